@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
-from faithtui.domain.judging.failure_limit import DEFAULT, FailureLimit
+from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
 from faithtui.domain.judging.image_addresses import read_host
 from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError
 from faithtui.judges.deadlines import TIMEOUTS, is_timeout
 from faithtui.paths import config_file, default_store
-from faithtui.toml_text import TomlText, read_toml, told
+from faithtui.toml_text import TomlFile, quote_word, read_toml
 
 Preset = Literal["default", "vim", "digits", "left-hand"]
 """Names of the key maps that come with the program."""
@@ -109,7 +109,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "base_url": lambda value: value is None or _is_address(value),
     "concurrency": lambda value: type(value) is int and 1 <= value <= 256,
     "max_failures": lambda value: isinstance(value, str) and FailureLimit.read(value) is not None,
-    "reviewer": lambda value: _is_name(value) and REVIEWER.problem(len(str(value))) is None,
+    "reviewer": lambda value: _is_name(value) and REVIEWER.find_problem(len(str(value))) is None,
     "theme": lambda value: value is None or _is_name(value),
     "store": _is_path,
     "keys": lambda value: isinstance(value, str) and value in PRESETS,
@@ -137,7 +137,7 @@ class Settings:
     """Address of an OpenAI-compatible server; None: the provider's own."""
     concurrency: int = 8
     """Questions in flight at once; [1, 256]."""
-    max_failures: str = str(DEFAULT)
+    max_failures: str = str(DEFAULT_FAILURE_LIMIT)
     """A run stops when so many questions in a row failed alike, `10`, or above this share of
     conversations that failed, `5%`."""
     reviewer: str
@@ -176,7 +176,7 @@ NAMES: Final = tuple(each.name for each in fields(Settings))
 """All settings, by name."""
 
 
-class Origin(StrEnum):
+class SettingOrigin(StrEnum):
     """Where the value of a setting comes from."""
 
     DEFAULT = "default"
@@ -185,21 +185,21 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Configured:
+class SettingsWithOrigins:
     """Settings, and where each of them comes from."""
 
     settings: Settings
     file: Path
     """The settings file; it may not exist."""
-    origins: Mapping[str, Origin]
+    origins: Mapping[str, SettingOrigin]
     """By name of the setting, all of them."""
     environment: Mapping[str, str]
     """Environment variables they were read with."""
 
-    def where(self, name: str) -> str:
+    def describe_origin(self, name: str) -> str:
         """Say where a setting comes from: `default`, `file`, or the variable."""
         origin = self.origins[name]
-        return variable_of(name) or origin if origin is Origin.ENVIRONMENT else origin
+        return find_variable(name) or origin if origin is SettingOrigin.ENVIRONMENT else origin
 
 
 def load_settings(
@@ -218,22 +218,22 @@ def load_settings(
         ConfigError: The file cannot be read, is not TOML, holds a key that is unknown or looks
             like a secret, or a value is wrong.
     """
-    return load_configured(path, environment).settings
+    return load_settings_with_origins(path, environment).settings
 
 
-def load_configured(
+def load_settings_with_origins(
     path: Path | None = None, environment: Mapping[str, str] = os.environ
-) -> Configured:
+) -> SettingsWithOrigins:
     """Read the settings as `load_settings` does, and say where each comes from.
 
     Raises:
         ConfigError: As `load_settings`.
     """
     read = read_toml(config_file(environment) if path is None else path)
-    return checked(read, environment)
+    return parse_settings(read, environment)
 
 
-def checked(file: TomlText, environment: Mapping[str, str]) -> Configured:
+def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWithOrigins:
     """Check what a settings file says, as `load_settings` does.
 
     Args:
@@ -244,10 +244,11 @@ def checked(file: TomlText, environment: Mapping[str, str]) -> Configured:
         ConfigError: It holds a key that is unknown or looks like a secret, or a value is wrong.
     """
     found = file.table
-    for name in _names(found):
+    for name in _list_keys(found):
         if _SECRET.search(name):
             raise ConfigError(
-                f"{file.place(name)}: {told(name)} looks like a secret, and secrets are not read "
+                f"{file.format_place(name)}: {quote_word(name)} looks like a secret, and "
+                "secrets are not read "
                 "from this file; remove it and set the provider's environment variable, such as "
                 "OPENAI_API_KEY or ANTHROPIC_API_KEY"
             )
@@ -268,13 +269,13 @@ def checked(file: TomlText, environment: Mapping[str, str]) -> Configured:
     for name in NAMES:
         if name in values and not _VALID[name](values[name]):
             # The value stays out of the message: a password may have ended up in the wrong line.
-            where = _VARIABLES[name] if name in named else f"{file.place(name)}: `{name}`"
+            where = _VARIABLES[name] if name in named else f"{file.format_place(name)}: `{name}`"
             raise ConfigError(f"{where} is not valid; expected {_ALLOWED[name]}")
     for name in values:
         if name not in NAMES:
             known = ", ".join(f"`{known}`" for known in NAMES)
             raise ConfigError(
-                f"{file.place(name)}: {told(name)} is not a setting; expected {known}"
+                f"{file.format_place(name)}: {quote_word(name)} is not a setting; expected {known}"
             )
     values["store"] = Path(values["store"]).expanduser()
     if values.get("prices") is not None:
@@ -286,22 +287,22 @@ def checked(file: TomlText, environment: Mapping[str, str]) -> Configured:
         values["image_hosts"] = tuple(map(read_host, values["image_hosts"]))
     settings = Settings(**values)
     origins = {
-        name: Origin.ENVIRONMENT
+        name: SettingOrigin.ENVIRONMENT
         if name in named
-        else Origin.FILE
+        else SettingOrigin.FILE
         if name in found
-        else Origin.DEFAULT
+        else SettingOrigin.DEFAULT
         for name in NAMES
     }
-    return Configured(settings, file.file, origins, environment)
+    return SettingsWithOrigins(settings, file.file, origins, environment)
 
 
-def allowed(name: str) -> str:
+def describe_allowed(name: str) -> str:
     """Say what a setting takes, in the words of messages."""
     return _ALLOWED[name]
 
 
-def variable_of(name: str) -> str | None:
+def find_variable(name: str) -> str | None:
     """Name the environment variable that overrides a setting; None: there is none."""
     return _VARIABLES.get(name)
 
@@ -314,9 +315,9 @@ def login_name() -> str:
         return "me"
 
 
-def _names(table: Mapping[str, object]) -> Iterator[str]:
+def _list_keys(table: Mapping[str, object]) -> Iterator[str]:
     """List all keys, those inside tables too."""
     for name, value in table.items():
         yield name
         if isinstance(value, dict):
-            yield from (f"{name}.{inner}" for inner in _names(value))
+            yield from (f"{name}.{inner}" for inner in _list_keys(value))

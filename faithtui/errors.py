@@ -125,7 +125,7 @@ class JudgeError(FaithtuiError):
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         self.status = status
-        self.said = ""
+        self.provider_message = ""
         super().__init__(message)
 
 

@@ -33,7 +33,7 @@ def make_directory(path: Path) -> None:
 
 
 def write_text(path: Path, parts: Iterable[str], *, force: bool) -> None:
-    """Write a text; see `replacing`.
+    """Write a text; see `write_atomically`.
 
     Args:
         path: The file; its directory must exist. Line ends stay what they are.
@@ -44,14 +44,14 @@ def write_text(path: Path, parts: Iterable[str], *, force: bool) -> None:
         ExportError: It is a store, is there already, or cannot be written.
     """
     with (
-        replacing(path, force=force) as new,
+        write_atomically(path, force=force) as new,
         new.open("w", encoding="utf-8", errors="replace", newline="") as file,
     ):
         file.writelines(parts)
 
 
 @contextmanager
-def replacing(path: Path, *, force: bool) -> Iterator[Path]:
+def write_atomically(path: Path, *, force: bool) -> Iterator[Path]:
     """Give a file to write in place of another one, and swap it in when it is whole.
 
     Whatever goes wrong before that leaves the old one, or none. Through a symbolic link the file
@@ -75,17 +75,17 @@ def replacing(path: Path, *, force: bool) -> Iterator[Path]:
         new = Path(name)
         try:
             yield new
-            put_in_place(new, target, force=force)
+            move_into_place(new, target, force=force)
         finally:
             new.unlink(missing_ok=True)
     except FileExistsError as error:
-        raise ExportError(_is_there(path)) from error
+        raise ExportError(_format_exists(path)) from error
     except OSError as error:
         reason = error.strerror or error
         raise ExportError(f"{path} cannot be written: {reason}; name another file") from error
 
 
-def free_name(path: Path) -> Path:
+def find_free_name(path: Path) -> Path:
     """Give a name that no file has: the one wanted, else with a number."""
     number, free = 1, path
     while free.exists():
@@ -106,7 +106,7 @@ def is_database(path: Path) -> bool:
 
 
 def check_target(path: Path, *, force: bool) -> None:
-    """Refuse what `replacing` would refuse, before work is done for it.
+    """Refuse what `write_atomically` would refuse, before work is done for it.
 
     Raises:
         ExportError: It is a directory, a store, or there already and not to be replaced.
@@ -122,10 +122,10 @@ def check_target(path: Path, *, force: bool) -> None:
             "name another file"
         )
     if target.is_file() and not force:
-        raise ExportError(_is_there(path))
+        raise ExportError(_format_exists(path))
 
 
-def _is_there(path: Path) -> str:
+def _format_exists(path: Path) -> str:
     return f"{path} is there already; name another file, or replace it with --force"
 
 
@@ -136,7 +136,7 @@ def _resolve_links(path: Path) -> Path:
         raise ExportError(f"{path} leads to no file: its links go round in a circle") from error
 
 
-def put_in_place(new: Path, target: Path, *, force: bool) -> None:
+def move_into_place(new: Path, target: Path, *, force: bool) -> None:
     """Give a file that is whole its name, once the disk has it.
 
     Raises:

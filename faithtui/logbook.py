@@ -26,7 +26,7 @@ PROMPTS: Final = "faithtui.prompts"
 
 MOST_BYTES: Final = 1_000_000
 """Of one file."""
-KEPT: Final = 5
+KEPT_FILES: Final = 5
 """Older files beside the current one."""
 
 _HIDDEN: Final = "[hidden]"
@@ -51,28 +51,28 @@ def open_log(
         prompts: Write questions and answers too, into `PROMPTS_FILE`.
         environ: Environment variables; the values of keys among them are kept out.
     """
-    hide = hider(environ)
-    _attach(logging.getLogger(ROOT), directory / LOG_FILE, hide)
+    hide = make_secret_filter(environ)
+    _attach_handler(logging.getLogger(ROOT), directory / LOG_FILE, hide)
     talk = logging.getLogger(PROMPTS)
     # What is said there never goes into the other file.
     talk.propagate = False
-    _detach(talk)
+    _detach_handlers(talk)
     if prompts:
-        _attach(talk, directory / PROMPTS_FILE, hide)
+        _attach_handler(talk, directory / PROMPTS_FILE, hide)
 
 
 def close_log() -> None:
     """Close the files."""
     for name in (ROOT, PROMPTS):
-        _detach(logging.getLogger(name))
+        _detach_handlers(logging.getLogger(name))
 
 
-def hider(environ: Mapping[str, str]) -> "Hide":
+def make_secret_filter(environ: Mapping[str, str]) -> "SecretFilter":
     """Make what keeps the keys of an environment out of texts."""
-    return Hide(_secrets(environ))
+    return SecretFilter(_find_secrets(environ))
 
 
-class Hide(logging.Filter):
+class SecretFilter(logging.Filter):
     """Takes keys out of a record, and folds it to one line."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -87,7 +87,7 @@ class Hide(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Clean a record in place; keeps every one."""
-        record.msg = self.clean(record.getMessage())
+        record.msg = self.redact_line(record.getMessage())
         record.args = None
         if record.exc_info:
             # A traceback quotes source and values; the kind of the error is enough here.
@@ -96,7 +96,7 @@ class Hide(logging.Filter):
             record.exc_info = record.exc_text = record.stack_info = None
         return True
 
-    def clean(self, text: str) -> str:
+    def redact_line(self, text: str) -> str:
         """Give a text as one line without keys."""
         for secret in self._secrets:
             text = text.replace(secret, _HIDDEN)
@@ -104,14 +104,14 @@ class Hide(logging.Filter):
         return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
-class _Quiet(RotatingFileHandler):
+class _QuietFileHandler(RotatingFileHandler):
     """A log file that is made with its first line, for its owner's eyes, and never in the way."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
             path,
             maxBytes=MOST_BYTES,
-            backupCount=KEPT,
+            backupCount=KEPT_FILES,
             encoding="utf-8",
             errors="backslashreplace",
             delay=True,
@@ -128,9 +128,9 @@ class _Quiet(RotatingFileHandler):
         """Say nothing: a full disk must not write into the app's screen."""
 
 
-def _attach(logger: logging.Logger, path: Path, hide: Hide) -> None:
-    _detach(logger)
-    handler = _Quiet(path)
+def _attach_handler(logger: logging.Logger, path: Path, hide: SecretFilter) -> None:
+    _detach_handlers(logger)
+    handler = _QuietFileHandler(path)
     layout = "%(asctime)s.%(msecs)03dZ %(process)d %(levelname)s %(message)s"
     formatter = logging.Formatter(layout, "%Y-%m-%dT%H:%M:%S")
     formatter.converter = time.gmtime
@@ -141,14 +141,14 @@ def _attach(logger: logging.Logger, path: Path, hide: Hide) -> None:
     logger.propagate = False
 
 
-def _detach(logger: logging.Logger) -> None:
+def _detach_handlers(logger: logging.Logger) -> None:
     for handler in logger.handlers[:]:
-        if isinstance(handler, _Quiet):
+        if isinstance(handler, _QuietFileHandler):
             logger.removeHandler(handler)
             handler.close()
 
 
-def _secrets(environ: Mapping[str, str]) -> list[str]:
+def _find_secrets(environ: Mapping[str, str]) -> list[str]:
     return [
         value.strip()
         for name, value in environ.items()

@@ -15,7 +15,7 @@ HOME = "FAITHTUI_HOME"
 
 def data_dir(environment: Mapping[str, str] = os.environ) -> Path:
     """Give the directory of the stores; it may not exist yet."""
-    home = _home(environment)
+    home = _home_dir(environment)
     return home or platformdirs.user_data_path(APP, appauthor=False)
 
 
@@ -31,28 +31,28 @@ def demo_store(environment: Mapping[str, str] = os.environ) -> Path:
 
 def config_file(environment: Mapping[str, str] = os.environ) -> Path:
     """Give the settings file; it may not exist."""
-    home = _home(environment)
+    home = _home_dir(environment)
     return (home or platformdirs.user_config_path(APP, appauthor=False)) / "config.toml"
 
 
-def keymap_beside(settings: Path) -> Path:
+def keymap_file(settings: Path) -> Path:
     """Give the user's own key map, which stands beside the settings file; it may not exist."""
     return settings.with_name("keymap.toml")
 
 
 def state_dir(environment: Mapping[str, str] = os.environ) -> Path:
     """Give the directory of what makes the next start comfortable; it may not exist yet."""
-    home = _home(environment)
+    home = _home_dir(environment)
     return home / "state" if home else platformdirs.user_state_path(APP, appauthor=False)
 
 
 def log_dir(environment: Mapping[str, str] = os.environ) -> Path:
     """Give the directory of log files; it may not exist yet."""
-    home = _home(environment)
+    home = _home_dir(environment)
     return home / "logs" if home else platformdirs.user_log_path(APP, appauthor=False)
 
 
-def _home(environment: Mapping[str, str]) -> Path | None:
+def _home_dir(environment: Mapping[str, str]) -> Path | None:
     """Give the directory named by `FAITHTUI_HOME`; None when it is unset or empty."""
     named = environment.get(HOME)
     return Path(named).expanduser().absolute() if named else None

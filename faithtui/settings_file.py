@@ -8,10 +8,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from faithtui.config import Configured, allowed, checked
+from faithtui.config import SettingsWithOrigins, describe_allowed, parse_settings
 from faithtui.errors import ConfigError, ExportError
 from faithtui.files import make_directory, write_text
-from faithtui.toml_text import TomlText
+from faithtui.toml_text import TomlFile
 
 Value = str | int | float | bool | list[str]
 
@@ -21,7 +21,7 @@ _COUNTS = ("requests_per_minute", "tokens_per_minute")
 
 def write_setting(
     file: Path, name: str, value: Value | None, environment: Mapping[str, str] = os.environ
-) -> Configured:
+) -> SettingsWithOrigins:
     """Set one value in the settings file, and read everything again.
 
     Args:
@@ -37,22 +37,22 @@ def write_setting(
         ConfigError: The value is wrong, the file has other faults, or it cannot be written;
             nothing was written.
     """
-    before, after, content = _changed(file, name, value)
-    configured = _checked(file, content, environment)
+    before, after, content = _edit_text(file, name, value)
+    configured = _check_content(file, content, environment)
     if after != before:
-        _replace(file.resolve(), after)
+        _write_file(file.resolve(), after)
     return configured
 
 
 def check_setting(
     file: Path, name: str, value: Value | None, environment: Mapping[str, str] = os.environ
-) -> Configured:
+) -> SettingsWithOrigins:
     """Say what `write_setting` would give, and write nothing.
 
     Raises:
         ConfigError: As `write_setting`.
     """
-    return _checked(file, _changed(file, name, value)[2], environment)
+    return _check_content(file, _edit_text(file, name, value)[2], environment)
 
 
 def read_value(name: str, text: str, now: object) -> Value | None:
@@ -77,27 +77,27 @@ def read_value(name: str, text: str, now: object) -> Value | None:
         now = 0.0
     if isinstance(now, bool) or name == "ascii":
         if word.casefold() not in ("true", "false"):
-            raise ConfigError(f"`{name}` is not valid; expected {allowed(name)}")
+            raise ConfigError(f"`{name}` is not valid; expected {describe_allowed(name)}")
         return word.casefold() == "true"
     if not isinstance(now, int | float):
         return word
     try:
         return int(word) if isinstance(now, int) else float(word)
     except ValueError:
-        raise ConfigError(f"`{name}` is not valid; expected {allowed(name)}") from None
+        raise ConfigError(f"`{name}` is not valid; expected {describe_allowed(name)}") from None
 
 
-def _checked(
+def _check_content(
     file: Path, content: Mapping[str, object], environment: Mapping[str, str]
-) -> Configured:
+) -> SettingsWithOrigins:
     # Without the text: nobody finds a line in a file that is not written yet.
-    read = TomlText(file, table=content)
+    read = TomlFile(file, table=content)
     # First without the environment: a variable of this setting would hide a wrong value.
-    checked(read, {})
-    return checked(read, environment)
+    parse_settings(read, {})
+    return parse_settings(read, environment)
 
 
-def _changed(file: Path, name: str, value: Value | None) -> tuple[str, str, dict[str, object]]:
+def _edit_text(file: Path, name: str, value: Value | None) -> tuple[str, str, dict[str, object]]:
     """Give the text of the file before and after, and its content after."""
     # Not needed until somebody changes a setting.
     import tomlkit
@@ -119,7 +119,7 @@ def _changed(file: Path, name: str, value: Value | None) -> tuple[str, str, dict
     return before, tomlkit.dumps(document), document.unwrap()
 
 
-def _replace(file: Path, text: str) -> None:
+def _write_file(file: Path, text: str) -> None:
     """Write a new file beside the old one and put it in its place, with the old one's rights."""
     try:
         make_directory(file.parent)

@@ -14,7 +14,7 @@ from faithtui.errors import ConfigError
 
 MOST_DEEP = 20
 """Levels of tables: far more than anything here has."""
-_TOLD = 60
+_MOST_QUOTED = 60
 """Characters of a name that are told."""
 
 _HEADER = re.compile(r"\s*\[\[?([^\]]+)\]")
@@ -23,27 +23,27 @@ _PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^.\s"']+))\s*(?:\.|$)""")
 
 
 @dataclass(frozen=True, slots=True)
-class TomlText:
+class TomlFile:
     """A file as it was read."""
 
     file: Path
     text: str = ""
     table: Mapping[str, object] = field(default_factory=dict)
 
-    def place(self, name: str = "") -> str:
+    def format_place(self, name: str = "") -> str:
         """Say where a name with dots stands: `file: line 3`; without a line where none is found."""
-        line = self._line(name) if name else None
+        line = self._find_line(name) if name else None
         return f"{self.file}" if line is None else f"{self.file}: line {line}"
 
-    def _line(self, name: str) -> int | None:
+    def _find_line(self, name: str) -> int | None:
         above = ""
         for number, line in enumerate(self.text.split("\n"), start=1):
             header = _HEADER.match(line)
             if header is not None:
-                above = _dotted(header[1])
+                above = _strip_quotes(header[1])
                 here = above
             elif (key := _KEY.match(line)) is not None:
-                here = ".".join(each for each in (above, _dotted(key[1])) if each)
+                here = ".".join(each for each in (above, _strip_quotes(key[1])) if each)
             else:
                 continue
             if here == name or (header is None and name.startswith(f"{here}.")):
@@ -51,7 +51,7 @@ class TomlText:
         return None
 
 
-def read_toml(file: Path) -> TomlText:
+def read_toml(file: Path) -> TomlFile:
     """Read a file; empty when there is none.
 
     Raises:
@@ -61,7 +61,7 @@ def read_toml(file: Path) -> TomlText:
         text = file.read_bytes().decode("utf-8-sig")
         table = tomllib.loads(text)
     except FileNotFoundError:
-        return TomlText(file)
+        return TomlFile(file)
     except OSError as error:
         raise ConfigError(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -69,7 +69,7 @@ def read_toml(file: Path) -> TomlText:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file} is not TOML: {error}") from error
     except RecursionError as error:
-        raise _too_deep(file) from error
+        raise _make_too_deep_error(file) from error
     except ValueError as error:
         # The interpreter's own limit on converting digits; nothing else is left that raises it.
         raise ConfigError(f"{file} holds a number with too many digits; write fewer") from error
@@ -82,21 +82,21 @@ def read_toml(file: Path) -> TomlText:
             if isinstance(part, dict | list)
         ]
     if level:
-        raise _too_deep(file)
-    return TomlText(file, text, table)
+        raise _make_too_deep_error(file)
+    return TomlFile(file, text, table)
 
 
-def told(word: str) -> str:
+def quote_word(word: str) -> str:
     """Quote a word of a file in a sentence, without the end of a long one."""
-    return f"`{word[:_TOLD]}…`" if len(word) > _TOLD else f"`{word}`"
+    return f"`{word[:_MOST_QUOTED]}…`" if len(word) > _MOST_QUOTED else f"`{word}`"
 
 
-def _too_deep(file: Path) -> ConfigError:
+def _make_too_deep_error(file: Path) -> ConfigError:
     return ConfigError(
         f"{file} has tables or lists nested more than {MOST_DEEP} levels deep; expected one or two"
     )
 
 
-def _dotted(written: str) -> str:
+def _strip_quotes(written: str) -> str:
     """Write a name without quotation marks and blanks."""
     return ".".join(found[1] or found[2] or found[3] or "" for found in _PART.finditer(written))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from faithtui.store.database import Database
-from faithtui.store.file.backups import parts_of
+from faithtui.store.file.backups import list_store_files
 
 # Without a deadline: a loaded machine is no failure. Derandomised, so that a run says the same
 # twice; `HYPOTHESIS_PROFILE=explore` looks further, with other examples each time.
@@ -116,7 +116,7 @@ def new_stores_are_copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         busy_timeout_s: float,
         read_only: bool = False,
     ) -> Database:
-        is_new = not any(map(os.path.lexists, parts_of(path)))
+        is_new = not any(map(os.path.lexists, list_store_files(path)))
         if create and is_new and path.parent.is_dir():
             with contextlib.suppress(OSError):
                 shutil.copyfile(template, path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from faithtui import logbook
-from faithtui.logbook import LOG_FILE, PROMPTS_FILE, close_log, hider, open_log
+from faithtui.logbook import LOG_FILE, PROMPTS_FILE, close_log, make_secret_filter, open_log
 
 RUN = logging.getLogger("faithtui.run")
 PROMPTS = logging.getLogger(logbook.PROMPTS)
@@ -59,8 +59,8 @@ def test_no_key_gets_into_it(directory: Path, line: str) -> None:
 
 
 def test_a_short_value_or_one_of_another_variable_is_no_key() -> None:
-    hide = hider({"OPENAI_API_KEY": "none", "EDITOR": "/usr/bin/vim-basic"})
-    assert hide.clean("none of it, /usr/bin/vim-basic") == "none of it, /usr/bin/vim-basic"
+    hide = make_secret_filter({"OPENAI_API_KEY": "none", "EDITOR": "/usr/bin/vim-basic"})
+    assert hide.redact_line("none of it, /usr/bin/vim-basic") == "none of it, /usr/bin/vim-basic"
 
 
 def test_a_line_stays_one_line(directory: Path) -> None:

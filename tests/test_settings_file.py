@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.config import Origin, Settings, load_configured, load_settings
+from faithtui.config import SettingOrigin, Settings, load_settings, load_settings_with_origins
 from faithtui.errors import ConfigError
 from faithtui.settings_file import check_setting, read_value, write_setting
 
@@ -45,7 +45,7 @@ def test_taking_a_value_out_brings_the_default_back(tmp_path: Path) -> None:
     configured = write_setting(file, "concurrency", None, {})
     assert (configured.settings.concurrency, configured.origins["concurrency"]) == (
         8,
-        Origin.DEFAULT,
+        SettingOrigin.DEFAULT,
     )
     assert "# how many" in file.read_text("utf-8")
 
@@ -84,9 +84,9 @@ def test_a_variable_still_goes_before_what_was_written(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     configured = write_setting(file, "keys", "vim", {"FAITHTUI_KEYS": "digits"})
     assert configured.settings.keys == "digits"
-    assert configured.where("keys") == "FAITHTUI_KEYS"
-    assert configured.where("judge") == "default"
-    assert load_configured(file, {}).where("keys") == "file"
+    assert configured.describe_origin("keys") == "FAITHTUI_KEYS"
+    assert configured.describe_origin("judge") == "default"
+    assert load_settings_with_origins(file, {}).describe_origin("keys") == "file"
 
 
 def test_checking_writes_nothing(tmp_path: Path) -> None:

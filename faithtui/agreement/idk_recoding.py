@@ -53,7 +53,7 @@ def recode(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str, ...]
     Raises:
         KeyError: No label of the set has this name.
     """
-    polarity = labels.label(label).polarity
+    polarity = labels.get_label(label).polarity
     match rule:
         case IdkRule.THREE:
             return label

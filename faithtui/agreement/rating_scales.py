@@ -74,7 +74,7 @@ def verdict_of(scale: str, label: str) -> str | None:
     for known in SCALES:
         if known.name == scale:
             return known.verdicts.get(label)
-    return FAITHFULNESS.read(label)
+    return FAITHFULNESS.find_name(label)
 
 
 def rating_of(scale: str, label: str) -> float | None:
@@ -82,5 +82,5 @@ def rating_of(scale: str, label: str) -> float | None:
     for known in SCALES:
         if known.name == scale:
             return known.ratings.get(label)
-    word = FAITHFULNESS.read(label)
+    word = FAITHFULNESS.find_name(label)
     return None if word is None else _RATING[word]

@@ -14,8 +14,8 @@ from faithtui.cli.options import (
     RunArgument,
     SplitOption,
     StoreOption,
-    common,
-    reviewer_option,
+    make_reviewer_option,
+    merge_common_options,
 )
 
 
@@ -96,8 +96,8 @@ def report(
     """Report how far the judge agrees with people."""
     from faithtui.cli.commands import report
 
-    options = common(context, store, json)
-    settings = report.settings_from(
+    options = merge_common_options(context, store, json)
+    settings = report.make_report_settings(
         level=level,
         duplicates=duplicates,
         idk=idk,
@@ -109,7 +109,7 @@ def report(
         sample=sample,
         target=target,
     )
-    code = report.report(
+    code = report.write_agreement_report(
         options.store,
         run,
         formats=formats,
@@ -142,8 +142,8 @@ def figures(
     """
     from faithtui.cli.commands import figures as commands
 
-    options = common(context, None, json)
-    raise typer.Exit(commands.figures(files, together=together, as_json=options.json))
+    options = merge_common_options(context, None, json)
+    raise typer.Exit(commands.print_figures(files, together=together, as_json=options.json))
 
 
 def compare(
@@ -151,7 +151,7 @@ def compare(
     first: Annotated[str, typer.Argument(metavar="RUN_A", help="The run before.")],
     second: Annotated[str, typer.Argument(metavar="RUN_B", help="The run after.")],
     split: SplitOption = None,
-    reviewer: Annotated[str | None, reviewer_option("Who looks.")] = None,
+    reviewer: Annotated[str | None, make_reviewer_option("Who looks.")] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -162,9 +162,11 @@ def compare(
     """
     from faithtui.cli.commands import compare
 
-    options = common(context, store, json)
+    options = merge_common_options(context, store, json)
     person = reviewer or options.reviewer
-    code = compare.compare(options.store, first, second, split, person, as_json=options.json)
+    code = compare.print_run_comparison(
+        options.store, first, second, split, person, as_json=options.json
+    )
     raise typer.Exit(code)
 
 
@@ -276,10 +278,10 @@ def gate(
     """
     from faithtui.cli.commands import gate
 
-    options = common(context, store, json)
+    options = merge_common_options(context, store, json)
 
-    def work() -> int:
-        order = gate.order(
+    def compute_exit_code() -> int:
+        order = gate.make_gate_order(
             kappa=min_kappa,
             recall_no=min_recall_no,
             score=min_score,
@@ -295,6 +297,6 @@ def gate(
             write=write_certificate,
             force=force,
         )
-        return gate.gate(options.store, run, order, as_json=options.json)
+        return gate.print_gate(options.store, run, order, as_json=options.json)
 
-    raise typer.Exit(gate.guarded(work))
+    raise typer.Exit(gate.run_or_broken(compute_exit_code))

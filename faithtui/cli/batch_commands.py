@@ -5,7 +5,13 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import ImageHostsOption, JsonOption, RunArgument, StoreOption, common
+from faithtui.cli.options import (
+    ImageHostsOption,
+    JsonOption,
+    RunArgument,
+    StoreOption,
+    merge_common_options,
+)
 
 batch = typer.Typer(
     name="batch",
@@ -17,12 +23,14 @@ batch = typer.Typer(
 
 
 @batch.command("list")
-def list_(context: typer.Context, store: StoreOption = None, json: JsonOption = False) -> None:
+def list_batches(
+    context: typer.Context, store: StoreOption = None, json: JsonOption = False
+) -> None:
     """List the runs that have questions out."""
     from faithtui.cli.run import batch
 
-    options = common(context, store, json)
-    raise typer.Exit(batch.list_(options.store, as_json=options.json))
+    options = merge_common_options(context, store, json)
+    raise typer.Exit(batch.print_batches(options.store, as_json=options.json))
 
 
 @batch.command()
@@ -40,9 +48,11 @@ def export(
     """
     from faithtui.cli.run import batch
 
-    options = common(context, store, json)
+    options = merge_common_options(context, store, json)
     hosts = tuple(allow_image_host or ())
-    raise typer.Exit(batch.export(options.store, run, file, hosts, as_json=options.json))
+    raise typer.Exit(
+        batch.export_batch_questions(options.store, run, file, hosts, as_json=options.json)
+    )
 
 
 @batch.command("import")
@@ -61,8 +71,8 @@ def import_(
     """
     from faithtui.cli.run import batch
 
-    options = common(context, store, json)
-    raise typer.Exit(batch.import_(options.store, run, file, as_json=options.json))
+    options = merge_common_options(context, store, json)
+    raise typer.Exit(batch.import_batch_answers(options.store, run, file, as_json=options.json))
 
 
 @batch.command()
@@ -79,5 +89,5 @@ def cancel(
     """
     from faithtui.cli.run import batch
 
-    options = common(context, store, json)
-    raise typer.Exit(batch.cancel(options.store, run, as_json=options.json))
+    options = merge_common_options(context, store, json)
+    raise typer.Exit(batch.cancel_run_batches(options.store, run, as_json=options.json))

@@ -22,8 +22,8 @@ def main() -> None:
     protect_streams()
     words = sys.argv[1:]
     # A shell that completes a line asks through the environment, with no words at all.
-    if only_opens(words) and COMPLETION not in os.environ:
-        _open(words)
+    if only_opens_app(words) and COMPLETION not in os.environ:
+        _open_app(words)
         return
     from faithtui.cli.main import main as run
 
@@ -32,19 +32,19 @@ def main() -> None:
     run()
 
 
-def only_opens(words: Sequence[str]) -> bool:
+def only_opens_app(words: Sequence[str]) -> bool:
     """Whether a command line opens the app and says no more than where its store is."""
     return not words or (
         len(words) == 2 and words[0] == "--store" and words[1][:1] not in ("", "-")
     )
 
 
-def _open(words: Sequence[str]) -> None:
+def _open_app(words: Sequence[str]) -> None:
     from pathlib import Path
 
-    from faithtui.cli.errors import told
+    from faithtui.cli.errors import exit_on_error
     from faithtui.cli.stores import open_app
 
     gc.freeze()
     gc.enable()
-    told(lambda: sys.exit(open_app(Path(words[1]) if words else None)))
+    exit_on_error(lambda: sys.exit(open_app(Path(words[1]) if words else None)))

@@ -10,7 +10,7 @@ from faithtui.errors import FaithtuiError
 INTERRUPTED = 130
 
 
-def told(work: Callable[[], object]) -> None:
+def exit_on_error(work: Callable[[], object]) -> None:
     """Run a command; errors that a person can mend become one sentence and an exit code.
 
     Raises:
@@ -26,9 +26,9 @@ def told(work: Callable[[], object]) -> None:
             # Now, while there is somebody to say that it cannot be delivered.
             sys.stdout.flush()
     except FaithtuiError as error:
-        from faithtui.cli.output import say
+        from faithtui.cli.output import print_to_stderr
 
-        say(f"error: {error}")
+        print_to_stderr(f"error: {error}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

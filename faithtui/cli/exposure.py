@@ -5,7 +5,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from faithtui.config import Configured, Origin
+from faithtui.config import SettingOrigin, SettingsWithOrigins
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.errors import StoreError
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from faithtui.store.store import Store
 
 
-def record_seen(
+def record_exposure(
     store: "Store",
     items: Collection[ItemId],
-    configured: Configured,
+    configured: SettingsWithOrigins,
     reviewer: str | None,
     *,
     in_all_runs: bool = False,
@@ -33,30 +33,30 @@ def record_seen(
         reviewer: From the command line; None: from the settings.
         in_all_runs: What the judges of all runs said of them was printed.
     """
-    who = _who(configured, reviewer)
+    who = _find_reader(configured, reviewer)
     if items and who is not None:
         # A store that can be read only has no labels that anything could be said of either.
         with suppress(StoreError):
-            store.reviews.expose_all(items, who, in_all_runs=in_all_runs)
+            store.reviews.record_exposures(items, who, in_all_runs=in_all_runs)
 
 
-def record_conversations(
+def record_run_exposure(
     store: "Store",
     run: RunId,
     conversations: Collection[ConversationId],
-    configured: Configured,
+    configured: SettingsWithOrigins,
     reviewer: str | None,
 ) -> None:
-    """Remember the same of conversations as a run judged them; see `record_seen`."""
-    who = _who(configured, reviewer)
+    """Remember the same of conversations as a run judged them; see `record_exposure`."""
+    who = _find_reader(configured, reviewer)
     if conversations and who is not None:
         with suppress(StoreError):
-            store.reviews.expose_conversations(run, conversations, who)
+            store.reviews.record_conversation_exposures(run, conversations, who)
 
 
-def _who(configured: Configured, reviewer: str | None) -> str | None:
+def _find_reader(configured: SettingsWithOrigins, reviewer: str | None) -> str | None:
     """Say who reads what is printed; None: nobody knows."""
     if reviewer is not None:
         return reviewer
-    named = configured.origins["reviewer"] is not Origin.DEFAULT
+    named = configured.origins["reviewer"] is not SettingOrigin.DEFAULT
     return configured.settings.reviewer if named or sys.stdout.isatty() else None

@@ -4,7 +4,13 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import BaseUrlOption, JsonOption, StoreOption, common, timeout_option
+from faithtui.cli.options import (
+    BaseUrlOption,
+    JsonOption,
+    StoreOption,
+    make_timeout_option,
+    merge_common_options,
+)
 
 judge = typer.Typer(
     name="judge",
@@ -31,22 +37,24 @@ KeyName = Annotated[
 
 
 @judge.command("list")
-def list_(context: typer.Context, json: JsonOption = False) -> None:
+def list_judges(context: typer.Context, json: JsonOption = False) -> None:
     """List the judges: built in, running on this machine now, and added by packages."""
     from faithtui.cli.commands import judge_test
 
-    raise typer.Exit(judge_test.list_judges(as_json=common(context, None, json).json))
+    raise typer.Exit(
+        judge_test.print_judges(as_json=merge_common_options(context, None, json).json)
+    )
 
 
 @judge.command("test")
-def try_(
+def run_judge_check(
     context: typer.Context,
     name: Annotated[
         str | None,
         typer.Argument(metavar="JUDGE", help="A judge, as for --judge of `run`. [as set]"),
     ] = None,
     base_url: BaseUrlOption = None,
-    timeout: Annotated[float | None, timeout_option("30")] = None,
+    timeout: Annotated[float | None, make_timeout_option("30")] = None,
     json: JsonOption = False,
 ) -> None:
     """Ask a judge two small questions, and say what is wrong where something is.
@@ -56,8 +64,8 @@ def try_(
     """
     from faithtui.cli.commands import judge_test
 
-    as_json = common(context, None, json).json
-    raise typer.Exit(judge_test.try_out(name, base_url, timeout, as_json=as_json))
+    as_json = merge_common_options(context, None, json).json
+    raise typer.Exit(judge_test.print_judge_check(name, base_url, timeout, as_json=as_json))
 
 
 @key.command("set")
@@ -83,10 +91,10 @@ def about(
     ] = "offline",
 ) -> None:
     """Say what a judge is, how good it was measured to be, and where it fails."""
-    from faithtui.cli.output import put
-    from faithtui.judges.judge_card import about as text
+    from faithtui.cli.output import print_text
+    from faithtui.judges.judge_card import format_judge_card as text
 
-    put(text(name))
+    print_text(text(name))
 
 
 @judge.command()
@@ -117,8 +125,8 @@ def recalibrate(
     """
     from faithtui.cli.commands import recalibrate
 
-    options = common(context, store, json)
-    code = recalibrate.recalibrate(
+    options = merge_common_options(context, store, json)
+    code = recalibrate.run_recalibration(
         options.store,
         run,
         options.reviewer,

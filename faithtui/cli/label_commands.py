@@ -10,8 +10,8 @@ from faithtui.cli.options import (
     JsonOption,
     SplitOption,
     StoreOption,
-    common,
-    reviewer_option,
+    make_reviewer_option,
+    merge_common_options,
 )
 
 
@@ -66,7 +66,7 @@ def label(
             show_default=False,
         ),
     ] = None,
-    reviewer: Annotated[str | None, reviewer_option("Who labels.")] = None,
+    reviewer: Annotated[str | None, make_reviewer_option("Who labels.")] = None,
     order: Annotated[
         str,
         typer.Option(
@@ -84,10 +84,10 @@ def label(
     """
     from faithtui.cli.label import label
 
-    options = common(context, store, json)
+    options = merge_common_options(context, store, json)
     person = reviewer or options.reviewer
-    wanted = label.LabelOrder(sample, size, seed, stratify, blind, person, order)
-    code = label.label(options.store, run, wanted, plain=plain, as_json=options.json)
+    wanted = label.LabelOptions(sample, size, seed, stratify, blind, person, order)
+    code = label.label_claims(options.store, run, wanted, plain=plain, as_json=options.json)
     raise typer.Exit(code)
 
 
@@ -167,8 +167,8 @@ def export(
     """
     from faithtui.cli.commands import export
 
-    options = common(context, store, json)
-    order = export.Order(
+    options = merge_common_options(context, store, json)
+    order = export.ExportOptions(
         what=what,
         run=run,
         only_run=only_run,
@@ -181,7 +181,7 @@ def export(
         seed=seed,
         who=options.reviewer,
     )
-    raise typer.Exit(export.export(options.store, order, as_json=options.json))
+    raise typer.Exit(export.write_export(options.store, order, as_json=options.json))
 
 
 def merge(
@@ -199,8 +199,8 @@ def merge(
     """
     from faithtui.cli.commands import label_bundles
 
-    options = common(context, store, json)
-    raise typer.Exit(label_bundles.merge(options.store, files, as_json=options.json))
+    options = merge_common_options(context, store, json)
+    raise typer.Exit(label_bundles.merge_bundles(options.store, files, as_json=options.json))
 
 
 def guideline(
@@ -220,16 +220,16 @@ def guideline(
             metavar="[FILE]", help="With `set`: the text; - is stdin.", show_default=False
         ),
     ] = None,
-    reviewer: Annotated[str | None, reviewer_option("Who sets it.")] = None,
+    reviewer: Annotated[str | None, make_reviewer_option("Who sets it.")] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show or set the text that says how to judge. Labels name the version that was in force."""
     from faithtui.cli.commands import guideline as commands
 
-    options = common(context, store, json)
+    options = merge_common_options(context, store, json)
     person = reviewer or options.reviewer
-    code = commands.guideline(options.store, action, file, person, as_json=options.json)
+    code = commands.run_guideline_action(options.store, action, file, person, as_json=options.json)
     raise typer.Exit(code)
 
 
@@ -255,7 +255,7 @@ def split(
         int | None,
         typer.Option(metavar="N", help="Another seed is another split. [0]", show_default=False),
     ] = None,
-    reviewer: Annotated[str | None, reviewer_option("Who makes it.")] = None,
+    reviewer: Annotated[str | None, make_reviewer_option("Who makes it.")] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -266,7 +266,7 @@ def split(
     """
     from faithtui.cli.commands import split
 
-    options = common(context, store, json)
+    options = merge_common_options(context, store, json)
     person = reviewer or options.reviewer
-    code = split.split(options.store, action, shares, seed, person, as_json=options.json)
+    code = split.run_split_action(options.store, action, shares, seed, person, as_json=options.json)
     raise typer.Exit(code)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.options import JsonOption, RunArgument, StoreOption, common
+from faithtui.cli.options import JsonOption, RunArgument, StoreOption, merge_common_options
 
 RunsArgument = Annotated[
     list[str], typer.Argument(metavar="RUN...", help="Runs' numbers, or `last`.")
@@ -26,8 +26,8 @@ def keys(
     """List the keys of the app with the names that `keymap.toml` calls them by."""
     from faithtui.cli.commands import keys as commands
 
-    options = common(context, None, json)
-    raise typer.Exit(commands.keys(preset, as_json=options.json))
+    options = merge_common_options(context, None, json)
+    raise typer.Exit(commands.print_keys(preset, as_json=options.json))
 
 
 def metrics(
@@ -43,7 +43,9 @@ def metrics(
     """List the metrics, or the options of one."""
     from faithtui.cli.commands import metrics as listed
 
-    raise typer.Exit(listed.metrics(metric, as_json=common(context, None, json).json))
+    raise typer.Exit(
+        listed.print_metrics(metric, as_json=merge_common_options(context, None, json).json)
+    )
 
 
 def runs(
@@ -57,8 +59,8 @@ def runs(
     """List the runs, newest first, without those that were archived."""
     from faithtui.cli.commands import show
 
-    options = common(context, store, json)
-    raise typer.Exit(show.runs(options.store, archived=archived, as_json=options.json))
+    options = merge_common_options(context, store, json)
+    raise typer.Exit(show.print_runs(options.store, archived=archived, as_json=options.json))
 
 
 def archive(
@@ -71,8 +73,8 @@ def archive(
     """
     from faithtui.cli.commands import archive
 
-    options = common(context, store, json)
-    code = archive.put_away(options.store, runs, archived=True, as_json=options.json)
+    options = merge_common_options(context, store, json)
+    code = archive.set_archived(options.store, runs, archived=True, as_json=options.json)
     raise typer.Exit(code)
 
 
@@ -82,8 +84,8 @@ def restore(
     """List archived runs again."""
     from faithtui.cli.commands import archive
 
-    options = common(context, store, json)
-    code = archive.put_away(options.store, runs, archived=False, as_json=options.json)
+    options = merge_common_options(context, store, json)
+    code = archive.set_archived(options.store, runs, archived=False, as_json=options.json)
     raise typer.Exit(code)
 
 
@@ -114,8 +116,8 @@ def show(
     """
     from faithtui.cli.commands import show
 
-    options = common(context, store, json)
-    code = show.show(
+    options = merge_common_options(context, store, json)
+    code = show.print_run(
         options.store, run, conversation, filter_, options.reviewer, as_json=options.json
     )
     raise typer.Exit(code)
@@ -140,6 +142,6 @@ def check(
     """
     from faithtui.cli.commands import check
 
-    options = common(context, store, json)
-    code = check.check(options.store, run, kind, options.reviewer, as_json=options.json)
+    options = merge_common_options(context, store, json)
+    code = check.print_findings(options.store, run, kind, options.reviewer, as_json=options.json)
     raise typer.Exit(code)

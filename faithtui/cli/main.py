@@ -17,8 +17,8 @@ from faithtui.cli import (
     run_commands,
 )
 from faithtui.cli.commands import delete
-from faithtui.cli.errors import told
-from faithtui.cli.options import Common, JsonOption, StoreOption
+from faithtui.cli.errors import exit_on_error
+from faithtui.cli.options import CommonOptions, JsonOption, StoreOption
 
 app = typer.Typer(
     name="faithtui",
@@ -31,7 +31,7 @@ app = typer.Typer(
 
 
 @app.callback()
-def root(
+def handle_root_options(
     context: typer.Context,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -49,7 +49,7 @@ def root(
 
     Without a command it opens the app.
     """
-    context.obj = Common(store, json, reviewer)
+    context.obj = CommonOptions(store, json, reviewer)
     if version:
         from importlib.metadata import version as installed
 
@@ -94,4 +94,4 @@ def main() -> None:
     Raises:
         SystemExit: Always, with the exit code.
     """
-    told(app)
+    exit_on_error(app)

@@ -9,7 +9,7 @@ from typer.models import OptionInfo
 
 
 @dataclass(slots=True)
-class Common:
+class CommonOptions:
     """Options that every command takes, before or after its name."""
 
     store: Path | None
@@ -63,13 +63,13 @@ ForceOption = Annotated[
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")]
 
 
-def common(context: typer.Context, store: Path | None, json: bool) -> Common:
+def merge_common_options(context: typer.Context, store: Path | None, json: bool) -> CommonOptions:
     """Merge options given before a command's name with those given after it."""
-    before: Common = context.obj
-    return Common(store or before.store, json or before.json, before.reviewer)
+    before: CommonOptions = context.obj
+    return CommonOptions(store or before.store, json or before.json, before.reviewer)
 
 
-def typed_options(context: typer.Context) -> list[str]:
+def list_typed_options(context: typer.Context) -> list[str]:
     """Name the options that were typed after a command's name, defaults or not, in its order."""
     found = []
     for each in context.command.params:
@@ -79,7 +79,7 @@ def typed_options(context: typer.Context) -> list[str]:
     return found
 
 
-def timeout_option(usual: str) -> OptionInfo:
+def make_timeout_option(usual: str) -> OptionInfo:
     """Declare `--timeout` of a command; `usual` says what counts without it."""
     option: OptionInfo = typer.Option(
         "--timeout",
@@ -90,7 +90,7 @@ def timeout_option(usual: str) -> OptionInfo:
     return option
 
 
-def reviewer_option(what: str) -> OptionInfo:
+def make_reviewer_option(what: str) -> OptionInfo:
     """Declare `--reviewer` of a command; `what` says what that person does there."""
     option: OptionInfo = typer.Option(metavar="NAME", help=f"{what} [the login name, or as set]")
     return option

@@ -40,7 +40,7 @@ _COMMAND = re.compile(
 """A command that a sentence advises for the store at hand."""
 
 
-def name_store(text: str, arguments: Sequence[str] | None = None) -> str:
+def insert_store_option(text: str, arguments: Sequence[str] | None = None) -> str:
     """Put the `--store` of this command line into the commands that a sentence advises.
 
     Whoever copies one of them means the same store, and not the one of the settings.
@@ -57,23 +57,23 @@ def name_store(text: str, arguments: Sequence[str] | None = None) -> str:
     return _COMMAND.sub(lambda found: f"{found[0]}--store {shlex.quote(named[-1])} ", text)
 
 
-def say(text: str) -> None:
+def print_to_stderr(text: str) -> None:
     """Tell a person something, on stderr."""
-    print(visible(name_store(text)), file=sys.stderr)
+    print(visible(insert_store_option(text)), file=sys.stderr)
 
 
-def hint(text: str) -> None:
+def print_hint(text: str) -> None:
     """Tell a person who watches what comes next; files and other programs get none of it."""
     if sys.stderr.isatty():
-        say(text)
+        print_to_stderr(text)
 
 
-def put(text: str) -> None:
+def print_text(text: str) -> None:
     """Print data for a person, on stdout."""
     print(visible(text))
 
 
-def put_json(value: object) -> None:
+def print_json(value: object) -> None:
     """Print data for a program, on stdout: one JSON value on one line, and at once.
 
     A program that answers to what it reads would wait for ever for a line in a buffer.
@@ -86,12 +86,12 @@ def print_file_name(path: Path, *, as_json: bool) -> None:
     if not path.is_file():  # a device or a pipe, such as stdout
         return
     if as_json:
-        put_json(str(path))
+        print_json(str(path))
     else:
-        put(str(path))
+        print_text(str(path))
 
 
-def put_document(parts: Iterable[str]) -> None:
+def print_document(parts: Iterable[str]) -> None:
     """Print a file on stdout: into a pipe or a file byte for byte, on a terminal as characters."""
     on_terminal = sys.stdout.isatty()
     if not on_terminal and isinstance(sys.stdout, TextIOWrapper):
@@ -101,11 +101,11 @@ def put_document(parts: Iterable[str]) -> None:
         sys.stdout.write(visible(part) if on_terminal else part)
 
 
-def put_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     """Print a table on stdout; nothing is cut unless stdout is a terminal."""
     cells = [[visible_line(cell) for cell in row] for row in rows]
     widths = [
-        max([len(column.title), *(_cells(row[index]) for row in cells)])
+        max([len(column.title), *(_cell_width(row[index]) for row in cells)])
         for index, column in enumerate(columns)
     ]
     if sys.stdout.isatty():
@@ -116,23 +116,23 @@ def put_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
                 widths[index] = max(NARROWEST, widths[index] - over)
     for row in [[column.title for column in columns], *cells]:
         line = GAP.join(
-            _fitted(cell, width, column.align)
+            _fit_cell(cell, width, column.align)
             for cell, width, column in zip(row, widths, columns, strict=True)
         )
         print(line.rstrip())
 
 
-def _cells(text: str) -> int:
+def _cell_width(text: str) -> int:
     # Rich is imported here because `--help` must not pay for it.
     from rich.cells import cell_len
 
     return cell_len(text)
 
 
-def _fitted(text: str, width: int, align: Literal["left", "right"]) -> str:
+def _fit_cell(text: str, width: int, align: Literal["left", "right"]) -> str:
     from rich.cells import set_cell_size
 
-    length = _cells(text)
+    length = _cell_width(text)
     if length > width:
         return set_cell_size(text, width - 1) + "…"
     pad = " " * (width - length)

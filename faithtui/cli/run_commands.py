@@ -12,9 +12,9 @@ from faithtui.cli.options import (
     JsonOption,
     SplitOption,
     StoreOption,
-    common,
-    timeout_option,
-    typed_options,
+    list_typed_options,
+    make_timeout_option,
+    merge_common_options,
 )
 from faithtui.errors import ConfigError
 
@@ -34,8 +34,8 @@ def demo(
     """
     from faithtui.cli.commands import demo as commands
 
-    options = common(context, store, json)
-    code = commands.demo(
+    options = merge_common_options(context, store, json)
+    code = commands.run_demo(
         options.store, no_app=no_app, as_json=options.json, reviewer=options.reviewer
     )
     raise typer.Exit(code)
@@ -73,7 +73,7 @@ def import_(
     """
     from faithtui.cli.commands import import_files
 
-    options = common(context, store, json)
+    options = merge_common_options(context, store, json)
     code = import_files.import_paths(
         options.store,
         paths,
@@ -161,7 +161,7 @@ def run(
     concurrency: Annotated[
         int | None, typer.Option(metavar="N", help="Questions in the air at once. [8, or as set]")
     ] = None,
-    timeout: Annotated[float | None, timeout_option("120")] = None,
+    timeout: Annotated[float | None, make_timeout_option("120")] = None,
     budget_usd: Annotated[
         float | None,
         typer.Option(
@@ -226,10 +226,10 @@ def run(
     """
     from faithtui.cli.run import run
 
-    options = common(context, store, json)
+    options = merge_common_options(context, store, json)
     if resume is not None:
-        run.refuse_beside_resume(typed_options(context), preview=preview)
-    order = run.Order(
+        run.refuse_options_beside_resume(list_typed_options(context), preview=preview)
+    order = run.RunOptions(
         metrics=tuple(metric or ()),
         judges=tuple(judge or ()),
         base_url=base_url,
@@ -253,7 +253,9 @@ def run(
         log_prompts=log_prompts,
         image_hosts=tuple(allow_image_host or ()),
     )
-    raise typer.Exit(run.run(options.store, order, resume=resume, as_json=options.json))
+    raise typer.Exit(
+        run.start_or_resume_runs(options.store, order, resume=resume, as_json=options.json)
+    )
 
 
 def doctor(
@@ -289,7 +291,7 @@ def doctor(
     """Check the store, the keys (never shown), a judge and the terminal."""
     from faithtui.cli.commands import doctor as checks
 
-    options = common(context, store, json)
+    options = merge_common_options(context, store, json)
     if salvage is not None:
         from faithtui.cli.commands.backup import salvage_store
 
@@ -299,7 +301,7 @@ def doctor(
 
         raise typer.Exit(write_bundle(bundle, options.store, force=force))
     raise typer.Exit(
-        checks.doctor(options.store, judge, base_url, offline=offline, as_json=options.json)
+        checks.run_doctor(options.store, judge, base_url, offline=offline, as_json=options.json)
     )
 
 
@@ -325,7 +327,7 @@ def backup(
     """
     from faithtui.cli.commands import backup as copies
 
-    options = common(context, store, json)
+    options = merge_common_options(context, store, json)
     if file is not None and restore is not None:
         raise ConfigError("a copy is made with FILE or put back with --restore FILE, not both")
     if restore is not None:

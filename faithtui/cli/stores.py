@@ -9,21 +9,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faithtui.config import Configured, Settings, load_configured
+from faithtui.config import Settings, SettingsWithOrigins, load_settings_with_origins
 from faithtui.domain.ids import RunId
 from faithtui.domain.limits import REVIEWER
 from faithtui.domain.text.sanitizing import visible
 from faithtui.errors import ConfigError, StoreError
 from faithtui.files import make_directory
-from faithtui.paths import keymap_beside, log_dir, state_dir
-from faithtui.tui.conversations.import_files import loading
+from faithtui.paths import keymap_file, log_dir, state_dir
+from faithtui.tui.conversations.import_files import pause_garbage_collection
 
 if TYPE_CHECKING:
     from faithtui.store.store import Store
     from faithtui.tui.samples.queue import ClaimQueue
 
 
-def store_path(named: Path | None, settings: Settings) -> Path:
+def choose_store_path(named: Path | None, settings: Settings) -> Path:
     """Choose the store: the one named, else the one from the settings."""
     return settings.store if named is None else named.expanduser()
 
@@ -60,7 +60,7 @@ def open_store(
     # The app comes through this module too, and its first paint must not wait for SQLAlchemy.
     from faithtui.store.store import Store
 
-    path = store_path(named, settings)
+    path = choose_store_path(named, settings)
     if create and named is None:
         make_store_directory(path)
     if not create and named is None and not path.exists():
@@ -76,7 +76,7 @@ def open_store(
     return opened
 
 
-def run_id(store: "Store", text: str) -> RunId:
+def read_run_id(store: "Store", text: str) -> RunId:
     """Read a run's number, or `last`.
 
     Raises:
@@ -93,7 +93,7 @@ def run_id(store: "Store", text: str) -> RunId:
     return store.runs.row(RunId(int(text.lstrip("#")))).id
 
 
-def reviewing_as(configured: Configured, reviewer: str | None) -> Configured:
+def replace_reviewer(configured: SettingsWithOrigins, reviewer: str | None) -> SettingsWithOrigins:
     """Put the reviewer of the command line in place of the one of the settings.
 
     Raises:
@@ -103,7 +103,7 @@ def reviewing_as(configured: Configured, reviewer: str | None) -> Configured:
         return configured
     if not reviewer.strip():
         raise ConfigError("--reviewer is empty; expected a name")
-    problem = REVIEWER.problem(len(reviewer))
+    problem = REVIEWER.find_problem(len(reviewer))
     if problem is not None:
         raise ConfigError(f"--reviewer: {problem}")
     settings = replace(configured.settings, reviewer=reviewer)
@@ -120,15 +120,15 @@ def open_app(named: Path | None, reviewer: str | None = None) -> int:
     Raises:
         ConfigError: There is no terminal, or settings or the key map are wrong.
     """
-    configured = reviewing_as(load_configured(), reviewer)
-    path = store_path(named, configured.settings)
+    configured = replace_reviewer(load_settings_with_origins(), reviewer)
+    path = choose_store_path(named, configured.settings)
     if named is None:
         make_store_directory(path)
     return show_app(path, configured)
 
 
 @contextmanager
-def keys_kept() -> Iterator[None]:
+def keep_typed_keys() -> Iterator[None]:
     """Take keys as they are typed from now on, and give the terminal back as it was.
 
     Until the app has it, a terminal would echo what is typed, keep a line back until it is whole
@@ -152,10 +152,10 @@ def keys_kept() -> Iterator[None]:
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-@keys_kept()
+@keep_typed_keys()
 def show_app(
     path: Path,
-    configured: Configured,
+    configured: SettingsWithOrigins,
     *,
     first_screen: str = "runs",
     run: RunId | None = None,
@@ -182,34 +182,34 @@ def show_app(
     # Read when Textual is imported. What a message paints comes with the frame after the key's, and
     # that one waits for the grid: a finer one costs nothing while nothing is painted.
     os.environ.setdefault("TEXTUAL_FPS", "240")
-    with loading():
+    with pause_garbage_collection():
         from faithtui.logbook import open_log
         from faithtui.tui import screen_catalog
         from faithtui.tui.app import FaithApp
-        from faithtui.tui.bookmark import Bookmarks
+        from faithtui.tui.bookmark import BookmarkFile
         from faithtui.tui.keymap.keymap import load_keymap
-        from faithtui.tui.session import Defaults
+        from faithtui.tui.session import NewRunDefaults
         from faithtui.tui.theme.ascii import wants_ascii
 
-        screen_catalog.main_screen(first_screen)
+        screen_catalog.load_screen_class(first_screen)
     open_log(log_dir(configured.environment), environ=configured.environment)
     settings = configured.settings
     # Whoever says where to begin does not want to go on where they stopped.
     named = run is not None or queue is not None or first_screen != "runs"
     directory = state_dir(configured.environment) / "places"
-    keymap = load_keymap(settings.keys, keymap_beside(configured.file))
+    keymap = load_keymap(settings.keys, keymap_file(configured.file))
     app = FaithApp(
         path,
         reviewer=settings.reviewer,
         first_screen=first_screen,
         run=run,
         resume=resume,
-        defaults=Defaults.of(settings),
+        defaults=NewRunDefaults.from_settings(settings),
         theme_name=settings.theme,
         configured=configured,
         keymap=keymap,
         ascii=wants_ascii(settings.ascii, configured.environment),
-        bookmarks=None if named else Bookmarks(directory, path, settings.reviewer),
+        bookmarks=None if named else BookmarkFile(directory, path, settings.reviewer),
     )
     if queue is not None:
         app.session.take_queue(queue)

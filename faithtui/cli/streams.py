@@ -31,9 +31,9 @@ def protect_streams() -> None:
     """Let no closed or full stream cause anything but an orderly end."""
     # In this order: a closed one is opened as the lowest free number. Left free, it would be given
     # to the next file that is opened, such as the store, and what is printed would go there.
-    _fill(STDIN, os.O_RDONLY)
-    _fill(STDOUT, os.O_RDONLY)  # writing to it fails, as it does to a closed one
-    _fill(STDERR, os.O_WRONLY)
+    _open_if_closed(STDIN, os.O_RDONLY)
+    _open_if_closed(STDOUT, os.O_RDONLY)  # writing to it fails, as it does to a closed one
+    _open_if_closed(STDERR, os.O_WRONLY)
     if sys.stdin is None:
         sys.stdin = open(STDIN, closefd=False)  # noqa: SIM115 (it lasts as long as the process)
     if _is_file(sys.stdout):
@@ -52,7 +52,7 @@ class _Stdout(io.FileIO):
         try:
             return super().write(data)
         except OSError as error:
-            _send_nowhere(STDOUT)
+            _redirect_to_null(STDOUT)
             # No OSError leaves here: Typer makes an exit code of its own of a broken pipe.
             if error.errno == errno.EPIPE:
                 raise ReaderGone("nobody reads any more what is printed") from None
@@ -70,7 +70,7 @@ class _Stderr(io.FileIO):
         try:
             return super().write(data)
         except OSError:
-            _send_nowhere(STDERR)
+            _redirect_to_null(STDERR)
             return memoryview(data).nbytes
 
 
@@ -93,14 +93,14 @@ def _open_text(stream: object, raw: io.FileIO) -> io.TextIOWrapper:
     )
 
 
-def _fill(number: int, flags: int) -> None:
+def _open_if_closed(number: int, flags: int) -> None:
     try:
         os.fstat(number)
     except OSError:
         os.open(os.devnull, flags)
 
 
-def _send_nowhere(number: int) -> None:
+def _redirect_to_null(number: int) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, number)
     os.close(nowhere)

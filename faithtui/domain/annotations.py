@@ -39,7 +39,7 @@ class Action(StrEnum):
     CODED = "coded"
     """A reason code for the verdict that stands."""
     MARKED = "marked"
-    """A mark set or taken away; see `Mark`."""
+    """A mark set or taken away; see `LabelMark`."""
     REVEALED = "revealed"
     """The judge's word was looked at before a verdict was given. A fact, so it cannot be undone."""
     IMPORTED = "imported"
@@ -50,15 +50,15 @@ class Action(StrEnum):
     """Redoes the act `target`."""
 
 
-COUNTED = frozenset(
+COUNTED_ACTIONS = frozenset(
     {Action.BLIND, Action.AGREED, Action.OVERRIDDEN, Action.ADJUDICATED, Action.IMPORTED}
 )
 """Acts whose verdict enters agreement figures."""
 
-GIVING = COUNTED | {Action.ACCEPTED, Action.BULK, Action.SKIPPED}
+VERDICT_ACTIONS = COUNTED_ACTIONS | {Action.ACCEPTED, Action.BULK, Action.SKIPPED}
 """Acts that say what a person stands by from then on; `SKIPPED` says: nothing yet."""
 
-UNDOABLE = frozenset(Action) - {
+UNDOABLE_ACTIONS = frozenset(Action) - {
     Action.IMPORTED,
     Action.REVEALED,
     Action.WITHDRAWN,
@@ -66,7 +66,9 @@ UNDOABLE = frozenset(Action) - {
 }
 
 
-def act_for(verdict: str, judge: str | None, *, saw_judge: bool, repeats: bool = False) -> Action:
+def choose_action(
+    verdict: str, judge: str | None, *, saw_judge: bool, repeats: bool = False
+) -> Action:
     """Name the act of giving a verdict.
 
     Args:
@@ -82,7 +84,7 @@ def act_for(verdict: str, judge: str | None, *, saw_judge: bool, repeats: bool =
     return Action.AGREED if verdict == judge else Action.OVERRIDDEN
 
 
-class Mark(StrEnum):
+class LabelMark(StrEnum):
     """What a `MARKED` act says."""
 
     FLAG = "flag"
@@ -117,7 +119,7 @@ REASON_CODES = (
 
 
 @dataclass(frozen=True, slots=True)
-class LabelAct:
+class LabelEvent:
     """One row of the log."""
 
     id: LabelId
@@ -135,7 +137,7 @@ class LabelAct:
     its own."""
     code: str | None = None
     """Name of a reason code, with a verdict or `CODED`; None there: no code."""
-    mark: Mark | None = None
+    mark: LabelMark | None = None
     """What a `MARKED` act says."""
     saw_judge: bool = False
     """Whether the judge's word was known to the person then."""
@@ -165,19 +167,19 @@ class HumanVerdict:
     """The row of the log that `action` is; it differs between stores that agree."""
 
     @property
-    def counts(self) -> bool:
+    def is_counted(self) -> bool:
         """Whether it is a verdict on record that people stand behind, `x` included."""
-        return self.verdict is not None and self.action in COUNTED
+        return self.verdict is not None and self.action in COUNTED_ACTIONS
 
     @property
-    def says(self) -> bool:
+    def has_content(self) -> bool:
         """Whether there is anything on record that a screen shows."""
         return bool(self.action or self.note or self.flagged)
 
 
-def standing_acts(log: Iterable[LabelAct]) -> tuple[LabelAct, ...]:
+def drop_withdrawn(log: Iterable[LabelEvent]) -> tuple[LabelEvent, ...]:
     """Drop what was withdrawn and not restored; keep the order of the log."""
-    acts: dict[LabelId, LabelAct] = {}
+    acts: dict[LabelId, LabelEvent] = {}
     withdrawn: set[LabelId] = set()
     for act in log:
         if act.action is Action.WITHDRAWN and act.target is not None:
@@ -189,7 +191,7 @@ def standing_acts(log: Iterable[LabelAct]) -> tuple[LabelAct, ...]:
     return tuple(act for act in acts.values() if act.id not in withdrawn)
 
 
-def effective(log: Iterable[LabelAct]) -> dict[tuple[ClaimId, str], HumanVerdict]:
+def replay_log(log: Iterable[LabelEvent]) -> dict[tuple[ClaimId, str], HumanVerdict]:
     """Replay a log into one state per claim and reviewer.
 
     Args:
@@ -200,14 +202,14 @@ def effective(log: Iterable[LabelAct]) -> dict[tuple[ClaimId, str], HumanVerdict
         flag of each (claim, reviewer) that has one. An empty note removes the note.
     """
     state: dict[tuple[ClaimId, str], HumanVerdict] = {}
-    for act in standing_acts(log):
+    for act in drop_withdrawn(log):
         key = (act.claim, act.reviewer)
         before = state.get(key, HumanVerdict(act.claim, act.reviewer, None, None))
-        state[key] = _after(before, act)
-    return {key: found for key, found in state.items() if found.says}
+        state[key] = _apply_event(before, act)
+    return {key: found for key, found in state.items() if found.has_content}
 
 
-def seen(log: Iterable[LabelAct]) -> frozenset[tuple[ClaimId, str]]:
+def find_judge_exposures(log: Iterable[LabelEvent]) -> frozenset[tuple[ClaimId, str]]:
     """Say who knows the judge's word on which claim.
 
     What was withdrawn counts too: a verdict can be taken back, having seen something cannot.
@@ -217,10 +219,10 @@ def seen(log: Iterable[LabelAct]) -> frozenset[tuple[ClaimId, str]]:
     )
 
 
-def _after(before: HumanVerdict, act: LabelAct) -> HumanVerdict:
+def _apply_event(before: HumanVerdict, act: LabelEvent) -> HumanVerdict:
     """Give the state after one more act."""
     note = before.note if act.note is None else (act.note or None)
-    if act.action in GIVING:
+    if act.action in VERDICT_ACTIONS:
         return HumanVerdict(
             act.claim,
             act.reviewer,
@@ -236,46 +238,46 @@ def _after(before: HumanVerdict, act: LabelAct) -> HumanVerdict:
     if act.action is Action.CODED:
         return replace(now, code=act.code)
     match act.mark:
-        case Mark.FLAG | Mark.UNFLAG:
-            return replace(now, flagged=act.mark is Mark.FLAG)
-        case Mark.UNSURE | Mark.SURE:
-            return replace(now, unsure=act.mark is Mark.UNSURE)
+        case LabelMark.FLAG | LabelMark.UNFLAG:
+            return replace(now, flagged=act.mark is LabelMark.FLAG)
+        case LabelMark.UNSURE | LabelMark.SURE:
+            return replace(now, unsure=act.mark is LabelMark.UNSURE)
         case None:
             return now
 
 
-Step = tuple[LabelAct, ...]
+Step = tuple[LabelEvent, ...]
 """Acts that were made at once, in the order of the log."""
 
 
-def _stacks(
-    log: Iterable[LabelAct], reviewer: str
-) -> tuple[dict[LabelId, LabelAct], dict[LabelId, LabelAct]]:
+def _replay_stacks(
+    log: Iterable[LabelEvent], reviewer: str
+) -> tuple[dict[LabelId, LabelEvent], dict[LabelId, LabelEvent]]:
     """Replay one reviewer's acts into an undo stack and a redo stack, each with its top last."""
-    done: dict[LabelId, LabelAct] = {}
-    undone: dict[LabelId, LabelAct] = {}
+    done: dict[LabelId, LabelEvent] = {}
+    undone: dict[LabelId, LabelEvent] = {}
     for act in log:
         if act.reviewer != reviewer:
             continue
         if act.action is Action.WITHDRAWN:
-            _move(act.target, done, undone)
+            _move_event(act.target, done, undone)
         elif act.action is Action.RESTORED:
-            _move(act.target, undone, done)
-        elif act.action in UNDOABLE:
+            _move_event(act.target, undone, done)
+        elif act.action in UNDOABLE_ACTIONS:
             done[act.id] = act
             undone.clear()
     return done, undone
 
 
-def _move(
-    target: LabelId | None, source: dict[LabelId, LabelAct], to: dict[LabelId, LabelAct]
+def _move_event(
+    target: LabelId | None, source: dict[LabelId, LabelEvent], to: dict[LabelId, LabelEvent]
 ) -> None:
     """Put an act on top of the other stack; nothing when it is not on this one."""
     if target in source:
         to[target] = source.pop(target)
 
 
-def _top(stack: dict[LabelId, LabelAct]) -> Step:
+def _top_step(stack: dict[LabelId, LabelEvent]) -> Step:
     """Take the acts of the step on top of a stack, the topmost last; () when it is empty."""
     last = next(reversed(stack.values()), None)
     if last is None:
@@ -285,19 +287,19 @@ def _top(stack: dict[LabelId, LabelAct]) -> Step:
     return tuple(act for act in stack.values() if act.batch == last.batch)
 
 
-def next_undo(log: Iterable[LabelAct], reviewer: str) -> Step:
+def next_undo(log: Iterable[LabelEvent], reviewer: str) -> Step:
     """Find the acts that undo would withdraw; () when there is none left."""
-    done, _ = _stacks(log, reviewer)
-    return _top(done)
+    done, _ = _replay_stacks(log, reviewer)
+    return _top_step(done)
 
 
-def next_redo(log: Iterable[LabelAct], reviewer: str) -> Step:
+def next_redo(log: Iterable[LabelEvent], reviewer: str) -> Step:
     """Find the acts that redo would restore; () when a new act has been made since."""
-    _, undone = _stacks(log, reviewer)
-    return _top(undone)
+    _, undone = _replay_stacks(log, reviewer)
+    return _top_step(undone)
 
 
-def undo_from_end(end: Sequence[LabelAct], reviewer: str) -> Step | None:
+def undo_from_end(end: Sequence[LabelEvent], reviewer: str) -> Step | None:
     """Find what undo would withdraw from the end of a log, however long the log is.
 
     Args:
@@ -308,27 +310,29 @@ def undo_from_end(end: Sequence[LabelAct], reviewer: str) -> Step | None:
         What `next_undo` finds in the whole log; None when the end does not tell, because it
         refers to earlier acts, leaves nothing, or the step may have begun earlier.
     """
-    return _if_told(_stacks(end, reviewer)[0], end, reviewer)
+    return _step_if_known(_replay_stacks(end, reviewer)[0], end, reviewer)
 
 
-def redo_from_end(end: Sequence[LabelAct], reviewer: str) -> Step | None:
+def redo_from_end(end: Sequence[LabelEvent], reviewer: str) -> Step | None:
     """Find what redo would restore from the end of a log; see `undo_from_end`."""
-    undone = _stacks(end, reviewer)[1]
-    made = any(act.reviewer == reviewer and act.action in UNDOABLE for act in end)
+    undone = _replay_stacks(end, reviewer)[1]
+    made = any(act.reviewer == reviewer and act.action in UNDOABLE_ACTIONS for act in end)
     if made and not undone and not _refers_back(end, reviewer):
         return ()
-    return _if_told(undone, end, reviewer)
+    return _step_if_known(undone, end, reviewer)
 
 
-def _if_told(stack: dict[LabelId, LabelAct], end: Sequence[LabelAct], reviewer: str) -> Step | None:
+def _step_if_known(
+    stack: dict[LabelId, LabelEvent], end: Sequence[LabelEvent], reviewer: str
+) -> Step | None:
     if _refers_back(end, reviewer):
         return None
-    step = _top(stack)
+    step = _top_step(stack)
     # Of acts made at once the first ones may stand before the end.
     return step if step and step[-1].batch is None else None
 
 
-def _refers_back(end: Sequence[LabelAct], reviewer: str) -> bool:
+def _refers_back(end: Sequence[LabelEvent], reviewer: str) -> bool:
     known = {act.id for act in end}
     return any(
         act.target not in known
@@ -337,17 +341,17 @@ def _refers_back(end: Sequence[LabelAct], reviewer: str) -> bool:
     )
 
 
-def consensus(verdicts: Sequence[HumanVerdict]) -> str | None:
+def combine_verdicts(verdicts: Sequence[HumanVerdict]) -> str | None:
     """Combine several people's verdicts on one claim.
 
     An adjudicated verdict wins (the last one). Else the majority; a tie goes to the most severe
     of the tied verdicts (`x` before no before idk before yes), so that a doubt is never dropped.
-    Verdicts that do not count (see `HumanVerdict.counts`) are left out.
+    Verdicts that do not count (see `HumanVerdict.is_counted`) are left out.
 
     Returns:
         A label or `x`; None when nobody gave a verdict that counts.
     """
-    said = [found for found in verdicts if found.counts]
+    said = [found for found in verdicts if found.is_counted]
     final = [found.verdict for found in said if found.action is Action.ADJUDICATED]
     if final:
         return final[-1]

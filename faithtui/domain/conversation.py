@@ -52,7 +52,7 @@ class Passage:
     images: tuple[Image, ...] = ()
 
     @property
-    def shown(self) -> str:
+    def text_with_marks(self) -> str:
         """The text, and one line per image that names it."""
         return "\n".join([*filter(None, [self.text]), *(image.mark for image in self.images)])
 
@@ -260,7 +260,7 @@ def _json_pieces(value: Any) -> Iterator[str]:
         yield json.dumps(value)
 
 
-def normalised(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Fold what does not make a different statement: case, compatibility forms and white space.
 
     Two claims of the same turn are the same claim when their normalised texts are equal.

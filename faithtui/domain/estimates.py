@@ -57,7 +57,7 @@ _WORDS = {
 }
 
 
-class Status(StrEnum):
+class EstimateStatus(StrEnum):
     """Whether an estimate has a value."""
 
     OK = "ok"
@@ -67,7 +67,7 @@ class Status(StrEnum):
     """There are figures, and they do not allow this number."""
 
 
-class Method(StrEnum):
+class EstimateMethod(StrEnum):
     """How an interval was made. Exported word for word."""
 
     JACKKNIFE_LOGIT = "cluster_jackknife_t_logit"
@@ -92,7 +92,7 @@ class Estimate:
 
     value: float | None
     """On its natural scale (a share is 0 to 1); None exactly when `status` is not OK."""
-    status: Status
+    status: EstimateStatus
     n: int
     """Units that entered: the denominator of a share, all compared units of a coefficient."""
     clusters: int
@@ -103,16 +103,16 @@ class Estimate:
     ci_high: float | None = None
     level: float | None = None
     """Confidence level in (0, 1); None without an interval."""
-    method: Method | None = None
+    method: EstimateMethod | None = None
     """None without an interval."""
     se: float | None = None
     """Jackknife standard error on the natural scale; None when it cannot be had."""
 
     def __post_init__(self) -> None:
         """Keep value, status, reason and interval in step."""
-        if (self.value is None) == (self.status is Status.OK):
+        if (self.value is None) == (self.status is EstimateStatus.OK):
             raise ValueError(f"a value of {self.value} cannot be {self.status}")
-        if self.status is not Status.OK and self.reason is None:
+        if self.status is not EstimateStatus.OK and self.reason is None:
             raise ValueError("an estimate without a value needs a reason")
         if self.value is not None and not math.isfinite(self.value):
             raise ValueError(f"{self.value} is no estimate; give a reason instead")
@@ -126,11 +126,11 @@ class Estimate:
         return self.ci_low is not None
 
 
-def undefined(reason: Reason, n: int = 0, clusters: int = 0) -> Estimate:
+def make_undefined_estimate(reason: Reason, n: int = 0, clusters: int = 0) -> Estimate:
     """Make an estimate that has no value because the formula has none."""
-    return Estimate(None, Status.UNDEFINED, n, clusters, reason)
+    return Estimate(None, EstimateStatus.UNDEFINED, n, clusters, reason)
 
 
-def withheld(reason: Reason, n: int = 0, clusters: int = 0) -> Estimate:
+def make_withheld_estimate(reason: Reason, n: int = 0, clusters: int = 0) -> Estimate:
     """Make an estimate whose value the figures at hand do not allow."""
-    return Estimate(None, Status.WITHHELD, n, clusters, reason)
+    return Estimate(None, EstimateStatus.WITHHELD, n, clusters, reason)

@@ -26,7 +26,7 @@ def require_type(value: object, kinds: Kinds, field: str, expected: str) -> None
         InputError: It is of another type.
     """
     if not isinstance(value, kinds):
-        raise InputError(f"is {_named(value)}; expected {expected}", field=field)
+        raise InputError(f"is {_describe_value(value)}; expected {expected}", field=field)
 
 
 def require_items(values: object, container: type, kinds: Kinds, field: str, expected: str) -> None:
@@ -43,14 +43,14 @@ def require_items(values: object, container: type, kinds: Kinds, field: str, exp
         InputError: It is something else, or one of its values is.
     """
     if isinstance(values, str | bytes) or not isinstance(values, container):
-        raise InputError(f"is {_named(values)}; expected {expected}", field=field)
+        raise InputError(f"is {_describe_value(values)}; expected {expected}", field=field)
     assert isinstance(values, Iterable)
     for place, each in enumerate(values):
         if not isinstance(each, kinds):  # looked at before, as naming every place takes longest
             require_type(each, kinds, f"{field}[{place}]", expected)
 
 
-def _named(value: object) -> str:
+def _describe_value(value: object) -> str:
     if value is None:
         return "None"
     if isinstance(value, str):

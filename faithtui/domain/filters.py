@@ -25,7 +25,7 @@ class Scope(StrEnum):
     """The claims of one conversation."""
 
 
-class Name(StrEnum):
+class TermName(StrEnum):
     """What a term is about."""
 
     TEXT = "text"
@@ -45,28 +45,30 @@ class Name(StrEnum):
     ARCHIVED = "archived"
 
 
-CLAIM_NAMES = frozenset({Name.VERDICT, Name.HUMAN, Name.IS, Name.REVIEWER, Name.CODE})
+CLAIM_NAMES = frozenset(
+    {TermName.VERDICT, TermName.HUMAN, TermName.IS, TermName.REVIEWER, TermName.CODE}
+)
 """Terms about one claim: one and the same claim must meet all of a filter's."""
 
-TAKEN: Mapping[Scope, tuple[Name, ...]] = {
+NAMES_BY_SCOPE: Mapping[Scope, tuple[TermName, ...]] = {
     Scope.RUNS: (
-        Name.METRIC,
-        Name.JUDGE,
-        Name.STATE,
-        Name.SCORE,
-        Name.CORRECTED,
-        Name.SOURCE,
-        Name.ARCHIVED,
+        TermName.METRIC,
+        TermName.JUDGE,
+        TermName.STATE,
+        TermName.SCORE,
+        TermName.CORRECTED,
+        TermName.SOURCE,
+        TermName.ARCHIVED,
     ),
     Scope.CONVERSATIONS: (
-        *(name for name in Name if name in CLAIM_NAMES),
-        Name.SCORE,
-        Name.CORRECTED,
-        Name.STATE,
-        Name.SOURCE,
-        Name.GROUP,
+        *(name for name in TermName if name in CLAIM_NAMES),
+        TermName.SCORE,
+        TermName.CORRECTED,
+        TermName.STATE,
+        TermName.SOURCE,
+        TermName.GROUP,
     ),
-    Scope.CLAIMS: tuple(name for name in Name if name in CLAIM_NAMES),
+    Scope.CLAIMS: tuple(name for name in TermName if name in CLAIM_NAMES),
 }
 """Names that can be used, by what is looked through. Words can be used everywhere."""
 
@@ -109,14 +111,14 @@ ARCHIVED = ("yes", "no", "any")
 NONE = "none"
 MISSING = "missing"
 
-_HINTS: Mapping[Name, str] = {
-    Name.REVIEWER: "a name, such as reviewer:ann",
-    Name.SOURCE: "the name of a data set",
-    Name.GROUP: "the name of a group",
-    Name.METRIC: "a metric, or the beginning of one",
-    Name.JUDGE: "a judge, or the beginning of one",
+_HINTS: Mapping[TermName, str] = {
+    TermName.REVIEWER: "a name, such as reviewer:ann",
+    TermName.SOURCE: "the name of a data set",
+    TermName.GROUP: "the name of a group",
+    TermName.METRIC: "a metric, or the beginning of one",
+    TermName.JUDGE: "a judge, or the beginning of one",
 }
-_TELLS_THE_JUDGE = frozenset({Name.VERDICT, Name.CODE, Name.SCORE, Name.CORRECTED})
+_REVEALING_NAMES = frozenset({TermName.VERDICT, TermName.CODE, TermName.SCORE, TermName.CORRECTED})
 _JUDGE_QUALITIES = frozenset({"disagreement", "agreement"})
 
 _NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
@@ -130,7 +132,7 @@ _NAMED = re.compile(r"([A-Za-z]+):(?!//)")
 class Term:
     """One condition."""
 
-    name: Name
+    name: TermName
     value: str
     """As it was typed, without quotation marks."""
     negated: bool = False
@@ -142,7 +144,7 @@ class Term:
         if self.quoted:
             doubled = value.replace('"', '""')
             value = f'"{doubled}"'
-        name = "" if self.name is Name.TEXT else f"{self.name}:"
+        name = "" if self.name is TermName.TEXT else f"{self.name}:"
         return f"{'-' if self.negated else ''}{name}{value}"
 
 
@@ -160,29 +162,31 @@ class Filter:
         """Say whether there is a condition at all."""
         return bool(self.terms)
 
-    def of(self, *names: Name) -> tuple[Term, ...]:
+    def list_terms(self, *names: TermName) -> tuple[Term, ...]:
         """List the terms with these names, in order."""
         return tuple(term for term in self.terms if term.name in names)
 
     @property
-    def about_claims(self) -> tuple[Term, ...]:
+    def claim_terms(self) -> tuple[Term, ...]:
         """Terms that one claim must meet."""
         return tuple(term for term in self.terms if term.name in CLAIM_NAMES)
 
     @property
-    def open_word(self) -> Term | None:
+    def unfinished_word(self) -> Term | None:
         """The last plain word: whoever types may not have finished it, so its beginning counts."""
-        plain = [term for term in self.of(Name.TEXT) if not term.negated and not term.quoted]
+        plain = [
+            term for term in self.list_terms(TermName.TEXT) if not term.negated and not term.quoted
+        ]
         return plain[-1] if plain else None
 
     @property
-    def tells_the_judge(self) -> bool:
+    def reveals_judge(self) -> bool:
         """Whether what is found tells what the judge said of it."""
-        return any(_tells_the_judge(term) for term in self.terms)
+        return any(_reveals_judge(term) for term in self.terms)
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ScoreBounds:
     """Which scores a term means."""
 
     low: float
@@ -190,14 +194,14 @@ class Bounds:
     with_low: bool = True
     with_high: bool = True
 
-    def holds(self, score: float) -> bool:
+    def contains(self, score: float) -> bool:
         """Say whether a score is within; the ends count when they are part of it."""
         above = score > self.low or (self.with_low and score == self.low)
         return above and (score < self.high or (self.with_high and score == self.high))
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class FilterContext:
     """Where a filter is used, and so which words it may hold."""
 
     scope: Scope
@@ -208,7 +212,7 @@ class Ground:
     blind: bool = False
     """What the judge said must not be found out."""
 
-    def label(self, word: str) -> str | None:
+    def find_label(self, word: str) -> str | None:
         """Find the label that a word means here; None when it means none."""
         word = word.casefold()
         if word in self.labels or not self.labels:
@@ -217,7 +221,7 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedFilter:
     """What was made of a text."""
 
     filter: Filter
@@ -226,7 +230,7 @@ class Reading:
     """What could not, in a sentence; the first of several."""
 
 
-def read_filter(text: str, ground: Ground) -> Reading:
+def read_filter(text: str, ground: FilterContext) -> ParsedFilter:
     """Read what somebody typed.
 
     Args:
@@ -237,35 +241,37 @@ def read_filter(text: str, ground: Ground) -> Reading:
         The filter without the terms that cannot be used, and what is wrong with the first of them;
         without any when there are too many.
     """
-    terms = list(_terms(text[: FILTER.most]))
-    if (too_much := FILTER.problem(len(text)) or FILTER_TERMS.problem(len(terms))) is not None:
-        return Reading(Filter(), too_much)
+    terms = list(_cut_terms(text[: FILTER.most]))
+    if (
+        too_much := FILTER.find_problem(len(text)) or FILTER_TERMS.find_problem(len(terms))
+    ) is not None:
+        return ParsedFilter(Filter(), too_much)
     good: list[Term] = []
     problem: str | None = None
     for term in terms:
-        wrong = term if isinstance(term, str) else _wrong(term, ground)
+        wrong = term if isinstance(term, str) else _find_problem(term, ground)
         if wrong is None and isinstance(term, Term):
             good.append(term)
         else:
             problem = problem or wrong
-    return Reading(Filter(tuple(good)), problem)
+    return ParsedFilter(Filter(tuple(good)), problem)
 
 
-def bounds(value: str) -> Bounds | None:
+def read_bounds(value: str) -> ScoreBounds | None:
     """Read scores: `<0.5`, `>=0.8`, `0.2..0.8` with both ends, `1`; None for anything else."""
     if found := _BOUND.fullmatch(value):
         sign, number = found[1], float(found[2])
         if sign[0] == "<":
-            return Bounds(float("-inf"), number, with_high=sign == "<=")
-        return Bounds(number, float("inf"), with_low=sign == ">=")
+            return ScoreBounds(float("-inf"), number, with_high=sign == "<=")
+        return ScoreBounds(number, float("inf"), with_low=sign == ">=")
     if found := _RANGE.fullmatch(value):
-        return Bounds(float(found[1]), float(found[2]))
+        return ScoreBounds(float(found[1]), float(found[2]))
     if _EXACT.fullmatch(value):
-        return Bounds(float(value), float(value))
+        return ScoreBounds(float(value), float(value))
     return None
 
 
-def reason_code(value: str) -> str | None:
+def find_reason_code(value: str) -> str | None:
     """Find a reason code by its name or its number, from 1; None when there is none."""
     if value.isascii() and value.isdigit():
         place = int(value[:9])
@@ -274,39 +280,41 @@ def reason_code(value: str) -> str | None:
     return next((code.name for code in REASON_CODES if code.name == wanted), None)
 
 
-def possible(name: Name, ground: Ground) -> str:
+def describe_values(name: TermName, ground: FilterContext) -> str:
     """Say what can stand after a name."""
     match name:
-        case Name.VERDICT:
+        case TermName.VERDICT:
             return ", ".join((*ground.labels, MISSING))
-        case Name.HUMAN:
+        case TermName.HUMAN:
             return ", ".join((*ground.labels, NOT_A_CLAIM, NONE))
-        case Name.IS:
-            return ", ".join(_qualities(ground))
-        case Name.CODE:
+        case TermName.IS:
+            return ", ".join(_list_qualities(ground))
+        case TermName.CODE:
             return ", ".join(f"{n} or {code.name}" for n, code in enumerate(REASON_CODES, start=1))
-        case Name.SCORE | Name.CORRECTED:
+        case TermName.SCORE | TermName.CORRECTED:
             return f"<0.5, >=0.8, 0.2..0.8, 1, {NONE}"
-        case Name.STATE:
+        case TermName.STATE:
             return ", ".join(STATES[ground.scope])
-        case Name.ARCHIVED:
+        case TermName.ARCHIVED:
             return ", ".join(ARCHIVED)
         case _:
             return _HINTS.get(name, "a word")
 
 
-def names_for(ground: Ground) -> tuple[Name, ...]:
+def list_term_names(ground: FilterContext) -> tuple[TermName, ...]:
     """List the names that can be used."""
     return tuple(
-        name for name in TAKEN[ground.scope] if not (ground.blind and name in _TELLS_THE_JUDGE)
+        name
+        for name in NAMES_BY_SCOPE[ground.scope]
+        if not (ground.blind and name in _REVEALING_NAMES)
     )
 
 
-def _qualities(ground: Ground) -> Sequence[str]:
+def _list_qualities(ground: FilterContext) -> Sequence[str]:
     return [each for each in QUALITIES if not (ground.blind and each in _JUDGE_QUALITIES)]
 
 
-def _terms(text: str) -> Iterator[Term | str]:
+def _cut_terms(text: str) -> Iterator[Term | str]:
     """Cut a text into terms; what has an unknown name comes as the sentence that says so."""
     at = 0
     while at < len(text):
@@ -319,7 +327,7 @@ def _terms(text: str) -> Iterator[Term | str]:
         named = _NAMED.match(text, at)
         at = named.end() if named else at
         if at < len(text) and text[at] == '"':
-            value, at = _quoted(text, at + 1)
+            value, at = _read_quoted(text, at + 1)
             quoted = True
         else:
             end = at
@@ -328,14 +336,14 @@ def _terms(text: str) -> Iterator[Term | str]:
             value, at, quoted = text[at:end], end, False
         if named is None:
             if value == DIFFERS and not quoted:
-                yield Term(Name.IS, "disagreement", negated)
+                yield Term(TermName.IS, "disagreement", negated)
             else:
-                yield Term(Name.TEXT, value, negated, quoted)
+                yield Term(TermName.TEXT, value, negated, quoted)
         else:
-            yield _named_term(named[1], value, negated, quoted, text[start:at])
+            yield _make_named_term(named[1], value, negated, quoted, text[start:at])
 
 
-def _quoted(text: str, start: int) -> tuple[str, int]:
+def _read_quoted(text: str, start: int) -> tuple[str, int]:
     """Read up to the closing quotation mark or the end; a doubled mark stands for itself."""
     value: list[str] = []
     at = start
@@ -351,64 +359,65 @@ def _quoted(text: str, start: int) -> tuple[str, int]:
     return "".join(value), at
 
 
-def _named_term(name: str, value: str, negated: bool, quoted: bool, typed: str) -> Term | str:
+def _make_named_term(name: str, value: str, negated: bool, quoted: bool, typed: str) -> Term | str:
     try:
-        found = Name(name.casefold())
+        found = TermName(name.casefold())
     except ValueError:
-        found = Name.TEXT
-    if found is Name.TEXT:
+        found = TermName.TEXT
+    if found is TermName.TEXT:
         return (
-            f"{_told(typed)}: there is no `{name}:`; put it in quotation marks to look for the "
+            f"{_quote_term(typed)}: there is no `{name}:`; put it in quotation marks to look "
+            "for the "
             "text itself"
         )
     return Term(found, value, negated, quoted)
 
 
-def _wrong(term: Term, ground: Ground) -> str | None:
+def _find_problem(term: Term, ground: FilterContext) -> str | None:
     """Say what is wrong with a term; None when nothing is."""
-    told, name, value = _told(str(term)), term.name, term.value
-    if name is Name.TEXT:
+    told, name, value = _quote_term(str(term)), term.name, term.value
+    if name is TermName.TEXT:
         if words_of(value):
             return None
         return f"{told}: there is no letter or digit in it to look for"
-    if name not in TAKEN[ground.scope]:
-        there = ", ".join(f"{each}:" for each in names_for(ground))
+    if name not in NAMES_BY_SCOPE[ground.scope]:
+        there = ", ".join(f"{each}:" for each in list_term_names(ground))
         return f"{told}: {ground.scope} cannot be found by `{name}:`; possible are {there}"
-    if ground.blind and _tells_the_judge(term):
+    if ground.blind and _reveals_judge(term):
         return f"{told} would tell what the judge said, and this queue is blind"
     if _is_possible(term, ground):
         return None
-    return f"{told}: after `{name}:` comes {possible(name, ground)}"
+    return f"{told}: after `{name}:` comes {describe_values(name, ground)}"
 
 
-def _tells_the_judge(term: Term) -> bool:
-    return term.name in _TELLS_THE_JUDGE or (
-        term.name is Name.IS and term.value.casefold() in _JUDGE_QUALITIES
+def _reveals_judge(term: Term) -> bool:
+    return term.name in _REVEALING_NAMES or (
+        term.name is TermName.IS and term.value.casefold() in _JUDGE_QUALITIES
     )
 
 
-def _is_possible(term: Term, ground: Ground) -> bool:
+def _is_possible(term: Term, ground: FilterContext) -> bool:
     value = term.value.casefold()
     match term.name:
-        case Name.VERDICT:
-            return bool(value) and (value == MISSING or ground.label(value) is not None)
-        case Name.HUMAN:
+        case TermName.VERDICT:
+            return bool(value) and (value == MISSING or ground.find_label(value) is not None)
+        case TermName.HUMAN:
             special = value in (NONE, NOT_A_CLAIM)
-            return bool(value) and (special or ground.label(value) is not None)
-        case Name.IS:
+            return bool(value) and (special or ground.find_label(value) is not None)
+        case TermName.IS:
             return value in QUALITIES
-        case Name.CODE:
-            return reason_code(value) is not None
-        case Name.SCORE | Name.CORRECTED:
-            return value == NONE or bounds(value) is not None
-        case Name.STATE:
+        case TermName.CODE:
+            return find_reason_code(value) is not None
+        case TermName.SCORE | TermName.CORRECTED:
+            return value == NONE or read_bounds(value) is not None
+        case TermName.STATE:
             return value in STATES[ground.scope]
-        case Name.ARCHIVED:
+        case TermName.ARCHIVED:
             return value in ARCHIVED
         case _:
             return bool(value.strip())
 
 
-def _told(typed: str) -> str:
+def _quote_term(typed: str) -> str:
     """Quote a term in a sentence, without the end of a long one."""
     return f"`{typed[:40]}…`" if len(typed) > 40 else f"`{typed}`"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from faithtui.domain.annotations import Action, Mark
+from faithtui.domain.annotations import Action, LabelMark
 from faithtui.domain.conversation import Span
 from faithtui.domain.verdicts import ClaimKind
 
@@ -40,7 +40,7 @@ class ClaimName:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimText:
+class BundleClaim:
     """What a claim says, for stores in which nobody extracted it."""
 
     text: str
@@ -62,7 +62,7 @@ class RunName:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnClaim:
+class BundleSampleClaim:
     """A claim of a sample."""
 
     claim: ClaimName
@@ -74,7 +74,7 @@ class DrawnClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleText:
+class BundleSample:
     """How a queue was drawn, and what was drawn."""
 
     uid: str
@@ -93,12 +93,12 @@ class SampleText:
     created_at: datetime
     closed_at: datetime | None
     decision: str | None
-    claims: tuple[DrawnClaim, ...]
+    claims: tuple[BundleSampleClaim, ...]
     """In drawn order."""
 
 
 @dataclass(frozen=True, slots=True)
-class GuidelineText:
+class BundleGuideline:
     """A version of the guideline."""
 
     digest: str
@@ -108,7 +108,7 @@ class GuidelineText:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldAct:
+class BundleEvent:
     """One row of the log."""
 
     uid: str
@@ -129,7 +129,7 @@ class ToldAct:
     saw_judge: bool = False
     seconds: float | None = None
     code: str | None = None
-    mark: Mark | None = None
+    mark: LabelMark | None = None
     sample: str | None = None
     """`uid` of the sample the claim was served from."""
     stratum: str | None = None
@@ -139,13 +139,13 @@ class ToldAct:
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
+class LabelBundle:
     """Acts and all they refer to."""
 
-    acts: tuple[ToldAct, ...] = ()
+    acts: tuple[BundleEvent, ...] = ()
     """In the order of the log: by clock, then by `uid`."""
-    claims: Mapping[ClaimName, ClaimText] = field(default_factory=dict)
+    claims: Mapping[ClaimName, BundleClaim] = field(default_factory=dict)
     """Every claim that an act or a sample names."""
-    samples: tuple[SampleText, ...] = ()
-    guidelines: tuple[GuidelineText, ...] = ()
+    samples: tuple[BundleSample, ...] = ()
+    guidelines: tuple[BundleGuideline, ...] = ()
     """In the order in which they were set."""

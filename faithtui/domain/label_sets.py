@@ -48,7 +48,7 @@ class LabelSet:
         order = (Polarity.GOOD, Polarity.UNSURE, Polarity.BAD)
         return {label.name: order.index(label.polarity) for label in self.labels}
 
-    def read(self, word: str) -> str | None:
+    def find_name(self, word: str) -> str | None:
         """Find the label a word stands for.
 
         White space around it and case do not matter, aliases are accepted, anything else is None:
@@ -60,7 +60,7 @@ class LabelSet:
                 return label.name
         return None
 
-    def label(self, name: str) -> Label:
+    def get_label(self, name: str) -> Label:
         """Give the label with this name.
 
         Raises:

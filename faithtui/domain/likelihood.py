@@ -11,7 +11,7 @@ UNLIKELY_TO: Final = 0.4
 """Between the two a probability says little: see docs/judges/offline.md, "Bands"."""
 
 
-class Band(StrEnum):
+class LikelihoodBand(StrEnum):
     """How likely it is that a claim is supported."""
 
     LIKELY = "likely"
@@ -19,8 +19,8 @@ class Band(StrEnum):
     UNLIKELY = "unlikely"
 
 
-def band(chance: float) -> Band:
+def find_band(chance: float) -> LikelihoodBand:
     """Name the band of a probability in [0, 1]; each edge belongs to the outer band."""
     if chance >= LIKELY_FROM:
-        return Band.LIKELY
-    return Band.UNLIKELY if chance <= UNLIKELY_TO else Band.UNSURE
+        return LikelihoodBand.LIKELY
+    return LikelihoodBand.UNLIKELY if chance <= UNLIKELY_TO else LikelihoodBand.UNSURE

@@ -24,7 +24,7 @@ class Limit:
     way_out: str
     """What to do instead, in words that follow a semicolon."""
 
-    def problem(self, size: int) -> str | None:
+    def find_problem(self, size: int) -> str | None:
         """Say what is wrong with something of this size; None: nothing."""
         if size <= self.most:
             return None
@@ -32,7 +32,7 @@ class Limit:
             f"{self.what} may have {self.most:,} {self.unit}, and this has {size:,}; {self.way_out}"
         )
 
-    def check(self, text: str, *, field: str | None = None) -> None:
+    def check_length(self, text: str, *, field: str | None = None) -> None:
         """Refuse a text that has too many characters.
 
         Args:
@@ -42,7 +42,7 @@ class Limit:
         Raises:
             InputError: It has.
         """
-        problem = self.problem(len(text))
+        problem = self.find_problem(len(text))
         if problem is not None:
             raise InputError(problem, field=field)
 

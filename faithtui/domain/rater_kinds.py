@@ -8,7 +8,7 @@ keyboard; what can be told is a name that says it. A machine that gives labels i
 import re
 from collections.abc import Iterable
 
-MARKS = ("model", "llm", "agent", "bot", "judge", "openai", "anthropic", "replay")
+MACHINE_PREFIXES = ("model", "llm", "agent", "bot", "judge", "openai", "anthropic", "replay")
 """Before a colon at the beginning of a name: a machine's."""
 
 _FAMILIES = re.compile(
@@ -18,7 +18,7 @@ _FAMILIES = re.compile(
 """How names of well-known models begin. Never what is also a person's name: `claude` is one."""
 
 
-def machines(names: Iterable[str], judges: Iterable[str]) -> tuple[str, ...]:
+def find_machines(names: Iterable[str], judges: Iterable[str]) -> tuple[str, ...]:
     """Find the names among labellers that are a machine's.
 
     Args:
@@ -31,14 +31,18 @@ def machines(names: Iterable[str], judges: Iterable[str]) -> tuple[str, ...]:
     known = {"offline"}
     for judge in judges:
         provider, _, model = judge.partition(":")
-        known |= {_folded(judge), _folded(model or provider)}
-    return tuple(sorted({name for name in names if _is_machine(_folded(name), known)}))
+        known |= {_fold_name(judge), _fold_name(model or provider)}
+    return tuple(sorted({name for name in names if _is_machine(_fold_name(name), known)}))
 
 
 def _is_machine(name: str, known: set[str]) -> bool:
     mark, colon, _ = name.partition(":")
-    return name in known or (bool(colon) and mark.strip() in MARKS) or bool(_FAMILIES.match(name))
+    return (
+        name in known
+        or (bool(colon) and mark.strip() in MACHINE_PREFIXES)
+        or bool(_FAMILIES.match(name))
+    )
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return name.strip().casefold()

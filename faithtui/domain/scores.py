@@ -55,7 +55,7 @@ class Score:
             raise ValueError(f"a score of {self.value} cannot be {self.state}")
 
 
-def scored(value: float) -> Score:
+def make_score(value: float) -> Score:
     """Make a score that has a number."""
     return Score(value)
 
@@ -86,7 +86,7 @@ class ScoringRule:
     synonyms: tuple[tuple[str, str], ...] = ()
     """Words that people may have used under another metric, and the label each stands for."""
 
-    def heard(self, word: str) -> str | None:
+    def translate_label(self, word: str) -> str | None:
         """Say what a person's word means under this metric.
 
         People label a claim once, under whichever metric they review; `no` said there is `0` here.
@@ -100,12 +100,12 @@ class ScoringRule:
         return dict(self.synonyms).get(word)
 
     @property
-    def bar(self) -> float | None:
+    def effective_threshold(self) -> float | None:
         """The threshold in force: 1 under `strict`."""
         return 1.0 if self.strict else self.threshold
 
 
-def window_score(
+def score_window(
     labels: Sequence[str | None],
     rule: ScoringRule,
     surplus: Sequence[str | None] = (),
@@ -141,21 +141,21 @@ def window_score(
     if not known:
         if rule.when_empty is None:
             return no_score(ScoreState.UNDEFINED, why_empty)
-        return scored(rule.when_empty)
+        return make_score(rule.when_empty)
     value = sum(label in rule.passing for label in known) / len(known)
     if rule.strict and value < 1:
         value = 0.0
-    return scored(value)
+    return make_score(value)
 
 
-def corrected_score(
+def score_corrected_window(
     labels: Iterable[str | None],
     rule: ScoringRule,
     surplus: Sequence[str | None] = (),
     *,
     why_empty: str = NOTHING_JUDGED,
 ) -> Score:
-    """Score one window by labels of which some or all are people's; see `window_score`.
+    """Score one window by labels of which some or all are people's; see `score_window`.
 
     A claim called `x` leaves numerator and denominator. Where all are, there is no score.
     """
@@ -163,10 +163,10 @@ def corrected_score(
     fair = [label for label in given if label != NOT_A_CLAIM]
     if given and not fair:
         why_empty = NO_FAIR_CLAIM
-    return window_score(fair, rule, surplus, why_empty=why_empty)
+    return score_window(fair, rule, surplus, why_empty=why_empty)
 
 
-def left_out_words(undefined: int, skipped: int, parts: int, noun: str = "window") -> str:
+def format_left_out(undefined: int, skipped: int, parts: int, noun: str = "window") -> str:
     """Say what a mean leaves out: `2 of 7 windows undefined, 1 of 7 windows skipped`.
 
     Returns:
@@ -177,7 +177,7 @@ def left_out_words(undefined: int, skipped: int, parts: int, noun: str = "window
     return ", ".join(f"{count} {of_all} {state.value}" for count, state in counts if count)
 
 
-def mean_score(parts: Sequence[Score], rule: ScoringRule) -> Score:
+def average_scores(parts: Sequence[Score], rule: ScoringRule) -> Score:
     """Average the scores of windows or of answers, each with the same weight.
 
     Undefined and skipped parts are left out and counted beside the mean; under `strict` they
@@ -191,7 +191,7 @@ def mean_score(parts: Sequence[Score], rule: ScoringRule) -> Score:
     """
     if not parts:
         if rule.as_peer:
-            return scored(1.0)
+            return make_score(1.0)
         return no_score(ScoreState.SKIPPED, "no interaction")
     for state in (ScoreState.FAILED, ScoreState.INCOMPLETE):
         hit = [part for part in parts if part.state is state]
@@ -202,7 +202,7 @@ def mean_score(parts: Sequence[Score], rule: ScoringRule) -> Score:
     skipped = sum(part.state is ScoreState.SKIPPED for part in parts)
     if not values:
         state = ScoreState.UNDEFINED if undefined else ScoreState.SKIPPED
-        return Score(None, state, _reasons(parts), undefined, skipped)
+        return Score(None, state, _format_reasons(parts), undefined, skipped)
     if rule.as_peer:
         value = sum(values) / len(values)
     else:
@@ -212,7 +212,7 @@ def mean_score(parts: Sequence[Score], rule: ScoringRule) -> Score:
     return Score(value, undefined=undefined, skipped=skipped)
 
 
-def _reasons(parts: Sequence[Score]) -> str:
+def _format_reasons(parts: Sequence[Score]) -> str:
     """Say why no part has a score: each reason once, counted where there are several."""
     counts = Counter(part.reason or part.state.value for part in parts)
     if len(counts) == 1:
@@ -220,22 +220,22 @@ def _reasons(parts: Sequence[Score]) -> str:
     return "; ".join(f"{count} of {len(parts)}: {reason}" for reason, count in counts.items())
 
 
-def passes(score: Score, rule: ScoringRule) -> bool | None:
+def passes_threshold(score: Score, rule: ScoringRule) -> bool | None:
     """Say whether a score meets the threshold.
 
     Returns:
         None without a threshold or without a number. Equal passes; a difference below 1e-9 is
         equal, except under `as_peer`, which compares plain floats.
     """
-    if score.value is None or rule.bar is None:
+    if score.value is None or rule.effective_threshold is None:
         return None
     if rule.as_peer:
-        return score.value >= rule.bar
-    return score.value >= rule.bar - TOLERANCE
+        return score.value >= rule.effective_threshold
+    return score.value >= rule.effective_threshold - TOLERANCE
 
 
 @dataclass(frozen=True, slots=True)
-class Occurrence:
+class ClaimOccurrence:
     """One claim in one window, as the judge labelled it."""
 
     claim: Hashable
@@ -246,11 +246,11 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedWindow:
+class WindowLabels:
     """A window reduced to what scoring needs."""
 
     interactions: tuple[int, ...]
-    occurrences: tuple[Occurrence, ...] = ()
+    occurrences: tuple[ClaimOccurrence, ...] = ()
     surplus: tuple[str | None, ...] = ()
     failure: Score | None = None
     """Why the window could not be judged; None when it was."""
@@ -271,8 +271,8 @@ class ScoreSet:
     """All claims together, each once."""
 
 
-def score_set(
-    windows: Sequence[JudgedWindow],
+def score_conversation(
+    windows: Sequence[WindowLabels],
     rule: ScoringRule,
     human: Mapping[Hashable, str] | None = None,
 ) -> tuple[ScoreSet, tuple[Score, ...]]:
@@ -292,34 +292,40 @@ def score_set(
     Returns:
         The three scores, and the score of every window in order.
     """
-    said = {claim: label for claim, word in (human or {}).items() if (label := rule.heard(word))}
+    said = {
+        claim: label
+        for claim, word in (human or {}).items()
+        if (label := rule.translate_label(word))
+    }
 
-    def labels(occurrences: Iterable[Occurrence]) -> list[str | None]:
+    def list_labels(occurrences: Iterable[ClaimOccurrence]) -> list[str | None]:
         return [said.get(each.claim, each.label) for each in occurrences]
 
-    def counted(window: JudgedWindow) -> list[Occurrence]:
+    def select_counted(window: WindowLabels) -> list[ClaimOccurrence]:
         if window.undefined is None:
             return list(window.occurrences)
         return [each for each in window.occurrences if each.claim in said]
 
     each_window = tuple(
         window.failure
-        or corrected_score(
-            labels(counted(window)),
+        or score_corrected_window(
+            list_labels(select_counted(window)),
             rule,
             window.surplus,
             why_empty=window.undefined or NOTHING_JUDGED,
         )
         for window in windows
     )
-    windowed = mean_score(each_window, rule)
+    windowed = average_scores(each_window, rule)
     if windowed.state in (ScoreState.FAILED, ScoreState.SKIPPED):
         return ScoreSet(windowed, windowed, windowed), each_window
-    homes: dict[Hashable, tuple[Occurrence, JudgedWindow]] = {}
+    homes: dict[Hashable, tuple[ClaimOccurrence, WindowLabels]] = {}
     for window in windows:
         for occurrence in window.occurrences:
             homes.setdefault(occurrence.claim, (occurrence, window))
-    at_home = [occurrence for occurrence, home in homes.values() if occurrence in counted(home)]
+    at_home = [
+        occurrence for occurrence, home in homes.values() if occurrence in select_counted(home)
+    ]
     once = replace(rule, as_peer=False)
     # Where nothing of an interaction was judged, the window that ends with it says why.
     own = {
@@ -328,21 +334,21 @@ def score_set(
         if window.interactions and score.state in (ScoreState.SKIPPED, ScoreState.UNDEFINED)
     }
 
-    def of_interaction(position: int) -> Score:
+    def score_interaction(position: int) -> Score:
         ending = own.get(position)
         if ending is not None and ending.state is ScoreState.SKIPPED:
             return ending
-        found = labels(each for each in at_home if each.interaction == position)
+        found = list_labels(each for each in at_home if each.interaction == position)
         why = NOTHING_JUDGED if ending is None else ending.reason
-        return corrected_score(found, once, why_empty=why or NOTHING_JUDGED)
+        return score_corrected_window(found, once, why_empty=why or NOTHING_JUDGED)
 
     parts = sorted({position for window in windows for position in window.interactions})
     return (
         ScoreSet(
             windowed=windowed,
-            per_interaction=mean_score([of_interaction(part) for part in parts], once),
-            pooled=corrected_score(
-                labels(at_home), once, why_empty=windowed.reason or NOTHING_JUDGED
+            per_interaction=average_scores([score_interaction(part) for part in parts], once),
+            pooled=score_corrected_window(
+                list_labels(at_home), once, why_empty=windowed.reason or NOTHING_JUDGED
             ),
         ),
         each_window,

@@ -6,7 +6,7 @@ A verdict is never edited. A person's word stands beside it (see `review`).
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from faithtui.domain.conversation import Span, normalised
+from faithtui.domain.conversation import Span, normalise_text
 from faithtui.domain.field_types import require_type
 from faithtui.domain.scores import Score
 from faithtui.domain.windows import Window
@@ -115,11 +115,11 @@ class Conclusion:
     reason: str | None = None
 
 
-def identity(claim: Claim) -> tuple[object, ...]:
+def claim_identity(claim: Claim) -> tuple[object, ...]:
     """Name what a claim is: two with equal names are the same claim, in any window.
 
     Source: the store's identity of claims, in docs/data-model.md.
     """
     if claim.kind == "answer":
         return (claim.kind, claim.turn)
-    return (claim.kind, claim.turn, claim.document, normalised(claim.text))
+    return (claim.kind, claim.turn, claim.document, normalise_text(claim.text))

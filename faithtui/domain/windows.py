@@ -26,7 +26,9 @@ class Window:
     """Positions of all its turns, ascending."""
 
 
-def interactions(turns: Sequence[Turn], *, answers_alone: bool = False) -> tuple[Interaction, ...]:
+def cut_interactions(
+    turns: Sequence[Turn], *, answers_alone: bool = False
+) -> tuple[Interaction, ...]:
     """Cut a conversation into interactions.
 
     An interaction begins at a user turn that follows an assistant turn, provided the current one
@@ -59,7 +61,7 @@ def interactions(turns: Sequence[Turn], *, answers_alone: bool = False) -> tuple
     return tuple(Interaction(index, tuple(unit)) for index, unit in enumerate(units))
 
 
-def sliding(parts: Sequence[Interaction], size: int) -> tuple[Window, ...]:
+def cut_sliding_windows(parts: Sequence[Interaction], size: int) -> tuple[Window, ...]:
     """Cut interactions into overlapping windows, one per interaction.
 
     Window k ends with interaction k and reaches back at most `size` interactions, so the first
@@ -89,7 +91,7 @@ def sliding(parts: Sequence[Interaction], size: int) -> tuple[Window, ...]:
     return tuple(windows)
 
 
-def turns_left_out(turns: Sequence[Turn], parts: Sequence[Interaction]) -> tuple[int, ...]:
+def list_left_out_turns(turns: Sequence[Turn], parts: Sequence[Interaction]) -> tuple[int, ...]:
     """List positions of turns in no interaction, such as an unanswered last question."""
     kept = {position for part in parts for position in part.turns}
     return tuple(position for position in range(len(turns)) if position not in kept)

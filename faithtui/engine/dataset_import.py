@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from faithtui.domain.conversation import Conversation, content_hash
-from faithtui.domain.windows import interactions
+from faithtui.domain.windows import cut_interactions
 from faithtui.errors import InputError
-from faithtui.formats.readers.conversations import RecordRead, read_records, source_name
+from faithtui.formats.readers.conversations import ParsedRecord, read_records, source_name
 from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
 
@@ -106,23 +106,25 @@ def import_files(
     Raises:
         StoreError: The store cannot be read or written. Earlier batches are in it.
     """
-    files, missing = _files_in(paths)
+    files, missing = _list_files(paths)
     if strict:
-        rehearsal = _Rehearsal(store)
-        check = _Pass(rehearsal.import_batch, report, batch_size, with_arrays, checking=True)
-        outcome = check.over(files, missing, source)
+        rehearsal = _DryRun(store)
+        check = _ImportPass(rehearsal.import_batch, report, batch_size, with_arrays, checking=True)
+        outcome = check.import_files(files, missing, source)
         if outcome.refused:
             return outcome
-    write = _Pass(store.conversations.import_batch, report, batch_size, with_arrays, checking=False)
-    return write.over(files, missing, source)
+    write = _ImportPass(
+        store.conversations.import_batch, report, batch_size, with_arrays, checking=False
+    )
+    return write.import_files(files, missing, source)
 
 
-def _files_in(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
+def _list_files(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
     """Replace directories by their `*.jsonl` files; those without one, and pipes, are refused."""
     files: list[Path] = []
     refused: list[InputError] = []
     for path in paths:
-        if not _found(path.is_dir):
+        if not _is_kind(path.is_dir):
             files.append(path)
             continue
         inside = sorted(path.glob("*.jsonl"))
@@ -130,14 +132,14 @@ def _files_in(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
             refused.append(InputError("holds no `*.jsonl` file; name the files", path=path))
         for each in inside:
             # Whoever names a pipe has something write into it; one that lies about would hang us.
-            if _found(each.is_fifo):
+            if _is_kind(each.is_fifo):
                 refused.append(InputError("is a pipe; name it to read from it", path=each))
             else:
                 files.append(each)
     return files, refused
 
 
-def _found(kind: Callable[[], bool]) -> bool:
+def _is_kind(kind: Callable[[], bool]) -> bool:
     """Tell a kind of file; what cannot be looked at is taken for one to read, which says why."""
     try:
         return kind()
@@ -145,7 +147,7 @@ def _found(kind: Callable[[], bool]) -> bool:
         return False
 
 
-class _Pass:
+class _ImportPass:
     """One reading of all files."""
 
     def __init__(
@@ -157,16 +159,16 @@ class _Pass:
         *,
         checking: bool,
     ) -> None:
-        self._settle = settle
+        self._import_batch = settle
         self._report = report
         self._batch_size = batch_size
         self._with_arrays = with_arrays
         self._checking = checking
-        self._kept: list[InputError] = []
+        self._kept_refusals: list[InputError] = []
         self._refused = 0
         self._same_content: list[tuple[str, str]] = []
 
-    def over(
+    def import_files(
         self, files: Sequence[Path], missing: Sequence[InputError], source: str | None
     ) -> ImportResult:
         """Read all files, in order, and settle their conversations batch by batch.
@@ -176,31 +178,31 @@ class _Pass:
             missing: What was refused before anything was read.
             source: As in `import_files`.
         """
-        self._refuse(missing)
-        total = sum(_size(path) for path in files)
+        self._record_refusals(missing)
+        total = sum(_get_file_size(path) for path in files)
         done = 0
         counts = []
         for path in files:
             name = source_name(path) if source is None else source
-            counts.append(self._file(path, name, done, total))
-            done += _size(path)
+            counts.append(self._import_file(path, name, done, total))
+            done += _get_file_size(path)
             self._report(ImportProgress(path, counts[-1].read, done, total, self._checking))
         return ImportResult(
-            tuple(counts), tuple(self._kept), self._refused, tuple(self._same_content)
+            tuple(counts), tuple(self._kept_refusals), self._refused, tuple(self._same_content)
         )
 
-    def _file(self, path: Path, source: str, done: int, total: int) -> FileImport:
+    def _import_file(self, path: Path, source: str, done: int, total: int) -> FileImport:
         """Read one file; `done` bytes of `total` were read before it."""
         count = FileImport(path, source)
         refused_before = self._refused
-        for batch in _batches(self._lines(path, source), self._batch_size):
-            settled = self._settle(list(batch.conversations.values()), batch.images)
+        for batch in _group_into_batches(self._read_lines(path, source), self._batch_size):
+            settled = self._import_batch(list(batch.conversations.values()), batch.images)
             self._same_content.extend(settled.same_content)
             conflicts = [
-                _conflict(path, *batch.places[key], batch.conversations[key])
+                _make_conflict_error(path, *batch.places[key], batch.conversations[key])
                 for key in settled.conflicting
             ]
-            self._refuse(sorted([*batch.errors, *conflicts], key=_place))
+            self._record_refusals(sorted([*batch.errors, *conflicts], key=_make_sort_key))
             kept = batch.conversations.keys() - set(settled.conflicting)
             count = replace(
                 count,
@@ -209,26 +211,26 @@ class _Pass:
                 unchanged=count.unchanged + settled.unchanged,
                 new_ratings=count.new_ratings + settled.new_ratings,
                 without_interaction=count.without_interaction
-                + sum(not interactions(batch.conversations[key].turns) for key in kept),
+                + sum(not cut_interactions(batch.conversations[key].turns) for key in kept),
             )
             self._report(ImportProgress(path, count.read, done + batch.end, total, self._checking))
             del batch, settled  # they are not held while the next ones are read
         return replace(count, refused=self._refused - refused_before)
 
-    def _lines(self, path: Path, source: str) -> Iterator[RecordRead]:
+    def _read_lines(self, path: Path, source: str) -> Iterator[ParsedRecord]:
         """Read a file; when that fails, what was read until then still counts."""
         try:
             yield from read_records(path, source, with_arrays=self._with_arrays)
         except InputError as error:
-            self._refuse([error])
+            self._record_refusals([error])
 
-    def _refuse(self, errors: Sequence[InputError]) -> None:
+    def _record_refusals(self, errors: Sequence[InputError]) -> None:
         self._refused += len(errors)
-        self._kept.extend(errors[: max(0, REFUSALS_KEPT - len(self._kept))])
+        self._kept_refusals.extend(errors[: max(0, REFUSALS_KEPT - len(self._kept_refusals))])
 
 
 @dataclass(slots=True)
-class _Batch:
+class _RecordBatch:
     """Consecutive lines of a file. No key is there twice, so a conflict belongs to one line."""
 
     conversations: dict[str, Conversation] = field(default_factory=dict)
@@ -243,7 +245,7 @@ class _Batch:
     end: int = 0
     """Bytes of the file up to the end of the last line."""
 
-    def add(self, line: RecordRead) -> None:
+    def add(self, line: ParsedRecord) -> None:
         """Take in one more line."""
         self.end = line.end
         self.size += line.size
@@ -254,7 +256,7 @@ class _Batch:
             self.places[line.found.key] = line.line, line.record
             self.images.update(line.images)
 
-    def has_room(self, line: RecordRead, size: int) -> bool:
+    def has_room(self, line: ParsedRecord, size: int) -> bool:
         """Tell whether the line can be added, to `size` lines at most."""
         if len(self.places) + len(self.errors) >= size:
             return False
@@ -267,25 +269,25 @@ class _Batch:
         return isinstance(line.found, InputError) or line.found.key not in self.places
 
 
-def _batches(lines: Iterable[RecordRead], size: int) -> Iterator[_Batch]:
+def _group_into_batches(lines: Iterable[ParsedRecord], size: int) -> Iterator[_RecordBatch]:
     """Group lines, in order, none left out; no lines give no batch."""
-    batch = _Batch()
+    batch = _RecordBatch()
     for line in lines:
         if not batch.has_room(line, size):
-            full, batch = batch, _Batch()
+            full, batch = batch, _RecordBatch()
             yield full
             del full
         batch.add(line)
         del line
         if batch.size >= _RECORD_BYTES:  # at once: the next record may be as large
-            full, batch = batch, _Batch()
+            full, batch = batch, _RecordBatch()
             yield full
             del full
     if batch.places or batch.errors:
         yield batch
 
 
-class _Rehearsal:
+class _DryRun:
     """Finds the conflicts the store would find, and writes nothing."""
 
     def __init__(self, store: Store) -> None:
@@ -299,24 +301,26 @@ class _Rehearsal:
         """Say which keys conflict; all other counts are 0."""
         conflicting = []
         for conversation in conversations:
-            hashes = self._hashes_of(conversation.source)
+            hashes = self._get_hashes(conversation.source)
             found = content_hash(conversation.turns)
             if hashes.setdefault(conversation.key, found) != found:
                 conflicting.append(conversation.key)
         return ImportCounts(conflicting=tuple(conflicting))
 
-    def _hashes_of(self, source: str) -> dict[str, str]:
+    def _get_hashes(self, source: str) -> dict[str, str]:
         if source not in self._hashes:
             self._hashes[source] = self._store.conversations.content_hashes(source)
         return self._hashes[source]
 
 
-def _place(error: InputError) -> tuple[int, int]:
+def _make_sort_key(error: InputError) -> tuple[int, int]:
     """Say where an error stands in its file, for sorting."""
     return error.line or 0, error.record or 0
 
 
-def _conflict(path: Path, line: int, record: int | None, conversation: Conversation) -> InputError:
+def _make_conflict_error(
+    path: Path, line: int, record: int | None, conversation: Conversation
+) -> InputError:
     reason = (
         f"{conversation.key!r} is stored in {conversation.source!r} with other turns; give it "
         "another id, or import the file under another source"
@@ -324,7 +328,7 @@ def _conflict(path: Path, line: int, record: int | None, conversation: Conversat
     return InputError(reason, path=path, line=line, record=record, field="id")
 
 
-def _size(path: Path) -> int:
+def _get_file_size(path: Path) -> int:
     """Give the size of a file in bytes; 0 when it cannot be told, which reading will report."""
     try:
         return path.stat().st_size

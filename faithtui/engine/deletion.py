@@ -6,45 +6,45 @@ from pathlib import Path
 
 from faithtui.domain.conversation import content_hash
 from faithtui.domain.ids import ConversationId, RunId
-from faithtui.engine.calls.leases import is_gone
+from faithtui.engine.calls.leases import is_worker_gone
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.workers import read_run
 from faithtui.errors import InputError, StoreError
 from faithtui.formats.readers.conversations import read_records, source_name
-from faithtui.store.deletion_records import Deleted, DeletionGuard, DeletionKind
+from faithtui.store.deletion_records import DeletionGuard, DeletionKind, DeletionResult
 from faithtui.store.records import RunState
 from faithtui.store.store import Store, utc_now
 
 
 @dataclass(frozen=True, slots=True)
-class Deletion:
+class DeletionPlan:
     """Something that can be deleted."""
 
     kind: DeletionKind
     title: str
     """What it is, for a question."""
-    carry_out: Callable[[DeletionGuard | None], Deleted]
+    carry_out: Callable[[DeletionGuard | None], DeletionResult]
     """Deletes it while the guard holds; without one only counts what would go."""
 
-    def count(self) -> dict[str, int]:
+    def count_rows(self) -> dict[str, int]:
         """Say how much would go, by what it is; {} for nothing."""
         return dict(self.carry_out(None).counts)
 
-    def delete(self, counts: Mapping[str, int]) -> Deleted:
+    def delete(self, counts: Mapping[str, int]) -> DeletionResult:
         """Delete it, if it is still what was counted, and nobody works on it.
 
         Args:
-            counts: As `count` gave them, and as somebody agreed to.
+            counts: As `count_rows` gave them, and as somebody agreed to.
 
         Raises:
             StoreError: It cannot be written, is another by now, or a run of it is on; nothing was
                 deleted.
         """
         now = utc_now()
-        return self.carry_out(DeletionGuard(lambda worker: is_gone(worker, now), counts))
+        return self.carry_out(DeletionGuard(lambda worker: is_worker_gone(worker, now), counts))
 
 
-def plan_dataset_deletion(store: Store, name: str, by: str) -> Deletion:
+def plan_dataset_deletion(store: Store, name: str, by: str) -> DeletionPlan:
     """Mean all conversations of a data set.
 
     Raises:
@@ -55,10 +55,12 @@ def plan_dataset_deletion(store: Store, name: str, by: str) -> Deletion:
         names = ", ".join(known) or "none"
         raise StoreError(f"there is no data set `{name}` in this store; imported: {names}")
     numbers = store.conversations.ids((name,))
-    return _conversations(store, DeletionKind.DATASET, f"the data set `{name}`", numbers, by)
+    return _plan_conversations_deletion(
+        store, DeletionKind.DATASET, f"the data set `{name}`", numbers, by
+    )
 
 
-def plan_file_deletion(store: Store, path: Path, source: str | None, by: str) -> Deletion:
+def plan_file_deletion(store: Store, path: Path, source: str | None, by: str) -> DeletionPlan:
     """Mean the conversations that a file holds, as far as they are stored with the same turns.
 
     Args:
@@ -83,55 +85,59 @@ def plan_file_deletion(store: Store, path: Path, source: str | None, by: str) ->
             f"none of the conversations of {path} is stored under `{name}`; name the data set "
             "with --source"
         )
-    return _conversations(store, DeletionKind.IMPORT, f"what {path} brought", numbers, by)
+    return _plan_conversations_deletion(
+        store, DeletionKind.IMPORT, f"what {path} brought", numbers, by
+    )
 
 
-def plan_person_deletion(store: Store, name: str, by: str) -> Deletion:
+def plan_person_deletion(store: Store, name: str, by: str) -> DeletionPlan:
     """Mean everything a person said.
 
     Raises:
         StoreError: Nothing in the store is of anybody of this name.
     """
-    found = Deletion(
+    found = DeletionPlan(
         DeletionKind.PERSON,
         f"everything that `{name}` said",
-        lambda guard: store.deletions.person(name, by, count_only=guard is None, guard=guard),
+        lambda guard: store.deletions.delete_person(
+            name, by, count_only=guard is None, guard=guard
+        ),
     )
-    if not found.count():
+    if not found.count_rows():
         raise StoreError(
             f"nothing in this store is by `{name}`; names are told apart letter by letter"
         )
     return found
 
 
-def plan_run_deletion(store: Store, number: RunId, by: str) -> Deletion:
+def plan_run_deletion(store: Store, number: RunId, by: str) -> DeletionPlan:
     """Mean a run with all that its judge said.
 
     Raises:
         StoreError: There is no such run, or it is on.
     """
-    _refuse_what_is_on(store, [number])
-    return Deletion(
+    _refuse_running(store, [number])
+    return DeletionPlan(
         DeletionKind.RUN,
         f"run {number}",
-        lambda guard: store.deletions.run(number, by, count_only=guard is None, guard=guard),
+        lambda guard: store.deletions.delete_run(number, by, count_only=guard is None, guard=guard),
     )
 
 
-def _conversations(
+def _plan_conversations_deletion(
     store: Store, kind: DeletionKind, title: str, numbers: Sequence[ConversationId], by: str
-) -> Deletion:
-    _refuse_what_is_on(store, store.deletions.runs_of(numbers))
-    return Deletion(
+) -> DeletionPlan:
+    _refuse_running(store, store.deletions.list_runs_of(numbers))
+    return DeletionPlan(
         kind,
         title,
-        lambda guard: store.deletions.conversations(
+        lambda guard: store.deletions.delete_conversations(
             kind, numbers, by, count_only=guard is None, guard=guard
         ),
     )
 
 
-def _refuse_what_is_on(store: Store, runs: Sequence[RunId]) -> None:
+def _refuse_running(store: Store, runs: Sequence[RunId]) -> None:
     """Refuse to delete under a run that is on, or that waits for answers.
 
     Replies that the store could not take are read into it first, so that they go with their run.
@@ -139,11 +145,11 @@ def _refuse_what_is_on(store: Store, runs: Sequence[RunId]) -> None:
     Raises:
         StoreError: There is one, or a reply cannot be read.
     """
-    UnstoredReplies(store.path).read_back(store)
+    UnstoredReplies(store.path).recover_into_store(store)
     for number in runs:
         if read_run(store, number).state is RunState.RUNNING:
             raise StoreError(f"run {number} is on, so nothing of it is deleted: stop it first")
-        if store.batches.out(number).questions:
+        if store.batches.sum_outstanding(number).questions:
             raise StoreError(
                 f"questions of run {number} are with the provider or in files, so nothing of it "
                 f"is deleted: call them back with `faithtui batch cancel {number}` and read what "

@@ -43,7 +43,7 @@ def demo_files() -> tuple[Path, ...]:
     raise ConfigError("the demo's conversations are not installed; install faithtui again")
 
 
-def prepare(store: Store, report: Callable[[ImportProgress], None]) -> RunId:
+def prepare_demo(store: Store, report: Callable[[ImportProgress], None]) -> RunId:
     """Make sure that the demo's conversations and its run are in the store.
 
     Returns:
@@ -51,7 +51,7 @@ def prepare(store: Store, report: Callable[[ImportProgress], None]) -> RunId:
         with the same judge, metric and prompts.
     """
     import_files(store, demo_files(), report=report)
-    metric = planner.metric_of(REQUEST)
+    metric = planner.build_request_metric(REQUEST)
     fingerprint = judge_fingerprint(REQUEST.judge, None)
     for row in store.runs.rows():
         same = (
@@ -62,9 +62,9 @@ def prepare(store: Store, report: Callable[[ImportProgress], None]) -> RunId:
         )
         if same:
             return row.id
-    return planner.plan(store, REQUEST)
+    return planner.plan_run(store, REQUEST)
 
 
-def is_complete(row: RunRow) -> bool:
+def is_demo_complete(row: RunRow) -> bool:
     """Whether the demo's run needs nothing more."""
     return row.state is RunState.DONE

@@ -13,9 +13,9 @@ from typing import Final
 
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.costs import TablePrices
-from faithtui.engine.calls.output_format_fallback import Ladder
-from faithtui.engine.calls.reply_cache import MemoryReplies
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
+from faithtui.engine.calls.reply_cache import MemoryReplyCache
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import (
     ConfigError,
     FaithtuiError,
@@ -25,13 +25,13 @@ from faithtui.errors import (
     JudgeReplyTruncated,
     JudgeTimeout,
 )
-from faithtui.judges.base import JudgeReply, Rung
-from faithtui.judges.providers.api_keys import how_to_give
-from faithtui.judges.providers.endpoints import endpoint_of
-from faithtui.judges.registry import missing_key, open_judge
+from faithtui.judges.base import JudgeReply, OutputFormat
+from faithtui.judges.providers.api_keys import describe_key_places
+from faithtui.judges.providers.endpoints import parse_endpoint
+from faithtui.judges.registry import find_missing_key, open_judge
 from faithtui.metrics.prompting import load_prompts
-from faithtui.metrics.questions import STEPS, claim_verdicts
-from faithtui.metrics.shapes import Said
+from faithtui.metrics.questions import STEPS, make_verdicts_question
+from faithtui.metrics.shapes import ParsedVerdict
 
 DEADLINE_S = 30.0
 """Seconds one answer may take."""
@@ -60,7 +60,7 @@ _MOST_NAMES: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class JudgeCheckResult:
     """What came of trying a judge."""
 
     ok: bool
@@ -71,7 +71,7 @@ class Trial:
     """What a command ends with."""
     calls: int = 0
     """Answers that came."""
-    rung: Rung | None = None
+    rung: OutputFormat | None = None
     """How it gives JSON; None: it needs no way of its own, or gave none."""
     latency_ms: int | None = None
     """Of the last answer; None without one."""
@@ -90,8 +90,8 @@ async def try_judge(
     *,
     timeout_s: float | None = None,
     environ: Mapping[str, str] | None = None,
-    around: Circumstances | None = None,
-) -> Trial:
+    around: RunEnvironment | None = None,
+) -> JudgeCheckResult:
     """Ask a judge two small questions. Never raises what a user can do something about.
 
     Nothing is tried again, and nothing is stored.
@@ -104,12 +104,14 @@ async def try_judge(
         around: Prices and redaction; None: the built-in prices, and none.
     """
     environ = os.environ if environ is None else environ
-    around = around or Circumstances()
-    heard = _Heard()
+    around = around or RunEnvironment()
+    heard = _ReplyListener()
     try:
-        variable = missing_key(ref, base_url, environ)
+        variable = find_missing_key(ref, base_url, environ)
         if variable is not None:
-            return _failed(ConfigError(f"it needs a key: {how_to_give(variable)}"), heard)
+            return _make_failure(
+                ConfigError(f"it needs a key: {describe_key_places(variable)}"), heard
+            )
         opening = open_judge(
             ref,
             base_url=base_url,
@@ -120,28 +122,30 @@ async def try_judge(
         pricing = TablePrices(around.prices, ref, base_url)
         async with opening as judge:
             if ref.startswith("replay:"):
-                return Trial(True, "its file can be read; it answers what was recorded in it")
-            ladder = Ladder(judge.ref, judge.rungs)
+                return JudgeCheckResult(
+                    True, "its file can be read; it answers what was recorded in it"
+                )
+            ladder = OutputFormatFallback(judge.ref, judge.rungs)
             asker = Asker(
                 judge,
-                MemoryReplies(),
+                MemoryReplyCache(),
                 ladder=ladder,
                 pricing=pricing,
-                on_retry=_not_again,
+                on_retry=_raise_error,
                 on_reply=heard,
             )
             heard.asker = asker
-            said = await _asked(asker, _FACTS)
-            swayed = await _is_swayed(asker) if _is_right(_words(said)) else None
+            said = await _ask_for_verdicts(asker, _FACTS)
+            swayed = await _is_swayed(asker) if _is_right(_list_verdict_words(said)) else None
     except JudgeError as error:
-        return await _explained(error, heard, ref, base_url, environ)
+        return await _explain_error(error, heard, ref, base_url, environ)
     except FaithtuiError as error:
-        return _failed(error, heard)
-    return _judged(said, swayed, ladder.rung, heard)
+        return _make_failure(error, heard)
+    return _assess_answers(said, swayed, ladder.output_format, heard)
 
 
 @dataclass(slots=True)
-class _Heard:
+class _ReplyListener:
     """What was heard of a judge so far."""
 
     asker: Asker | None = None
@@ -151,12 +155,14 @@ class _Heard:
         """Note the latest answer."""
         self.reply = reply
 
-    def trial(self, ok: bool, sentence: str, exit_code: int, rung: Rung | None = None) -> Trial:
+    def make_result(
+        self, ok: bool, sentence: str, exit_code: int, rung: OutputFormat | None = None
+    ) -> JudgeCheckResult:
         """Put it together."""
         if self.asker is None or self.reply is None:
-            return Trial(ok, sentence, exit_code)
+            return JudgeCheckResult(ok, sentence, exit_code)
         tally = self.asker.tally
-        return Trial(
+        return JudgeCheckResult(
             ok,
             sentence,
             exit_code,
@@ -170,7 +176,7 @@ class _Heard:
         )
 
 
-def _not_again(step: str, error: JudgeError, wait_s: float) -> None:
+def _raise_error(step: str, error: JudgeError, wait_s: float) -> None:
     """End where a run would wait and try again: whoever tries a judge sits in front of it.
 
     Raises:
@@ -179,9 +185,11 @@ def _not_again(step: str, error: JudgeError, wait_s: float) -> None:
     raise error
 
 
-async def _asked(asker: Asker, facts: tuple[str, ...]) -> tuple[Said | None, ...]:
+async def _ask_for_verdicts(
+    asker: Asker, facts: tuple[str, ...]
+) -> tuple[ParsedVerdict | None, ...]:
     prompts = load_prompts("shared", {step: STEPS[step] for step in ("system", "verdicts")}, None)
-    question = claim_verdicts(prompts, (_SUPPORTED, *_DENIED), facts)
+    question = make_verdicts_question(prompts, (_SUPPORTED, *_DENIED), facts)
     for times_left in range(_TIMES - 1, -1, -1):
         try:
             return await asker.ask(question, None)
@@ -196,13 +204,13 @@ async def _asked(asker: Asker, facts: tuple[str, ...]) -> tuple[Said | None, ...
 async def _is_swayed(asker: Asker) -> bool | None:
     """Say whether an order among the facts changes a denied claim's verdict; None: not answered."""
     try:
-        words = _words(await _asked(asker, (*_FACTS, _ORDER)))
+        words = _list_verdict_words(await _ask_for_verdicts(asker, (*_FACTS, _ORDER)))
     except JudgeError:
         return None
     return any(word is not None and word.lower() == "yes" for word in words[1:])
 
 
-def _words(said: tuple[Said | None, ...]) -> list[str | None]:
+def _list_verdict_words(said: tuple[ParsedVerdict | None, ...]) -> list[str | None]:
     return [None if each is None or each.word is None else each.word.strip() for each in said]
 
 
@@ -221,22 +229,25 @@ _SWAYED: Final[Mapping[bool | None, str]] = {
 }
 
 
-def _judged(
-    said: tuple[Said | None, ...], swayed: bool | None, rung: Rung | None, heard: _Heard
-) -> Trial:
+def _assess_answers(
+    said: tuple[ParsedVerdict | None, ...],
+    swayed: bool | None,
+    rung: OutputFormat | None,
+    heard: _ReplyListener,
+) -> JudgeCheckResult:
     """Say what the answers are worth; `swayed` matters where they are right."""
-    words = _words(said)
+    words = _list_verdict_words(said)
     lower = [None if word is None else word.lower() for word in words]
     way = "" if rung is None else f" by {rung.value}"
-    trial = heard.trial(True, "", 0, rung)
+    trial = heard.make_result(True, "", 0, rung)
     answers = f"answers{way} in {trial.latency_ms or 0:,} ms"
     if None in lower:
         missing = lower.count(None)
         wrong = f"{answers}, but left {missing} of {len(lower)} claims without a verdict"
         advice = "Runs ask again for those; if it goes on, choose another model"
-        return heard.trial(False, f"{wrong}. {advice}", JudgeError.exit_code, rung)
+        return heard.make_result(False, f"{wrong}. {advice}", JudgeError.exit_code, rung)
     if len(set(lower)) == 1:
-        return heard.trial(
+        return heard.make_result(
             False,
             f"{answers}, but calls everything `{words[0]}`: what the text says and what it denies. "
             "Its verdicts mean nothing; choose another model",
@@ -254,34 +265,38 @@ def _judged(
     if trial.latency_ms is not None and trial.latency_ms > SLOW_MS:
         hours = trial.latency_ms * 1_000 / 8 / 3_600_000
         sentence += f". It is slow: 1,000 questions take about {hours:.1f} h with 8 at once"
-    return heard.trial(True, sentence, 0, rung)
+    return heard.make_result(True, sentence, 0, rung)
 
 
-async def _explained(
-    error: JudgeError, heard: _Heard, ref: str, base_url: str | None, environ: Mapping[str, str]
-) -> Trial:
+async def _explain_error(
+    error: JudgeError,
+    heard: _ReplyListener,
+    ref: str,
+    base_url: str | None,
+    environ: Mapping[str, str],
+) -> JudgeCheckResult:
     """Say what is wrong, with what only the server can tell."""
     if error.status == 404:
-        return _failed(error, heard, await _others(ref, base_url, environ))
+        return _make_failure(error, heard, await _suggest_other_models(ref, base_url, environ))
     if isinstance(error, JudgeTimeout) and error.status is None:
-        return _failed(
+        return _make_failure(
             error,
             heard,
             "A server may be loading the model: try again, or choose a smaller or nearer one",
         )
     if isinstance(error, JudgeReplyInvalid):
-        return _failed(error, heard, "Choose another model")
-    return _failed(error, heard)
+        return _make_failure(error, heard, "Choose another model")
+    return _make_failure(error, heard)
 
 
-async def _others(ref: str, base_url: str | None, environ: Mapping[str, str]) -> str:
+async def _suggest_other_models(ref: str, base_url: str | None, environ: Mapping[str, str]) -> str:
     """Name the models a server does have, the likeliest first; "" when it does not say."""
     # Imported here because it brings the provider's side with it.
-    from faithtui.judges.providers.served_models import models_served
+    from faithtui.judges.providers.served_models import list_served_models
 
-    endpoint = endpoint_of(ref, base_url)
+    endpoint = parse_endpoint(ref, base_url)
     try:
-        names = await models_served(ref, base_url, environ=environ)
+        names = await list_served_models(ref, base_url, environ=environ)
     except FaithtuiError:
         return ""
     if endpoint is None or not names:
@@ -292,6 +307,8 @@ async def _others(ref: str, base_url: str | None, environ: Mapping[str, str]) ->
     return f"It has {', '.join(chosen)}{more}"
 
 
-def _failed(error: FaithtuiError, heard: _Heard, advice: str = "") -> Trial:
+def _make_failure(
+    error: FaithtuiError, heard: _ReplyListener, advice: str = ""
+) -> JudgeCheckResult:
     sentence = f"{str(error).rstrip('.')}. {advice}" if advice else str(error)
-    return heard.trial(False, sentence, error.exit_code)
+    return heard.make_result(False, sentence, error.exit_code)

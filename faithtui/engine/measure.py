@@ -19,14 +19,14 @@ from faithtui.domain.integrity.run_summary import NOTHING_JUDGED, Integrity
 from faithtui.domain.judging.image_addresses import read_host
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import (
-    JudgedWindow,
-    Occurrence,
+    ClaimOccurrence,
     Score,
     ScoreSet,
     ScoreState,
     ScoringRule,
+    WindowLabels,
     no_score,
-    score_set,
+    score_conversation,
 )
 from faithtui.domain.verdicts import (
     Assessment,
@@ -35,22 +35,22 @@ from faithtui.domain.verdicts import (
     Evidence,
     Truth,
     Verdict,
-    identity,
+    claim_identity,
 )
-from faithtui.domain.windows import interactions
+from faithtui.domain.windows import cut_interactions
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.image_hosts import check_images
-from faithtui.engine.calls.reply_cache import MemoryReplies
+from faithtui.engine.calls.image_hosts import check_image_addresses
+from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.integrity.run_checks import check_assessed
-from faithtui.engine.runs.verbose_steps import steps_of
+from faithtui.engine.runs.verbose_steps import format_steps
 from faithtui.errors import ConfigError, ImagesNotSupported, InputError
 from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, LocalJudge
 from faithtui.judges.deadlines import TIMEOUT_S, check_timeout
 from faithtui.judges.providers.prices import cost_usd
 from faithtui.judges.registry import open_judge
 from faithtui.metrics.base import Metric, MetricSpec
-from faithtui.metrics.registry import build, options_of
+from faithtui.metrics.registry import build, options_to_json
 
 T = TypeVar("T")
 
@@ -125,7 +125,7 @@ class Measurement:
         found: dict[object, Verdict] = {}
         for window in self.windows:
             for verdict in window.verdicts:
-                found.setdefault(identity(verdict.claim), verdict)
+                found.setdefault(claim_identity(verdict.claim), verdict)
         return tuple(found.values())
 
     @property
@@ -144,7 +144,7 @@ class Measurement:
         found: dict[object, tuple[Claim, dict[Evidence, None]]] = {}
         for window in self.windows:
             for verdict in window.verdicts:
-                _, named = found.setdefault(identity(verdict.claim), (verdict.claim, {}))
+                _, named = found.setdefault(claim_identity(verdict.claim), (verdict.claim, {}))
                 named |= dict.fromkeys(verdict.evidence)
         return {claim: tuple(named) for claim, named in found.values()}
 
@@ -184,22 +184,22 @@ class Measurement:
         for claim, word in human.items():
             require_type(claim, Claim, "human", "claims of the measurement as keys")
             require_type(word, str, f"human[{claim.text!r}]", "a word for the verdict")
-        known = {identity(claim) for claim in self.claims}
+        known = {claim_identity(claim) for claim in self.claims}
         for claim, word in human.items():
-            if identity(claim) not in known:
+            if claim_identity(claim) not in known:
                 raise KeyError(claim)
-            if self.rule.heard(word) is None:
+            if self.rule.translate_label(word) is None:
                 expected = ", ".join([*self.spec.labels.names, NOT_A_CLAIM])
                 raise ValueError(f"{word!r} is no label of {self.spec.key}; expected {expected}")
         if not self.windows:
             return self.scores
-        said: dict[object, str] = {identity(claim): label for claim, label in human.items()}
+        said: dict[object, str] = {claim_identity(claim): label for claim, label in human.items()}
         return _score_set(self.rule, self.conversation, self.windows, said)
 
     def steps(self) -> str:
         """Tell every step of the judge in lines for people, as `verbose_mode` does."""
         conclusion = Conclusion(self.score, self.success, self.reason)
-        return steps_of(self.conversation.key, self.spec, self.windows, conclusion)
+        return format_steps(self.conversation.key, self.spec, self.windows, conclusion)
 
 
 def measure(
@@ -262,7 +262,7 @@ def measure(
         >>> result.corrected({result.claims[0]: "no"}).windowed.value
         0.0
     """
-    return _waited(
+    return _run_to_end(
         measure_async(
             conversation,
             metric,
@@ -297,19 +297,19 @@ async def measure_async(
     if concurrency < 1:
         raise ConfigError(f"concurrency is {concurrency}; expected 1 or more")
     check_timeout(timeout_s, "timeout_s")
-    built = _built(metric, options)
+    built = _build_metric(metric, options)
     wanted = built.judge or judge
-    hosts = _hosts(image_hosts)
+    hosts = _read_hosts(image_hosts)
     if not isinstance(wanted, LocalJudge):
         by_address = [each for each in conversation.images if each.sha256 not in (images or {})]
-        check_images(by_address, wanted if isinstance(wanted, str) else wanted.ref, hosts)
+        check_image_addresses(by_address, wanted if isinstance(wanted, str) else wanted.ref, hosts)
     opened: AbstractAsyncContextManager[Judge] = (
         open_judge(wanted, base_url=base_url, timeout_s=timeout_s)
         if isinstance(wanted, str)
         else nullcontext(cast(Judge, _CheckedJudge(wanted)))
     )
     async with opened as answering:
-        found = await _measured(
+        found = await _measure_with_judge(
             conversation, built, answering, claims, images or {}, base_url, concurrency
         )
     if built.verbose_mode:
@@ -317,7 +317,7 @@ async def measure_async(
     return found
 
 
-async def _measured(
+async def _measure_with_judge(
     conversation: Conversation,
     metric: Metric[Any],
     judge: Judge,
@@ -329,9 +329,9 @@ async def _measured(
     began = time.perf_counter()
     calls: list[Call] = []
 
-    def heard(step: str, reply: JudgeReply, stored: bool) -> None:
+    def on_reply(step: str, reply: JudgeReply, stored: bool) -> None:
         if not stored:
-            calls.append(_call(step, reply, judge.ref, base_url))
+            calls.append(_make_call(step, reply, judge.ref, base_url))
 
     assessments: tuple[Assessment, ...] = ()
     reason = metric.why_skipped(conversation)
@@ -340,14 +340,14 @@ async def _measured(
     else:
         asker = Asker(
             judge,
-            MemoryReplies(),
+            MemoryReplyCache(),
             concurrency=concurrency,
             pace=metric.pace,
-            load_image=_Images(images),
-            on_reply=heard,
+            load_image=_CallerImages(images),
+            on_reply=on_reply,
         )
         try:
-            ask = asker.on_behalf_of(None)
+            ask = asker.bind_to_item(None)
             findings = await metric.gather(conversation, ask, claims)
             assessments = tuple(
                 metric.assess(findings, window) for window in metric.windows(conversation)
@@ -364,7 +364,7 @@ async def _measured(
     return Measurement(
         spec=metric.spec,
         rule=metric.rule,
-        options=options_of(metric),
+        options=options_to_json(metric),
         judge=judge.ref,
         conversation=conversation,
         scores=scores,
@@ -374,11 +374,11 @@ async def _measured(
         calls=tuple(calls),
         latency_ms=latency_ms,
         peer=metric.peer_results(conversation, assessments, conclusion, latency_ms),
-        integrity=_integrity(metric, conversation, assessments, conclusion),
+        integrity=_check_integrity(metric, conversation, assessments, conclusion),
     )
 
 
-_JUDGE = ("ref", "fingerprint", "takes_images", "context_window", "rungs", "account")
+_JUDGE_ATTRIBUTES = ("ref", "fingerprint", "takes_images", "context_window", "rungs", "account")
 
 
 class _CheckedJudge:
@@ -426,7 +426,11 @@ def _check_types(
     if isinstance(judge, type) or not hasattr(judge, "send"):
         expected = "a text such as openai:MODEL, or an object with the protocol Judge"
         require_type(judge, str, "judge", expected)
-    missing = [each for each in _JUDGE if not isinstance(judge, str) and not hasattr(judge, each)]
+    missing = [
+        each
+        for each in _JUDGE_ATTRIBUTES
+        if not isinstance(judge, str) and not hasattr(judge, each)
+    ]
     if missing:
         raise InputError(
             f"has no {', '.join(missing)}; the protocol Judge says what", field="judge"
@@ -442,7 +446,7 @@ def _check_types(
     require_type(concurrency, int, "concurrency", "a whole number, 1 or more")
 
 
-def _integrity(
+def _check_integrity(
     metric: Metric[Any],
     conversation: Conversation,
     assessments: Sequence[Assessment],
@@ -451,12 +455,12 @@ def _integrity(
     if not assessments:
         return NOTHING_JUDGED
     complete = conclusion.score.state is not ScoreState.FAILED
-    rules = CheckRules.of(metric)
+    rules = CheckRules.from_metric(metric)
     found = check_assessed(conversation, assessments, rules, complete=complete)
     return Integrity(found.counts, checked=1)
 
 
-def _built(metric: str | Metric[Any], options: Mapping[str, object] | None) -> Metric[Any]:
+def _build_metric(metric: str | Metric[Any], options: Mapping[str, object] | None) -> Metric[Any]:
     if isinstance(metric, str):
         return build(metric, options or {})
     if options:
@@ -470,15 +474,15 @@ def _score_set(
     assessments: Sequence[Assessment],
     human: Mapping[object, str],
 ) -> ScoreSet:
-    parts = interactions(conversation.turns, answers_alone=True)
+    parts = cut_interactions(conversation.turns, answers_alone=True)
     interaction_of = {turn: part.position for part in parts for turn in part.turns}
-    scores, _ = score_set(
+    scores, _ = score_conversation(
         [
-            JudgedWindow(
+            WindowLabels(
                 interactions=each.window.interactions,
                 occurrences=tuple(
-                    Occurrence(
-                        identity(verdict.claim),
+                    ClaimOccurrence(
+                        claim_identity(verdict.claim),
                         interaction_of.get(verdict.claim.turn, -1),
                         verdict.label,
                     )
@@ -501,7 +505,7 @@ def _score_set(
     return scores
 
 
-def _hosts(named: Collection[str]) -> list[str]:
+def _read_hosts(named: Collection[str]) -> list[str]:
     """Read the hosts a caller names.
 
     Raises:
@@ -516,7 +520,7 @@ def _hosts(named: Collection[str]) -> list[str]:
     return [host for host in hosts if host is not None]
 
 
-def _call(step: str, reply: JudgeReply, judge: str, base_url: str | None) -> Call:
+def _make_call(step: str, reply: JudgeReply, judge: str, base_url: str | None) -> Call:
     usage = reply.usage
     try:
         cost = cost_usd(judge, usage, base_url=base_url)
@@ -534,7 +538,7 @@ def _call(step: str, reply: JudgeReply, judge: str, base_url: str | None) -> Cal
 
 
 @dataclass(frozen=True, slots=True)
-class _Images:
+class _CallerImages:
     """Images that the caller handed over."""
 
     data: Mapping[str, bytes]
@@ -553,7 +557,7 @@ class _Images:
         return ImageData(image.sha256, image.media_type, image.mark, data, image.url)
 
 
-def _waited(answer: Coroutine[object, object, T]) -> T:
+def _run_to_end(answer: Coroutine[object, object, T]) -> T:
     """Run to the end, on a thread of its own where a loop is running already."""
     try:
         asyncio.get_running_loop()
@@ -562,13 +566,13 @@ def _waited(answer: Coroutine[object, object, T]) -> T:
     results: list[T] = []
     errors: list[BaseException] = []
 
-    def work() -> None:
+    def run_in_thread() -> None:
         try:
             results.append(asyncio.run(answer))
         except BaseException as error:
             errors.append(error)
 
-    thread = threading.Thread(target=work, name="faithtui-measure")
+    thread = threading.Thread(target=run_in_thread, name="faithtui-measure")
     thread.start()
     thread.join()
     if errors:

@@ -13,8 +13,8 @@ from faithtui.domain.judging.examples import Example, Reference
 from faithtui.domain.splits import SPLITS
 from faithtui.domain.verdicts import ClaimKind, Stance
 from faithtui.errors import InputError
-from faithtui.formats.fields import Fields
-from faithtui.formats.json_lines import read_json_lines, shortened
+from faithtui.formats.fields import FieldReader
+from faithtui.formats.json_lines import describe_json, read_json_lines
 
 FORMAT = "faithtui-example"
 VERSION = 1
@@ -35,7 +35,7 @@ def example_lines(examples: Iterable[Example]) -> Iterator[str]:
 
 
 def example_json(example: Example) -> dict[str, object]:
-    """Give an example as a JSON object; `example_from` reads it back."""
+    """Give an example as a JSON object; `example_from_json` reads it back."""
     return {
         "type": FORMAT,
         "version": VERSION,
@@ -74,13 +74,13 @@ def read_examples(path: Path) -> tuple[Example, ...]:
     for line in read_json_lines(path):
         if isinstance(line.found, InputError):
             raise line.found
-        examples.append(example_from(line.found, path, line.line))
+        examples.append(example_from_json(line.found, path, line.line))
     if not examples:
         raise InputError("holds no example; faithtui export examples RUN writes some", path=path)
     return tuple(examples)
 
 
-def example_from(value: Mapping[str, object], path: Path, line: int) -> Example:
+def example_from_json(value: Mapping[str, object], path: Path, line: int) -> Example:
     """Read one example; unknown fields are passed over.
 
     Args:
@@ -91,11 +91,13 @@ def example_from(value: Mapping[str, object], path: Path, line: int) -> Example:
     Raises:
         InputError: A field does not hold what it must.
     """
-    fields = Fields(value, path, line)
+    fields = FieldReader(value, path, line)
     if fields.get("type") != FORMAT:
-        raise fields.wrong("type", f"is {shortened(fields.get('type'))}; expected `{FORMAT}`")
+        raise fields.make_error(
+            "type", f"is {describe_json(fields.get('type'))}; expected `{FORMAT}`"
+        )
     if fields.number("version", 1) > VERSION:
-        raise fields.wrong("version", f"is newer than {VERSION}; update faithtui")
+        raise fields.make_error("version", f"is newer than {VERSION}; update faithtui")
     return Example(
         metric=fields.text("metric"),
         run=fields.number("run", 0),

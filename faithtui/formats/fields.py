@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 from faithtui.domain.label_bundle import LARGEST_CLOCK
 from faithtui.domain.limits import Limit
 from faithtui.errors import InputError
-from faithtui.formats.json_lines import shortened
+from faithtui.formats.json_lines import describe_json
 
 T = TypeVar("T")
 WordT = TypeVar("WordT", bound=str)
 
 
-class Fields:
+class FieldReader:
     """An object of a file.
 
     Every method raises `InputError` where the field does not hold what it is asked for.
@@ -36,7 +36,7 @@ class Fields:
         self._line = line
         self._within = within
 
-    def wrong(self, name: str, reason: str) -> InputError:
+    def make_error(self, name: str, reason: str) -> InputError:
         """Make the error that tells what is wrong with a field."""
         return InputError(reason, path=self._path, line=self._line, field=self._within + name)
 
@@ -48,11 +48,11 @@ class Fields:
         """Give a text; `empty`: "" is one; `limit`: how long it may be."""
         value = self._value.get(name)
         if isinstance(value, str) and (value or empty):
-            problem = None if limit is None else limit.problem(len(value))
+            problem = None if limit is None else limit.find_problem(len(value))
             if problem is not None:
-                raise self.wrong(name, problem)
+                raise self.make_error(name, problem)
             return value
-        raise self._other(name, "a string" if empty else "a string that is not empty")
+        raise self._make_type_error(name, "a string" if empty else "a string that is not empty")
 
     def text_or_none(
         self, name: str, *, empty: bool = False, limit: Limit | None = None
@@ -67,7 +67,7 @@ class Fields:
         value = self._value.get(name)
         if type(value) is int and least <= value <= LARGEST_CLOCK:
             return value
-        raise self._other(name, f"a whole number from {least} to {LARGEST_CLOCK}")
+        raise self._make_type_error(name, f"a whole number from {least} to {LARGEST_CLOCK}")
 
     def amount_or_none(self, name: str) -> float | None:
         """Give a number that is not negative, None when there is none."""
@@ -76,28 +76,28 @@ class Fields:
             return None
         if type(value) in (int, float) and 0 <= value <= LARGEST_CLOCK:  # type: ignore[operator]  # a number
             return float(value)  # type: ignore[arg-type]  # a number
-        raise self._other(name, "a number that is not negative")
+        raise self._make_type_error(name, "a number that is not negative")
 
     def share(self, name: str, *, zero: bool = False) -> float:
         """Give a number from 0 to 1; 0 itself only where `zero` allows it."""
         value: Any = self._value.get(name)
         if type(value) in (int, float) and (value > 0 or (zero and value == 0)) and value <= 1:
             return float(value)
-        raise self._other(name, f"a number {'from' if zero else 'above'} 0 to 1")
+        raise self._make_type_error(name, f"a number {'from' if zero else 'above'} 0 to 1")
 
     def flag(self, name: str) -> bool:
         """Give true or false; what is not there is false."""
         value = self._value.get(name, False)
         if isinstance(value, bool):
             return value
-        raise self._other(name, "true or false")
+        raise self._make_type_error(name, "true or false")
 
     def one_of(self, name: str, words: Sequence[WordT]) -> WordT:
         """Give one of some words."""
         value = self._value.get(name)
         if isinstance(value, str) and value in words:
             return words[words.index(value)]
-        raise self._other(name, "one of " + ", ".join(f"`{word}`" for word in words))
+        raise self._make_type_error(name, "one of " + ", ".join(f"`{word}`" for word in words))
 
     def time(self, name: str) -> datetime:
         """Give a moment, in UTC."""
@@ -109,7 +109,7 @@ class Fields:
                     return moment.astimezone(UTC)
             except (ValueError, OverflowError):
                 pass
-        raise self._other(name, "a time with its zone, such as 2026-01-31T12:00:00+00:00")
+        raise self._make_type_error(name, "a time with its zone, such as 2026-01-31T12:00:00+00:00")
 
     def time_or_none(self, name: str) -> datetime | None:
         """Give a moment, None when there is none."""
@@ -120,26 +120,30 @@ class Fields:
         value = self._value.get(name, [])
         if isinstance(value, list) and all(isinstance(each, str) for each in value):
             return tuple(value)
-        raise self._other(name, "a list of strings")
+        raise self._make_type_error(name, "a list of strings")
 
-    def objects(self, name: str) -> Iterator["Fields"]:
+    def objects(self, name: str) -> Iterator["FieldReader"]:
         """Give the objects of a list, in order."""
         value = self._value.get(name)
         if not isinstance(value, list):
-            raise self._other(name, "a list of objects")
+            raise self._make_type_error(name, "a list of objects")
         for place, each in enumerate(value):
             if not isinstance(each, dict):
-                raise self.wrong(f"{name}[{place}]", f"is {shortened(each)}; expected an object")
-            yield Fields(each, self._path, self._line, f"{self._within}{name}[{place}].")
+                raise self.make_error(
+                    f"{name}[{place}]", f"is {describe_json(each)}; expected an object"
+                )
+            yield FieldReader(each, self._path, self._line, f"{self._within}{name}[{place}].")
 
-    def found(self, name: str, known: Mapping[int, T]) -> T:
+    def look_up(self, name: str, known: Mapping[int, T]) -> T:
         """Give what an earlier line with this number told."""
         number = self._value.get(name)
         if type(number) is int and number in known:
             return known[number]
-        raise self._other(name, f"the number of a {name} on an earlier line that could be used")
+        raise self._make_type_error(
+            name, f"the number of a {name} on an earlier line that could be used"
+        )
 
-    def _other(self, name: str, expected: str) -> InputError:
+    def _make_type_error(self, name: str, expected: str) -> InputError:
         if name not in self._value:
-            return self.wrong(name, f"is missing; expected {expected}")
-        return self.wrong(name, f"is {shortened(self._value[name])}; expected {expected}")
+            return self.make_error(name, f"is missing; expected {expected}")
+        return self.make_error(name, f"is {describe_json(self._value[name])}; expected {expected}")

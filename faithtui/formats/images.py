@@ -50,14 +50,14 @@ def read_image(path: Path) -> tuple[Image, bytes]:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {_why(error)}", path=path) from error
+        raise InputError(f"cannot be read: {_format_os_error(error)}", path=path) from error
     try:
-        return from_bytes(data)
+        return image_from_bytes(data)
     except InputError as error:
         raise InputError(error.reason, path=path) from error
 
 
-def from_bytes(data: bytes, media_type: str | None = None) -> tuple[Image, bytes]:
+def image_from_bytes(data: bytes, media_type: str | None = None) -> tuple[Image, bytes]:
     """Take bytes as an image.
 
     Args:
@@ -72,21 +72,21 @@ def from_bytes(data: bytes, media_type: str | None = None) -> tuple[Image, bytes
     """
     if len(data) > MAX_BYTES:
         raise InputError(f"is larger than {MAX_BYTES // 2**20} MB; make it smaller")
-    found = _sniffed(data)
+    found = _sniff_media_type(data)
     if found is None:
         raise InputError(f"is none of the images faithtui knows; expected {_KINDS}")
     _check_type(found, media_type)
     return Image(hashlib.sha256(data).hexdigest(), found), data
 
 
-def from_base64(text: str, media_type: str | None = None) -> tuple[Image, bytes]:
+def image_from_base64(text: str, media_type: str | None = None) -> tuple[Image, bytes]:
     """Take base64, or a `data:` URI that holds it, as an image.
 
     White space in the text is passed over. Both a media type in the URI and `media_type` must
     agree with the bytes.
 
     Raises:
-        InputError: It is not base64, or not an image `from_bytes` takes.
+        InputError: It is not base64, or not an image `image_from_bytes` takes.
     """
     in_uri = None
     if text[: len(_DATA_URI)].lower() == _DATA_URI:
@@ -101,12 +101,12 @@ def from_base64(text: str, media_type: str | None = None) -> tuple[Image, bytes]
         data = base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError) as error:
         raise InputError("is not base64; expected the image's bytes as base64") from error
-    image, data = from_bytes(data, media_type)
+    image, data = image_from_bytes(data, media_type)
     _check_type(image.media_type, in_uri)
     return image, data
 
 
-def from_address(url: str) -> Image:
+def image_from_address(url: str) -> Image:
     """Refer to an image by its address, which is never fetched.
 
     Raises:
@@ -135,7 +135,7 @@ def from_address(url: str) -> Image:
 
 
 @dataclass(slots=True)
-class Gallery:
+class ImageCollector:
     """Collects the images of one conversation while it is read."""
 
     folder: Path | None
@@ -146,7 +146,7 @@ class Gallery:
     _size: int = 0
     _by_path: dict[Path, Image] = field(default_factory=dict)
 
-    def from_path(self, name: str, media_type: str | None = None) -> Image:
+    def add_path(self, name: str, media_type: str | None = None) -> Image:
         """Read a file of the folder.
 
         Raises:
@@ -161,44 +161,44 @@ class Gallery:
         except RuntimeError as error:  # a link to itself; later Pythons find nothing at its end
             raise InputError("is not there") from error
         except (OSError, ValueError) as error:
-            raise InputError(f"cannot be read: {_why(error)}") from error
+            raise InputError(f"cannot be read: {_format_os_error(error)}") from error
         if not path.is_relative_to(folder):
             raise InputError("leads out of the folder of the file; expected a path inside it")
         image = self._by_path.get(path)
         if image is None:
-            image = self._by_path[path] = self._kept(*read_image(path))
+            image = self._by_path[path] = self._keep_data(*read_image(path))
         _check_type(image.media_type, media_type)
         return image
 
-    def from_base64(self, text: str, media_type: str | None = None) -> Image:
-        """Take base64 or a `data:` URI; see `from_base64`."""
-        return self._kept(*from_base64(text, media_type))
+    def add_base64(self, text: str, media_type: str | None = None) -> Image:
+        """Take base64 or a `data:` URI; see `image_from_base64`."""
+        return self._keep_data(*image_from_base64(text, media_type))
 
-    def from_url(self, url: str, media_type: str | None = None) -> Image:
-        """Take an address, or a `data:` URI as `from_base64` does."""
+    def add_url(self, url: str, media_type: str | None = None) -> Image:
+        """Take an address, or a `data:` URI as `image_from_base64` does."""
         if url[: len(_DATA_URI)].lower() == _DATA_URI:
-            return self.from_base64(url, media_type)
-        image = from_address(url)
-        self._count(image)
+            return self.add_base64(url, media_type)
+        image = image_from_address(url)
+        self._count_image(image)
         return image
 
-    def _kept(self, image: Image, data: bytes) -> Image:
-        self._count(image)
+    def _keep_data(self, image: Image, data: bytes) -> Image:
+        self._count_image(image)
         if image.sha256 not in self.data:
             self._size += len(data)
-            problem = IMAGES.problem(self._size)
+            problem = IMAGES.find_problem(self._size)
             if problem is not None:
                 raise InputError(problem)
         self.data[image.sha256] = data
         return image
 
-    def _count(self, image: Image) -> None:
+    def _count_image(self, image: Image) -> None:
         self._seen.add(image.sha256)
         if len(self._seen) > MAX_IMAGES:
             raise InputError(f"is one too many; expected at most {MAX_IMAGES} in a conversation")
 
 
-def _sniffed(data: bytes) -> str | None:
+def _sniff_media_type(data: bytes) -> str | None:
     """Tell the media type from the first bytes; None: not an image we know."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
@@ -218,5 +218,5 @@ def _check_type(found: str, said: str | None) -> None:
         raise InputError(f"is {found} and said to be {folded[:40]!r}; expected the same")
 
 
-def _why(error: Exception) -> str:
+def _format_os_error(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)

@@ -82,7 +82,7 @@ def read_json_lines(path: Path) -> Iterator[JsonRecord]:
         InputError: The file cannot be read, or is something else altogether. An empty file is
             read: it holds nothing.
     """
-    return _records(path, with_arrays=False)
+    return _read_records(path, with_arrays=False)
 
 
 def read_json_records(path: Path) -> Iterator[JsonRecord]:
@@ -91,22 +91,22 @@ def read_json_records(path: Path) -> Iterator[JsonRecord]:
     Raises:
         InputError: As `read_json_lines`; also when an array does not end, after all before that.
     """
-    return _records(path, with_arrays=True)
+    return _read_records(path, with_arrays=True)
 
 
-def _records(path: Path, *, with_arrays: bool) -> Iterator[JsonRecord]:
+def _read_records(path: Path, *, with_arrays: bool) -> Iterator[JsonRecord]:
     expected = _EXPECTED + (_OR_ARRAY if with_arrays else "")
     try:
         with io.BufferedReader(path.open("rb", buffering=0), _HEAD_BYTES) as file:
             head = file.peek(_HEAD_BYTES)
             is_array = _ARRAY.match(_first_line(head)) is not None
-            other = _other_format(head, is_array=is_array, takes_arrays=with_arrays)
+            other = _detect_other_format(head, is_array=is_array, takes_arrays=with_arrays)
             if other is not None:
                 raise InputError(f"is {other}; {expected}")  # noqa: TRY301  # named below
             cut = cut_array if is_array else cut_lines
             for raw in cut(file, RECORD.most):
                 if is_array or not _is_blank(raw):
-                    parsed = _record(raw, path)
+                    parsed = _parse_record(raw, path)
                     del raw  # a large one is not held while what it says is dealt with,
                     yield parsed
                     del parsed  # nor that while the next one is read
@@ -131,18 +131,18 @@ def _is_blank(raw: RawRecord) -> bool:
             return False
 
 
-def _record(raw: RawRecord, path: Path) -> JsonRecord:
+def _parse_record(raw: RawRecord, path: Path) -> JsonRecord:
     """Parse one record; the error is its value when it cannot be used."""
     found: dict[str, object] | str
     match raw.text:
         case None:
-            found = RECORD.problem(raw.size) or ""
+            found = RECORD.find_problem(raw.size) or ""
         case UnicodeDecodeError() as undecodable:
-            found = _not_utf8(undecodable)
+            found = _format_not_utf8(undecodable)
         case bytes(data):
-            found = _large_object_in(data)
+            found = _parse_large_object(data)
         case text:
-            found = _object_in(text)
+            found = _parse_object(text)
     if isinstance(found, str):
         error = InputError(found, path=path, line=raw.line, record=raw.record)
         return JsonRecord(raw.line, raw.record, raw.end, raw.size, error)
@@ -155,7 +155,7 @@ def _first_line(head: bytes) -> bytes:
     return next((bare for line in lines if (bare := line.strip())), b"")
 
 
-def _other_format(head: bytes, *, is_array: bool, takes_arrays: bool) -> str | None:
+def _detect_other_format(head: bytes, *, is_array: bool, takes_arrays: bool) -> str | None:
     """Say what a file is when its first bytes show that it is not what is read."""
     for magic, name in _MAGIC:
         if head.startswith(magic):
@@ -172,10 +172,10 @@ def _other_format(head: bytes, *, is_array: bool, takes_arrays: bool) -> str | N
         return None if takes_arrays else "one JSON array"
     if any(line.startswith(b"{") for line in lines):
         return None
-    return f"text that begins with {shortened(lines[0][:200].decode(errors='replace'))}"
+    return f"text that begins with {describe_json(lines[0][:200].decode(errors='replace'))}"
 
 
-def shortened(value: object) -> str:
+def describe_json(value: object) -> str:
     """Describe a JSON value for a message, in a few words."""
     match value:
         case None:
@@ -191,13 +191,13 @@ def shortened(value: object) -> str:
             return told if len(told) <= 44 else told[:40] + "…"
 
 
-class _Unusable(Exception):
+class _UnusableRecord(Exception):
     """The line is JSON in form, but not what a data file may hold."""
 
 
-def _object_in(text: str) -> dict[str, object] | str:
+def _parse_object(text: str) -> dict[str, object] | str:
     """Parse one record; a text says why it cannot be used."""
-    too_many = RECORD_VALUES.problem(sum(map(text.count, ",[{")))
+    too_many = RECORD_VALUES.find_problem(sum(map(text.count, ",[{")))
     if too_many is not None:
         return f"holds too much: {too_many}"
     try:
@@ -205,51 +205,51 @@ def _object_in(text: str) -> dict[str, object] | str:
             text,
             object_pairs_hook=_with_unique_keys,
             parse_constant=_refuse_constant,
-            parse_float=_finite,
+            parse_float=_parse_finite,
         )
-        clean = _storable(value, depth=1)
+        clean = _make_storable(value, depth=1)
     except json.JSONDecodeError as error:
         reason = f"is not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}"
     except ValueError:
         # The interpreter's own limit on converting digits; nothing else is left that raises it.
         reason = "holds a number with too many digits; write it as a string"
-    except (_Unusable, RecursionError) as error:
-        reason = str(error) if isinstance(error, _Unusable) else _TOO_DEEP
+    except (_UnusableRecord, RecursionError) as error:
+        reason = str(error) if isinstance(error, _UnusableRecord) else _TOO_DEEP
     else:
         if isinstance(clean, dict):
             return clean
-        reason = _not_an_object(clean)
+        reason = _format_not_object(clean)
     return reason
 
 
-def _not_an_object(value: object) -> str:
-    return f"is {shortened(value)}; expected a JSON object"
+def _format_not_object(value: object) -> str:
+    return f"is {describe_json(value)}; expected a JSON object"
 
 
-def _not_utf8(error: UnicodeDecodeError) -> str:
+def _format_not_utf8(error: UnicodeDecodeError) -> str:
     byte = error.object[error.start]
     return f"byte {error.start + 1} (0x{byte:02x}) is not UTF-8; save the file as UTF-8"
 
 
-def _large_object_in(data: bytes) -> dict[str, object] | str:
-    """Parse one record from its bytes, as `_object_in` does from a text.
+def _parse_large_object(data: bytes) -> dict[str, object] | str:
+    """Parse one record from its bytes, as `_parse_object` does from a text.
 
     What this parser refuses goes to the other one, for the message and for lone surrogates.
     """
-    too_many = RECORD_VALUES.problem(sum(map(data.count, (b",", b"[", b"{"))))
+    too_many = RECORD_VALUES.find_problem(sum(map(data.count, (b",", b"[", b"{"))))
     if too_many is not None:
         return f"holds too much: {too_many}"
     try:
         value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
-        clean = _storable(value, depth=1)
-    except (ValueError, _Unusable):
+        clean = _make_storable(value, depth=1)
+    except (ValueError, _UnusableRecord):
         try:
-            return _object_in(data.decode())
+            return _parse_object(data.decode())
         except UnicodeDecodeError as error:
-            return _not_utf8(error)
+            return _format_not_utf8(error)
     if not isinstance(clean, dict):
-        return _not_an_object(clean)
-    return RECORD_TEXTS.problem(_text_bytes(clean)) or clean
+        return _format_not_object(clean)
+    return RECORD_TEXTS.find_problem(_text_bytes(clean)) or clean
 
 
 def _text_bytes(value: object) -> int:
@@ -270,31 +270,33 @@ def _with_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     built = dict(pairs)
     if len(built) < len(pairs):
         [(key, _)] = Counter(key for key, _ in pairs).most_common(1)
-        raise _Unusable(f"has the key {shortened(key)} twice in one object")
+        raise _UnusableRecord(f"has the key {describe_json(key)} twice in one object")
     return built
 
 
 def _refuse_constant(word: str) -> object:
-    raise _Unusable(f"holds {word}, which is not JSON; expected a number or null")
+    raise _UnusableRecord(f"holds {word}, which is not JSON; expected a number or null")
 
 
-def _finite(digits: str) -> float:
+def _parse_finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise _Unusable(f"holds the number {digits}, which is too large")
+        raise _UnusableRecord(f"holds the number {digits}, which is too large")
     return number
 
 
-def _storable(value: object, depth: int) -> object:
+def _make_storable(value: object, depth: int) -> object:
     """Replace lone surrogates and NULs by U+FFFD, in keys too, and refuse bottomless nesting."""
     if isinstance(value, str):
         return _NOT_STORABLE.sub("�", value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise _Unusable("holds a number which is too large")
+        raise _UnusableRecord("holds a number which is too large")
     if not isinstance(value, dict | list):
         return value
     if depth > MAX_DEPTH:
-        raise _Unusable(_TOO_DEEP)
+        raise _UnusableRecord(_TOO_DEEP)
     if isinstance(value, list):
-        return [_storable(item, depth + 1) for item in value]
-    return {_NOT_STORABLE.sub("�", key): _storable(item, depth + 1) for key, item in value.items()}
+        return [_make_storable(item, depth + 1) for item in value]
+    return {
+        _NOT_STORABLE.sub("�", key): _make_storable(item, depth + 1) for key, item in value.items()
+    }

@@ -91,7 +91,7 @@ def cut_array(file: BufferedIOBase, most: int) -> Iterator[RawRecord]:
         InputError: The array does not end, or something comes after its end; what came before was
             yielded.
     """
-    element = _Element(most)
+    element = _ElementBuffer(most)
     end = number = depth = 0
     in_text = is_escaped = after_comma = is_over = False
     while chunk := file.read1(_CHUNK):
@@ -111,30 +111,30 @@ def cut_array(file: BufferedIOBase, most: int) -> Iterator[RawRecord]:
             elif mark in (b"[", b"{"):
                 depth += 1
                 if depth == 1:  # of the array itself
-                    element.skip(chunk[start:at])
+                    element.skip_bytes(chunk[start:at])
                     start = at
             elif depth > 1:
                 depth -= 1
             elif mark != b"}":
-                element.take(chunk[start : at - 1])
+                element.add_bytes(chunk[start : at - 1])
                 start, is_over = at, mark == b"]"
                 if not is_over or element.size or after_comma:
                     number += 1
-                    yield element.done(number, end + at - 1)
+                    yield element.finish_record(number, end + at - 1)
                 after_comma = not is_over
         if is_over:
             _refuse_rest(chunk[start:])
         elif depth:
-            element.take(chunk[start:])
+            element.add_bytes(chunk[start:])
         else:
-            element.skip(chunk)
+            element.skip_bytes(chunk)
         end += len(chunk)
     if not is_over:
         where = f"record {number + 1}" if element.size else "the array"
         raise InputError(f"ends in the middle of {where}; expected the closing bracket `]`")
 
 
-class _Element:
+class _ElementBuffer:
     """Collects the bytes of one element after the other."""
 
     def __init__(self, most: int) -> None:
@@ -142,26 +142,26 @@ class _Element:
         """Bytes of this one so far, held or not."""
         self._most = most
         self._held = bytearray()
-        self._line = self._begun_on = 1
+        self._line = self._start_line = 1
 
-    def skip(self, piece: bytes) -> None:
+    def skip_bytes(self, piece: bytes) -> None:
         """Pass over what is no part of any element."""
         self._line += piece.count(b"\n")
 
-    def take(self, piece: bytes) -> None:
+    def add_bytes(self, piece: bytes) -> None:
         """Add bytes; white space before the first is passed over."""
         if not self.size:
             bare = piece.lstrip(_SPACE)
-            self.skip(piece[: len(piece) - len(bare)])
-            self._begun_on, piece = self._line, bare
-        self.skip(piece)
+            self.skip_bytes(piece[: len(piece) - len(bare)])
+            self._start_line, piece = self._line, bare
+        self.skip_bytes(piece)
         self.size += len(piece)
         if self.size <= self._most:
             self._held += piece
         else:
             self._held.clear()
 
-    def done(self, number: int, end: int) -> RawRecord:
+    def finish_record(self, number: int, end: int) -> RawRecord:
         """Give the element, and begin the next one."""
         size, text = self.size, None
         if size <= self._most:
@@ -170,7 +170,7 @@ class _Element:
             size = len(self._held)
             text = _decode_utf8(self._held, size)
         self.size, self._held = 0, bytearray()
-        return RawRecord(self._begun_on, number, end, size, text)
+        return RawRecord(self._start_line, number, end, size, text)
 
 
 def _decode_utf8(

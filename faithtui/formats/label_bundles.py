@@ -13,54 +13,54 @@ from pathlib import Path
 from typing import get_args
 
 from faithtui.agreement.sampling.draw import Design, SampleKind
-from faithtui.domain.annotations import REASON_CODES, Action, Mark
+from faithtui.domain.annotations import REASON_CODES, Action, LabelMark
 from faithtui.domain.conversation import Span
 from faithtui.domain.label_bundle import (
     LARGEST_CLOCK,
-    Bundle,
+    BundleClaim,
+    BundleEvent,
+    BundleGuideline,
+    BundleSample,
+    BundleSampleClaim,
     ClaimName,
-    ClaimText,
     ConversationName,
-    DrawnClaim,
-    GuidelineText,
+    LabelBundle,
     RunName,
-    SampleText,
-    ToldAct,
 )
 from faithtui.domain.label_sets import KNOWN_WORDS
 from faithtui.domain.limits import GUIDELINE, NOTE, REVIEWER
 from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import InputError
-from faithtui.formats.fields import Fields
-from faithtui.formats.json_lines import read_json_lines, shortened
+from faithtui.formats.fields import FieldReader
+from faithtui.formats.json_lines import describe_json, read_json_lines
 
 FORMAT = "faithtui-labels"
 VERSION = 1
 
 _CODES = tuple(code.name for code in REASON_CODES)
 _ACTIONS = tuple(action.value for action in Action)
-_MARKS = tuple(mark.value for mark in Mark)
+_MARKS = tuple(mark.value for mark in LabelMark)
 _WITH_TARGET = (Action.WITHDRAWN, Action.RESTORED)
 
 
 @dataclass(frozen=True, slots=True)
-class BundleRead:
+class ParsedBundle:
     """What a file gave."""
 
-    bundle: Bundle
+    bundle: LabelBundle
     refusals: tuple[InputError, ...]
     """One per line that cannot be used, in order; and one when the file was cut off."""
     lines: Mapping[str, int]
     """Line number of each act, by its `uid`."""
 
 
-def bundle_lines(bundle: Bundle) -> Iterator[str]:
+def bundle_lines(bundle: LabelBundle) -> Iterator[str]:
     """Write a bundle.
 
     Yields:
         Lines, each with its line end: a header, then what is referred to before what refers to it.
     """
-    yield _line(
+    yield _to_line(
         {"type": FORMAT, "version": VERSION, "acts": len(bundle.acts), "claims": len(bundle.claims)}
     )
     conversations: dict[ConversationName, int] = {}
@@ -68,9 +68,9 @@ def bundle_lines(bundle: Bundle) -> Iterator[str]:
     for name, text in bundle.claims.items():
         if name.conversation not in conversations:
             number = conversations[name.conversation] = len(conversations)
-            yield _line({"type": "conversation", "number": number, **_conversation(name)})
+            yield _to_line({"type": "conversation", "number": number, **_conversation_json(name)})
         claims[name] = len(claims)
-        yield _line(
+        yield _to_line(
             {
                 "type": "claim",
                 "number": claims[name],
@@ -85,19 +85,19 @@ def bundle_lines(bundle: Bundle) -> Iterator[str]:
             }
         )
     for guideline in bundle.guidelines:
-        yield _line(
+        yield _to_line(
             {
                 "type": "guideline",
                 "digest": guideline.digest,
                 "text": guideline.text,
                 "author": guideline.author,
-                "created_at": _time(guideline.created_at),
+                "created_at": _format_time(guideline.created_at),
             }
         )
     named = [*(each.run for each in bundle.samples), *(each.run for each in bundle.acts)]
     runs = {run: number for number, run in enumerate(dict.fromkeys(each for each in named if each))}
     for run, number in runs.items():
-        yield _line(
+        yield _to_line(
             {
                 "type": "run",
                 "number": number,
@@ -105,42 +105,42 @@ def bundle_lines(bundle: Bundle) -> Iterator[str]:
                 "judge": run.judge,
                 "judge_fingerprint": run.judge_fingerprint,
                 "prompt_digest": run.prompt_digest,
-                "created_at": _time(run.created_at),
+                "created_at": _format_time(run.created_at),
             }
         )
     for sample in bundle.samples:
-        yield _line(_sample(sample, runs, claims))
+        yield _to_line(_sample_json(sample, runs, claims))
     for act in bundle.acts:
-        yield _line(_act(act, runs, claims))
+        yield _to_line(_event_json(act, runs, claims))
 
 
-def read_bundle(path: Path) -> BundleRead:
+def read_bundle(path: Path) -> ParsedBundle:
     """Read a bundle.
 
     Raises:
         InputError: The file cannot be read, is no bundle, or is of a newer version.
     """
-    reader = _Reader(path)
+    reader = _BundleReader(path)
     for line in read_json_lines(path):
         if isinstance(line.found, InputError):
-            if not reader.begun:
+            if not reader.has_header:
                 raise line.found
             reader.refusals.append(line.found)
         else:
-            reader.take(Fields(line.found, path, line.line), line.line)
-    return reader.done()
+            reader.read_line(FieldReader(line.found, path, line.line), line.line)
+    return reader.finish_bundle()
 
 
-def _line(value: Mapping[str, object]) -> str:
+def _to_line(value: Mapping[str, object]) -> str:
     kept = {key: part for key, part in value.items() if part is not None}
     return json.dumps(kept, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def _time(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat()
 
 
-def _conversation(name: ClaimName) -> dict[str, object]:
+def _conversation_json(name: ClaimName) -> dict[str, object]:
     conversation = name.conversation
     return {
         "source": conversation.source,
@@ -149,8 +149,8 @@ def _conversation(name: ClaimName) -> dict[str, object]:
     }
 
 
-def _sample(
-    sample: SampleText, runs: Mapping[RunName, int], claims: Mapping[ClaimName, int]
+def _sample_json(
+    sample: BundleSample, runs: Mapping[RunName, int], claims: Mapping[ClaimName, int]
 ) -> dict[str, object]:
     return {
         "type": "sample",
@@ -169,8 +169,8 @@ def _sample(
             {"name": name, "population": population, "drawn": drawn}
             for name, population, drawn in sample.strata
         ],
-        "created_at": _time(sample.created_at),
-        "closed_at": None if sample.closed_at is None else _time(sample.closed_at),
+        "created_at": _format_time(sample.created_at),
+        "closed_at": None if sample.closed_at is None else _format_time(sample.closed_at),
         "decision": sample.decision,
         "drawn": [
             {
@@ -184,8 +184,8 @@ def _sample(
     }
 
 
-def _act(
-    act: ToldAct, runs: Mapping[RunName, int], claims: Mapping[ClaimName, int]
+def _event_json(
+    act: BundleEvent, runs: Mapping[RunName, int], claims: Mapping[ClaimName, int]
 ) -> dict[str, object]:
     return {
         "type": "act",
@@ -210,115 +210,120 @@ def _act(
         "stratum": act.stratum,
         "probability": act.probability,
         "guideline": act.guideline,
-        "created_at": _time(act.created_at),
+        "created_at": _format_time(act.created_at),
     }
 
 
-class _Reader:
+class _BundleReader:
     """Takes the lines of one file in."""
 
     def __init__(self, path: Path) -> None:
-        self.begun = False
+        self.has_header = False
         self.refusals: list[InputError] = []
         self._path = path
-        self._told = 0
+        self._announced_acts = 0
         """Acts the header promises."""
-        self._seen = 0
+        self._seen_acts = 0
         """Lines of acts, usable or not."""
         self._conversations: dict[int, ConversationName] = {}
         self._claims: dict[int, ClaimName] = {}
-        self._texts: dict[ClaimName, ClaimText] = {}
+        self._texts: dict[ClaimName, BundleClaim] = {}
         self._runs: dict[int, RunName] = {}
-        self._samples: dict[str, SampleText] = {}
-        self._guidelines: list[GuidelineText] = []
-        self._acts: dict[str, ToldAct] = {}
+        self._samples: dict[str, BundleSample] = {}
+        self._guidelines: list[BundleGuideline] = []
+        self._acts: dict[str, BundleEvent] = {}
         self._lines: dict[str, int] = {}
 
-    def take(self, fields: Fields, number: int) -> None:
+    def read_line(self, fields: FieldReader, number: int) -> None:
         """Take one line in; one that cannot be used is told.
 
         Raises:
             InputError: It is the first line, and not the header of a bundle.
         """
-        if not self.begun:
-            self._begin(fields)
+        if not self.has_header:
+            self._read_header(fields)
             return
         try:
             match kind := fields.text("type"):
                 case "conversation":
-                    self._conversation(fields)
+                    self._read_conversation(fields)
                 case "claim":
-                    self._claim(fields)
+                    self._read_claim(fields)
                 case "guideline":
-                    self._guideline(fields)
+                    self._read_guideline(fields)
                 case "run":
-                    self._run(fields)
+                    self._read_run(fields)
                 case "sample":
-                    self._sample(fields)
+                    self._read_sample(fields)
                 case "act":
-                    self._seen += 1
-                    self._act(fields, number)
+                    self._seen_acts += 1
+                    self._read_event(fields, number)
                 case _:
                     known = "conversation, claim, guideline, run, sample or act"
-                    raise fields.wrong("type", f"is {shortened(kind)}; expected {known}")
+                    raise fields.make_error("type", f"is {describe_json(kind)}; expected {known}")
         except InputError as error:
             self.refusals.append(error)
 
-    def done(self) -> BundleRead:
+    def finish_bundle(self) -> ParsedBundle:
         """Give what was read.
 
         Raises:
             InputError: There was no line at all.
         """
-        if not self.begun:
+        if not self.has_header:
             raise InputError("is empty; expected a label bundle", path=self._path)
-        if self._seen < self._told:
-            words = f"was cut off: it holds {self._seen} of {self._told} acts; export it again"
+        if self._seen_acts < self._announced_acts:
+            words = (
+                f"was cut off: it holds {self._seen_acts} of {self._announced_acts} "
+                "acts; export it again"
+            )
             self.refusals.append(InputError(words, path=self._path))
         acts = sorted(self._acts.values(), key=lambda act: (act.clock, act.uid))
-        bundle = Bundle(
+        bundle = LabelBundle(
             tuple(acts), self._texts, tuple(self._samples.values()), tuple(self._guidelines)
         )
-        return BundleRead(bundle, tuple(self.refusals), self._lines)
+        return ParsedBundle(bundle, tuple(self.refusals), self._lines)
 
-    def _begin(self, fields: Fields) -> None:
+    def _read_header(self, fields: FieldReader) -> None:
         if fields.get("type") != FORMAT:
             words = f"is no label bundle; expected `{FORMAT}`, as `faithtui export labels` writes"
-            raise fields.wrong("type", words)
+            raise fields.make_error("type", words)
         version = fields.number("version", 1)
         if version > VERSION:
             words = f"is {version}, and this faithtui knows {VERSION}; update faithtui"
-            raise fields.wrong("version", words)
-        self._told = fields.number("acts", 0)
-        self.begun = True
+            raise fields.make_error("version", words)
+        self._announced_acts = fields.number("acts", 0)
+        self.has_header = True
 
-    def _conversation(self, fields: Fields) -> None:
+    def _read_conversation(self, fields: FieldReader) -> None:
         self._conversations[fields.number("number", 0)] = ConversationName(
             fields.text("source", empty=True),
             fields.text("key"),
             fields.text("content_hash"),
         )
 
-    def _claim(self, fields: Fields) -> None:
+    def _read_claim(self, fields: FieldReader) -> None:
         kind: ClaimKind = fields.one_of("kind", get_args(ClaimKind))
         document = fields.text_or_none("document")
         if (document is not None) != (kind == "statement"):
-            raise fields.wrong("document", "belongs to statements, and every statement has one")
+            raise fields.make_error(
+                "document", "belongs to statements, and every statement has one"
+            )
         name = ClaimName(
-            fields.found("conversation", self._conversations),
+            fields.look_up("conversation", self._conversations),
             kind,
             fields.number("turn", 0),
             fields.text("digest"),
             document,
         )
-        self._texts[name] = ClaimText(
-            fields.text("text", empty=True), _span(fields), fields.flag("imported")
+        self._texts[name] = BundleClaim(
+            fields.text("text", empty=True), _read_span(fields), fields.flag("imported")
         )
         self._claims[fields.number("number", 0)] = name
 
-    def _guideline(self, fields: Fields) -> None:
+    def _read_guideline(self, fields: FieldReader) -> None:
         self._guidelines.append(
-            GuidelineText(
+            BundleGuideline(
                 fields.text("digest"),
                 fields.text("text", empty=True, limit=GUIDELINE),
                 fields.text("author", limit=REVIEWER),
@@ -326,7 +331,7 @@ class _Reader:
             )
         )
 
-    def _run(self, fields: Fields) -> None:
+    def _read_run(self, fields: FieldReader) -> None:
         self._runs[fields.number("number", 0)] = RunName(
             fields.text("metric"),
             fields.text("judge"),
@@ -335,21 +340,21 @@ class _Reader:
             fields.time("created_at"),
         )
 
-    def _sample(self, fields: Fields) -> None:
+    def _read_sample(self, fields: FieldReader) -> None:
         drawn = tuple(
-            DrawnClaim(
-                each.found("claim", self._claims),
+            BundleSampleClaim(
+                each.look_up("claim", self._claims),
                 each.text("stratum", empty=True),
                 each.share("probability"),
                 each.flag("shown"),
             )
             for each in fields.objects("drawn")
         )
-        found = SampleText(
+        found = BundleSample(
             uid=fields.text("uid"),
             name=fields.text("name", empty=True),
             kind=fields.one_of("kind", tuple(each.value for each in SampleKind)),
-            run=fields.found("run", self._runs),
+            run=fields.look_up("run", self._runs),
             reviewer=fields.text("reviewer", limit=REVIEWER),
             design=fields.one_of("design", tuple(each.value for each in Design)),
             stratified_by=fields.texts("stratified_by"),
@@ -371,32 +376,34 @@ class _Reader:
             claims=drawn,
         )
         if len({each.claim for each in drawn}) < len(drawn):
-            raise fields.wrong("drawn", "holds a claim twice")
+            raise fields.make_error("drawn", "holds a claim twice")
         if self._samples.setdefault(found.uid, found) != found:
-            raise fields.wrong("uid", "is that of an earlier sample, which says something else")
+            raise fields.make_error(
+                "uid", "is that of an earlier sample, which says something else"
+            )
 
-    def _act(self, fields: Fields, number: int) -> None:
+    def _read_event(self, fields: FieldReader, number: int) -> None:
         mark = fields.get("mark")
         code = fields.get("code")
-        act = ToldAct(
+        act = BundleEvent(
             uid=fields.text("uid"),
             clock=fields.number("clock", 1),
-            claim=fields.found("claim", self._claims),
+            claim=fields.look_up("claim", self._claims),
             reviewer=fields.text("reviewer", limit=REVIEWER),
             action=Action(fields.one_of("action", _ACTIONS)),
             created_at=fields.time("created_at"),
-            verdict=_verdict(fields),
+            verdict=_read_verdict(fields),
             note=fields.text_or_none("note", empty=True, limit=NOTE),
             target=fields.text_or_none("target"),
             batch=fields.text_or_none("batch"),
             scale=fields.text_or_none("scale"),
             raw_label=fields.text_or_none("raw_label", empty=True),
-            run=None if fields.get("run") is None else fields.found("run", self._runs),
+            run=None if fields.get("run") is None else fields.look_up("run", self._runs),
             judge_verdict=fields.text_or_none("judge_verdict"),
             saw_judge=fields.flag("saw_judge"),
             seconds=fields.amount_or_none("seconds"),
             code=None if code is None else fields.one_of("code", _CODES),
-            mark=None if mark is None else Mark(fields.one_of("mark", _MARKS)),
+            mark=None if mark is None else LabelMark(fields.one_of("mark", _MARKS)),
             sample=fields.text_or_none("sample"),
             stratum=fields.text_or_none("stratum", empty=True),
             probability=None if fields.get("probability") is None else fields.share("probability"),
@@ -404,32 +411,36 @@ class _Reader:
         )
         if (act.target is not None) != (act.action in _WITH_TARGET):
             words = "names the act that `withdrawn` and `restored` are about; no other has one"
-            raise fields.wrong("target", words)
+            raise fields.make_error("target", words)
         if (act.mark is not None) != (act.action is Action.MARKED):
-            raise fields.wrong("mark", "belongs to `marked`, and every such act has one")
+            raise fields.make_error("mark", "belongs to `marked`, and every such act has one")
         known = self._acts.get(act.uid)
         if known is not None and replace(known, clock=act.clock) != act:
             words = f"is that of line {self._lines[act.uid]} too, which says something else"
-            raise fields.wrong("uid", words)
+            raise fields.make_error("uid", words)
         if known is None or act.clock < known.clock:
             self._acts[act.uid] = act
         self._lines.setdefault(act.uid, number)
 
 
-def _verdict(fields: Fields) -> str | None:
+def _read_verdict(fields: FieldReader) -> str | None:
     word = fields.text_or_none("verdict")
     if word is not None and word not in KNOWN_WORDS:
         known = ", ".join(f"`{each}`" for each in KNOWN_WORDS)
-        words = f"is {shortened(word)}, which no metric knows; expected {known}; update faithtui"
-        raise fields.wrong("verdict", words)
+        words = (
+            f"is {describe_json(word)}, which no metric knows; expected {known}; update faithtui"
+        )
+        raise fields.make_error("verdict", words)
     return word
 
 
-def _span(fields: Fields) -> Span | None:
+def _read_span(fields: FieldReader) -> Span | None:
     span = fields.get("span")
     match span:
         case None:
             return None
         case [int(start), int(end)] if 0 <= start < end <= LARGEST_CLOCK:
             return Span(start, end)
-    raise fields.wrong("span", "is no span; expected [first character, character after the last]")
+    raise fields.make_error(
+        "span", "is no span; expected [first character, character after the last]"
+    )

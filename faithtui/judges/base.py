@@ -12,7 +12,7 @@ from faithtui.domain.field_types import require_type
 from faithtui.domain.judging.tasks import Task
 
 
-class Stop(StrEnum):
+class StopReason(StrEnum):
     """Why a judge stopped writing."""
 
     OK = "ok"
@@ -22,7 +22,7 @@ class Stop(StrEnum):
     OTHER = "other"
 
 
-class Rung(StrEnum):
+class OutputFormat(StrEnum):
     """A way to bind a judge to JSON, from the most to the least binding."""
 
     SCHEMA = "schema"
@@ -90,7 +90,7 @@ class JudgeRequest:
     """Which repetition this is, when the same question is asked again on purpose."""
     images: tuple[ImageData, ...] = ()
     """Shown after the prompt, in order. Only sent to judges that take images."""
-    rung: Rung | None = None
+    rung: OutputFormat | None = None
     """One of the judge's `rungs`; None: the first. Means nothing without a schema. No part of
     what makes two questions equal: an answer serves however it was asked for."""
 
@@ -100,14 +100,14 @@ class JudgeReply:
     """One answer, as it came."""
 
     text: str
-    stop: Stop = Stop.OK
+    stop: StopReason = StopReason.OK
     usage: Usage = Usage()
     structured: bool = False
     """The provider was bound to the schema (it may still have broken it)."""
     request_id: str | None = None
     served_model: str | None = None
     latency_ms: int = 0
-    rung: Rung | None = None
+    rung: OutputFormat | None = None
     """How it was asked; None: a judge that needs no such way."""
     limits: RateLimits = RateLimits()
 
@@ -140,7 +140,7 @@ class Judge(Protocol):
         """How many tokens it can read and write at once; None when nobody knows."""
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
+    def rungs(self) -> tuple[OutputFormat, ...]:
         """Ways to ask it for JSON, the most binding first; () when it needs none."""
 
     @property
@@ -168,7 +168,7 @@ class LocalJudge:
     """What judges without a network have in common: nobody binds or limits them."""
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
+    def rungs(self) -> tuple[OutputFormat, ...]:
         """None is needed."""
         return ()
 

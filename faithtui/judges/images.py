@@ -2,7 +2,7 @@
 
 import base64
 
-from faithtui.domain.judging.image_addresses import why_never_passed_on
+from faithtui.domain.judging.image_addresses import find_address_problem
 from faithtui.errors import JudgeRequestRejected
 from faithtui.judges.base import ImageData
 from faithtui.judges.reply_parser import clean_text
@@ -24,7 +24,7 @@ def address_of(image: ImageData) -> str:
         raise JudgeRequestRejected(
             f"{image.mark} has neither bytes nor an address; import it again"
         )
-    reason = why_never_passed_on(image.url)
+    reason = find_address_problem(image.url)
     if reason is not None:
         raise JudgeRequestRejected(
             f"{image.mark} has an address that {reason}, and nobody is sent it; import the image "

@@ -3,7 +3,7 @@
 import logging
 
 from faithtui.errors import JudgeError, JudgeReplyInvalid
-from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Rung
+from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, OutputFormat
 
 _log = logging.getLogger("faithtui.prompts")
 
@@ -22,7 +22,7 @@ def log_answer(ref: str, step: str, answer: JudgeReply | JudgeError) -> None:
         _log.info("%s answered `%s` (%s): %s", ref, step, answer.stop, answer.text)
 
 
-class LoggedJudge:
+class LoggingJudge:
     """A judge, listened to where its questions leave: what a redaction took out is not heard."""
 
     def __init__(self, judge: Judge) -> None:
@@ -49,7 +49,7 @@ class LoggedJudge:
         return self._judge.context_window
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
+    def rungs(self) -> tuple[OutputFormat, ...]:
         """As the judge's."""
         return self._judge.rungs
 

@@ -5,10 +5,10 @@ import re
 from collections.abc import Sequence
 
 from faithtui.errors import JudgeUnsupported
-from faithtui.judges.base import JudgeRequest, Rung
+from faithtui.judges.base import JudgeRequest, OutputFormat
 from faithtui.judges.reply_parser import clean_text
 
-JSON_WANTED = (
+JSON_INSTRUCTION = (
     "Answer with one JSON object and nothing else: no fence and no words around it."
     " It must fit this JSON Schema:"
 )
@@ -17,7 +17,9 @@ JSON_WANTED = (
 TOOL_DESCRIPTION = "Give the answer to the question."
 
 
-def rung_of(request: JudgeRequest, rungs: Sequence[Rung]) -> Rung | None:
+def choose_output_format(
+    request: JudgeRequest, rungs: Sequence[OutputFormat]
+) -> OutputFormat | None:
     """Say how to ask: as the request wants it, else in the most binding way there is.
 
     Args:
@@ -40,19 +42,19 @@ def rung_of(request: JudgeRequest, rungs: Sequence[Rung]) -> Rung | None:
     return rung
 
 
-def name_of(request: JudgeRequest) -> str:
+def make_schema_name(request: JudgeRequest) -> str:
     """Name the schema or the tool. Providers want 1 to 64 letters, digits, _ and -."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", request.step)[:64] or "reply"
 
 
-def prompt_of(request: JudgeRequest, rung: Rung | None) -> str:
+def make_prompt(request: JudgeRequest, rung: OutputFormat | None) -> str:
     """Write the prompt as it is sent.
 
     The schema stands behind everything else, so that what precedes it is the same in every way of
     asking and a provider's prompt cache serves them all.
     """
     prompt = clean_text(request.prompt)
-    if rung not in (Rung.JSON, Rung.TEXT):
+    if rung not in (OutputFormat.JSON, OutputFormat.TEXT):
         return prompt
     schema = json.dumps(request.schema, ensure_ascii=False, separators=(",", ":"))
-    return f"{prompt}\n\n{JSON_WANTED}\n{schema}"
+    return f"{prompt}\n\n{JSON_INSTRUCTION}\n{schema}"

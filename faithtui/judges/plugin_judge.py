@@ -25,9 +25,16 @@ from faithtui.errors import (
     JudgeTimeout,
     JudgeUnavailable,
 )
-from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, Rung, Stop, Usage
+from faithtui.judges.base import (
+    ImageData,
+    JudgeReply,
+    JudgeRequest,
+    OutputFormat,
+    StopReason,
+    Usage,
+)
 from faithtui.judges.deadlines import Deadline, after_seconds
-from faithtui.judges.plugins import plugged_in
+from faithtui.judges.plugins import find_plugins
 from faithtui.judges.providers.endpoints import BUILT_IN
 from faithtui.judges.reply_parser import clean_text
 
@@ -59,7 +66,7 @@ class CustomAnswer:
     """One answer, when its text alone does not say everything."""
 
     text: str
-    stop: Stop = Stop.OK
+    stop: StopReason = StopReason.OK
     usage: Usage = field(default_factory=Usage)
     served_model: str | None = None
     """Which model answered, if the judge chooses among several."""
@@ -120,7 +127,7 @@ class PackageJudge:
         self._ref = ref
         self._timeout_s = timeout_s
         self._deadline = deadline
-        self._judge = _loaded(ref, base_url)
+        self._judge = _load_judge(ref, base_url)
         fingerprint = getattr(self._judge, "fingerprint", None)
         if not isinstance(fingerprint, str) or not fingerprint:
             raise ConfigError(
@@ -150,7 +157,7 @@ class PackageJudge:
         return None
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
+    def rungs(self) -> tuple[OutputFormat, ...]:
         """None: it gets the schema and does with it what it can."""
         return ()
 
@@ -171,7 +178,7 @@ class PackageJudge:
             images=request.images,
         )
         started = time.monotonic()
-        said = await self._answer(question)
+        said = await self._ask_judge(question)
         answer = CustomAnswer(said) if isinstance(said, str) else said
         if not isinstance(answer, CustomAnswer) or not isinstance(answer.text, str):
             raise JudgeRequestRejected(
@@ -192,7 +199,7 @@ class PackageJudge:
         if close is not None:
             await close()
 
-    async def _answer(self, question: CustomQuestion) -> object:
+    async def _ask_judge(self, question: CustomQuestion) -> object:
         try:
             async with self._deadline(self._timeout_s) as deadline:
                 return await self._judge.answer(question)
@@ -204,7 +211,9 @@ class PackageJudge:
                 raise JudgeTimeout(
                     f"the judge {self._ref} gave no answer within {self._timeout_s:g} s"
                 ) from error
-            raise JudgeUnavailable(f"the judge {self._ref} failed: {_described(error)}") from error
+            raise JudgeUnavailable(
+                f"the judge {self._ref} failed: {_format_error(error)}"
+            ) from error
 
 
 def refuse_ambiguous(ref: str) -> None:
@@ -214,8 +223,8 @@ def refuse_ambiguous(ref: str) -> None:
         ConfigError: A package took a built-in name, or two packages took the same.
     """
     name = ref.partition(":")[0]
-    claims = plugged_in().get(name, ())
-    packages = ", ".join(_package(claim) for claim in claims)
+    claims = find_plugins().get(name, ())
+    packages = ", ".join(_package_name(claim) for claim in claims)
     if claims and name in BUILT_IN:
         raise ConfigError(
             f"the package {packages} adds a judge called {name}, which is the name of a built-in"
@@ -227,10 +236,10 @@ def refuse_ambiguous(ref: str) -> None:
         )
 
 
-def _loaded(ref: str, base_url: str | None) -> CustomJudge:
+def _load_judge(ref: str, base_url: str | None) -> CustomJudge:
     name, _, rest = ref.partition(":")
     refuse_ambiguous(ref)
-    point = plugged_in()[name][0]
+    point = find_plugins()[name][0]
     try:
         factory: CustomFactory = point.load()
         judge = factory(rest, base_url)
@@ -239,21 +248,21 @@ def _loaded(ref: str, base_url: str | None) -> CustomJudge:
     # As above: another package's code.
     except Exception as error:
         raise ConfigError(
-            f"the judge {ref} of the package {_package(point)} cannot be opened:"
-            f" {_described(error)}"
+            f"the judge {ref} of the package {_package_name(point)} cannot be opened:"
+            f" {_format_error(error)}"
         ) from error
     if not inspect.iscoroutinefunction(getattr(judge, "answer", None)):
         raise ConfigError(
-            f"the judge {ref} of the package {_package(point)} has no `async def answer`;"
+            f"the judge {ref} of the package {_package_name(point)} has no `async def answer`;"
             " report this to its author"
         )
     return judge
 
 
-def _package(point: "EntryPoint") -> str:
+def _package_name(point: "EntryPoint") -> str:
     return point.value if point.dist is None else point.dist.name
 
 
-def _described(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     said = " ".join(str(error).split())
     return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 GROUP = "faithtui.judges"
 
 
-def plugged_in() -> "Mapping[str, tuple[EntryPoint, ...]]":
+def find_plugins() -> "Mapping[str, tuple[EntryPoint, ...]]":
     """List the judges of installed packages: what each offers, by name.
 
     Looked up once per search path: a package installed while this runs is seen at the next start.
     """
-    return _found(tuple(sys.path))
+    return _find_entry_points(tuple(sys.path))
 
 
 @cache
-def _found(path: tuple[str, ...]) -> "Mapping[str, tuple[EntryPoint, ...]]":
+def _find_entry_points(path: tuple[str, ...]) -> "Mapping[str, tuple[EntryPoint, ...]]":
     found: dict[str, tuple[EntryPoint, ...]] = {}
     # Slow to import, and only wanted for names that are not ours.
     from importlib.metadata import entry_points

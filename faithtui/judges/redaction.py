@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 
 from faithtui.errors import ConfigError, JudgeRequestRejected
-from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Rung
+from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, OutputFormat
 
 Redact = Callable[[str], str]
 
@@ -45,7 +45,7 @@ def load_redaction(name: str) -> Redaction:
     # The import runs the user's own code, which may raise anything.
     except Exception as error:
         raise ConfigError(
-            f"the redaction hook {name} cannot be loaded: {_described(error)}. It must be"
+            f"the redaction hook {name} cannot be loaded: {_format_error(error)}. It must be"
             " importable where this program is installed"
         ) from error
     try:
@@ -53,7 +53,7 @@ def load_redaction(name: str) -> Redaction:
     # As above.
     except Exception as error:
         raise ConfigError(
-            f"the redaction hook {name} fails on a plain sentence: {_described(error)}"
+            f"the redaction hook {name} fails on a plain sentence: {_format_error(error)}"
         ) from error
     if not isinstance(redacted, str):
         raise ConfigError(
@@ -62,12 +62,12 @@ def load_redaction(name: str) -> Redaction:
     return Redaction(name, hook)
 
 
-def redacted_fingerprint(fingerprint: str, redact: Redact | None) -> str:
+def add_redaction_to_fingerprint(fingerprint: str, redact: Redact | None) -> str:
     """Tell replies to redacted questions from all others."""
-    return fingerprint if redact is None else f"{fingerprint} redact={_name(redact)}"
+    return fingerprint if redact is None else f"{fingerprint} redact={_hook_name(redact)}"
 
 
-def redacted(request: JudgeRequest, redact: Redact | None) -> JudgeRequest:
+def redact_request(request: JudgeRequest, redact: Redact | None) -> JudgeRequest:
     """Apply a hook to a question; None leaves it as it is.
 
     The task, which says the same in another form, is left alone: only judges that compute on this
@@ -80,9 +80,11 @@ def redacted(request: JudgeRequest, redact: Redact | None) -> JudgeRequest:
         return request
     return replace(
         request,
-        system=_applied(redact, request.system),
-        prompt=_applied(redact, request.prompt),
-        images=tuple(replace(image, mark=_applied(redact, image.mark)) for image in request.images),
+        system=_apply_hook(redact, request.system),
+        prompt=_apply_hook(redact, request.prompt),
+        images=tuple(
+            replace(image, mark=_apply_hook(redact, image.mark)) for image in request.images
+        ),
     )
 
 
@@ -101,7 +103,7 @@ class RedactingJudge:
     @property
     def fingerprint(self) -> str:
         """The judge's, and the hook's name."""
-        return redacted_fingerprint(self._judge.fingerprint, self._redact)
+        return add_redaction_to_fingerprint(self._judge.fingerprint, self._redact)
 
     @property
     def takes_images(self) -> bool:
@@ -114,7 +116,7 @@ class RedactingJudge:
         return self._judge.context_window
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
+    def rungs(self) -> tuple[OutputFormat, ...]:
         """As the judge's."""
         return self._judge.rungs
 
@@ -130,37 +132,37 @@ class RedactingJudge:
             JudgeRequestRejected: The hook fails; nothing was sent.
             JudgeError: As the judge does.
         """
-        return await self._judge.send(redacted(request, self._redact))
+        return await self._judge.send(redact_request(request, self._redact))
 
     async def aclose(self) -> None:
         """Close the judge. Safe to call twice."""
         await self._judge.aclose()
 
 
-def _applied(redact: Redact, text: str) -> str:
+def _apply_hook(redact: Redact, text: str) -> str:
     try:
         left = redact(text)
     # The user's own code may raise anything, and nothing unredacted may be sent.
     except Exception as error:
         # Only the class: the message may quote what was to be kept from everyone.
         raise JudgeRequestRejected(
-            f"the redaction hook failed: {_name(redact)} raised {type(error).__name__}."
+            f"the redaction hook failed: {_hook_name(redact)} raised {type(error).__name__}."
             " Nothing was sent; repair the hook and run again"
         ) from error
     if not isinstance(left, str):
         raise JudgeRequestRejected(
-            f"the redaction hook failed: {_name(redact)} returned {type(left).__name__} and no"
+            f"the redaction hook failed: {_hook_name(redact)} returned {type(left).__name__} and no"
             " text. Nothing was sent; repair the hook and run again"
         )
     return left
 
 
-def _name(redact: Redact) -> str:
+def _hook_name(redact: Redact) -> str:
     if isinstance(redact, Redaction):
         return redact.name
     return f"{redact.__module__}:{redact.__qualname__}"
 
 
-def _described(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     said = " ".join(str(error).split())
     return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__

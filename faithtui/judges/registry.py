@@ -12,12 +12,12 @@ from pathlib import Path
 from faithtui.domain.field_types import require_type
 from faithtui.judges.base import Judge
 from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
-from faithtui.judges.logging_judge import LoggedJudge
+from faithtui.judges.logging_judge import LoggingJudge
 from faithtui.judges.plugin_judge import PackageJudge, refuse_ambiguous
-from faithtui.judges.providers.api_keys import key_for, key_source
-from faithtui.judges.providers.endpoints import Endpoint, endpoint_of, is_ours
+from faithtui.judges.providers.api_keys import find_key_source, load_key
+from faithtui.judges.providers.endpoints import Endpoint, is_offline_or_replay, parse_endpoint
 from faithtui.judges.providers.secret import Secret
-from faithtui.judges.redaction import Redact, RedactingJudge, redacted_fingerprint
+from faithtui.judges.redaction import Redact, RedactingJudge, add_redaction_to_fingerprint
 
 
 def reads_prompts(ref: str) -> bool:
@@ -62,23 +62,25 @@ def open_judge(
     """
     require_type(ref, str, "judge", "a text such as offline or openai:MODEL")
     require_type(base_url, str | None, "base_url", "an address, or None")
-    endpoint = endpoint_of(ref, base_url)
+    endpoint = parse_endpoint(ref, base_url)
     refuse_ambiguous(ref)
-    key = None if endpoint is None else key_for(endpoint, _variables(environ))
+    key = None if endpoint is None else load_key(endpoint, _choose_environ(environ))
 
-    def make() -> Judge:
+    def make_judge() -> Judge:
         if endpoint is None or key is None:
-            judge = _local_judge(ref, base_url, timeout_s, calibration, deadline)
+            judge = _make_local_judge(ref, base_url, timeout_s, calibration, deadline)
         else:
-            judge = _provider_judge(endpoint, key, timeout_s, deadline)
+            judge = _make_provider_judge(endpoint, key, timeout_s, deadline)
         if log_prompts:
-            judge = LoggedJudge(judge)
-        return judge if redact is None or is_ours(ref) else RedactingJudge(judge, redact)
+            judge = LoggingJudge(judge)
+        return (
+            judge if redact is None or is_offline_or_replay(ref) else RedactingJudge(judge, redact)
+        )
 
-    return _opened(make)
+    return _open_and_close(make_judge)
 
 
-def missing_key(
+def find_missing_key(
     ref: str, base_url: str | None, environ: Mapping[str, str] | None = None
 ) -> str | None:
     """Name the environment variable that a judge needs and that neither it nor the keyring has.
@@ -90,10 +92,10 @@ def missing_key(
     Raises:
         ConfigError: As `open_judge`, but for the key.
     """
-    endpoint = endpoint_of(ref, base_url)
+    endpoint = parse_endpoint(ref, base_url)
     if endpoint is None or not endpoint.is_official:
         return None
-    has_key = key_source(ref, base_url, _variables(environ)) is not None
+    has_key = find_key_source(ref, base_url, _choose_environ(environ)) is not None
     return None if has_key else endpoint.key_variable
 
 
@@ -110,19 +112,23 @@ def judge_fingerprint(
         ConfigError: As `open_judge`, but for the key.
         InputError: The file of `replay:FILE` cannot be read.
     """
-    endpoint = endpoint_of(ref, base_url)
+    endpoint = parse_endpoint(ref, base_url)
     if endpoint is not None:
-        return redacted_fingerprint(endpoint.fingerprint, redact)
-    fingerprint = _local_judge(ref, base_url, calibration=calibration).fingerprint
-    return fingerprint if is_ours(ref) else redacted_fingerprint(fingerprint, redact)
+        return add_redaction_to_fingerprint(endpoint.fingerprint, redact)
+    fingerprint = _make_local_judge(ref, base_url, calibration=calibration).fingerprint
+    return (
+        fingerprint
+        if is_offline_or_replay(ref)
+        else add_redaction_to_fingerprint(fingerprint, redact)
+    )
 
 
-def _variables(environ: Mapping[str, str] | None) -> Mapping[str, str]:
+def _choose_environ(environ: Mapping[str, str] | None) -> Mapping[str, str]:
     return os.environ if environ is None else environ
 
 
 @asynccontextmanager
-async def _opened(make: Callable[[], Judge]) -> AsyncGenerator[Judge]:
+async def _open_and_close(make: Callable[[], Judge]) -> AsyncGenerator[Judge]:
     judge = make()
     try:
         yield judge
@@ -130,7 +136,9 @@ async def _opened(make: Callable[[], Judge]) -> AsyncGenerator[Judge]:
         await judge.aclose()
 
 
-def _provider_judge(endpoint: Endpoint, key: Secret, timeout_s: float, deadline: Deadline) -> Judge:
+def _make_provider_judge(
+    endpoint: Endpoint, key: Secret, timeout_s: float, deadline: Deadline
+) -> Judge:
     from faithtui.judges.providers.provider_judge import ProviderJudge
 
     if endpoint.provider.protocol == "openai":
@@ -142,7 +150,7 @@ def _provider_judge(endpoint: Endpoint, key: Secret, timeout_s: float, deadline:
     return ProviderJudge(endpoint, key, AnthropicMessages, timeout_s=timeout_s, deadline=deadline)
 
 
-def _local_judge(
+def _make_local_judge(
     ref: str,
     base_url: str | None,
     timeout_s: float = 0.0,

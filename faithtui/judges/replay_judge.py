@@ -27,10 +27,10 @@ class ReplayJudge(LocalJudge):
         Raises:
             InputError: The file cannot be read, or a line is no recorded reply.
         """
-        content = _content(path)
+        content = _read_content(path)
         self._path = path
         self._sha256 = hashlib.sha256(content).hexdigest()
-        self._replies = _replies(path, content)
+        self._replies = _parse_replies(path, content)
 
     @property
     def ref(self) -> str:
@@ -76,14 +76,14 @@ def prompt_sha256(system: str, prompt: str) -> str:
     return hashlib.sha256(json.dumps([system, prompt]).encode()).hexdigest()
 
 
-def _content(path: Path) -> bytes:
+def _read_content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
 
 
-def _replies(path: Path, content: bytes) -> dict[str, str]:
+def _parse_replies(path: Path, content: bytes) -> dict[str, str]:
     replies: dict[str, str] = {}
     for number, line in enumerate(content.splitlines(), start=1):
         if not line.strip():

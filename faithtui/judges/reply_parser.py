@@ -40,7 +40,7 @@ a string without one runs to the end of the text."""
 _CLOSING = {"}": "{", "]": "["}
 
 
-class _Malformed(Exception):
+class _MalformedReply(Exception):
     """Why a text is no reply we take; completes the sentence "the judge's reply …"."""
 
 
@@ -75,8 +75,8 @@ def parse_reply(text: str) -> dict[str, object]:
         JudgeReplyInvalid: There is no such object; carries the text.
     """
     try:
-        return _object_in(text)
-    except _Malformed as malformed:
+        return _parse_object(text)
+    except _MalformedReply as malformed:
         raise JudgeReplyInvalid(f"the judge's reply {malformed}", raw=text) from malformed
 
 
@@ -85,25 +85,25 @@ def clean_text(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text.replace("\0", ""))
 
 
-def _object_in(text: str) -> dict[str, object]:
+def _parse_object(text: str) -> dict[str, object]:
     # A character is at most four bytes, so most texts are known to be short without encoding them.
     if len(text) > MAX_BYTES // 4 and len(text.encode(errors="surrogatepass")) > MAX_BYTES:
-        raise _Malformed(f"is longer than {MAX_BYTES // 1_000_000} MB")
+        raise _MalformedReply(f"is longer than {MAX_BYTES // 1_000_000} MB")
     text = clean_text(text)
     if not text.strip():
-        raise _Malformed("is empty")
-    found = _last_object(text)
+        raise _MalformedReply("is empty")
+    found = _find_last_object(text)
     if found is None:
-        raise _Malformed("holds no JSON object")
+        raise _MalformedReply("holds no JSON object")
     try:
-        return _strict(text[found.start : found.end])
-    except _Malformed:
+        return _parse_strict(text[found.start : found.end])
+    except _MalformedReply:
         if not found.spare_commas:
             raise
-    return _strict(_without_spare_commas(text, found))
+    return _parse_strict(_remove_spare_commas(text, found))
 
 
-def _last_object(text: str) -> _Extent | None:
+def _find_last_object(text: str) -> _Extent | None:
     """Find the last object outside everything else and outside thinking.
 
     Returns:
@@ -126,10 +126,10 @@ def _last_object(text: str) -> _Extent | None:
             position = landmark.end()
             continue
         is_meant = _MEANT.match(text, start) is not None
-        extent = _extent(text, start)
+        extent = _find_extent(text, start)
         if extent is None:
             if is_meant:
-                raise _Malformed("stops inside its JSON, or its brackets do not match")
+                raise _MalformedReply("stops inside its JSON, or its brackets do not match")
             break
         if is_meant and text[start] == "{":
             last = extent
@@ -137,7 +137,7 @@ def _last_object(text: str) -> _Extent | None:
     return last
 
 
-def _extent(text: str, start: int) -> _Extent | None:
+def _find_extent(text: str, start: int) -> _Extent | None:
     """Follow the brackets from `start` to where the first one is closed.
 
     Returns:
@@ -158,7 +158,7 @@ def _extent(text: str, start: int) -> _Extent | None:
         if mark in "{[":
             open_brackets.append(mark)
             if len(open_brackets) > MAX_NESTING:
-                raise _Malformed(f"is nested more than {MAX_NESTING} levels deep")
+                raise _MalformedReply(f"is nested more than {MAX_NESTING} levels deep")
             comma, value_follows = None, False
         elif mark == ",":
             comma, value_follows = (token.start() if has_value else None), False
@@ -175,52 +175,52 @@ def _extent(text: str, start: int) -> _Extent | None:
     return None
 
 
-def _without_spare_commas(text: str, extent: _Extent) -> str:
+def _remove_spare_commas(text: str, extent: _Extent) -> str:
     edges = [extent.start - 1, *extent.spare_commas, extent.end]
     return "".join(text[a + 1 : b] for a, b in pairwise(edges))
 
 
-def _strict(text: str) -> dict[str, object]:
+def _parse_strict(text: str) -> dict[str, object]:
     """Read a text that begins with `{` as strict JSON, which can only give an object."""
     try:
         members: dict[str, object] = json.loads(
             text,
-            object_pairs_hook=_without_duplicates,
+            object_pairs_hook=_refuse_duplicates,
             parse_constant=_refuse_constant,
-            parse_float=_finite,
+            parse_float=_parse_finite,
         )
     # ValueError and not its subclass: an integer of 5,000 digits raises the plain one.
     except ValueError as error:
-        raise _Malformed(f"is not valid JSON: {error}") from error
-    return {name: _cleaned(member) for name, member in members.items()}
+        raise _MalformedReply(f"is not valid JSON: {error}") from error
+    return {name: _clean_value(member) for name, member in members.items()}
 
 
-def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = {clean_text(name): member for name, member in pairs}
     if len(members) < len(pairs):
-        raise _Malformed("has the same key twice in one object")
+        raise _MalformedReply("has the same key twice in one object")
     return members
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise _Malformed(f"holds {name}, which is no JSON")
+    raise _MalformedReply(f"holds {name}, which is no JSON")
 
 
-def _finite(digits: str) -> float:
+def _parse_finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise _Malformed("holds a number too large to be one")
+        raise _MalformedReply("holds a number too large to be one")
     return number
 
 
-def _cleaned(value: object) -> object:
+def _clean_value(value: object) -> object:
     """Clean every string of a decoded value. Keys are clean already; nesting is bounded."""
     match value:
         case str():
             return clean_text(value)
         case list():
-            return [_cleaned(member) for member in value]
+            return [_clean_value(member) for member in value]
         case dict():
-            return {name: _cleaned(member) for name, member in value.items()}
+            return {name: _clean_value(member) for name, member in value.items()}
         case _:
             return value

@@ -9,11 +9,11 @@ from faithtui.metrics.base import AnswerCount, Question
 
 T = TypeVar("T")
 
-ASKED_AGAIN = 2
+MOST_REPEATS = 2
 """How often missing verdicts are asked for again."""
 
 
-async def one_for_each(
+async def ask_until_complete(
     count: int,
     question: Callable[[Sequence[int]], Question[Sequence[T | None]]],
     ask: Callable[[Question[Sequence[T | None]]], Awaitable[Sequence[T | None]]],
@@ -41,12 +41,12 @@ async def one_for_each(
     said: list[T | None] = [None] * count
     left = list(range(count))
     answers = AnswerCount()
-    rounds = Rounds(answers)
+    rounds = AskRounds(answers)
 
     def is_missing(entry: T | None) -> bool:
         return entry is None or not is_answer(entry)
 
-    while left and rounds.are_left:
+    while left and rounds.has_more:
         asked = replace(
             question(left),
             replicate=rounds.replicate,
@@ -61,12 +61,12 @@ async def one_for_each(
             break  # what came before stands, and the rest has no verdict
         for position, entry in zip(left, found, strict=True):
             said[position] = entry
-        rounds.end()
+        rounds.count_reply()
         left = [n for n in left if is_missing(said[n])]
     return tuple(said)
 
 
-class Rounds:
+class AskRounds:
     """How often a question was put whose replies leave something out.
 
     Attributes:
@@ -84,11 +84,11 @@ class Rounds:
         self._used = 0
 
     @property
-    def are_left(self) -> bool:
+    def has_more(self) -> bool:
         """Whether it may be put again."""
-        return self._used <= ASKED_AGAIN
+        return self._used <= MOST_REPEATS
 
-    def end(self) -> None:
+    def count_reply(self) -> None:
         """Count a reply that came, unless it is from before the question was to be asked again."""
         self.replicate += 1
         self._used += not self._count.is_earlier

@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.windows import Window, interactions, sliding
+from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
 from faithtui.errors import JudgeError, MetricError, MissingParameters
 from faithtui.metrics.base import STOPS_THE_RUN, Ask
-from faithtui.metrics.concurrency import together
+from faithtui.metrics.concurrency import await_all
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import (
     HISTORY_MESSAGES,
     check_images,
-    documents_of,
-    said_by,
-    texts,
+    list_documents,
+    list_messages,
+    list_texts,
 )
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredInteraction:
     """One interaction as a question, an answer and its context."""
 
     window: Window
@@ -43,31 +43,31 @@ class Answered:
     @property
     def question(self) -> str:
         """The user messages as one text."""
-        return "\n".join(texts(self.questions))
+        return "\n".join(list_texts(self.questions))
 
     @property
     def response(self) -> str:
         """The replies as one text."""
-        return "\n".join(texts(self.answers))
+        return "\n".join(list_texts(self.answers))
 
 
-def answer_windows(conversation: Conversation, *, answers_alone: bool) -> tuple[Window, ...]:
+def cut_answer_windows(conversation: Conversation, *, answers_alone: bool) -> tuple[Window, ...]:
     """Cut a conversation into windows of one interaction each."""
-    return sliding(interactions(conversation.turns, answers_alone=answers_alone), 1)
+    return cut_sliding_windows(cut_interactions(conversation.turns, answers_alone=answers_alone), 1)
 
 
-def answered(conversation: Conversation, window: Window) -> Answered:
+def read_interaction(conversation: Conversation, window: Window) -> AnsweredInteraction:
     """Read one window's interaction."""
     turns = tuple(turn for turn in window.turns if conversation.turns[turn].role == "assistant")
     known = any(conversation.turns[turn].retrieval_context is not None for turn in turns)
     first = window.turns[0]
     before = conversation.turns[max(0, first - HISTORY_MESSAGES) : first]
-    return Answered(
+    return AnsweredInteraction(
         window=window,
-        questions=tuple(said_by(conversation, window.turns, "user")),
-        answers=tuple(said_by(conversation, window.turns, "assistant")),
+        questions=tuple(list_messages(conversation, window.turns, "user")),
+        answers=tuple(list_messages(conversation, window.turns, "assistant")),
         turns=turns,
-        contexts=tuple(documents_of(conversation, window.turns)) if known else None,
+        contexts=tuple(list_documents(conversation, window.turns)) if known else None,
         history=tuple(f"{each.role}: {each.content}" for each in before),
     )
 
@@ -87,11 +87,11 @@ def why_no_answer(
     return None
 
 
-async def each_answer(
+async def judge_each_answer(
     conversation: Conversation,
     windows: Sequence[Window],
     ask: Ask,
-    judge_one: Callable[[Answered, Ask], Awaitable[WindowFindings]],
+    judge_one: Callable[[AnsweredInteraction, Ask], Awaitable[WindowFindings]],
     *,
     as_peer: bool,
     at_once: bool = True,
@@ -121,11 +121,13 @@ async def each_answer(
     if as_peer and not windows:
         raise MissingParameters(("response",))
 
-    async def one(window: Window) -> WindowFindings:
+    async def judge_window(window: Window) -> WindowFindings:
         without_context = not has_context(conversation, window)
         try:
             async with ask.in_flight():
-                return await judge_one(answered(conversation, window), ask.about(window.position))
+                return await judge_one(
+                    read_interaction(conversation, window), ask.for_window(window.position)
+                )
         except STOPS_THE_RUN:
             raise
         except MissingParameters as error:
@@ -137,4 +139,4 @@ async def each_answer(
                 raise
             return WindowFindings(failure=told(error), without_context=without_context)
 
-    return tuple(await together((one(window) for window in windows), at_once=at_once))
+    return tuple(await await_all((judge_window(window) for window in windows), at_once=at_once))

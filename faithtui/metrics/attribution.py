@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from faithtui.domain.conversation import normalised
+from faithtui.domain.conversation import normalise_text
 from faithtui.domain.text.location import closest, locate
 from faithtui.domain.verdicts import Claim, Truth
 
 
-def found_in(facts: Sequence[str], documents: Sequence[str]) -> tuple[Truth, ...]:
+def attribute_truths(facts: Sequence[str], documents: Sequence[str]) -> tuple[Truth, ...]:
     """Find out which document each fact repeats literally, if any; repeats are dropped."""
     truths = []
     for text in dict.fromkeys(facts):
@@ -16,7 +16,7 @@ def found_in(facts: Sequence[str], documents: Sequence[str]) -> tuple[Truth, ...
     return tuple(truths)
 
 
-def at_home(
+def attribute_claims(
     claims: Sequence[str], turns: Sequence[int], answers: Sequence[str]
 ) -> tuple[Claim, ...]:
     """Give each claim to the answer it repeats best.
@@ -30,11 +30,11 @@ def at_home(
         return ()
     return tuple(
         Claim(turns[home], text, locate(text, answers[home]))
-        for text, home in zip(claims, _homes(claims, answers), strict=True)
+        for text, home in zip(claims, _find_best_answers(claims, answers), strict=True)
     )
 
 
-def _homes(texts: Sequence[str], answers: Sequence[str]) -> list[int]:
+def _find_best_answers(texts: Sequence[str], answers: Sequence[str]) -> list[int]:
     """Find the answer each claim repeats best; the nth of equal claims takes the nth that holds it.
 
     Args:
@@ -44,7 +44,7 @@ def _homes(texts: Sequence[str], answers: Sequence[str]) -> list[int]:
     taken: dict[str, list[int]] = {}
     homes = []
     for text in texts:
-        before = taken.setdefault(normalised(text), [])
+        before = taken.setdefault(normalise_text(text), [])
         home = next(
             (
                 position

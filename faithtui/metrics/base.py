@@ -28,11 +28,11 @@ STOPS_THE_RUN = (JudgeUnusable,)
 """Errors after which no other question can succeed either; a metric lets them through."""
 
 
-AGAIN: Final = "-again"
+AGAIN_SUFFIX: Final = "-again"
 """Ends the step of a question that asks about claims which other questions asked about before."""
 
 
-class Mismatch(ValueError):
+class ReplyMismatch(ValueError):
     """A reply does not have the shape it must have; the text is meant for the judge."""
 
 
@@ -110,7 +110,7 @@ class Ask(Protocol):
     def in_flight(self) -> AbstractAsyncContextManager[object]:
         """Hold a place while one answer is judged; waits while `Pace.answers` others do."""
 
-    def about(self, window: int) -> "Ask":
+    def for_window(self, window: int) -> "Ask":
         """Ask on behalf of the window at this position: what it costs is counted there."""
 
     def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
@@ -159,7 +159,7 @@ class MetricSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class QuestionPace:
     """How fast a metric's options allow questions to be put. The engine keeps to it."""
 
     one_call: bool = False
@@ -190,7 +190,7 @@ class Metric(Protocol[FindingsT]):
         """64 hexadecimal digits that change when any prompt text changes."""
 
     @property
-    def pace(self) -> Pace:
+    def pace(self) -> QuestionPace:
         """How fast its options allow questions to be put."""
 
     @property

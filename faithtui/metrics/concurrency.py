@@ -11,7 +11,7 @@ BEGUN_TOGETHER = 16
 last ones are still being written."""
 
 
-async def together(
+async def await_all(
     answers: Iterator[Coroutine[object, object, T]], *, at_once: bool = True
 ) -> list[T]:
     """Wait for several things and give their results in order.

@@ -16,45 +16,45 @@ from typing import Literal
 
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.domain.scores import Score, ScoringRule, passes
+from faithtui.domain.scores import Score, ScoringRule, passes_threshold
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, JudgeError, MissingParameters
 from faithtui.metrics import questions
-from faithtui.metrics.again import one_for_each
+from faithtui.metrics.again import ask_until_complete
 from faithtui.metrics.answers import (
-    Answered,
-    answer_windows,
-    answered,
-    each_answer,
+    AnsweredInteraction,
+    cut_answer_windows,
+    judge_each_answer,
+    read_interaction,
     why_no_answer,
 )
-from faithtui.metrics.attribution import at_home, found_in
-from faithtui.metrics.base import Ask, MetricSpec, Pace, Question
-from faithtui.metrics.deepevalex.extraction import extract
+from faithtui.metrics.attribution import attribute_claims, attribute_truths
+from faithtui.metrics.base import Ask, MetricSpec, Question, QuestionPace
+from faithtui.metrics.deepevalex.extraction import extract_claims_and_truths
 from faithtui.metrics.deepevalex.reading import (
-    as_error,
-    asked,
-    label_of,
-    strict_json,
-    text_list,
-    told,
-    verdict_list,
+    ask_with_peer_errors,
+    format_peer_failure,
+    make_any_verdict_list_shape,
+    make_text_list_shape,
+    parse_peer_failure,
+    parse_strict_json,
+    read_label,
 )
 from faithtui.metrics.findings import (
     WindowFindings,
-    assessed,
+    assess_window,
+    conclude_without_reason,
+    default_to_openai,
     join_reasons,
-    mean_of,
-    openai_by_default,
-    reasons_of_costs,
-    score_of,
-    with_undefined,
+    list_cost_reasons,
+    mark_undefined,
+    score_findings,
 )
 from faithtui.metrics.prompting import PromptSet
-from faithtui.metrics.questions import check_images, texts
-from faithtui.metrics.shapes import Said
-from faithtui.metrics.strategies.common import tried
+from faithtui.metrics.questions import check_images, list_texts
+from faithtui.metrics.shapes import ParsedVerdict
+from faithtui.metrics.strategies.common import await_or_error
 
 SPEC = MetricSpec(
     key="deepevalex-faithfulness",
@@ -167,20 +167,20 @@ class DeepEvalExFaithfulness:
         return self.prompts.digest
 
     @property
-    def pace(self) -> Pace:
+    def pace(self) -> QuestionPace:
         """As fast as the engine allows."""
-        return Pace()
+        return QuestionPace()
 
     @property
     def judge(self) -> str | None:
         """The judge that `adapter` and `model` name."""
         if self.adapter is None:
-            return openai_by_default(self.model)
+            return default_to_openai(self.model)
         return f"{self.adapter}:{self.model}"
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation into windows of one interaction each."""
-        return answer_windows(conversation, answers_alone=self.answers_alone or self.as_peer)
+        return cut_answer_windows(conversation, answers_alone=self.answers_alone or self.as_peer)
 
     def why_skipped(self, conversation: Conversation) -> str | None:
         """Say why there is no answer to judge; never under the peer's rules, which fail then."""
@@ -196,33 +196,35 @@ class DeepEvalExFaithfulness:
             raise MissingParameters(("actual_output",))
         extracted = None
         if not self.as_peer:
-            every = [answered(conversation, window) for window in windows]
-            judged = [each for each in every if not _missing(each, as_peer=False)]
-            extracted = await extract(
+            every = [read_interaction(conversation, window) for window in windows]
+            judged = [each for each in every if not _find_missing_fields(each, as_peer=False)]
+            extracted = await extract_claims_and_truths(
                 self.prompts, self.truths_extraction_limit, every, judged, ask, claims
             )
 
-        async def judge_one(each: Answered, ask: Ask) -> WindowFindings:
-            missing = _missing(each, as_peer=self.as_peer)
+        async def judge_one(each: AnsweredInteraction, ask: Ask) -> WindowFindings:
+            missing = _find_missing_fields(each, as_peer=self.as_peer)
             if missing:
                 raise MissingParameters(missing)
             if extracted is None:
-                return await self._as_deepevalex(each, ask, claims)
-            return await self._numbered(each, *extracted.of(each), ask, given=claims is not None)
+                return await self._judge_as_peer(each, ask, claims)
+            return await self._judge_numbered_claims(
+                each, *extracted.get_claims_and_truths(each), ask, given=claims is not None
+            )
 
-        return await each_answer(
-            conversation, windows, ask, judge_one, as_peer=self.as_peer, told=told
+        return await judge_each_answer(
+            conversation, windows, ask, judge_one, as_peer=self.as_peer, told=format_peer_failure
         )
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
         """Score one answer."""
-        return assessed(self.rule, findings[window.position], window)
+        return assess_window(self.rule, findings[window.position], window)
 
     async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
         """Average the answers; nothing is asked, and the reasons are those of the answers."""
-        score = mean_of(self.rule, assessments).score
+        score = conclude_without_reason(self.rule, assessments).score
         why = join_reasons(SPEC, self.rule, score, assessments) if self.include_reason else None
-        return Conclusion(score, self._success(score), why)
+        return Conclusion(score, self._is_success(score), why)
 
     def peer_results(
         self,
@@ -236,7 +238,7 @@ class DeepEvalExFaithfulness:
             {
                 "metric": "Faithfulness",
                 "score": each.score.value,
-                "success": self._success(each.score),
+                "success": self._is_success(each.score),
                 "reason": each.reason if self.include_reason else None,
                 "threshold": self.threshold,
                 "latency_ms": latency_ms,
@@ -249,60 +251,66 @@ class DeepEvalExFaithfulness:
                     ],
                     "truths_extraction_limit": self.truths_extraction_limit,
                 },
-                "error": None if each.score.reason is None else as_error(each.score.reason),
+                "error": None
+                if each.score.reason is None
+                else parse_peer_failure(each.score.reason),
             }
             for each in assessments
         )
 
-    def _success(self, score: Score) -> bool | None:
+    def _is_success(self, score: Score) -> bool | None:
         """Compare with the threshold; under the peer's rules nothing passes without one."""
         if self.as_peer and self.threshold is None and score.value is not None:
             return False
-        return passes(score, self.rule)
+        return passes_threshold(score, self.rule)
 
-    async def _as_deepevalex(
-        self, each: Answered, ask: Ask, given: Sequence[Claim] | None
+    async def _judge_as_peer(
+        self, each: AnsweredInteraction, ask: Ask, given: Sequence[Claim] | None
     ) -> WindowFindings:
         """Ask about one answer as the peer does: the first question that fails loses it."""
         contexts = each.contexts or ()
 
-        async def truths() -> tuple[Truth, ...]:
-            question = questions.pooled_truths(
+        async def ask_truths() -> tuple[Truth, ...]:
+            question = questions.make_pooled_truths_question(
                 self.prompts, contexts, self.truths_extraction_limit, as_peer=True
             )
-            reply = text_list("truths")
-            facts = await asked(ask, replace(question, reply=reply), "truths")
-            return found_in(facts, texts(contexts))
+            reply = make_text_list_shape("truths")
+            facts = await ask_with_peer_errors(ask, replace(question, reply=reply), "truths")
+            return attribute_truths(facts, list_texts(contexts))
 
-        async def claims() -> tuple[Claim, ...]:
+        async def ask_claims() -> tuple[Claim, ...]:
             if given is not None:
                 return tuple(claim for claim in given if claim.turn in each.turns)
-            question = questions.pooled_claims(self.prompts, each.answers, (), as_peer=True)
-            reply = text_list("claims")
-            found = await asked(ask, replace(question, reply=reply), "claims")
-            return at_home(found, each.turns, texts(each.answers))
+            question = questions.make_pooled_claims_question(
+                self.prompts, each.answers, (), as_peer=True
+            )
+            reply = make_text_list_shape("claims")
+            found = await ask_with_peer_errors(ask, replace(question, reply=reply), "claims")
+            return attribute_claims(found, each.turns, list_texts(each.answers))
 
         # As the peer: the truths' failure is told first, whichever came first.
-        facts, found = await asyncio.gather(truths(), claims(), return_exceptions=True)
+        facts, found = await asyncio.gather(ask_truths(), ask_claims(), return_exceptions=True)
         if isinstance(facts, BaseException):
             raise facts
         if isinstance(found, BaseException):
             raise found
-        said: Sequence[Said] = ()
+        said: Sequence[ParsedVerdict] = ()
         if found:
-            question = questions.claim_verdict_list(
+            question = questions.make_verdict_list_question(
                 self.prompts,
                 [claim.text for claim in found],
                 [truth.text for truth in facts],
                 FAITHFULNESS.names,
             )
-            said = await asked(ask, replace(question, reply=verdict_list()), "verdicts")
-        labels = [label_of(each.word) for each in said]
+            said = await ask_with_peer_errors(
+                ask, replace(question, reply=make_any_verdict_list_shape()), "verdicts"
+            )
+        labels = [read_label(each.word) for each in said]
         judged = WindowFindings(
             verdicts=tuple(
                 Verdict(claim, None)
                 if each is None
-                else Verdict(claim, label_of(each.word), each.word, each.reason)
+                else Verdict(claim, read_label(each.word), each.word, each.reason)
                 for claim, each in zip_longest(found, said[: len(found)])
             ),
             truths=facts,
@@ -313,15 +321,17 @@ class DeepEvalExFaithfulness:
             for each, label in zip(said[len(found) :], judged.surplus, strict=True)
             if label == "no"
         ]
-        why = self._why(judged, beyond)
+        why = self._make_reason_question(judged, beyond)
         if why is None:
             return judged
-        reply = replace(why.reply, parse=strict_json)
-        return replace(judged, reason=await asked(ask, replace(why, reply=reply), "reason"))
+        reply = replace(why.reply, parse=parse_strict_json)
+        return replace(
+            judged, reason=await ask_with_peer_errors(ask, replace(why, reply=reply), "reason")
+        )
 
-    async def _numbered(
+    async def _judge_numbered_claims(
         self,
-        answer: Answered,
+        answer: AnsweredInteraction,
         claims: tuple[Claim, ...],
         truths: tuple[Truth, ...],
         ask: Ask,
@@ -330,43 +340,51 @@ class DeepEvalExFaithfulness:
     ) -> WindowFindings:
         """Ask for one verdict per numbered claim, and for a reason."""
         in_view = [truth.text for truth in truths]
-        said = await one_for_each(
+        said = await ask_until_complete(
             len(claims),
-            lambda left: questions.claim_verdicts(
+            lambda left: questions.make_verdicts_question(
                 self.prompts, [claims[n].text for n in left], in_view
             ),
-            lambda question: asked(ask, question, "verdicts"),
-            lambda each: _label(each) is not None,
+            lambda question: ask_with_peer_errors(ask, question, "verdicts"),
+            lambda each: _read_known_label(each) is not None,
         )
         found = WindowFindings(
             verdicts=tuple(
                 Verdict(claim, None)
                 if each is None
-                else Verdict(claim, _label(each), each.word, each.reason, each.confidence)
+                else Verdict(
+                    claim, _read_known_label(each), each.word, each.reason, each.confidence
+                )
                 for claim, each in zip(claims, said, strict=True)
             ),
             truths=truths,
         )
-        found = with_undefined(found, SPEC, self.rule, answer.answers, given=given)
-        why = self._why(found) if claims else None
-        worded = None if why is None else await tried(asked(ask, why, "reason"), as_peer=False)
+        found = mark_undefined(found, SPEC, self.rule, answer.answers, given=given)
+        why = self._make_reason_question(found) if claims else None
+        worded = (
+            None
+            if why is None
+            else await await_or_error(ask_with_peer_errors(ask, why, "reason"), as_peer=False)
+        )
         # A reason that cannot be had is put together from the verdicts' own.
         return replace(found, reason=None if isinstance(worded, JudgeError) else worded)
 
-    def _why(self, found: WindowFindings, beyond: Sequence[str] = ()) -> Question[str] | None:
+    def _make_reason_question(
+        self, found: WindowFindings, beyond: Sequence[str] = ()
+    ) -> Question[str] | None:
         """Make the question for a reason; None when none is wanted or there is no score."""
-        score = score_of(self.rule, found).value
+        score = score_findings(self.rule, found).value
         if not self.include_reason or score is None:
             return None
-        costs = reasons_of_costs(self.rule, found.verdicts)
-        return questions.why_score(self.prompts, score, [*costs, *beyond])
+        costs = list_cost_reasons(self.rule, found.verdicts)
+        return questions.make_reason_question(self.prompts, score, [*costs, *beyond])
 
 
-def _label(said: Said) -> str | None:
-    return None if said.word is None else FAITHFULNESS.read(said.word)
+def _read_known_label(said: ParsedVerdict) -> str | None:
+    return None if said.word is None else FAITHFULNESS.find_name(said.word)
 
 
-def _missing(each: Answered, *, as_peer: bool) -> tuple[str, ...]:
+def _find_missing_fields(each: AnsweredInteraction, *, as_peer: bool) -> tuple[str, ...]:
     """Name what an answer lacks, in the peer's words and order.
 
     The peer takes white space for a text. A conversation of answers alone has no question, which
@@ -374,7 +392,9 @@ def _missing(each: Answered, *, as_peer: bool) -> tuple[str, ...]:
     """
 
     def is_there(passages: Sequence[Passage]) -> bool:
-        return any(each.shown if as_peer else each.shown.strip() for each in passages)
+        return any(
+            each.text_with_marks if as_peer else each.text_with_marks.strip() for each in passages
+        )
 
     contexts = each.contexts or ()
     there = {

@@ -12,7 +12,7 @@ from faithtui.domain.text.search_words import words_of
 from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import MetricSpec
-from faithtui.metrics.prompting import block
+from faithtui.metrics.prompting import format_block
 
 MOST_REFERENCES = 8
 """Shown with an example, those the judge named first: what decides a claim is rarely more."""
@@ -29,7 +29,7 @@ _TAIL = "End of the earlier cases."
 _TITLES: dict[ClaimKind, str] = {"claim": "Claim", "statement": "Statement", "answer": "Answer"}
 
 
-def usable_examples(examples: Sequence[Example], spec: MetricSpec) -> tuple[Example, ...]:
+def drop_unusable_examples(examples: Sequence[Example], spec: MetricSpec) -> tuple[Example, ...]:
     """Leave out what has no verdict to learn: claims that are not to be judged at all.
 
     Raises:
@@ -42,7 +42,7 @@ def usable_examples(examples: Sequence[Example], spec: MetricSpec) -> tuple[Exam
                 f"example {number} is of {_TITLES[each.kind].lower()}s; {spec.key} judges "
                 f"{spec.units[1]}: export examples from a run that does"
             )
-        if each.verdict != NOT_A_CLAIM and spec.labels.read(each.verdict) is None:
+        if each.verdict != NOT_A_CLAIM and spec.labels.find_name(each.verdict) is None:
             raise ConfigError(
                 f"example {number}: the verdict `{each.verdict}` means nothing to {spec.key}; "
                 f"expected {', '.join(spec.labels.names)}"
@@ -55,45 +55,48 @@ def usable_examples(examples: Sequence[Example], spec: MetricSpec) -> tuple[Exam
     return kept
 
 
-def shown_examples(examples: Sequence[Example], spec: MetricSpec) -> str:
+def format_examples(examples: Sequence[Example], spec: MetricSpec) -> str:
     """Write examples for a prompt, each between marks that it cannot contain by accident.
 
     Args:
-        examples: Those of `usable_examples`, in the order they are shown in.
+        examples: Those of `drop_unusable_examples`, in the order they are shown in.
         spec: The metric whose question they stand in; verdicts are said in its words.
     """
-    cases = [block("case", f"e{number}", _case(each, spec)) for number, each in enumerate(examples)]
+    cases = [
+        format_block("case", f"e{number}", _format_case(each, spec))
+        for number, each in enumerate(examples)
+    ]
     return "\n".join([_HEAD, *cases, _TAIL])
 
 
-def _case(example: Example, spec: MetricSpec) -> str:
+def _format_case(example: Example, spec: MetricSpec) -> str:
     if spec.references is not None and example.references:
-        heading, against = spec.references.capitalize(), _references(example)
+        heading, against = spec.references.capitalize(), _choose_references(example)
     else:
-        heading, against = "Passages", _passages(example)
+        heading, against = "Passages", _choose_passages(example)
     lines = [f"{heading}:", *(f"- {text}" for text in against)]
     if not against:
         lines.append("(none)")
-    label = spec.labels.read(example.verdict)
-    lines += [f"{_TITLES[example.kind]}: {_line(example.claim)}", f'Verdict: "{label}"']
-    reason = _reason(example, spec.labels)
+    label = spec.labels.find_name(example.verdict)
+    lines += [f"{_TITLES[example.kind]}: {_to_line(example.claim)}", f'Verdict: "{label}"']
+    reason = _choose_reason(example, spec.labels)
     return "\n".join([*lines, f"Reason: {reason}"] if reason else lines)
 
 
-def _references(example: Example) -> list[str]:
+def _choose_references(example: Example) -> list[str]:
     """Choose what the judge named, then what shares most words with the claim, in their order."""
     wanted = set(words_of(example.claim))
 
-    def weight(place: int) -> tuple[bool, int, int]:
+    def rank_reference(place: int) -> tuple[bool, int, int]:
         each: Reference = example.references[place]
         shared = len(wanted.intersection(words_of(each.text)))
         return (each.stance is None, -shared, place)
 
-    best = sorted(range(len(example.references)), key=weight)[:MOST_REFERENCES]
-    return [_line(example.references[place].text) for place in sorted(best)]
+    best = sorted(range(len(example.references)), key=rank_reference)[:MOST_REFERENCES]
+    return [_to_line(example.references[place].text) for place in sorted(best)]
 
 
-def _passages(example: Example) -> list[str]:
+def _choose_passages(example: Example) -> list[str]:
     """Choose the passages that share most words with the claim, as many as there is room for."""
     wanted = set(words_of(example.claim))
     places = sorted(
@@ -103,24 +106,24 @@ def _passages(example: Example) -> list[str]:
     chosen: dict[int, str] = {}
     room = MOST_LETTERS
     for place in places:
-        text = _line(example.passages[place])
+        text = _to_line(example.passages[place])
         if len(text) <= room or not chosen:
             chosen[place] = text
         room -= len(chosen.get(place, ""))
     return [chosen[place] for place in sorted(chosen)]
 
 
-def _reason(example: Example, labels: LabelSet) -> str:
+def _choose_reason(example: Example, labels: LabelSet) -> str:
     """Say why in people's words; in the judge's only where people agree with it."""
     if example.note and example.note.strip():
-        return _line(example.note)
+        return _to_line(example.note)
     if example.agrees:
-        return _line(example.judge_reason or "")
-    label = labels.read(example.verdict)
-    return "" if label is None else f"{labels.label(label).meaning}."
+        return _to_line(example.judge_reason or "")
+    label = labels.find_name(example.verdict)
+    return "" if label is None else f"{labels.get_label(label).meaning}."
 
 
-def _line(text: str) -> str:
+def _to_line(text: str) -> str:
     """Put a text on one line, so that it cannot pass for another line of its case."""
     line = " ".join(text.split())
     return line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]} …"

@@ -12,18 +12,18 @@ from faithtui.domain.scores import (
     Score,
     ScoreState,
     ScoringRule,
-    left_out_words,
-    mean_score,
+    average_scores,
+    format_left_out,
     no_score,
-    passes,
-    window_score,
+    passes_threshold,
+    score_window,
 )
 from faithtui.domain.verdicts import Assessment, Conclusion, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, Ask, MetricSpec
 from faithtui.metrics.prompting import PromptSet
-from faithtui.metrics.questions import why_conversation
+from faithtui.metrics.questions import make_final_reason_question
 
 MOST_NOTED = 100
 """Notes that go into the question for a final reason, about three pages of them."""
@@ -54,7 +54,7 @@ class WindowFindings:
     number for a window without claims, as peers do."""
 
 
-def with_undefined(
+def mark_undefined(
     found: WindowFindings,
     spec: MetricSpec,
     rule: ScoringRule,
@@ -82,7 +82,7 @@ def with_undefined(
     units = spec.units[1]
     why = None
     if not found.verdicts:
-        if not any(each.shown.strip() for each in read):
+        if not any(each.text_with_marks.strip() for each in read):
             why = f"the {source} {'has' if source == 'answer' else 'have'} no text"
         elif given:
             why = f"no {units} were given for the {source}"
@@ -100,7 +100,7 @@ def with_undefined(
     return found if why is None else replace(found, undefined=why)
 
 
-def assessed(rule: ScoringRule, found: WindowFindings, window: Window) -> Assessment:
+def assess_window(rule: ScoringRule, found: WindowFindings, window: Window) -> Assessment:
     """Score one window. Pure."""
     if found.failure is not None:
         return Assessment(window, no_score(ScoreState.FAILED, found.failure))
@@ -112,28 +112,28 @@ def assessed(rule: ScoringRule, found: WindowFindings, window: Window) -> Assess
         )
     return Assessment(
         window=window,
-        score=score_of(rule, found),
+        score=score_findings(rule, found),
         verdicts=found.verdicts,
         truths=found.truths,
         surplus=found.surplus,
-        reason=found.reason or composed_reason(rule, found.verdicts),
+        reason=found.reason or compose_reason(rule, found.verdicts),
         without_context=found.without_context,
     )
 
 
-def score_of(rule: ScoringRule, found: WindowFindings) -> Score:
+def score_findings(rule: ScoringRule, found: WindowFindings) -> Score:
     """Score a window that was judged."""
     if found.undefined is not None and rule.when_empty is None:
         return no_score(ScoreState.UNDEFINED, found.undefined)
-    return window_score([each.label for each in found.verdicts], rule, found.surplus)
+    return score_window([each.label for each in found.verdicts], rule, found.surplus)
 
 
-def composed_reason(rule: ScoringRule, verdicts: Sequence[Verdict]) -> str | None:
+def compose_reason(rule: ScoringRule, verdicts: Sequence[Verdict]) -> str | None:
     """Say what cost a window its score, from the verdicts' own reasons; None when nothing did."""
-    return "; ".join(_costs(rule, verdicts)) or None
+    return "; ".join(_list_costs(rule, verdicts)) or None
 
 
-def _costs(rule: ScoringRule, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+def _list_costs(rule: ScoringRule, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """List what cost a window its score, each once."""
     return tuple(
         dict.fromkeys(
@@ -144,7 +144,7 @@ def _costs(rule: ScoringRule, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     )
 
 
-def reasons_of_costs(rule: ScoringRule, verdicts: Sequence[Verdict]) -> list[str]:
+def list_cost_reasons(rule: ScoringRule, verdicts: Sequence[Verdict]) -> list[str]:
     """List the reasons of the verdicts that cost a window something; the claim where there is none.
 
     A cost without words is a cost all the same: without it there would be nothing to say.
@@ -156,13 +156,13 @@ def reasons_of_costs(rule: ScoringRule, verdicts: Sequence[Verdict]) -> list[str
     ]
 
 
-def mean_of(rule: ScoringRule, assessments: Sequence[Assessment]) -> Conclusion:
+def conclude_without_reason(rule: ScoringRule, assessments: Sequence[Assessment]) -> Conclusion:
     """Average the windows; no reason is asked for."""
-    score = mean_score([each.score for each in assessments], rule)
-    return Conclusion(score, passes(score, rule))
+    score = average_scores([each.score for each in assessments], rule)
+    return Conclusion(score, passes_threshold(score, rule))
 
 
-async def concluded(
+async def conclude_with_reason(
     prompts: PromptSet,
     spec: MetricSpec,
     rule: ScoringRule,
@@ -176,16 +176,16 @@ async def concluded(
     A reason that finds nothing wrong beside a score that something lowered, or something wrong
     where nothing did, is not kept: what lowered the score is counted instead.
     """
-    mean = mean_of(rule, assessments)
+    mean = conclude_without_reason(rule, assessments)
     score = mean.score.value
     if not include_reason or not assessments or score is None:
         return mean
-    reasons = _noted(rule, assessments)
+    reasons = _list_notes(rule, assessments)
     composed = _compose_conclusion(spec, rule, mean.score, assessments, reasons)
     reason: str | None
     try:
         reason = await ask(
-            why_conversation(prompts, score, mean.success, reasons, as_peer=rule.as_peer)
+            make_final_reason_question(prompts, score, mean.success, reasons, as_peer=rule.as_peer)
         )
     except STOPS_THE_RUN:
         raise
@@ -215,11 +215,11 @@ def join_reasons(
     ]
     if is_lowered and not reasons:
         return _compose_conclusion(spec, rule, score, assessments, ())
-    left_out = () if rule.as_peer or score.value is None else _left_out(assessments)
+    left_out = () if rule.as_peer or score.value is None else _format_left_out(assessments)
     return "; ".join(dict.fromkeys([*reasons, *left_out])) or None
 
 
-def what_lowered(
+def describe_lowering(
     labels: LabelSet, units: tuple[str, str], rule: ScoringRule, assessments: Sequence[Assessment]
 ) -> tuple[str, ...]:
     """Count what lowered a conversation's score, and the windows that have none.
@@ -255,16 +255,16 @@ def what_lowered(
         phrases.append(
             f"{_count_words(surplus, ('verdict', 'verdicts'))} beyond the last {units[0]}"
         )
-    return (*phrases, *_left_out(assessments))
+    return (*phrases, *_format_left_out(assessments))
 
 
-def _left_out(assessments: Sequence[Assessment]) -> tuple[str, ...]:
+def _format_left_out(assessments: Sequence[Assessment]) -> tuple[str, ...]:
     """Count the windows without a score, by state."""
     states = Counter(each.score.state for each in assessments)
     undefined, skipped = states[ScoreState.UNDEFINED], states[ScoreState.SKIPPED]
     words = (
-        left_out_words(undefined, 0, len(assessments)),
-        left_out_words(0, skipped, len(assessments)),
+        format_left_out(undefined, 0, len(assessments)),
+        format_left_out(0, skipped, len(assessments)),
     )
     return tuple(each for each in words if each)
 
@@ -282,15 +282,15 @@ def _compose_conclusion(
 ) -> str:
     """Say why a conversation got its score, from what was counted and noted."""
     if score.value is not None and score.value >= 1 - TOLERANCE:
-        return "; ".join(("nothing lowered the score", *_left_out(assessments)))
-    counted = "; ".join(what_lowered(spec.labels, spec.units, rule, assessments))
-    left_out = _left_out(assessments)
+        return "; ".join(("nothing lowered the score", *_format_left_out(assessments)))
+    counted = "; ".join(describe_lowering(spec.labels, spec.units, rule, assessments))
+    left_out = _format_left_out(assessments)
     # Under a peer's rules a window that lost nothing has a reason too.
     costs = "; ".join(each for each in noted if each not in left_out and not finds_no_fault(each))
     return ": ".join(part for part in (counted, costs) if part)
 
 
-def _noted(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[str, ...]:
+def _list_notes(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[str, ...]:
     """List what is to be said about the windows, in order.
 
     A claim that costs many windows something is noted once, and no more than `MOST_NOTED`: three
@@ -303,13 +303,13 @@ def _noted(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[str, .
             cost
             for each in assessments
             if each.score.value is not None
-            for cost in _costs(rule, each.verdicts)
+            for cost in _list_costs(rule, each.verdicts)
         )
     )
     more = len(noted) - MOST_NOTED
     shown = (*noted[:MOST_NOTED], f"and {more} more") if more > 0 else noted
     strict = (STRICT,) if rule.strict and noted else ()
-    return (*shown, *strict, *_left_out(assessments))
+    return (*shown, *strict, *_format_left_out(assessments))
 
 
 def has_context(conversation: Conversation, window: Window) -> bool:
@@ -320,7 +320,7 @@ def has_context(conversation: Conversation, window: Window) -> bool:
     )
 
 
-def conversation_result(
+def make_conversation_result(
     conclusion: Conclusion, threshold: float | None
 ) -> tuple[Mapping[str, object], ...]:
     """Say a conversation's result in deepeval's words."""
@@ -335,7 +335,7 @@ def conversation_result(
     )
 
 
-def openai_by_default(model: str | None) -> str | None:
+def default_to_openai(model: str | None) -> str | None:
     """Read a `model` option: `provider:model`, or a bare name, which is OpenAI's as in the peer."""
     if model is None or ":" in model or model == "offline":
         return model

@@ -18,24 +18,29 @@ from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MetricError, MissingParameters, NotFaithful
 from faithtui.metrics.answers import (
-    Answered,
-    answer_windows,
-    answered,
-    each_answer,
+    AnsweredInteraction,
+    cut_answer_windows,
+    judge_each_answer,
+    read_interaction,
     why_no_answer,
 )
-from faithtui.metrics.base import Ask, MetricSpec, Pace
+from faithtui.metrics.base import Ask, MetricSpec, QuestionPace
 from faithtui.metrics.findings import (
     WindowFindings,
-    assessed,
-    mean_of,
-    openai_by_default,
-    with_undefined,
+    assess_window,
+    conclude_without_reason,
+    default_to_openai,
+    mark_undefined,
 )
-from faithtui.metrics.llamaindex.refining import Manner, Reply, nothing_retrieved, refined
-from faithtui.metrics.llamaindex.templates import Holes, Template, own_template
+from faithtui.metrics.llamaindex.refining import (
+    RefinedReply,
+    RefineSettings,
+    make_no_context_reply,
+    refine_reply,
+)
+from faithtui.metrics.llamaindex.templates import CallerTemplate, Holes, adapt_template
 from faithtui.metrics.prompting import PromptSet
-from faithtui.metrics.questions import shown, texts
+from faithtui.metrics.questions import format_passages, list_texts
 
 SPEC = MetricSpec(
     key="llamaindex-faithfulness",
@@ -130,7 +135,7 @@ class LlamaIndexFaithfulness:
                 raise ConfigError(
                     f"{option} replaces the question that examples stand in; give one or the other"
                 )
-            template = own_template(option, given, holes, strict=not self.as_peer)
+            template = adapt_template(option, given, holes, strict=not self.as_peer)
             if not isinstance(given, str):
                 # Kept with the text it amounts to, so that the run can be stored.
                 object.__setattr__(self, option, template)
@@ -167,22 +172,22 @@ class LlamaIndexFaithfulness:
     @property
     def prompt_digest(self) -> str:
         """Changes when any prompt text changes, the caller's templates included."""
-        own = {f"own {step}": template.text for step, template in self._own().items()}
+        own = {f"own {step}": template.text for step, template in self._adapt_templates().items()}
         return PromptSet({**self.prompts.texts, **own}).digest
 
     @property
-    def pace(self) -> Pace:
+    def pace(self) -> QuestionPace:
         """Waits before each question."""
-        return Pace(pause_s=float(self.sleep_time_in_seconds))
+        return QuestionPace(pause_s=float(self.sleep_time_in_seconds))
 
     @property
     def judge(self) -> str | None:
         """The judge that `llm` names."""
-        return openai_by_default(self.llm)
+        return default_to_openai(self.llm)
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation into windows of one interaction each."""
-        return answer_windows(conversation, answers_alone=self.answers_alone or self.as_peer)
+        return cut_answer_windows(conversation, answers_alone=self.answers_alone or self.as_peer)
 
     def why_skipped(self, conversation: Conversation) -> str | None:
         """Say why there is no answer to judge; never under the peer's rules, which raise then."""
@@ -200,17 +205,17 @@ class LlamaIndexFaithfulness:
             raise MetricError(
                 f"{SPEC.key} judges whole answers, not claims; run it without imported claims"
             )
-        return await each_answer(
+        return await judge_each_answer(
             conversation,
             self.windows(conversation),
             ask,
-            self._judged,
+            self._judge_answer,
             as_peer=self.as_peer,
         )
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
         """Score one answer: 1 or 0."""
-        return assessed(self.rule, findings[window.position], window)
+        return assess_window(self.rule, findings[window.position], window)
 
     async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
         """Average the answers; nothing is asked.
@@ -226,7 +231,7 @@ class LlamaIndexFaithfulness:
                             f"the answer in turn {verdict.claim.turn + 1} is not supported by its "
                             f"context: {verdict.reason}"
                         )
-        return mean_of(self.rule, assessments)
+        return conclude_without_reason(self.rule, assessments)
 
     def peer_results(
         self,
@@ -237,14 +242,17 @@ class LlamaIndexFaithfulness:
     ) -> tuple[Mapping[str, object], ...]:
         """Say the result of each answer in LlamaIndex's words."""
         return tuple(
-            self._result(answered(conversation, found.window), found) for found in assessments
+            self._make_peer_result(read_interaction(conversation, found.window), found)
+            for found in assessments
         )
 
-    def _result(self, one: Answered, found: Assessment) -> Mapping[str, object]:
+    def _make_peer_result(
+        self, one: AnsweredInteraction, found: Assessment
+    ) -> Mapping[str, object]:
         score = found.score.value
         return {
             "query": one.question if self.query is None else self.query,
-            "contexts": None if one.contexts is None else list(texts(one.contexts)),
+            "contexts": None if one.contexts is None else list(list_texts(one.contexts)),
             "response": one.response,
             "passing": None if score is None else score == 1,
             "feedback": found.verdicts[0].word if found.verdicts else None,
@@ -254,7 +262,7 @@ class LlamaIndexFaithfulness:
             "invalid_reason": found.score.reason,
         }
 
-    async def _judged(self, one: Answered, ask: Ask) -> WindowFindings:
+    async def _judge_answer(self, one: AnsweredInteraction, ask: Ask) -> WindowFindings:
         """Judge one answer.
 
         Raises:
@@ -264,7 +272,7 @@ class LlamaIndexFaithfulness:
             if self.as_peer:
                 raise MissingParameters(("contexts",))
             return WindowFindings(skipped="no retrieval context", without_context=True)
-        contexts: tuple[str, ...] = shown(one.contexts)
+        contexts: tuple[str, ...] = format_passages(one.contexts)
         if self.as_peer:
             # The peer cuts white space alone into no node, and an empty text into an empty one.
             contexts = tuple(each for each in contexts if not each or each.strip())
@@ -272,32 +280,36 @@ class LlamaIndexFaithfulness:
                 contexts = ("",)
         else:
             contexts = tuple(each for each in contexts if each.strip())
-            if not any(each.strip() for each in shown(one.answers)):
+            if not any(each.strip() for each in format_passages(one.answers)):
                 blank = WindowFindings(without_context=not contexts)
-                return with_undefined(blank, SPEC, self.rule, one.answers)
+                return mark_undefined(blank, SPEC, self.rule, one.answers)
         reply = (
-            await refined(one, contexts, self._manner(ask), ask)
+            await refine_reply(one, contexts, self._make_refine_settings(ask), ask)
             if contexts
-            else nothing_retrieved(as_peer=self.as_peer)
+            else make_no_context_reply(as_peer=self.as_peer)
         )
-        return WindowFindings(verdicts=(_verdict(one, reply),), without_context=not one.contexts)
+        return WindowFindings(
+            verdicts=(_make_verdict(one, reply),), without_context=not one.contexts
+        )
 
-    def _manner(self, ask: Ask) -> Manner:
+    def _make_refine_settings(self, ask: Ask) -> RefineSettings:
         window = self.context_window if self.context_window is not None else ask.context_window
         if window is None:
             window = PEER_CONTEXT_WINDOW if self.as_peer else CONTEXT_WINDOW
-        return Manner(self.prompts, self._own(), window, self.num_output, self.as_peer)
+        return RefineSettings(
+            self.prompts, self._adapt_templates(), window, self.num_output, self.as_peer
+        )
 
-    def _own(self) -> dict[str, Template]:
+    def _adapt_templates(self) -> dict[str, CallerTemplate]:
         """Give the caller's templates by step."""
         options = {"question": "eval_template", "refine": "refine_template"}
         return {
-            step: own_template(option, given, HOLES[option], strict=not self.as_peer)
+            step: adapt_template(option, given, HOLES[option], strict=not self.as_peer)
             for step, option in options.items()
             if (given := getattr(self, option)) is not None
         }
 
 
-def _verdict(one: Answered, reply: Reply) -> Verdict:
+def _make_verdict(one: AnsweredInteraction, reply: RefinedReply) -> Verdict:
     claim = Claim(turn=one.turns[-1], text=one.response, kind="answer")
     return Verdict(claim, reply.label, word=reply.word, reason=reply.reason)

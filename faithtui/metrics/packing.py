@@ -36,17 +36,17 @@ _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+(?=\S)")
 _PHRASE_END = re.compile(r"(?<=[,.;。？！])")
 
 
-def tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Estimate how many tokens a text has; 0 when it is empty.
 
     Source:
         Words as cl100k_base cuts them; the size of a word from its length and case, fitted to its
         counts. docs/metrics/llamaindex-faithfulness.md says how close it comes.
     """
-    return (_size(text) + _TENTHS // 2) // _TENTHS
+    return (_estimate_size(text) + _TENTHS // 2) // _TENTHS
 
 
-def packed(contexts: Sequence[str], limit: int) -> tuple[str, ...]:
+def pack_contexts(contexts: Sequence[str], limit: int) -> tuple[str, ...]:
     """Pack contexts into chunks, in order and whole where they fit.
 
     A context larger than a chunk is cut, at the ends of sentences where that is possible; each of
@@ -63,21 +63,21 @@ def packed(contexts: Sequence[str], limit: int) -> tuple[str, ...]:
     chunks: list[list[str]] = []
     used = 0
     for context in filter(None, map(str.strip, contexts)):
-        first, *others = _split(context, limit, int(limit * OVERLAP), _AT_SENTENCES)
-        with_it = used + _size(GAP) + _size(first)
+        first, *others = _split_text(context, limit, int(limit * OVERLAP), _AT_SENTENCES)
+        with_it = used + _estimate_size(GAP) + _estimate_size(first)
         if chunks and with_it <= limit * _TENTHS:
             chunks[-1].append(first)
             used = with_it
         else:
             chunks.append([first])
-            used = _size(first)
+            used = _estimate_size(first)
         for part in others:
             chunks.append([part])
-            used = _size(part)
+            used = _estimate_size(part)
     return tuple(GAP.join(parts) for parts in chunks)
 
 
-def packed_as_peer(contexts: Sequence[str], limit: int) -> tuple[str, ...]:
+def pack_contexts_as_peer(contexts: Sequence[str], limit: int) -> tuple[str, ...]:
     """Pack contexts as the peer does: cut into nodes that overlap, join all, cut again at words.
 
     Args:
@@ -93,18 +93,18 @@ def packed_as_peer(contexts: Sequence[str], limit: int) -> tuple[str, ...]:
     nodes = [
         node
         for context in contexts
-        for node in _split(context, NODE_TOKENS, NODE_OVERLAP_TOKENS, _AT_SENTENCES)
+        for node in _split_text(context, NODE_TOKENS, NODE_OVERLAP_TOKENS, _AT_SENTENCES)
     ]
-    return repacked(GAP.join(filter(None, map(str.strip, nodes))), limit)
+    return repack_text(GAP.join(filter(None, map(str.strip, nodes))), limit)
 
 
-def repacked(text: str, limit: int) -> tuple[str, ...]:
+def repack_text(text: str, limit: int) -> tuple[str, ...]:
     """Cut one text at words where it is larger than a chunk, each part repeating a tenth.
 
     Returns:
         Parts, in order; the text itself when it fits, also an empty one.
     """
-    return tuple(_split(text, limit, int(limit * OVERLAP), _AT_WORDS))
+    return tuple(_split_text(text, limit, int(limit * OVERLAP), _AT_WORDS))
 
 
 class _Piece(NamedTuple):
@@ -113,12 +113,12 @@ class _Piece(NamedTuple):
     """Tenths of a token."""
 
 
-def _size(text: str) -> int:
+def _estimate_size(text: str) -> int:
     """Estimate the size of a text in tenths of a token."""
-    return sum(_word_size(word) for word in _WORD.finditer(text))
+    return sum(_estimate_word_size(word) for word in _WORD.finditer(text))
 
 
-def _word_size(word: re.Match[str]) -> int:
+def _estimate_word_size(word: re.Match[str]) -> int:
     letters, marks = word.groups()
     if letters is None:
         if marks is None:
@@ -140,26 +140,26 @@ Cut = Callable[[str], list[str]]
 """Divides a text into parts that give the text when joined."""
 
 
-def _split(text: str, limit: int, overlap: int, cuts: Sequence[Cut]) -> list[str]:
+def _split_text(text: str, limit: int, overlap: int, cuts: Sequence[Cut]) -> list[str]:
     """Divide a text into overlapping parts of so many tokens at most; itself when it fits."""
     room = limit * _TENTHS
-    if _size(text) <= room:
+    if _estimate_size(text) <= room:
         return [text]
-    return _filled(_pieces(text, room, cuts), room, overlap * _TENTHS)
+    return _fill_parts(_cut_pieces(text, room, cuts), room, overlap * _TENTHS)
 
 
-def _pieces(text: str, room: int, cuts: Sequence[Cut]) -> Iterator[_Piece]:
+def _cut_pieces(text: str, room: int, cuts: Sequence[Cut]) -> Iterator[_Piece]:
     """Divide a text until each piece fits, by the first cut that divides it at all."""
     parts = next((parts for cut in cuts if len(parts := cut(text)) > 1), [text])
     for part in parts:
-        size = _size(part)
+        size = _estimate_size(part)
         if size > room and len(parts) > 1:
-            yield from _pieces(part, room, cuts)
+            yield from _cut_pieces(part, room, cuts)
         else:
             yield _Piece(part, size)
 
 
-def _filled(pieces: Iterable[_Piece], room: int, overlap: int) -> list[str]:
+def _fill_parts(pieces: Iterable[_Piece], room: int, overlap: int) -> list[str]:
     """Put pieces into parts as long as they fit; a part begins with the last ones of the former.
 
     Returns:
@@ -170,44 +170,44 @@ def _filled(pieces: Iterable[_Piece], room: int, overlap: int) -> list[str]:
     used = 0
     for piece in pieces:
         if held and used + piece.size > room:
-            parts.append(_joined(held))
+            parts.append(_join_pieces(held))
             while held and (used > overlap or used + piece.size > room):
                 used -= held.popleft().size
         held.append(piece)
         used += piece.size
-    parts.append(_joined(held))
+    parts.append(_join_pieces(held))
     return [part for part in parts if part]
 
 
-def _joined(pieces: Iterable[_Piece]) -> str:
+def _join_pieces(pieces: Iterable[_Piece]) -> str:
     return "".join(piece.text for piece in pieces).strip()
 
 
-def _before(separator: str) -> Cut:
+def _cut_before(separator: str) -> Cut:
     """Cut before every separator."""
 
-    def cut(text: str) -> list[str]:
+    def cut_text(text: str) -> list[str]:
         first, *others = text.split(separator)
         return [part for part in (first, *(separator + each for each in others)) if part]
 
-    return cut
+    return cut_text
 
 
-def _after(end: re.Pattern[str]) -> Cut:
+def _cut_after(end: re.Pattern[str]) -> Cut:
     """Cut after every match."""
 
-    def cut(text: str) -> list[str]:
+    def cut_text(text: str) -> list[str]:
         edges = [0, *(found.end() for found in end.finditer(text)), len(text)]
         return [text[here:there] for here, there in pairwise(edges) if here < there]
 
-    return cut
+    return cut_text
 
 
 _AT_SENTENCES: tuple[Cut, ...] = (
-    _before("\n\n\n"),
-    _after(_SENTENCE_END),
-    _after(_PHRASE_END),
-    _before(" "),
+    _cut_before("\n\n\n"),
+    _cut_after(_SENTENCE_END),
+    _cut_after(_PHRASE_END),
+    _cut_before(" "),
     list,
 )
-_AT_WORDS: tuple[Cut, ...] = (_before(" "), _before("\n"), list)
+_AT_WORDS: tuple[Cut, ...] = (_cut_before(" "), _cut_before("\n"), list)

@@ -7,13 +7,13 @@ last of two objects). A score that is to be the peer's needs the peer's reader.
 import json
 import re
 
-from faithtui.metrics.base import Mismatch
+from faithtui.metrics.base import ReplyMismatch
 
 _LEADING_LETTERS = re.compile(r"[a-z]+")
 _SPARE_COMMA = re.compile(r",\s*([\]}])")
 
 
-def first_to_last_brace(text: str) -> object:
+def parse_first_to_last_brace(text: str) -> object:
     """Read what stands between the first `{` and the last `}` as JSON.
 
     Prose and fences around it are skipped. A text with `{` and no `}` at all gets one at its end.
@@ -27,19 +27,19 @@ def first_to_last_brace(text: str) -> object:
     """
     start, end = text.find("{"), text.rfind("}") + 1
     if start < 0:
-        raise Mismatch("the reply holds no JSON object")
+        raise ReplyMismatch("the reply holds no JSON object")
     whole = text[start:end] if end else f"{text[start:]}}}"
     try:
-        return _loaded(whole)
+        return _load_json(whole)
     except ValueError:
         pass
     try:
-        return _loaded(_SPARE_COMMA.sub(r"\1", whole))
+        return _load_json(_SPARE_COMMA.sub(r"\1", whole))
     except ValueError as error:
-        raise Mismatch(f"the reply is not valid JSON: {error}") from error
+        raise ReplyMismatch(f"the reply is not valid JSON: {error}") from error
 
 
-def leading_letters(word: str) -> str:
+def read_leading_letters(word: str) -> str:
     """Read a verdict as the peer does: the letters it begins with, in lower case; maybe none.
 
     Source:
@@ -49,7 +49,7 @@ def leading_letters(word: str) -> str:
     return found.group() if found else ""
 
 
-def _loaded(text: str) -> object:
+def _load_json(text: str) -> object:
     try:
         value: object = json.loads(text)
     except RecursionError as error:

@@ -41,7 +41,7 @@ class PromptSet:
             examples: As they are shown; taken as they are, never as a text with holes.
         """
         held = {
-            step: _before_material(text, examples) if step in steps else text
+            step: _insert_examples(text, examples) if step in steps else text
             for step, text in self.texts.items()
         }
         return type(self)(held, examples)
@@ -69,7 +69,7 @@ def load_prompts(metric: str, steps: Mapping[str, Sequence[str]], own: Path | No
     texts: dict[str, str] = {}
     replaced = 0
     for step, holes in steps.items():
-        path = _own_file(own, metric, step)
+        path = _find_own_file(own, metric, step)
         if path is None:
             packaged = prompts / metric / f"{step}.txt"
             if not packaged.is_file():
@@ -81,14 +81,14 @@ def load_prompts(metric: str, steps: Mapping[str, Sequence[str]], own: Path | No
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path}: cannot be read as UTF-8 text: {error}") from error
         replaced += 1
-        _check(path, texts[step], holes)
+        _check_holes(path, texts[step], holes)
     if own is not None and not replaced:
         names = ", ".join(f"{step}.txt" for step in steps)
         raise ConfigError(f"{own}: no prompt of {metric} there; expected some of {names}")
     return PromptSet(texts)
 
 
-def _before_material(text: str, examples: str) -> str:
+def _insert_examples(text: str, examples: str) -> str:
     """Put examples before the paragraph with the first hole; that is where the material begins."""
     holes = (found.start() for found in Template.pattern.finditer(text) if _is_hole(found))
     start = text.rfind("\n\n", 0, next(holes, len(text)))
@@ -100,7 +100,7 @@ def _is_hole(found: re.Match[str]) -> bool:
     return bool(found["named"] or found["braced"])
 
 
-def _own_file(own: Path | None, metric: str, step: str) -> Path | None:
+def _find_own_file(own: Path | None, metric: str, step: str) -> Path | None:
     if own is None:
         return None
     for path in (own / metric / f"{step}.txt", own / f"{step}.txt"):
@@ -109,7 +109,7 @@ def _own_file(own: Path | None, metric: str, step: str) -> Path | None:
     return None
 
 
-def _check(path: Path, text: str, holes: Sequence[str]) -> None:
+def _check_holes(path: Path, text: str, holes: Sequence[str]) -> None:
     template = Template(text)
     if not template.is_valid():
         raise ConfigError(f"{path}: a lone $; write $$ for a dollar sign")
@@ -122,7 +122,7 @@ def _check(path: Path, text: str, holes: Sequence[str]) -> None:
         raise ConfigError(f"{path}: ${hole} is not known here; known: {known}; $$ is a dollar sign")
 
 
-def block(kind: str, name: str, text: str) -> str:
+def format_block(kind: str, name: str, text: str) -> str:
     """Set a text between marks that it does not contain."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     # Whoever tries long enough finds a text that holds its own eight digits, so then there are more
@@ -132,15 +132,15 @@ def block(kind: str, name: str, text: str) -> str:
     return f"<{kind} {name} {mark}>\n{text}\n</{mark}>"
 
 
-def blocks(kind: str, letter: str, texts: Sequence[str], first: int = 0) -> str:
+def format_blocks(kind: str, letter: str, texts: Sequence[str], first: int = 0) -> str:
     """Set numbered texts one below the other; `(none)` when there are none."""
     return (
-        "\n".join(block(kind, f"{letter}{first + n}", text) for n, text in enumerate(texts))
+        "\n".join(format_block(kind, f"{letter}{first + n}", text) for n, text in enumerate(texts))
         or "(none)"
     )
 
 
-def numbered(letter: str, texts: Sequence[str], first: int = 0) -> str:
+def format_numbered(letter: str, texts: Sequence[str], first: int = 0) -> str:
     """List one-line statements by number; `(none)` when there are none."""
     return (
         "\n".join(f"[{letter}{first + n}] {' '.join(text.split())}" for n, text in enumerate(texts))

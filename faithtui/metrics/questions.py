@@ -19,14 +19,14 @@ from faithtui.domain.judging.tasks import (
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.errors import ImagesNotSupported
 from faithtui.metrics.base import Ask, Question
-from faithtui.metrics.prompting import PromptSet, block, blocks, numbered
+from faithtui.metrics.prompting import PromptSet, format_block, format_blocks, format_numbered
 from faithtui.metrics.shapes import (
-    Said,
-    lists_by_key,
-    one_list,
-    one_text,
-    verdict_list,
-    verdicts_by_key,
+    ParsedVerdict,
+    make_list_shape,
+    make_lists_shape,
+    make_text_shape,
+    make_verdict_list_shape,
+    make_verdicts_shape,
 )
 
 STEPS = {
@@ -67,7 +67,7 @@ def check_images(conversation: Conversation, ask: Ask) -> None:
         )
 
 
-def documents_of(conversation: Conversation, turns: Sequence[int]) -> list[Passage]:
+def list_documents(conversation: Conversation, turns: Sequence[int]) -> list[Passage]:
     """List the documents of the assistant turns among these, in order, repeats kept."""
     return [
         Passage(document.text, document.images)
@@ -77,7 +77,7 @@ def documents_of(conversation: Conversation, turns: Sequence[int]) -> list[Passa
     ]
 
 
-def said_by(conversation: Conversation, turns: Sequence[int], role: str) -> list[Passage]:
+def list_messages(conversation: Conversation, turns: Sequence[int], role: str) -> list[Passage]:
     """List the messages of one role among these turns, in order."""
     return [
         Passage(conversation.turns[turn].content, conversation.turns[turn].images)
@@ -86,66 +86,66 @@ def said_by(conversation: Conversation, turns: Sequence[int], role: str) -> list
     ]
 
 
-def images_of(passages: Iterable[Passage]) -> tuple[Image, ...]:
+def list_images(passages: Iterable[Passage]) -> tuple[Image, ...]:
     """List the images of some passages, without repeats."""
     return tuple(dict.fromkeys(image for passage in passages for image in passage.images))
 
 
-def shown(passages: Sequence[Passage]) -> tuple[str, ...]:
+def format_passages(passages: Sequence[Passage]) -> tuple[str, ...]:
     """Write passages with the marks of their images."""
-    return tuple(passage.shown for passage in passages)
+    return tuple(passage.text_with_marks for passage in passages)
 
 
-def seen(kind: str, letter: str, passages: Sequence[Passage]) -> str:
+def format_passage_blocks(kind: str, letter: str, passages: Sequence[Passage]) -> str:
     """Set passages that are read for what they state between marks, their images with them."""
-    written = blocks(kind, letter, shown(passages))
-    return f"{IMAGE_RULE}\n{written}" if images_of(passages) else written
+    written = format_blocks(kind, letter, format_passages(passages))
+    return f"{IMAGE_RULE}\n{written}" if list_images(passages) else written
 
 
-def texts(passages: Sequence[Passage]) -> tuple[str, ...]:
+def list_texts(passages: Sequence[Passage]) -> tuple[str, ...]:
     """Give the bare texts of passages."""
     return tuple(passage.text for passage in passages)
 
 
-def truths_by_document(
+def make_truths_question(
     prompts: PromptSet, documents: Sequence[Passage], limit: int | None, *, as_peer: bool = False
 ) -> Question[tuple[tuple[str, ...], ...]]:
     """Ask for the truths of each document."""
     return Question(
         step="truths",
-        task=ExtractTruths(texts(documents), limit),
+        task=ExtractTruths(list_texts(documents), limit),
         system=prompts.render("system"),
         prompt=prompts.render(
             "truths",
-            documents=seen("document", "d", documents),
-            limit=_limit_phrase(limit, "of each document"),
+            documents=format_passage_blocks("document", "d", documents),
+            limit=_format_limit(limit, "of each document"),
         ),
-        reply=lists_by_key([f"d{n}" for n in range(len(documents))], as_peer=as_peer),
+        reply=make_lists_shape([f"d{n}" for n in range(len(documents))], as_peer=as_peer),
         max_tokens=1000 + sum(len(each.text) for each in documents) // 2,
-        images=images_of(documents),
+        images=list_images(documents),
     )
 
 
-def pooled_truths(
+def make_pooled_truths_question(
     prompts: PromptSet, documents: Sequence[Passage], limit: int | None, *, as_peer: bool = False
 ) -> Question[tuple[str, ...]]:
     """Ask for the truths of several documents together."""
     return Question(
         step="truths",
-        task=ExtractPooledTruths(texts(documents), None if limit is None else max(0, limit)),
+        task=ExtractPooledTruths(list_texts(documents), None if limit is None else max(0, limit)),
         system=prompts.render("system"),
         prompt=prompts.render(
             "pooled-truths",
-            documents=seen("document", "d", documents),
-            limit=_limit_phrase(limit, "of all documents together"),
+            documents=format_passage_blocks("document", "d", documents),
+            limit=_format_limit(limit, "of all documents together"),
         ),
-        reply=one_list("truths", as_peer=as_peer),
+        reply=make_list_shape("truths", as_peer=as_peer),
         max_tokens=1000 + sum(len(each.text) for each in documents) // 2,
-        images=images_of(documents),
+        images=list_images(documents),
     )
 
 
-def claims_by_answer(
+def make_claims_question(
     prompts: PromptSet,
     answers: Sequence[Passage],
     questions: Sequence[Passage],
@@ -163,24 +163,24 @@ def claims_by_answer(
             shown, the longer ones shortened.
         as_peer: Keep claims as written.
     """
-    recent = tuple(_shortened(message) for message in history[-HISTORY_MESSAGES:])
+    recent = tuple(_shorten_message(message) for message in history[-HISTORY_MESSAGES:])
     return Question(
         step="claims",
-        task=ExtractClaims(texts(answers), texts(questions), recent),
+        task=ExtractClaims(list_texts(answers), list_texts(questions), recent),
         system=prompts.render("system"),
         prompt=prompts.render(
             "claims",
-            history=block("earlier", "h", "\n".join(recent)) if recent else "(none)",
-            questions=blocks("question", "q", shown(questions)),
-            answers=seen("answer", "a", answers),
+            history=format_block("earlier", "h", "\n".join(recent)) if recent else "(none)",
+            questions=format_blocks("question", "q", format_passages(questions)),
+            answers=format_passage_blocks("answer", "a", answers),
         ),
-        reply=lists_by_key([f"a{n}" for n in range(len(answers))], as_peer=as_peer),
+        reply=make_lists_shape([f"a{n}" for n in range(len(answers))], as_peer=as_peer),
         max_tokens=600 + sum(len(each.text) for each in answers),
-        images=images_of([*questions, *answers]),
+        images=list_images([*questions, *answers]),
     )
 
 
-def pooled_claims(
+def make_pooled_claims_question(
     prompts: PromptSet,
     answers: Sequence[Passage],
     questions: Sequence[Passage],
@@ -190,52 +190,52 @@ def pooled_claims(
     """Ask for the claims of several answers together."""
     return Question(
         step="claims",
-        task=ExtractPooledClaims(texts(answers), texts(questions)),
+        task=ExtractPooledClaims(list_texts(answers), list_texts(questions)),
         system=prompts.render("system"),
         prompt=prompts.render(
             "pooled-claims",
-            questions=blocks("question", "q", shown(questions)),
-            answers=seen("answer", "a", answers),
+            questions=format_blocks("question", "q", format_passages(questions)),
+            answers=format_passage_blocks("answer", "a", answers),
         ),
-        reply=one_list("claims", as_peer=as_peer),
+        reply=make_list_shape("claims", as_peer=as_peer),
         max_tokens=600 + sum(len(each.text) for each in answers),
-        images=images_of([*questions, *answers]),
+        images=list_images([*questions, *answers]),
     )
 
 
-def claim_verdicts(
+def make_verdicts_question(
     prompts: PromptSet, claims: Sequence[str], truths: Sequence[str]
-) -> Question[tuple[Said | None, ...]]:
+) -> Question[tuple[ParsedVerdict | None, ...]]:
     """Ask for one verdict per numbered claim."""
     return Question(
         step="verdicts",
         task=JudgeClaims(tuple(claims), tuple(truths)),
         system=prompts.render("system"),
         prompt=prompts.render(
-            "verdicts", truths=numbered("t", truths), claims=numbered("c", claims)
+            "verdicts", truths=format_numbered("t", truths), claims=format_numbered("c", claims)
         ),
-        reply=verdicts_by_key([f"c{n}" for n in range(len(claims))], FAITHFULNESS.names),
+        reply=make_verdicts_shape([f"c{n}" for n in range(len(claims))], FAITHFULNESS.names),
         max_tokens=400 + 120 * len(claims),
     )
 
 
-def claim_verdict_list(
+def make_verdict_list_question(
     prompts: PromptSet, claims: Sequence[str], truths: Sequence[str], words: Sequence[str]
-) -> Question[tuple[Said, ...]]:
+) -> Question[tuple[ParsedVerdict, ...]]:
     """Ask for an unnumbered list of verdicts, as deepeval does."""
     return Question(
         step="verdicts",
         task=JudgeClaimList(tuple(claims), tuple(truths)),
         system=prompts.render("system"),
         prompt=prompts.render(
-            "verdict-list", truths=numbered("t", truths), claims=numbered("c", claims)
+            "verdict-list", truths=format_numbered("t", truths), claims=format_numbered("c", claims)
         ),
-        reply=verdict_list(words),
+        reply=make_verdict_list_shape(words),
         max_tokens=400 + 120 * len(claims),
     )
 
 
-def why_score(
+def make_reason_question(
     prompts: PromptSet, score: float, findings: Sequence[str], *, as_peer: bool = False
 ) -> Question[str]:
     """Ask why a window got its score, from the reasons of what cost it something."""
@@ -243,13 +243,13 @@ def why_score(
         step="reason",
         task=ExplainScore(score, tuple(findings)),
         system=prompts.render("system"),
-        prompt=prompts.render("reason", score=f"{score:.2f}", findings=_lines(findings)),
-        reply=one_text("reason", as_peer=as_peer),
+        prompt=prompts.render("reason", score=f"{score:.2f}", findings=_format_list(findings)),
+        reply=make_text_shape("reason", as_peer=as_peer),
         max_tokens=400,
     )
 
 
-def why_conversation(
+def make_final_reason_question(
     prompts: PromptSet,
     score: float,
     success: bool | None,
@@ -264,22 +264,22 @@ def why_conversation(
         task=ConcludeReasons(score, success, tuple(reasons)),
         system=prompts.render("system"),
         prompt=prompts.render(
-            "final-reason", score=f"{score:.2f}", success=verdict, reasons=_lines(reasons)
+            "final-reason", score=f"{score:.2f}", success=verdict, reasons=_format_list(reasons)
         ),
         # deepeval keeps a final reason as it came; the reason of a window must be a text.
-        reply=one_text("reason", as_peer=as_peer, anything=True),
+        reply=make_text_shape("reason", as_peer=as_peer, anything=True),
         max_tokens=400,
     )
 
 
-def _limit_phrase(limit: int | None, of_what: str) -> str:
+def _format_limit(limit: int | None, of_what: str) -> str:
     """Put a limit into words for a prompt."""
     if limit is None:
         return "all facts"
     return f"at most the {max(0, limit)} most important facts {of_what}"
 
 
-def _shortened(message: str) -> str:
+def _shorten_message(message: str) -> str:
     """Put a message on one line, as much of it as is shown."""
     line = " ".join(message.split())
     if len(line) <= HISTORY_LETTERS:
@@ -287,5 +287,5 @@ def _shortened(message: str) -> str:
     return f"{line[:HISTORY_LETTERS].rsplit(' ', 1)[0]} ..."
 
 
-def _lines(findings: Sequence[str]) -> str:
+def _format_list(findings: Sequence[str]) -> str:
     return "\n".join(f"- {' '.join(text.split())}" for text in findings) or "(none)"

@@ -19,29 +19,29 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MissingParameters
-from faithtui.metrics.again import one_for_each
+from faithtui.metrics.again import ask_until_complete
 from faithtui.metrics.answers import (
-    Answered,
-    answer_windows,
-    each_answer,
+    AnsweredInteraction,
+    cut_answer_windows,
+    judge_each_answer,
     why_no_answer,
 )
-from faithtui.metrics.attribution import at_home
-from faithtui.metrics.base import Ask, MetricSpec, Pace, Question
+from faithtui.metrics.attribution import attribute_claims
+from faithtui.metrics.base import Ask, MetricSpec, Question, QuestionPace
 from faithtui.metrics.findings import (
     WindowFindings,
-    assessed,
-    mean_of,
-    openai_by_default,
-    with_undefined,
+    assess_window,
+    conclude_without_reason,
+    default_to_openai,
+    mark_undefined,
 )
-from faithtui.metrics.prompting import PromptSet, blocks, numbered
-from faithtui.metrics.questions import images_of, shown, texts
+from faithtui.metrics.prompting import PromptSet, format_blocks, format_numbered
+from faithtui.metrics.questions import format_passages, list_images, list_texts
 from faithtui.metrics.ragas.reading import (
-    Inferred,
-    inference_list,
-    inferences_by_key,
-    statement_list,
+    ParsedInference,
+    make_inference_list_shape,
+    make_inferences_shape,
+    make_statement_list_shape,
 )
 
 SPEC = MetricSpec(
@@ -70,7 +70,7 @@ STEPS = {
 VERDICT_STEPS = ("inference", "inference-list")
 """Those that ask for a verdict."""
 
-NOTHING_RETRIEVED = Inferred("0", None, "Retrieval returned nothing to infer it from.")
+NOTHING_RETRIEVED = ParsedInference("0", None, "Retrieval returned nothing to infer it from.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +123,18 @@ class RagasFaithfulness:
         return self.prompts.digest
 
     @property
-    def pace(self) -> Pace:
+    def pace(self) -> QuestionPace:
         """As many answers in flight as `batch_size` says."""
-        return Pace(answers=self.batch_size)
+        return QuestionPace(answers=self.batch_size)
 
     @property
     def judge(self) -> str | None:
         """The judge that `llm` names."""
-        return openai_by_default(self.llm)
+        return default_to_openai(self.llm)
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation into windows of one interaction each."""
-        return answer_windows(conversation, answers_alone=self.answers_alone or self.as_peer)
+        return cut_answer_windows(conversation, answers_alone=self.answers_alone or self.as_peer)
 
     def why_skipped(self, conversation: Conversation) -> str | None:
         """Say why there is no answer to judge; never under the peer's rules, which fail then."""
@@ -145,8 +145,8 @@ class RagasFaithfulness:
     ) -> tuple[WindowFindings, ...]:
         """Ask about every answer; one entry per window."""
 
-        async def judge_one(each: Answered, ask: Ask) -> WindowFindings:
-            statements, said = await self._judged(each, ask, claims)
+        async def judge_one(each: AnsweredInteraction, ask: Ask) -> WindowFindings:
+            statements, said = await self._judge_answer(each, ask, claims)
             verdicts = tuple(
                 Verdict(statement, None)
                 if found is None
@@ -155,19 +155,19 @@ class RagasFaithfulness:
             )
             surplus = tuple(found.label for found in said[len(statements) :] if found)
             judged = WindowFindings(verdicts, surplus=surplus, without_context=not each.contexts)
-            return with_undefined(judged, SPEC, self.rule, each.answers, given=claims is not None)
+            return mark_undefined(judged, SPEC, self.rule, each.answers, given=claims is not None)
 
-        return await each_answer(
+        return await judge_each_answer(
             conversation, self.windows(conversation), ask, judge_one, as_peer=self.as_peer
         )
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
         """Score one answer."""
-        return assessed(self.rule, findings[window.position], window)
+        return assess_window(self.rule, findings[window.position], window)
 
     async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
         """Average the answers that have a score; nothing is asked."""
-        return mean_of(self.rule, assessments)
+        return conclude_without_reason(self.rule, assessments)
 
     def peer_results(
         self,
@@ -179,9 +179,9 @@ class RagasFaithfulness:
         """Say each answer's result as ragas does: a number or, for NaN, none."""
         return tuple({"score": each.score.value} for each in assessments)
 
-    async def _judged(
-        self, each: Answered, ask: Ask, given: Sequence[Claim] | None
-    ) -> tuple[tuple[Claim, ...], Sequence[Inferred | None]]:
+    async def _judge_answer(
+        self, each: AnsweredInteraction, ask: Ask, given: Sequence[Claim] | None
+    ) -> tuple[tuple[Claim, ...], Sequence[ParsedInference | None]]:
         """Ask about one answer: its statements, and what was said of them in their order.
 
         Raises:
@@ -194,9 +194,9 @@ class RagasFaithfulness:
             raise MissingParameters(("retrieved_contexts",))
         if given is not None:
             statements = tuple(claim for claim in given if claim.turn in each.turns)
-        elif self.as_peer or any(passage.shown.strip() for passage in each.answers):
-            found = await ask(_statements(self.prompts, each, as_peer=self.as_peer))
-            statements = at_home(found, each.turns, texts(each.answers))
+        elif self.as_peer or any(passage.text_with_marks.strip() for passage in each.answers):
+            found = await ask(_make_statements_question(self.prompts, each, as_peer=self.as_peer))
+            statements = attribute_claims(found, each.turns, list_texts(each.answers))
         else:
             statements = ()
         if not statements:
@@ -205,30 +205,34 @@ class RagasFaithfulness:
             raise MissingParameters(("retrieved_contexts",))
         wanted = [statement.text for statement in statements]
         if self.as_peer:
-            return statements, await ask(_inference_list(self.prompts, wanted, each.contexts))
-        passages = [each for each in dict.fromkeys(each.contexts) if each.shown.strip()]
+            return statements, await ask(
+                _make_inference_list_question(self.prompts, wanted, each.contexts)
+            )
+        passages = [each for each in dict.fromkeys(each.contexts) if each.text_with_marks.strip()]
         if not passages:
             return statements, [NOTHING_RETRIEVED] * len(statements)
-        return statements, await _inferred(self.prompts, wanted, passages, ask)
+        return statements, await _ask_inferences(self.prompts, wanted, passages, ask)
 
 
-async def _inferred(
+async def _ask_inferences(
     prompts: PromptSet, statements: Sequence[str], passages: Sequence[Passage], ask: Ask
-) -> tuple[Inferred | None, ...]:
+) -> tuple[ParsedInference | None, ...]:
     """Ask for one verdict per statement; missing ones are asked for again, at most twice."""
-    return await one_for_each(
+    return await ask_until_complete(
         len(statements),
-        lambda left: _inference(prompts, [statements[n] for n in left], passages),
+        lambda left: _make_inference_question(prompts, [statements[n] for n in left], passages),
         ask,
         _has_label,
     )
 
 
-def _has_label(said: Inferred) -> bool:
+def _has_label(said: ParsedInference) -> bool:
     return said.label is not None
 
 
-def _statements(prompts: PromptSet, each: Answered, *, as_peer: bool) -> Question[tuple[str, ...]]:
+def _make_statements_question(
+    prompts: PromptSet, each: AnsweredInteraction, *, as_peer: bool
+) -> Question[tuple[str, ...]]:
     """Ask for the statements of an answer."""
     return Question(
         step="statements",
@@ -236,48 +240,48 @@ def _statements(prompts: PromptSet, each: Answered, *, as_peer: bool) -> Questio
         system=prompts.render("system"),
         prompt=prompts.render(
             "statements",
-            question=blocks("question", "q", shown(each.questions)),
-            answer=blocks("answer", "a", shown(each.answers)),
+            question=format_blocks("question", "q", format_passages(each.questions)),
+            answer=format_blocks("answer", "a", format_passages(each.answers)),
         ),
-        reply=statement_list(as_peer=as_peer),
+        reply=make_statement_list_shape(as_peer=as_peer),
         max_tokens=600 + len(each.response),
-        images=images_of([*each.questions, *each.answers]),
+        images=list_images([*each.questions, *each.answers]),
     )
 
 
-def _inference(
+def _make_inference_question(
     prompts: PromptSet, statements: Sequence[str], passages: Sequence[Passage]
-) -> Question[tuple[Inferred | None, ...]]:
+) -> Question[tuple[ParsedInference | None, ...]]:
     """Ask for one verdict per numbered statement."""
     return Question(
         step="inference",
-        task=InferStatements(tuple(statements), texts(passages)),
+        task=InferStatements(tuple(statements), list_texts(passages)),
         system=prompts.render("system"),
         prompt=prompts.render(
             "inference",
-            passages=blocks("passage", "p", shown(passages)),
-            statements=numbered("s", statements),
+            passages=format_blocks("passage", "p", format_passages(passages)),
+            statements=format_numbered("s", statements),
         ),
-        reply=inferences_by_key([f"s{n}" for n in range(len(statements))]),
+        reply=make_inferences_shape([f"s{n}" for n in range(len(statements))]),
         max_tokens=400 + 120 * len(statements),
-        images=images_of(passages),
+        images=list_images(passages),
     )
 
 
-def _inference_list(
+def _make_inference_list_question(
     prompts: PromptSet, statements: Sequence[str], passages: Sequence[Passage]
-) -> Question[tuple[Inferred, ...]]:
+) -> Question[tuple[ParsedInference, ...]]:
     """Ask for an unnumbered list of verdicts, as the peer does."""
     return Question(
         step="inference",
-        task=InferStatementList(tuple(statements), texts(passages)),
+        task=InferStatementList(tuple(statements), list_texts(passages)),
         system=prompts.render("system"),
         prompt=prompts.render(
             "inference-list",
-            passages=blocks("passage", "p", shown(passages)),
-            statements=numbered("s", statements),
+            passages=format_blocks("passage", "p", format_passages(passages)),
+            statements=format_numbered("s", statements),
         ),
-        reply=inference_list(),
+        reply=make_inference_list_shape(),
         max_tokens=400 + 150 * len(statements),
-        images=images_of(passages),
+        images=list_images(passages),
     )

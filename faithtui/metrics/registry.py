@@ -22,12 +22,12 @@ from faithtui.metrics import (
     turn_faithfulness,
 )
 from faithtui.metrics.base import Metric, MetricSpec
-from faithtui.metrics.examples import shown_examples, usable_examples
+from faithtui.metrics.examples import drop_unusable_examples, format_examples
 from faithtui.metrics.prompting import PromptSet, load_prompts
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MetricEntry:
     """How one metric is made."""
 
     spec: MetricSpec
@@ -38,32 +38,32 @@ class Entry:
     """Prompt texts that ask for a verdict; examples stand there."""
 
 
-METRICS: tuple[Entry, ...] = (
-    Entry(
+METRICS: tuple[MetricEntry, ...] = (
+    MetricEntry(
         turn_faithfulness.SPEC,
         turn_faithfulness.STEPS,
         turn_faithfulness.TurnFaithfulness,
         turn_faithfulness.VERDICT_STEPS,
     ),
-    Entry(
+    MetricEntry(
         turn_contextual_relevancy.SPEC,
         turn_contextual_relevancy.STEPS,
         turn_contextual_relevancy.TurnContextualRelevancy,
         turn_contextual_relevancy.VERDICT_STEPS,
     ),
-    Entry(
+    MetricEntry(
         ragas_faithfulness.SPEC,
         ragas_faithfulness.STEPS,
         ragas_faithfulness.RagasFaithfulness,
         ragas_faithfulness.VERDICT_STEPS,
     ),
-    Entry(
+    MetricEntry(
         llamaindex_faithfulness.SPEC,
         llamaindex_faithfulness.STEPS,
         llamaindex_faithfulness.LlamaIndexFaithfulness,
         llamaindex_faithfulness.VERDICT_STEPS,
     ),
-    Entry(
+    MetricEntry(
         deepevalex_faithfulness.SPEC,
         deepevalex_faithfulness.STEPS,
         deepevalex_faithfulness.DeepEvalExFaithfulness,
@@ -72,7 +72,7 @@ METRICS: tuple[Entry, ...] = (
 )
 
 
-def entry(key: str) -> Entry:
+def find_metric(key: str) -> MetricEntry:
     """Find a metric by its key; underscores are read as hyphens.
 
     Raises:
@@ -111,9 +111,9 @@ def build(
     require_type(options, Mapping, "options", "a mapping such as {'window_size': 5}")
     for name in options:
         require_type(name, str, "options", "names as texts")
-    found = entry(key)
+    found = find_metric(key)
     kinds = get_type_hints(found.make)
-    known = option_names(key)
+    known = list_option_names(key)
     values: dict[str, Any] = {}
     for given, value in options.items():
         name = given.strip().replace("-", "_")
@@ -121,22 +121,24 @@ def build(
             raise ConfigError(
                 f"{found.spec.key} has no option `{given}`; it has {', '.join(known)}"
             )
-        values[name] = _value(name, kinds[name], value)
+        values[name] = _convert_value(name, kinds[name], value)
     prompts = load_prompts(found.spec.key, found.steps, prompts_dir)
     if examples:
-        shown = shown_examples(usable_examples(examples, found.spec), found.spec)
+        shown = format_examples(drop_unusable_examples(examples, found.spec), found.spec)
         prompts = prompts.with_examples(found.verdict_steps, shown)
     made: Metric[Any] = found.make(prompts=prompts, **values)
     return made
 
 
-def option_names(key: str) -> tuple[str, ...]:
+def list_option_names(key: str) -> tuple[str, ...]:
     """List the options of a metric."""
-    return tuple(field.name for field in fields(entry(key).make) if field.type is not PromptSet)
+    return tuple(
+        field.name for field in fields(find_metric(key).make) if field.type is not PromptSet
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class MetricOption:
     """One option of a metric, for people."""
 
     name: str
@@ -147,23 +149,23 @@ class Option:
     """A sentence or two."""
 
 
-def options_told(key: str) -> tuple[Option, ...]:
+def describe_options(key: str) -> tuple[MetricOption, ...]:
     """Describe the options of a metric, from the fields of its class and the words under them.
 
     Raises:
         ConfigError: There is no such metric.
     """
-    made = entry(key).make
+    made = find_metric(key).make
     kinds = get_type_hints(made)
-    words = _words_under_fields(made)
+    words = _read_field_docstrings(made)
     return tuple(
-        Option(field.name, kinds[field.name], field.default, words.get(field.name, ""))
+        MetricOption(field.name, kinds[field.name], field.default, words.get(field.name, ""))
         for field in fields(made)
-        if field.name in option_names(key)
+        if field.name in list_option_names(key)
     )
 
 
-def _words_under_fields(made: type[Any]) -> dict[str, str]:
+def _read_field_docstrings(made: type[Any]) -> dict[str, str]:
     (body,) = ast.parse(textwrap.dedent(inspect.getsource(made))).body
     assert isinstance(body, ast.ClassDef)
     words = {}
@@ -177,16 +179,16 @@ def _words_under_fields(made: type[Any]) -> dict[str, str]:
     return words
 
 
-def options_of(metric: Metric[Any]) -> dict[str, object]:
+def options_to_json(metric: Metric[Any]) -> dict[str, object]:
     """Read a metric's options back, as JSON values; an object is kept as its text."""
-    values = {name: getattr(metric, name) for name in option_names(metric.spec.key)}
+    values = {name: getattr(metric, name) for name in list_option_names(metric.spec.key)}
     return {
         name: value if isinstance(value, str | int | float | None) else str(value)
         for name, value in values.items()
     }
 
 
-def changed_options(key: str, options: Mapping[str, object]) -> dict[str, object]:
+def drop_default_options(key: str, options: Mapping[str, object]) -> dict[str, object]:
     """Keep the options of a stored run that differ from the metric's defaults.
 
     Strategy and the peer's rules are left out: they are ordered by themselves, not as options.
@@ -194,7 +196,7 @@ def changed_options(key: str, options: Mapping[str, object]) -> dict[str, object
     Raises:
         ConfigError: There is no such metric.
     """
-    defaults = {field.name: field.default for field in fields(entry(key).make)}
+    defaults = {field.name: field.default for field in fields(find_metric(key).make)}
     return {
         name: value
         for name, value in options.items()
@@ -202,7 +204,7 @@ def changed_options(key: str, options: Mapping[str, object]) -> dict[str, object
     }
 
 
-def _value(name: str, kind: Any, value: object) -> object:
+def _convert_value(name: str, kind: Any, value: object) -> object:
     if isinstance(value, str) and value.strip().lower() in ("none", "null"):
         value = None
     try:

@@ -19,24 +19,24 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.label_sets import RELEVANCE
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
-from faithtui.domain.windows import Window, interactions, sliding
+from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
 from faithtui.errors import ConfigError, MetricError, PeerFails
-from faithtui.metrics.base import Ask, MetricSpec, Pace
+from faithtui.metrics.base import Ask, MetricSpec, QuestionPace
 from faithtui.metrics.findings import (
     WindowFindings,
-    assessed,
-    concluded,
-    conversation_result,
-    openai_by_default,
-    with_undefined,
+    assess_window,
+    conclude_with_reason,
+    default_to_openai,
+    make_conversation_result,
+    mark_undefined,
 )
 from faithtui.metrics.prompting import PromptSet
-from faithtui.metrics.questions import check_images, documents_of
-from faithtui.metrics.relevance.common import NO_CONTEXT, NO_MESSAGE, views_of
-from faithtui.metrics.relevance.evidence import gather as by_evidence
+from faithtui.metrics.questions import check_images, list_documents
+from faithtui.metrics.relevance.common import NO_CONTEXT, NO_MESSAGE, make_window_views
+from faithtui.metrics.relevance.evidence import gather_by_evidence as by_evidence
 from faithtui.metrics.relevance.questions import STEPS as STEPS
 from faithtui.metrics.relevance.questions import VERDICT_STEPS as VERDICT_STEPS
-from faithtui.metrics.relevance.window import gather as by_window
+from faithtui.metrics.relevance.window import gather_by_window as by_window
 
 SPEC = MetricSpec(
     key="turn-contextual-relevancy",
@@ -119,19 +119,19 @@ class TurnContextualRelevancy:
         return self.prompts.digest
 
     @property
-    def pace(self) -> Pace:
+    def pace(self) -> QuestionPace:
         """One question at a time without `async_mode`."""
-        return Pace(one_call=not self.async_mode)
+        return QuestionPace(one_call=not self.async_mode)
 
     @property
     def judge(self) -> str | None:
         """The judge that `model` names."""
-        return openai_by_default(self.model)
+        return default_to_openai(self.model)
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation into sliding windows of interactions."""
-        parts = interactions(conversation.turns, answers_alone=self.answers_alone)
-        return sliding(parts, self.window_size)
+        parts = cut_interactions(conversation.turns, answers_alone=self.answers_alone)
+        return cut_sliding_windows(parts, self.window_size)
 
     def why_skipped(self, conversation: Conversation) -> str | None:
         """Say why there is nothing to judge; never under the peer's rules, which score it 1."""
@@ -142,7 +142,9 @@ class TurnContextualRelevancy:
             if not any(turn.role == "user" for turn in conversation.turns):
                 return "no user turn"
             return "no answered user turn"
-        reasons = {view.why_skipped for view in views_of(conversation, windows, as_peer=False)}
+        reasons = {
+            view.why_skipped for view in make_window_views(conversation, windows, as_peer=False)
+        }
         return next((each for each in (None, NO_MESSAGE) if each in reasons), NO_CONTEXT)
 
     async def gather(
@@ -157,21 +159,21 @@ class TurnContextualRelevancy:
         check_images(conversation, ask)
         windows = self.windows(conversation)
         if self.as_peer and not conversation.images:
-            _refuse_sources(conversation, windows)
+            _refuse_document_sources(conversation, windows)
         gather = by_evidence if self.strategy == "evidence" else by_window
         found = await gather(self, conversation, windows, ask)
         return tuple(
-            with_undefined(each, SPEC, self.rule, documents_of(conversation, window.turns))
+            mark_undefined(each, SPEC, self.rule, list_documents(conversation, window.turns))
             for each, window in zip(found, windows, strict=True)
         )
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
         """Score one window."""
-        return assessed(self.rule, findings[window.position], window)
+        return assess_window(self.rule, findings[window.position], window)
 
     async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
         """Average the windows that have context and ask why."""
-        return await concluded(
+        return await conclude_with_reason(
             self.prompts, SPEC, self.rule, assessments, ask, include_reason=self.include_reason
         )
 
@@ -183,10 +185,10 @@ class TurnContextualRelevancy:
         latency_ms: int,
     ) -> tuple[Mapping[str, object], ...]:
         """Say the result in deepeval's words."""
-        return conversation_result(conclusion, self.rule.bar)
+        return make_conversation_result(conclusion, self.rule.effective_threshold)
 
 
-def _refuse_sources(conversation: Conversation, windows: Sequence[Window]) -> None:
+def _refuse_document_sources(conversation: Conversation, windows: Sequence[Window]) -> None:
     """Fail where the peer fails: it splits every document as plain text, unless there are images.
 
     Raises:

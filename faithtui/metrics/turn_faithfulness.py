@@ -18,22 +18,22 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
-from faithtui.domain.windows import Window, interactions, sliding
+from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
 from faithtui.errors import ConfigError, PeerFails
 from faithtui.metrics import questions
-from faithtui.metrics.base import Ask, MetricSpec, Pace
+from faithtui.metrics.base import Ask, MetricSpec, QuestionPace
 from faithtui.metrics.findings import (
     WindowFindings,
-    assessed,
-    concluded,
-    conversation_result,
-    openai_by_default,
-    with_undefined,
+    assess_window,
+    conclude_with_reason,
+    default_to_openai,
+    make_conversation_result,
+    mark_undefined,
 )
 from faithtui.metrics.prompting import PromptSet
-from faithtui.metrics.questions import check_images, said_by
-from faithtui.metrics.strategies.evidence import gather as by_evidence
-from faithtui.metrics.strategies.window import gather as by_window
+from faithtui.metrics.questions import check_images, list_messages
+from faithtui.metrics.strategies.evidence import gather_by_evidence as by_evidence
+from faithtui.metrics.strategies.window import gather_by_window as by_window
 
 SPEC = MetricSpec(
     key="turn-faithfulness",
@@ -129,26 +129,26 @@ class TurnFaithfulness:
         return self.prompts.digest
 
     @property
-    def pace(self) -> Pace:
+    def pace(self) -> QuestionPace:
         """One question at a time without `async_mode`."""
-        return Pace(one_call=not self.async_mode)
+        return QuestionPace(one_call=not self.async_mode)
 
     @property
     def judge(self) -> str | None:
         """The judge that `model` names."""
-        return openai_by_default(self.model)
+        return default_to_openai(self.model)
 
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation into sliding windows of interactions."""
-        parts = interactions(conversation.turns, answers_alone=self.answers_alone)
-        return sliding(parts, self.window_size)
+        parts = cut_interactions(conversation.turns, answers_alone=self.answers_alone)
+        return cut_sliding_windows(parts, self.window_size)
 
     def why_skipped(self, conversation: Conversation) -> str | None:
         """Say why there is nothing to judge; never under the peer's rules, which score it 1."""
         if self.as_peer:
             return None
         turns = conversation.turns
-        if not interactions(turns, answers_alone=self.answers_alone):
+        if not cut_interactions(turns, answers_alone=self.answers_alone):
             if not any(turn.role == "user" for turn in turns):
                 return "no user turn"
             return "no answered user turn"
@@ -178,11 +178,11 @@ class TurnFaithfulness:
         )
         found = await by_strategy(self, conversation, ask, claims)
         return tuple(
-            with_undefined(
+            mark_undefined(
                 each,
                 SPEC,
                 self.rule,
-                said_by(conversation, window.turns, "assistant"),
+                list_messages(conversation, window.turns, "assistant"),
                 given=claims is not None,
             )
             for each, window in zip(found, self.windows(conversation), strict=True)
@@ -190,11 +190,11 @@ class TurnFaithfulness:
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
         """Score one window."""
-        return assessed(self.rule, findings[window.position], window)
+        return assess_window(self.rule, findings[window.position], window)
 
     async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
         """Average the windows and ask why."""
-        return await concluded(
+        return await conclude_with_reason(
             self.prompts, SPEC, self.rule, assessments, ask, include_reason=self.include_reason
         )
 
@@ -206,4 +206,4 @@ class TurnFaithfulness:
         latency_ms: int,
     ) -> tuple[Mapping[str, object], ...]:
         """Say the result in deepeval's words."""
-        return conversation_result(conclusion, self.rule.bar)
+        return make_conversation_result(conclusion, self.rule.effective_threshold)

@@ -20,9 +20,9 @@ from faithtui.domain.conversation import (
 from faithtui.errors import StoreError
 from faithtui.store.annotations.ratings import add_ratings
 from faithtui.store.records import ImportCounts
-from faithtui.store.schema.column_types import passage_hash, storable, storable_json
+from faithtui.store.schema.column_types import make_json_storable, make_storable, passage_hash
 from faithtui.store.schema.json_columns import images_to_json
-from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
     conversation,
     document,
@@ -46,11 +46,11 @@ def import_batch(
     images: Mapping[str, bytes],
 ) -> ImportCounts:
     """Write a batch; see `Conversations.import_batch`."""
-    batch = [_storable(each) for each in conversations]
+    batch = [_make_conversation_storable(each) for each in conversations]
     hashes = [content_hash(each.turns) for each in batch]
-    stored = _stored(connection, batch)
+    stored = _find_stored(connection, batch)
     known: dict[Identity, str] = {identity: hashed for identity, (_, hashed) in stored.items()}
-    by_content = _by_content(connection, batch, hashes)
+    by_content = _find_keys_by_content(connection, batch, hashes)
     new: list[tuple[Conversation, str]] = []
     accepted: list[Conversation] = []
     conflicting: list[str] = []
@@ -89,41 +89,41 @@ def import_batch(
     )
 
 
-def _storable(each: Conversation) -> Conversation:
+def _make_conversation_storable(each: Conversation) -> Conversation:
     """Make every text that is compared or hashed what it will be in the store."""
     return replace(
         each,
-        source=storable(each.source),
-        key=storable(each.key),
+        source=make_storable(each.source),
+        key=make_storable(each.key),
         turns=tuple(
             replace(
                 turn_,
-                content=storable(turn_.content),
+                content=make_storable(turn_.content),
                 retrieval_context=None
                 if turn_.retrieval_context is None
-                else tuple(map(_storable_document, turn_.retrieval_context)),
+                else tuple(map(_make_document_storable, turn_.retrieval_context)),
             )
             for turn_ in each.turns
         ),
     )
 
 
-def _storable_document(each: Document) -> Document:
+def _make_document_storable(each: Document) -> Document:
     return replace(
         each,
-        text=storable(each.text),
-        source=None if each.source is None else storable(each.source),
+        text=make_storable(each.text),
+        source=None if each.source is None else make_storable(each.source),
     )
 
 
-def _stored(
+def _find_stored(
     connection: Connection, batch: Sequence[Conversation]
 ) -> dict[Identity, tuple[int, str]]:
     """Find which of a batch's identities are there, with their ids and content hashes."""
     found: dict[Identity, tuple[int, str]] = {}
     for source in {each.source for each in batch}:
         keys = sorted({each.key for each in batch if each.source == source})
-        for some in chunks(keys):
+        for some in split_into_chunks(keys):
             for row in connection.execute(
                 select(conversation.c.key, conversation.c.id, conversation.c.content_hash).where(
                     conversation.c.source == source, conversation.c.key.in_(some)
@@ -133,7 +133,7 @@ def _stored(
     return found
 
 
-def _by_content(
+def _find_keys_by_content(
     connection: Connection, batch: Sequence[Conversation], hashes: Sequence[str]
 ) -> dict[tuple[str, str], str]:
     """Find the first stored key of each content of a batch, by source and content hash."""
@@ -142,7 +142,7 @@ def _by_content(
         wanted = sorted(
             {hashed for each, hashed in zip(batch, hashes, strict=True) if each.source == source}
         )
-        for some in chunks(wanted):
+        for some in split_into_chunks(wanted):
             for row in connection.execute(
                 select(conversation.c.content_hash, conversation.c.key)
                 .where(conversation.c.source == source, conversation.c.content_hash.in_(some))
@@ -167,9 +167,9 @@ def _insert_conversations(
                 "key": each.key,
                 "group": each.group,
                 "content_hash": hashed,
-                "opening": _opening(each.turns),
+                "opening": _take_opening(each.turns),
                 "turns": len(each.turns),
-                "details": storable_json(dict(each.metadata)),
+                "details": make_json_storable(dict(each.metadata)),
                 "imported_at": now,
             }
             for each, hashed in new
@@ -187,7 +187,7 @@ def _insert_images(
         StoreError: An image has neither an address nor bytes.
     """
     known: set[str] = set()
-    for some in chunks([each.sha256 for each in wanted]):
+    for some in split_into_chunks([each.sha256 for each in wanted]):
         known |= set(
             connection.execute(select(image.c.sha256).where(image.c.sha256.in_(some))).scalars()
         )
@@ -214,7 +214,7 @@ def _insert_images(
         )
 
 
-def _opening(turns: Sequence[Turn]) -> str:
+def _take_opening(turns: Sequence[Turn]) -> str:
     """Take the first words of the user, or of anybody where no user speaks."""
     texts = [each.content for each in turns if each.role == "user"] or [
         each.content for each in turns
@@ -247,8 +247,13 @@ def _insert_turns(
     ]
     if not retrieved:
         return
-    hash_of = {each: passage_hash(each) for each in {_passage(found) for *_, found in retrieved}}
-    ids = _documents(connection, {hashed: each.text for each, hashed in hash_of.items()})
+    hash_of = {
+        each: passage_hash(each)
+        for each in {_passage_from_document(found) for *_, found in retrieved}
+    }
+    ids = _find_or_make_documents(
+        connection, {hashed: each.text for each, hashed in hash_of.items()}
+    )
     connection.execute(
         insert(turn_document),
         [
@@ -256,7 +261,7 @@ def _insert_turns(
                 "conversation_id": number,
                 "turn": position,
                 "position": place,
-                "document_id": ids[hash_of[_passage(each)]],
+                "document_id": ids[hash_of[_passage_from_document(each)]],
                 "source": each.source,
                 "images": images_to_json(each.images),
             }
@@ -265,14 +270,14 @@ def _insert_turns(
     )
 
 
-def _passage(each: Document) -> Passage:
+def _passage_from_document(each: Document) -> Passage:
     return Passage(each.text, each.images)
 
 
-def _documents(connection: Connection, texts: dict[str, str]) -> dict[str, int]:
+def _find_or_make_documents(connection: Connection, texts: dict[str, str]) -> dict[str, int]:
     """Find or make a document for each hash."""
     found: dict[str, int] = {}
-    for some in chunks(list(texts)):
+    for some in split_into_chunks(list(texts)):
         found |= {
             row.hash: row.id
             for row in connection.execute(

@@ -22,9 +22,9 @@ from faithtui.errors import StoreError
 from faithtui.store.conversation_import import import_batch
 from faithtui.store.database import Database
 from faithtui.store.records import ImportCounts, SourceRow, StoredImage
-from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import images_from_json, span_from_row
-from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -84,7 +84,7 @@ class Conversations:
         Raises:
             StoreError: There is none.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             row = connection.execute(
                 select(image.c.media_type, image.c.url, image.c.data).where(
                     image.c.sha256 == sha256
@@ -105,12 +105,14 @@ class Conversations:
             keys: Content hash of each, by key.
         """
         found: list[ConversationId] = []
-        with self._database.reading() as connection:
-            for some in chunks([storable(each) for each in keys]):
+        with self._database.open_reader() as connection:
+            for some in split_into_chunks([make_storable(each) for each in keys]):
                 for row in connection.execute(
                     select(
                         conversation.c.id, conversation.c.key, conversation.c.content_hash
-                    ).where(conversation.c.source == storable(source), conversation.c.key.in_(some))
+                    ).where(
+                        conversation.c.source == make_storable(source), conversation.c.key.in_(some)
+                    )
                 ):
                     if keys.get(row.key) == row.content_hash:
                         found.append(ConversationId(row.id))
@@ -118,7 +120,7 @@ class Conversations:
 
     def has_image_addresses(self) -> bool:
         """Say whether any image is known by its address alone."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return connection.execute(_ADDRESS_ONLY.limit(1)).first() is not None
 
     def image_addresses(
@@ -133,11 +135,11 @@ class Conversations:
             By conversation; those that have none are left out.
         """
         found: dict[ConversationId, set[str]] = {}
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             urls = {row.sha256: row.url for row in connection.execute(_ADDRESS_ONLY)}
             if not urls:
                 return {}
-            for some in chunks(conversations):
+            for some in split_into_chunks(conversations):
                 for place in (turn, turn_document):
                     for row in connection.execute(
                         select(place.c.conversation_id, place.c.images).where(
@@ -163,7 +165,7 @@ class Conversations:
             .where(human_label.c.action == Action.IMPORTED.value)
             .group_by(conversation.c.source)
         )
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rated = {row.source: row.ratings for row in connection.execute(ratings)}
             rows = connection.execute(
                 select(conversation.c.source, func.count().label("conversations"))
@@ -180,9 +182,9 @@ class Conversations:
         Args:
             sources: Only of these data sets; () means all.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             number: int = connection.execute(
-                _of_sources(select(func.count()), sources)
+                _filter_by_sources(select(func.count()), sources)
             ).scalar_one()
         return number
 
@@ -195,14 +197,16 @@ class Conversations:
             sources: Only of these data sets; () means all.
             limit: At most so many; None: all.
         """
-        found = self._database.ids(
-            _of_sources(select(conversation.c.id), sources).order_by(conversation.c.id).limit(limit)
+        found = self._database.read_ids(
+            _filter_by_sources(select(conversation.c.id), sources)
+            .order_by(conversation.c.id)
+            .limit(limit)
         )
         return tuple(map(ConversationId, found))
 
     def content_hashes(self, source: str) -> dict[str, str]:
         """Give what the turns of every conversation of a data set hash to, by key."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(
                 select(conversation.c.key, conversation.c.content_hash).where(
                     conversation.c.source == source
@@ -218,7 +222,7 @@ class Conversations:
         Raises:
             StoreError: There is none with this id.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             row = connection.execute(
                 select(
                     conversation.c.source,
@@ -235,18 +239,18 @@ class Conversations:
             return Conversation(
                 source=row.source,
                 key=row.key,
-                turns=_turns(connection, conversation_id),
+                turns=_read_turns(connection, conversation_id),
                 group=row.group,
                 metadata=row.details,
-                ratings=_ratings(connection, conversation_id),
+                ratings=_read_ratings(connection, conversation_id),
             )
 
-    def imported_claims(self, conversation_id: ConversationId) -> tuple[Claim, ...]:
+    def list_imported_claims(self, conversation_id: ConversationId) -> tuple[Claim, ...]:
         """List the statements that came labelled with a conversation, in the order of its text.
 
         Within a turn by span; claims without one come last, in the order of import.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(
                 select(claim.c.turn, claim.c.text, claim.c.span_start, claim.c.span_end)
                 .where(
@@ -265,12 +269,12 @@ class Conversations:
         return tuple(Claim(row.turn, row.text, span_from_row(row)) for row in rows)
 
 
-def _of_sources(statement: Select[Any], sources: Sequence[str]) -> Select[Any]:
+def _filter_by_sources(statement: Select[Any], sources: Sequence[str]) -> Select[Any]:
     statement = statement.select_from(conversation)
     return statement.where(conversation.c.source.in_(sources)) if sources else statement
 
 
-def _turns(connection: Connection, conversation_id: int) -> tuple[Turn, ...]:
+def _read_turns(connection: Connection, conversation_id: int) -> tuple[Turn, ...]:
     retrieved: dict[int, list[Document]] = defaultdict(list)
     for row in connection.execute(
         select(
@@ -300,7 +304,7 @@ def _turns(connection: Connection, conversation_id: int) -> tuple[Turn, ...]:
     )
 
 
-def _ratings(connection: Connection, conversation_id: int) -> tuple[Rating, ...]:
+def _read_ratings(connection: Connection, conversation_id: int) -> tuple[Rating, ...]:
     rows = connection.execute(
         select(
             claim.c.turn,

@@ -32,22 +32,22 @@ from sqlalchemy import (
 
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
-from faithtui.files import replacing
-from faithtui.store.file.backups import keep_before_upgrade
+from faithtui.files import write_atomically
+from faithtui.store.file.backups import copy_before_upgrade
 from faithtui.store.file.errors import (
-    address_of,
     can_write,
     check_path,
-    errors_told,
     has_changes_beside,
     is_unopened,
+    make_sqlite_uri,
     read_version,
-    retrying,
+    retry_while_busy,
+    translate_errors,
 )
-from faithtui.store.file.write_queue import Job, Jobs
+from faithtui.store.file.write_queue import WriteJob, WriteQueue
 from faithtui.store.schema.checksums import find_changed_rows
 from faithtui.store.schema.identity import APPLICATION_ID, HEAD
-from faithtui.store.schema.statements import compiled_for_driver
+from faithtui.store.schema.statements import compile_for_driver
 
 T = TypeVar("T")
 
@@ -59,21 +59,21 @@ class Database:
         self.path = path
         self.is_read_only = read_only
         """Nothing can be written: the file or its directory does not allow it, or it was asked."""
-        self._still: tuple[int, int, int] | None = None
+        self._unlogged_signature: tuple[int, int, int] | None = None
         """What the file was known by when it was opened without a log, because none can be shared
         from here; None: it is read with its log."""
         self.before_upgrade: Path | None = None
         """The copy that was made before the tables were changed, if they were."""
         self._busy_timeout_s = busy_timeout_s
-        self._readers = self._engine("BEGIN", QueuePool, reader=True)
-        self._writers = self._engine("BEGIN IMMEDIATE", NullPool, reader=False)
+        self._readers = self._make_engine("BEGIN", QueuePool, reader=True)
+        self._writers = self._make_engine("BEGIN IMMEDIATE", NullPool, reader=False)
         self._writer: Connection | None = None
         self._watcher: sqlite3.Connection | None = None
-        self._jobs = Jobs()
-        self._watching = threading.Lock()
+        self._write_queue = WriteQueue()
+        self._watcher_lock = threading.Lock()
         self._job_is_durable = False
         self._is_synchronous = False
-        self._thread = threading.Thread(target=self._work, name="faithtui-writer", daemon=True)
+        self._thread = threading.Thread(target=self._run_jobs, name="faithtui-writer", daemon=True)
 
     @classmethod
     def open(
@@ -92,13 +92,13 @@ class Database:
             cls._create(path, busy_timeout_s)
         database = cls(path, busy_timeout_s, read_only=read_only or not can_write(path))
         try:
-            with errors_told(path):
+            with translate_errors(path):
                 if database.is_read_only:
-                    database._look()
+                    database._check_read_only_file()
                 else:
                     database._prepare()
         except BaseException:
-            database._let_go()
+            database._close_connections()
             raise
         if not database.is_read_only:
             database._thread.start()
@@ -112,13 +112,13 @@ class Database:
             StoreError: It cannot be written.
         """
         try:
-            with replacing(path, force=False) as new, errors_told(path):
+            with write_atomically(path, force=False) as new, translate_errors(path):
                 database = cls(new, busy_timeout_s)
                 try:
                     database._prepare()
-                    database._raw_writer().execute("PRAGMA journal_mode = DELETE")
+                    database._get_raw_writer().execute("PRAGMA journal_mode = DELETE")
                 finally:
-                    database._let_go()
+                    database._close_connections()
         except ExportError as error:
             if not path.exists():  # else another process was faster, and its store is as good
                 raise StoreError(f"{path} cannot be made: {error}") from error
@@ -126,23 +126,25 @@ class Database:
     @property
     def schema_version(self) -> str:
         """Revision of the tables."""
-        with self.reading() as connection:
-            return _version(connection) or ""
+        with self.open_reader() as connection:
+            return _read_schema_version(connection) or ""
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def open_reader(self) -> Iterator[Connection]:
         """Lend a connection that sees one snapshot and cannot write.
 
         Raises:
             StoreError: The store is closed or cannot be read.
         """
-        if self._jobs.ended:
-            raise self._closed_error()
-        self._follow_owner()
-        with errors_told(self.path), self._readers.connect() as connection:
+        if self._write_queue.is_closed:
+            raise self._make_closed_error()
+        self._reopen_if_changed()
+        with translate_errors(self.path), self._readers.connect() as connection:
             yield connection
 
-    def glimpse(self, statement: Select[Any], values: Mapping[str, object]) -> list[Any] | None:
+    def read_first_row(
+        self, statement: Select[Any], values: Mapping[str, object]
+    ) -> list[Any] | None:
         """Read the first row there is now, in a single step of the driver.
 
         For what is looked up at every call of a judge, on the thread that asks all of them: a
@@ -152,12 +154,10 @@ class Database:
             statement: Made once; it is compiled when it is first used.
             values: Of its parameters.
         """
-        compiled = compiled_for_driver(statement)
-        with self._watching, errors_told(self.path):
+        compiled = compile_for_driver(statement)
+        with self._watcher_lock, translate_errors(self.path):
             row = (
-                self._watching_connection()
-                .execute(compiled.text, {**compiled.fixed, **values})
-                .fetchone()
+                self._get_watcher().execute(compiled.text, {**compiled.fixed, **values}).fetchone()
             )
         if row is None:
             return None
@@ -166,14 +166,14 @@ class Database:
             for read, value in zip(compiled.readers, row, strict=True)
         ]
 
-    def ids(self, statement: Select[Any]) -> tuple[int, ...]:
+    def read_ids(self, statement: Select[Any]) -> tuple[int, ...]:
         """Read one column of integers, in the statement's order, in one step of the driver.
 
         For a hundred thousand ids this is several times faster than rows, and other threads run
         meanwhile.
         """
         ordered = statement.subquery()
-        with self.reading() as connection:
+        with self.open_reader() as connection:
             text = connection.scalar(select(func.group_concat(ordered.c[0])))
         return tuple(map(int, text.split(","))) if text else ()
 
@@ -195,10 +195,10 @@ class Database:
                 written.
         """
         if threading.current_thread() is self._thread:
-            return self._transaction(work, durable)
-        return self._queued(lambda: self._transaction(work, durable), urgent).result()
+            return self._run_in_transaction(work, durable)
+        return self._enqueue(lambda: self._run_in_transaction(work, durable), urgent).result()
 
-    def erase(self, work: Callable[[Connection], None]) -> str | None:
+    def delete_and_vacuum(self, work: Callable[[Connection], None]) -> str | None:
         """Run work that deletes in a transaction, and then get what it deleted out of the files.
 
         The file is written anew, since a page may hold old copies of rows beside those that are
@@ -213,20 +213,20 @@ class Database:
         """
 
         def run() -> str | None:
-            raw = self._raw_writer()
+            raw = self._get_raw_writer()
             raw.execute("PRAGMA secure_delete = ON")
             try:
-                self._transaction(work, durable=True)
-                return self._rewrite(raw)
+                self._run_in_transaction(work, durable=True)
+                return self._vacuum(raw)
             finally:
                 raw.execute("PRAGMA secure_delete = OFF")
 
-        return self._queued(run, urgent=False).result()
+        return self._enqueue(run, urgent=False).result()
 
-    def _rewrite(self, raw: sqlite3.Connection) -> str | None:
-        """Write the file anew and empty its log; see `erase`."""
+    def _vacuum(self, raw: sqlite3.Connection) -> str | None:
+        """Write the file anew and empty its log; see `delete_and_vacuum`."""
         try:
-            with errors_told(self.path):
+            with translate_errors(self.path):
                 raw.execute("VACUUM")
                 (is_busy, *_) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except StoreError as error:
@@ -256,24 +256,24 @@ class Database:
             finally:
                 self._job_is_durable = False
 
-        return self._queued(run, urgent, shares)
+        return self._enqueue(run, urgent, shares)
 
     def data_version(self) -> int:
         """Give a number that changes with every commit, of this process or of another one."""
-        self._follow_owner()
-        with self._watching, errors_told(self.path):
-            connection = self._watching_connection()
+        self._reopen_if_changed()
+        with self._watcher_lock, translate_errors(self.path):
+            connection = self._get_watcher()
             (number,) = connection.execute("PRAGMA data_version").fetchone()
-        return int(number) if self._still is None else hash(self._still)
+        return int(number) if self._unlogged_signature is None else hash(self._unlogged_signature)
 
-    def _watching_connection(self) -> sqlite3.Connection:
+    def _get_watcher(self) -> sqlite3.Connection:
         """Give the connection for short looks; whoever uses it holds the lock.
 
         `PRAGMA data_version` compares with what this very connection saw before, so nothing else
         may keep a transaction open on it.
         """
-        if self._jobs.ended:
-            raise self._closed_error()
+        if self._write_queue.is_closed:
+            raise self._make_closed_error()
         if self._watcher is None:
             self._watcher = self._connect(reader=True)
         return self._watcher
@@ -282,7 +282,7 @@ class Database:
         """List what is wrong inside the file; see `Store.check`."""
         damage: list[str] = []
         try:
-            with self.reading() as connection:
+            with self.open_reader() as connection:
                 damage += connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
                 lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
                 changed = list(find_changed_rows(connection))
@@ -298,7 +298,7 @@ class Database:
             *changed,
         ]
 
-    def _closed_error(self) -> StoreError:
+    def _make_closed_error(self) -> StoreError:
         """Say that the store is closed.
 
         A thread that reads while the app leaves may have nobody left to hear it, and then it is
@@ -308,19 +308,19 @@ class Database:
 
     def close(self) -> None:
         """Run what is queued, fold the write-ahead log into the file, and let go of it."""
-        if not self._jobs.end():
+        if not self._write_queue.close():
             return
         if self.is_read_only:
-            self._let_go()
+            self._close_connections()
             return
         self._thread.join()
         # A reader elsewhere may keep the log from being folded in, and a full disk too. Nothing
         # is lost then: whoever opens the file next reads the log.
         with contextlib.suppress(sqlite3.OperationalError):
-            self._raw_writer().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._let_go()
+            self._get_raw_writer().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._close_connections()
 
-    def _engine(self, begin: str, pool: type[Pool], *, reader: bool) -> Engine:
+    def _make_engine(self, begin: str, pool: type[Pool], *, reader: bool) -> Engine:
         """Make an engine whose transactions begin with these words."""
         engine = create_engine(
             "sqlite://",
@@ -334,9 +334,9 @@ class Database:
         return engine
 
     def _connect(self, *, reader: bool) -> sqlite3.Connection:
-        address = address_of(self.path)
+        address = make_sqlite_uri(self.path)
         if self.is_read_only:
-            address += "?mode=ro" if self._still is None else "?immutable=1"
+            address += "?mode=ro" if self._unlogged_signature is None else "?immutable=1"
         connection = sqlite3.connect(
             address,
             uri=True,
@@ -353,14 +353,14 @@ class Database:
             raise
         return connection
 
-    def _look(self) -> None:
+    def _check_read_only_file(self) -> None:
         """Look at a file that is only read, and refuse what cannot be.
 
         Raises:
             StoreError: Its tables are older, or its log cannot be read from here.
         """
         try:
-            version = self._version_read()
+            version = self._read_version()
         except sqlite3.OperationalError as error:
             # SQLite shares the log through a file beside it, which it cannot make here.
             if not is_unopened(error):
@@ -370,15 +370,15 @@ class Database:
                     f"the last changes of {self.path} stand in a file beside it, which cannot be "
                     "read where nothing can be written; copy both to another directory"
                 ) from error
-            self._still = _file_signature(self.path)
-            version = self._version_read()
+            self._unlogged_signature = _file_signature(self.path)
+            version = self._read_version()
         if version != HEAD:
             raise StoreReadOnly(
                 f"{self.path} has the tables of an older faithtui and cannot be upgraded, because "
                 "it cannot be written; copy it to a directory of yours"
             )
 
-    def _follow_owner(self) -> None:
+    def _reopen_if_changed(self) -> None:
         """Open a file that is read without its log anew when its owner has written it.
 
         SQLite takes such a file for one that never changes, and would mix old pages with new ones.
@@ -386,41 +386,47 @@ class Database:
         Raises:
             StoreError: The changes cannot be read from here.
         """
-        if self._still is None:
+        if self._unlogged_signature is None:
             return
-        with self._watching, errors_told(self.path):
-            if self._still is None or self._still == _file_signature(self.path):
+        with self._watcher_lock, translate_errors(self.path):
+            if self._unlogged_signature is None or self._unlogged_signature == _file_signature(
+                self.path
+            ):
                 return
-            self._still = None
+            self._unlogged_signature = None
             self._readers.dispose()
             if self._watcher is not None:
                 self._watcher.close()
                 self._watcher = None
             try:
-                self._look()
+                self._check_read_only_file()
             except BaseException:
-                self._still = (0, 0, 0)  # no file is known by it: looked at again next time
+                self._unlogged_signature = (
+                    0,
+                    0,
+                    0,
+                )  # no file is known by it: looked at again next time
                 raise
 
-    def _version_read(self) -> str | None:
+    def _read_version(self) -> str | None:
         connection = self._connect(reader=True)
         try:
-            return self._recognised(connection)
+            return self._recognise_version(connection)
         finally:
             connection.close()
 
     def _prepare(self) -> None:
         """Look at the file, refuse what is not ours, and upgrade what is older."""
         self._writer = self._writers.connect()
-        raw = self._raw_writer()
-        version = retrying(lambda: self._recognised(raw), self._busy_timeout_s)
+        raw = self._get_raw_writer()
+        version = retry_while_busy(lambda: self._recognise_version(raw), self._busy_timeout_s)
         if raw.execute("PRAGMA journal_mode").fetchone() != ("wal",):
             # Changing the mode does not wait for a lock as other statements do.
-            retrying(lambda: raw.execute("PRAGMA journal_mode = WAL"), self._busy_timeout_s)
+            retry_while_busy(lambda: raw.execute("PRAGMA journal_mode = WAL"), self._busy_timeout_s)
         if version != HEAD:
             self._upgrade(self._writer, raw)
 
-    def _recognised(self, raw: sqlite3.Connection) -> str | None:
+    def _recognise_version(self, raw: sqlite3.Connection) -> str | None:
         """Tell the revision of the file, None when it is empty.
 
         Raises:
@@ -469,7 +475,7 @@ class Database:
         self, writer: Connection, raw: sqlite3.Connection, upgrade: Callable[[Connection], None]
     ) -> None:
         with writer.begin():
-            version = self._recognised(raw)
+            version = self._recognise_version(raw)
             if version != HEAD:  # another process may have been faster
                 if version is not None:
                     self.before_upgrade = self._keep_copy(version)
@@ -488,37 +494,37 @@ class Database:
             StoreError: There is no room for it, or it cannot be written.
         """
         try:
-            return keep_before_upgrade(self.path, version)
+            return copy_before_upgrade(self.path, version)
         except ExportError as error:
             raise StoreError(
                 f"{self.path} is not upgraded, because no copy of it can be kept: {error}"
             ) from error
 
-    def _raw_writer(self) -> sqlite3.Connection:
+    def _get_raw_writer(self) -> sqlite3.Connection:
         """Give the driver's connection, for what must not begin a transaction."""
         assert self._writer is not None
         raw = self._writer.connection.driver_connection
         assert isinstance(raw, sqlite3.Connection)
         return raw
 
-    def _transaction(self, work: Callable[[Connection], T], durable: bool) -> T:
+    def _run_in_transaction(self, work: Callable[[Connection], T], durable: bool) -> T:
         """Run work on the writer's connection. Only ever called on the writer thread."""
         assert self._writer is not None
         if self._writer.in_transaction():
             return work(self._writer)
-        with errors_told(self.path):
-            self._wait_for_disk(durable or self._job_is_durable)
+        with translate_errors(self.path):
+            self._set_synchronous(durable or self._job_is_durable)
             with self._writer.begin():
                 return work(self._writer)
 
-    def _wait_for_disk(self, wanted: bool) -> None:
+    def _set_synchronous(self, wanted: bool) -> None:
         """Let the next commits wait until the disk has them, or not."""
         if wanted is not self._is_synchronous:
             level = "FULL" if wanted else "NORMAL"
-            self._raw_writer().execute(f"PRAGMA synchronous = {level}")
+            self._get_raw_writer().execute(f"PRAGMA synchronous = {level}")
             self._is_synchronous = wanted
 
-    def _queued(self, fn: Callable[[], T], urgent: bool, shares: bool = False) -> Future[T]:
+    def _enqueue(self, fn: Callable[[], T], urgent: bool, shares: bool = False) -> Future[T]:
         """Line a function up for the writer thread."""
         if self.is_read_only:
             refused: Future[T] = Future()
@@ -528,21 +534,21 @@ class Database:
                 )
             )
             return refused
-        future = self._jobs.put(fn, urgent=urgent, shares=shares)
+        future = self._write_queue.put(fn, urgent=urgent, shares=shares)
         if future is None:
-            raise self._closed_error()
+            raise self._make_closed_error()
         return future
 
-    def _work(self) -> None:
+    def _run_jobs(self) -> None:
         """Run jobs until there will be no more."""
-        for jobs in self._jobs.taken():
+        for jobs in self._write_queue.take_batches():
             if len(jobs) > 1:
-                self._together(jobs)
+                self._run_jobs_together(jobs)
             else:
                 jobs[0].finish()
             del jobs  # what was written may be large, and the next job may take long to come
 
-    def _together(self, jobs: Sequence[Job]) -> None:
+    def _run_jobs_together(self, jobs: Sequence[WriteJob]) -> None:
         """Run jobs in one transaction, and tell whoever waits after the disk has it.
 
         A commit takes longer than most of what is written, and a disk may be slow. When one of
@@ -552,8 +558,8 @@ class Database:
         results: list[Any] = []
         is_at_work = False
         try:
-            with errors_told(self.path):
-                self._wait_for_disk(True)
+            with translate_errors(self.path):
+                self._set_synchronous(True)
                 with self._writer.begin():
                     is_at_work = True
                     results += [job.run() for job in jobs]
@@ -568,7 +574,7 @@ class Database:
         for job, result in zip(jobs, results, strict=True):
             job.future.set_result(result)
 
-    def _let_go(self) -> None:
+    def _close_connections(self) -> None:
         """Close every connection nobody is reading from."""
         if self._writer is not None:
             self._writer.close()
@@ -587,5 +593,5 @@ def _damage_words(found: Sequence[str]) -> list[str]:
     return [f"the file is damaged: {line}" for line in found if line != "ok"]
 
 
-def _version(connection: Connection) -> str | None:
+def _read_schema_version(connection: Connection) -> str | None:
     return connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()

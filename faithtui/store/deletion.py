@@ -34,23 +34,23 @@ from sqlalchemy import (
 )
 
 from faithtui.agreement.sampling.draw import CONVERSATIONS, Design, SampleKind
-from faithtui.domain.filters import Ground, Name, Scope, read_filter
+from faithtui.domain.filters import FilterContext, Scope, TermName, read_filter
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.errors import StoreError
 from faithtui.store.calls.batches import runs_with_questions_out
 from faithtui.store.calls.calls import WORKER_COLUMNS
 from faithtui.store.database import Database
 from faithtui.store.deletion_records import (
-    NOBODY,
-    Deleted,
+    DELETED_PERSON,
     DeletionGuard,
     DeletionKind,
+    DeletionResult,
     DeletionRow,
 )
 from faithtui.store.records import WorkerRow
 from faithtui.store.runs.rollups import recount_run, refresh_conversation
-from faithtui.store.samples.sampling_frames import frame_of
-from faithtui.store.schema.column_types import storable
+from faithtui.store.samples.sampling_frames import read_frame
+from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.judge_tables import (
     batch,
@@ -89,7 +89,7 @@ from faithtui.store.schema.tables import (
 )
 from faithtui.store.search.word_index import rebuild_index
 
-OF_ITEMS: tuple[tuple[Table, str], ...] = (
+ITEM_TABLES: tuple[tuple[Table, str], ...] = (
     (evidence, "evidence"),
     (sufficient_set, "evidence"),
     (finding, "findings"),
@@ -105,7 +105,7 @@ OF_ITEMS: tuple[tuple[Table, str], ...] = (
 """Tables of what was judged in a conversation of a run, in the order in which rows can go, and
 what their rows are called."""
 
-NAMED: tuple[tuple[Table, str], ...] = (
+NAME_COLUMNS: tuple[tuple[Table, str], ...] = (
     (guideline, "author"),
     (sample, "reviewer"),
     (split_rule, "made_by"),
@@ -127,7 +127,7 @@ _POSITIONS = 1_000
 _Work = Callable[[Connection, Counter[str]], None]
 
 
-class _TakenBackError(Exception):
+class _RollbackError(Exception):
     """Ends a transaction that was only to count."""
 
 
@@ -140,7 +140,7 @@ class Deletions:
 
     def rows(self) -> tuple[DeletionRow, ...]:
         """List the deletions there were, the first one first."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return tuple(
                 DeletionRow(
                     row.id, DeletionKind(row.kind), row.deleted_by, row.counts, row.created_at
@@ -148,9 +148,9 @@ class Deletions:
                 for row in connection.execute(select(deletion).order_by(deletion.c.id))
             )
 
-    def runs_of(self, conversations: Sequence[ConversationId]) -> tuple[RunId, ...]:
+    def list_runs_of(self, conversations: Sequence[ConversationId]) -> tuple[RunId, ...]:
         """List the runs that some conversations are part of."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             found = connection.execute(
                 select(run_item.c.run_id)
                 .where(_among(run_item.c.conversation_id, conversations))
@@ -159,7 +159,7 @@ class Deletions:
             )
             return tuple(RunId(each) for each in found.scalars())
 
-    def conversations(
+    def delete_conversations(
         self,
         kind: DeletionKind,
         numbers: Sequence[ConversationId],
@@ -167,7 +167,7 @@ class Deletions:
         *,
         count_only: bool = False,
         guard: DeletionGuard | None = None,
-    ) -> Deleted:
+    ) -> DeletionResult:
         """Delete conversations, and everything that runs and people said of them.
 
         Args:
@@ -182,16 +182,16 @@ class Deletions:
         """
         work = partial(_delete_conversations, numbers=numbers)
         runs = select(run_item.c.run_id).where(_among(run_item.c.conversation_id, numbers))
-        return self._do(kind, by, count_only, work, guard, runs)
+        return self._delete_or_count(kind, by, count_only, work, guard, runs)
 
-    def run(
+    def delete_run(
         self,
         number: RunId,
         by: str,
         *,
         count_only: bool = False,
         guard: DeletionGuard | None = None,
-    ) -> Deleted:
+    ) -> DeletionResult:
         """Delete a run with what its judge said. Conversations and labels stay.
 
         Raises:
@@ -200,16 +200,16 @@ class Deletions:
         """
         work = partial(_delete_one_run, number=number)
         runs = select(run.c.id).where(run.c.id == number)
-        return self._do(DeletionKind.RUN, by, count_only, work, guard, runs)
+        return self._delete_or_count(DeletionKind.RUN, by, count_only, work, guard, runs)
 
-    def person(
+    def delete_person(
         self,
         name: str,
         by: str,
         *,
         count_only: bool = False,
         guard: DeletionGuard | None = None,
-    ) -> Deleted:
+    ) -> DeletionResult:
         """Delete everything a person said, and the name wherever it stands.
 
         Args:
@@ -221,12 +221,12 @@ class Deletions:
         Raises:
             StoreError: It cannot be written, or the guard does not hold; nothing was deleted.
         """
-        name = storable(name)
-        by = NOBODY if by == name else by
+        name = make_storable(name)
+        by = DELETED_PERSON if by == name else by
         work = partial(_delete_person, name=name)
-        return self._do(DeletionKind.PERSON, by, count_only, work, guard)
+        return self._delete_or_count(DeletionKind.PERSON, by, count_only, work, guard)
 
-    def _do(
+    def _delete_or_count(
         self,
         kind: DeletionKind,
         by: str,
@@ -234,14 +234,14 @@ class Deletions:
         work: _Work,
         guard: DeletionGuard | None,
         runs: Select[Any] | None = None,
-    ) -> Deleted:
+    ) -> DeletionResult:
         counts: Counter[str] = Counter()
 
-        def count(connection: Connection) -> None:
+        def count_and_roll_back(connection: Connection) -> None:
             work(connection, counts)
-            raise _TakenBackError
+            raise _RollbackError
 
-        def carry_out(connection: Connection) -> None:
+        def delete_and_record(connection: Connection) -> None:
             counts.clear()
             if guard is not None and runs is not None:
                 _refuse_live_runs(connection, runs, guard)
@@ -255,18 +255,18 @@ class Deletions:
             connection.execute(
                 insert(deletion).values(
                     kind=kind.value,
-                    deleted_by=storable(by),
+                    deleted_by=make_storable(by),
                     counts=_without_zeros(counts),
                     created_at=self._clock(),
                 )
             )
 
         if count_only:
-            with contextlib.suppress(_TakenBackError):
-                self._database.write(count)
-            return Deleted(_without_zeros(counts))
-        remains = self._database.erase(carry_out)
-        return Deleted(_without_zeros(counts), remains)
+            with contextlib.suppress(_RollbackError):
+                self._database.write(count_and_roll_back)
+            return DeletionResult(_without_zeros(counts))
+        remains = self._database.delete_and_vacuum(delete_and_record)
+        return DeletionResult(_without_zeros(counts), remains)
 
 
 def _without_zeros(counts: Mapping[str, int]) -> dict[str, int]:
@@ -295,7 +295,7 @@ def _among(key: ColumnElement[Any], numbers: Collection[int]) -> ColumnElement[b
     return key.in_(select(listed.c.value))
 
 
-def _drop(connection: Connection, table: Table, *where: ColumnElement[bool]) -> int:
+def _delete_rows(connection: Connection, table: Table, *where: ColumnElement[bool]) -> int:
     return connection.execute(delete(table).where(*where)).rowcount
 
 
@@ -308,41 +308,47 @@ def _delete_conversations(
     items = connection.execute(
         select(run_item.c.id, run_item.c.run_id).where(_among(run_item.c.conversation_id, numbers))
     ).all()
-    claims = _ids(connection, claim.c.id, _among(claim.c.conversation_id, numbers))
+    claims = _read_ids(connection, claim.c.id, _among(claim.c.conversation_id, numbers))
     runs = sorted({row.run_id for row in items})
     _shrink_samples(connection, runs, {row.id for row in items}, counts)
     _delete_items(connection, counts, [row.id for row in items])
-    counts["labels"] += _drop(connection, human_label, _among(human_label.c.claim_id, claims))
-    counts["claims"] += _drop(connection, claim, _among(claim.c.id, claims))
-    documents = _ids(
+    counts["labels"] += _delete_rows(
+        connection, human_label, _among(human_label.c.claim_id, claims)
+    )
+    counts["claims"] += _delete_rows(connection, claim, _among(claim.c.id, claims))
+    documents = _read_ids(
         connection, turn_document.c.document_id, _among(turn_document.c.conversation_id, numbers)
     )
-    images = _images_of(connection, numbers)
-    _drop(connection, turn_document, _among(turn_document.c.conversation_id, numbers))
-    counts["turns"] += _drop(connection, turn, _among(turn.c.conversation_id, numbers))
-    counts["conversations"] += _drop(connection, conversation, _among(conversation.c.id, numbers))
-    counts["documents"] += _drop(
+    images = _list_images(connection, numbers)
+    _delete_rows(connection, turn_document, _among(turn_document.c.conversation_id, numbers))
+    counts["turns"] += _delete_rows(connection, turn, _among(turn.c.conversation_id, numbers))
+    counts["conversations"] += _delete_rows(
+        connection, conversation, _among(conversation.c.id, numbers)
+    )
+    counts["documents"] += _delete_rows(
         connection,
         document,
         _among(document.c.id, documents),
         document.c.id.not_in(select(turn_document.c.document_id)),
     )
-    counts["images"] += _drop_images(connection, images)
+    counts["images"] += _delete_unused_images(connection, images)
     _forget_examples(connection, {(row.source, row.key) for row in names}, counts)
     _forget_sources(connection, {row.source for row in names}, runs, counts)
-    _settle_runs(connection, runs, counts)
+    _recount_runs(connection, runs, counts)
 
 
 def _delete_items(connection: Connection, counts: Counter[str], items: Collection[int]) -> None:
     """Delete what was judged in conversations of runs, and that they were."""
-    for table, what in OF_ITEMS:
-        counts[what] += _drop(connection, table, _among(table.c.run_item_id, items))
-    counts["judged conversations"] += _drop(connection, run_item, _among(run_item.c.id, items))
+    for table, what in ITEM_TABLES:
+        counts[what] += _delete_rows(connection, table, _among(table.c.run_item_id, items))
+    counts["judged conversations"] += _delete_rows(
+        connection, run_item, _among(run_item.c.id, items)
+    )
     empty = batch.c.uid.not_in(select(batch_request.c.batch_uid))
-    counts["batches"] += _drop(connection, batch, empty)
+    counts["batches"] += _delete_rows(connection, batch, empty)
 
 
-def _settle_runs(connection: Connection, runs: Sequence[int], counts: Counter[str]) -> None:
+def _recount_runs(connection: Connection, runs: Sequence[int], counts: Counter[str]) -> None:
     """Count runs anew that lost conversations; those that have none left go."""
     left = set(
         connection.execute(
@@ -361,34 +367,36 @@ def _delete_one_run(connection: Connection, counts: Counter[str], number: RunId)
     if connection.execute(select(run.c.id).where(run.c.id == number)).first() is None:
         raise StoreError(f"there is no run {number}")
     judged = set(
-        _ids(
+        _read_ids(
             connection,
             verdict.c.claim_id,
             verdict.c.run_item_id.in_(select(run_item.c.id).where(run_item.c.run_id == number)),
         )
     )
-    _delete_items(connection, counts, _ids(connection, run_item.c.id, run_item.c.run_id == number))
+    _delete_items(
+        connection, counts, _read_ids(connection, run_item.c.id, run_item.c.run_id == number)
+    )
     _delete_run(connection, number, counts)
-    _drop_claims_of_nobody(connection, judged, counts)
+    _delete_unused_claims(connection, judged, counts)
 
 
 def _delete_run(connection: Connection, number: int, counts: Counter[str]) -> None:
     """Delete a run that has no conversations."""
-    samples = _ids(connection, sample.c.id, sample.c.run_id == number)
+    samples = _read_ids(connection, sample.c.id, sample.c.run_id == number)
     _delete_samples(connection, samples, counts)
     # People's labels are of the claim; that they were given in this run is no longer so.
     connection.execute(
         update(human_label).where(human_label.c.run_id == number).values(run_id=None)
     )
-    counts["stored replies"] += _drop(connection, judge_call, judge_call.c.run_id == number)
+    counts["stored replies"] += _delete_rows(connection, judge_call, judge_call.c.run_id == number)
     batches = select(batch.c.uid).where(batch.c.run_id == number)
-    _drop(connection, batch_request, batch_request.c.batch_uid.in_(batches))
-    counts["batches"] += _drop(connection, batch, batch.c.run_id == number)
-    counts["findings"] += _drop(connection, finding, finding.c.run_id == number)
+    _delete_rows(connection, batch_request, batch_request.c.batch_uid.in_(batches))
+    counts["batches"] += _delete_rows(connection, batch, batch.c.run_id == number)
+    counts["findings"] += _delete_rows(connection, finding, finding.c.run_id == number)
     # Numbers are given again, and must not lead to another run; nor must a process that was killed.
     killed = select(worker.c.uid).where(worker.c.run_id == number)
-    _drop(connection, lease, lease.c.worker.in_(killed))
-    _drop(connection, worker, worker.c.run_id == number)
+    _delete_rows(connection, lease, lease.c.worker.in_(killed))
+    _delete_rows(connection, worker, worker.c.run_id == number)
     connection.execute(update(run).where(run.c.claims_run == number).values(claims_run=None))
     for row in connection.execute(select(test_opening)).all():
         if number in row.runs:
@@ -399,18 +407,18 @@ def _delete_run(connection: Connection, number: int, counts: Counter[str]) -> No
             )
     example = select(run.c.example_set).where(run.c.id == number).scalar_subquery()
     others = select(run.c.example_set).where(run.c.id != number, run.c.example_set.is_not(None))
-    counts["sets of examples"] += _drop(
+    counts["sets of examples"] += _delete_rows(
         connection,
         example_set,
         example_set.c.digest == example,
         example_set.c.digest.not_in(others),
     )
-    counts["runs"] += _drop(connection, run, run.c.id == number)
+    counts["runs"] += _delete_rows(connection, run, run.c.id == number)
 
 
 def _delete_samples(connection: Connection, samples: Collection[int], counts: Counter[str]) -> None:
     """Delete samples; labels that were given in them stay, as labels outside a sample."""
-    counts["places in samples"] += _drop(
+    counts["places in samples"] += _delete_rows(
         connection, sample_claim, _among(sample_claim.c.sample_id, samples)
     )
     connection.execute(
@@ -418,7 +426,7 @@ def _delete_samples(connection: Connection, samples: Collection[int], counts: Co
         .where(_among(human_label.c.sample_id, samples))
         .values(sample_id=None, stratum=None, probability=None)
     )
-    counts["samples"] += _drop(connection, sample, _among(sample.c.id, samples))
+    counts["samples"] += _delete_rows(connection, sample, _among(sample.c.id, samples))
 
 
 def _shrink_samples(
@@ -438,7 +446,7 @@ def _shrink_samples(
             .order_by(sample_claim.c.position)
         ).all()
         left = [each for each in left if each.run_item_id not in items]
-        changed = _shrunk(connection, row, left, items)
+        changed = _recount_sample(connection, row, left, items)
         if changed is None:
             _delete_samples(connection, [row.id], counts)
             continue
@@ -455,13 +463,13 @@ def _shrink_samples(
                 )
 
 
-def _shrunk(
+def _recount_sample(
     connection: Connection, row: AnyRow, left: Sequence[AnyRow], items: Collection[int]
 ) -> dict[str, Any] | None:
     """Give frame and strata of a sample without some conversations; None: they are not known."""
     if not left or row.kind == SampleKind.REPEAT.value:
         return None
-    frame = frame_of(connection, RunId(row.run_id), row.stratified_by)
+    frame = read_frame(connection, RunId(row.run_id), row.stratified_by)
     units = [each for each in frame if each.item not in items]
     if row.design == Design.CONVERSATIONS.value:
         before = {CONVERSATIONS: frame.conversations}
@@ -485,7 +493,7 @@ def _shrunk(
     }
 
 
-def _images_of(connection: Connection, numbers: Collection[int]) -> set[str]:
+def _list_images(connection: Connection, numbers: Collection[int]) -> set[str]:
     return {
         each["sha256"]
         for place in (turn, turn_document)
@@ -499,7 +507,7 @@ def _images_of(connection: Connection, numbers: Collection[int]) -> set[str]:
     }
 
 
-def _drop_images(connection: Connection, images: Collection[str]) -> int:
+def _delete_unused_images(connection: Connection, images: Collection[str]) -> int:
     """Delete those of some images that no turn and no document has any more."""
     unused = set(images)
     if unused:
@@ -508,7 +516,7 @@ def _drop_images(connection: Connection, images: Collection[str]) -> int:
                 select(place.c.images).where(func.json_array_length(place.c.images) > 0)
             ):
                 unused -= {each["sha256"] for each in row.images}
-    return sum(_drop(connection, image, image.c.sha256 == each) for each in unused)
+    return sum(_delete_rows(connection, image, image.c.sha256 == each) for each in unused)
 
 
 def _forget_examples(
@@ -543,11 +551,11 @@ def _forget_sources(
         kept = [each for each in row.sources if each not in gone]
         if kept != row.sources:
             connection.execute(update(run).where(run.c.id == row.id).values(sources=kept))
-    _drop_views(connection, Name.SOURCE, gone, counts)
+    _delete_views(connection, TermName.SOURCE, gone, counts)
 
 
-def _drop_views(
-    connection: Connection, name: Name, values: Collection[str], counts: Counter[str]
+def _delete_views(
+    connection: Connection, name: TermName, values: Collection[str], counts: Counter[str]
 ) -> None:
     """Delete saved views whose filter names one of some things that are gone."""
     folded = {each.casefold() for each in values}
@@ -555,33 +563,33 @@ def _drop_views(
         terms = [
             term
             for scope in Scope
-            for term in read_filter(row.filter, Ground(scope)).filter.of(name)
+            for term in read_filter(row.filter, FilterContext(scope)).filter.list_terms(name)
         ]
         if any(term.value.casefold() in folded for term in terms):
-            counts["saved views"] += _drop(connection, saved_view, saved_view.c.id == row.id)
+            counts["saved views"] += _delete_rows(connection, saved_view, saved_view.c.id == row.id)
 
 
 def _delete_person(connection: Connection, counts: Counter[str], name: str) -> None:
     mine = human_label.c.reviewer == name
-    claims = _ids(connection, human_label.c.claim_id, mine)
-    counts["labels"] += _drop(connection, human_label, mine)
-    seen = _drop(connection, exposure, exposure.c.reviewer == name)
+    claims = _read_ids(connection, human_label.c.claim_id, mine)
+    counts["labels"] += _delete_rows(connection, human_label, mine)
+    seen = _delete_rows(connection, exposure, exposure.c.reviewer == name)
     counts["notes of who saw a judge's verdicts"] += seen
-    repeats = _ids(
+    repeats = _read_ids(
         connection,
         sample.c.id,
         sample.c.reviewer == name,
         sample.c.kind == SampleKind.REPEAT.value,
     )
     _delete_samples(connection, repeats, counts)
-    for table, where in NAMED:
+    for table, where in NAME_COLUMNS:
         counts["names beside work of others"] += connection.execute(
-            update(table).where(table.c[where] == name).values({where: NOBODY})
+            update(table).where(table.c[where] == name).values({where: DELETED_PERSON})
         ).rowcount
-    _drop_views(connection, Name.REVIEWER, [name], counts)
+    _delete_views(connection, TermName.REVIEWER, [name], counts)
     _clean_metadata(connection, name, counts)
-    _drop_claims_of_nobody(connection, claims, counts)
-    _refresh(connection, claims)
+    _delete_unused_claims(connection, claims, counts)
+    _refresh_scores(connection, claims)
 
 
 def _clean_metadata(connection: Connection, name: str, counts: Counter[str]) -> None:
@@ -616,7 +624,7 @@ def _without_person(value: Any, name: str) -> Any:
         case list():
             return [_without_person(part, name) for part in value if not _is_by(part, name)]
         case _:
-            return NOBODY if value == name else value
+            return DELETED_PERSON if value == name else value
 
 
 def _is_by(value: Any, name: str) -> bool:
@@ -624,7 +632,7 @@ def _is_by(value: Any, name: str) -> bool:
     return isinstance(value, dict) and any(value.get(key) == name for key in _AUTHORS)
 
 
-def _drop_claims_of_nobody(
+def _delete_unused_claims(
     connection: Connection, claims: Collection[int], counts: Counter[str]
 ) -> None:
     """Delete those of some claims that nobody labelled, no judge judged and no sample holds."""
@@ -641,10 +649,10 @@ def _drop_claims_of_nobody(
         claim.c.id.not_in(select(table.c.claim_id).where(table.c.claim_id.is_not(None)))
         for table in users
     ]
-    counts["claims"] += _drop(connection, claim, _among(claim.c.id, claims), *unused)
+    counts["claims"] += _delete_rows(connection, claim, _among(claim.c.id, claims), *unused)
 
 
-def _refresh(connection: Connection, claims: Collection[int]) -> None:
+def _refresh_scores(connection: Connection, claims: Collection[int]) -> None:
     """Bring every conversation of a run up to date that holds one of some claims."""
     items: dict[int, set[int]] = {}
     for row in connection.execute(
@@ -658,5 +666,7 @@ def _refresh(connection: Connection, claims: Collection[int]) -> None:
         refresh_conversation(connection, number, sorted(held))
 
 
-def _ids(connection: Connection, key: ColumnElement[Any], *where: ColumnElement[bool]) -> list[int]:
+def _read_ids(
+    connection: Connection, key: ColumnElement[Any], *where: ColumnElement[bool]
+) -> list[int]:
     return list(connection.execute(select(key).where(*where).distinct()).scalars())

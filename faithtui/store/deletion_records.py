@@ -24,14 +24,14 @@ class DeletionRow:
     id: int
     kind: DeletionKind
     deleted_by: str
-    """Who did it; `NOBODY` when that person was deleted since."""
+    """Who did it; `DELETED_PERSON` when that person was deleted since."""
     counts: Mapping[str, int]
     """Rows that went, or were changed, by what they are; kinds that had none are left out."""
     created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
+class DeletionResult:
     """What a deletion did."""
 
     counts: Mapping[str, int]
@@ -40,7 +40,7 @@ class Deleted:
     """Why bytes of it may still be in the files, in a sentence; None: they are not."""
 
 
-NOBODY = "(deleted)"
+DELETED_PERSON = "(deleted)"
 """Stands where a deleted person's name stood beside something that others need."""
 
 

@@ -191,7 +191,7 @@ class ClaimView:
     verdict, or the conversation was open with the judge in view."""
 
     @property
-    def judge(self) -> WindowVerdictView:
+    def home_verdict(self) -> WindowVerdictView:
         """The home verdict."""
         return self.verdicts[0]
 
@@ -232,7 +232,7 @@ class ReviewView:
     """All truths are there; while blind, only those named for claims that are open may be."""
 
     @property
-    def blind(self) -> bool:
+    def is_blind(self) -> bool:
         """Whether anything is kept from the reviewer: then no score of the whole is shown."""
         return bool(self.hidden)
 
@@ -247,7 +247,7 @@ class StoredImage:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedRun:
+class ComparisonRun:
     """A run that judged the conversation; a column of the comparison."""
 
     run: RunRow
@@ -255,7 +255,7 @@ class ComparedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedCell:
+class ComparisonCell:
     """What one run says about one answer alone."""
 
     score: Score
@@ -269,27 +269,27 @@ class ComparedCell:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedAnswer:
+class ComparisonAnswer:
     """One answer and what every run says about it; a row of the comparison."""
 
     turn: int
     content: str
     human: str | None
     """What people said of the whole answer; None: nobody did."""
-    cells: tuple[ComparedCell | None, ...]
+    cells: tuple[ComparisonCell | None, ...]
     """One per run; None: the run did not judge this answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class CompareView:
+class ComparisonView:
     """One conversation, as all metrics and judges see it."""
 
     conversation: ConversationId
     source: str
     key: str
-    runs: tuple[ComparedRun, ...]
+    runs: tuple[ComparisonRun, ...]
     """The newest run of each metric and judge that has the conversation, in the order of runs."""
-    answers: tuple[ComparedAnswer, ...]
+    answers: tuple[ComparisonAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +322,7 @@ class StoredReply:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedReply:
+class CallContext:
     """What a reply answers, and for whom."""
 
     key: str
@@ -437,7 +437,7 @@ class PendingItem:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedItem:
+class ItemCheckResult:
     """What the checks found in a conversation of a run."""
 
     item: ItemId

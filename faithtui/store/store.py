@@ -15,7 +15,7 @@ from typing import Self, TypeVar
 
 from faithtui.store.annotations.guidelines import Guidelines
 from faithtui.store.annotations.provenance import Provenance
-from faithtui.store.annotations.raters import Raters
+from faithtui.store.annotations.raters import RaterReader
 from faithtui.store.annotations.reviews import Reviews
 from faithtui.store.bundles.bundles import Bundles
 from faithtui.store.calls.batches import Batches
@@ -25,13 +25,13 @@ from faithtui.store.calls.recalibrations import Recalibrations
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
 from faithtui.store.deletion import Deletions
-from faithtui.store.runs.claim_details import Details
+from faithtui.store.runs.claim_details import ClaimDetails
 from faithtui.store.runs.findings import Findings
 from faithtui.store.runs.runs import Runs
 from faithtui.store.samples.samples import Samples
 from faithtui.store.samples.splits import Splits
 from faithtui.store.schema.checksums import refuse_changed_labels
-from faithtui.store.schema.row_counts import census
+from faithtui.store.schema.row_counts import count_rows
 from faithtui.store.search.filters import Search
 from faithtui.store.search.saved_views import SavedViews
 
@@ -80,8 +80,8 @@ class Store:
         self.search = Search(database)
         self.saved_views = SavedViews(database, clock)
         self.bundles = Bundles(database)
-        self.raters = Raters(database)
-        self.details = Details(database)
+        self.raters = RaterReader(database)
+        self.claim_details = ClaimDetails(database)
         self.splits = Splits(database, clock)
         self.examples = Examples(database, clock)
         self.provenance = Provenance(database)
@@ -155,12 +155,12 @@ class Store:
         Raises:
             StoreError: A label is not what was written.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             refuse_changed_labels(connection)
 
-    def census(self) -> dict[str, int]:
+    def count_rows(self) -> dict[str, int]:
         """Count the rows of every table, by name; nothing of what is in them is told."""
-        return census(self._database)
+        return count_rows(self._database)
 
     def submit(
         self,

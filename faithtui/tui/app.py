@@ -20,19 +20,31 @@ from textual.worker import Worker, WorkerState
 
 from faithtui.errors import FaithtuiError, StoreError
 from faithtui.tui import screen_catalog
-from faithtui.tui.bookmark import Bookmarks, Place, found_again, mark_of, take_up
-from faithtui.tui.conversations.import_files import loading
-from faithtui.tui.messages import Failed, FirstLook, SettingsChanged, StoreOpened, StoreRefused
-from faithtui.tui.session import Defaults, Preferences, Session, utc_now
-from faithtui.tui.shutdown import LeavingApp
-from faithtui.tui.terminal import SteadyDriver
+from faithtui.tui.bookmark import (
+    BookmarkFile,
+    BookmarkTarget,
+    make_bookmark,
+    resolve_bookmark,
+    restore_session,
+)
+from faithtui.tui.conversations.import_files import pause_garbage_collection
+from faithtui.tui.messages import (
+    FirstRunsRead,
+    SettingsChanged,
+    StoreOpened,
+    StoreOpenFailed,
+    WorkerFailed,
+)
+from faithtui.tui.session import NewRunDefaults, ReviewPreferences, Session, utc_now
+from faithtui.tui.shutdown import ShutdownApp
+from faithtui.tui.terminal import DetachableDriver
 from faithtui.tui.theme import theme
 from faithtui.tui.theme.ascii import AsciiFilter
-from faithtui.tui.theme.lines import shown
+from faithtui.tui.theme.lines import escape_text
 from faithtui.tui.widgets.drawn import COMPONENTS
 
 if TYPE_CHECKING:
-    from faithtui.config import Configured
+    from faithtui.config import SettingsWithOrigins
     from faithtui.domain.ids import RunId
     from faithtui.store.records import RunRow
     from faithtui.store.store import Store
@@ -41,11 +53,11 @@ BOOKMARK_S = 1.0
 """How often is written down where one is, if that has changed."""
 POLL_S = 1.0
 """How often another process's writes are looked for."""
-NEXT_WITHIN_S = 0.25
+NEXT_RUN_POLL_S = 0.25
 """How often is looked whether a run that others wait for is through."""
 LOAD_AFTER_S = 0.3
 """How long the first rows have to themselves before the other screens are imported."""
-GIVE_WAY_S = 0.08
+YIELD_AFTER_KEY_S = 0.08
 """How long a run rests after a key, so that it is answered as if none were on. Somebody who gives a
 verdict a second makes a run slower by a twelfth."""
 SWITCH_INTERVAL_S = 0.0005
@@ -53,7 +65,7 @@ SWITCH_INTERVAL_S = 0.0005
 _STYLES = Path(__file__).parent
 
 
-class FaithApp(LeavingApp):
+class FaithApp(ShutdownApp):
     """faithtui on one store.
 
     Args:
@@ -93,25 +105,25 @@ class FaithApp(LeavingApp):
         first_screen: str = "runs",
         run: "RunId | None" = None,
         resume: bool = False,
-        defaults: Defaults | None = None,
+        defaults: NewRunDefaults | None = None,
         theme_name: str | None = None,
         report_directory: Path | None = None,
         now: Callable[[], datetime] = utc_now,
         open_store: "Callable[[Path], Store] | None" = None,
-        configured: "Configured | None" = None,
+        configured: "SettingsWithOrigins | None" = None,
         keymap: Mapping[str, str] | None = None,
         ascii: bool = False,
-        bookmarks: Bookmarks | None = None,
+        bookmarks: BookmarkFile | None = None,
     ) -> None:
         session = Session(
-            reviewer=reviewer, store_path=store_path, defaults=defaults or Defaults(), now=now
+            reviewer=reviewer, store_path=store_path, defaults=defaults or NewRunDefaults(), now=now
         )
         super().__init__(session, first_screen=first_screen, resume=resume)
         session.run = run
         session.configured = configured
         session.keymap = dict(keymap or {})
         if configured is not None:
-            session.preferences = Preferences.of(configured.settings)
+            session.preferences = ReviewPreferences.from_settings(configured.settings)
         if report_directory is not None:
             session.report_directory = report_directory
         self._store_path = store_path
@@ -119,12 +131,12 @@ class FaithApp(LeavingApp):
         self._first = first_screen
         self._ascii = AsciiFilter(enabled=ascii)
         self._bookmarks = bookmarks
-        self._place: Place | None = None
+        self._bookmark_target: BookmarkTarget | None = None
         self._data_version = -1
         self._switch_interval = sys.getswitchinterval()
         for each in theme.THEMES.values():
             self.register_theme(each)
-        wanted = self._theme_called(theme_name)
+        wanted = self._find_theme(theme_name)
         self._styles_are_fresh = wanted != self.theme
         self.theme = wanted
         self.stylesheet.set_variables(self.get_css_variables())
@@ -138,7 +150,7 @@ class FaithApp(LeavingApp):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Give our colours to themes that do not have them."""
-        return theme.meaning(self.current_theme.dark)
+        return theme.get_default_variables(self.current_theme.dark)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Replace what is not ASCII last, where that is wanted."""
@@ -151,24 +163,24 @@ class FaithApp(LeavingApp):
     def get_driver_class(self) -> type[Driver]:
         """Take a driver for terminals that can do without one."""
         chosen = super().get_driver_class()
-        return SteadyDriver if chosen is LinuxDriver else chosen
+        return DetachableDriver if chosen is LinuxDriver else chosen
 
     async def on_mount(self) -> None:
         """Show the first screen, then open the store."""
-        if isinstance(self._driver, SteadyDriver):
-            self.look_out(self._driver)
+        if isinstance(self._driver, DetachableDriver):
+            self.leave_on_hangup(self._driver)
         self._switch_interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         self.set_keymap(self.session.keymap)
-        self.install(self._first)
+        self.install_main_screen(self._first)
         await self.push_screen(self._first)
-        self.call_after_refresh(self.open)
+        self.call_after_refresh(self.open_store)
 
     async def on_event(self, event: events.Event) -> None:
         """Let runs rest while what somebody pressed is drawn."""
         if isinstance(event, (events.Key, events.MouseDown)):
-            for run in self.session.active:
-                run.give_way(GIVE_WAY_S)
+            for run in self.session.process_runs:
+                run.yield_to_ui(YIELD_AFTER_KEY_S)
         await super().on_event(event)
 
     def on_unmount(self) -> None:
@@ -176,32 +188,32 @@ class FaithApp(LeavingApp):
         sys.setswitchinterval(self._switch_interval)
 
     @work(exit_on_error=False, group="open")
-    async def open(self) -> None:
+    async def open_store(self) -> None:
         """Open the store without holding up the screen."""
         if self._first == "runs":
-            rows = await asyncio.to_thread(_first_look, self._store_path)
+            rows = await asyncio.to_thread(_read_first_runs, self._store_path)
             if rows:
-                await self._painted(rows)
+                await self._show_first_rows(rows)
         try:
             store = await asyncio.to_thread(self._open_store, self._store_path)
         except StoreError as error:
-            self.post_message(StoreRefused(error))
+            self.post_message(StoreOpenFailed(error))
             return
         if self._bookmarks is not None:
             stopped = await asyncio.to_thread(self._bookmarks.read)
-            self._place = await asyncio.to_thread(
-                found_again, stopped, store, self.session.reviewer
+            self._bookmark_target = await asyncio.to_thread(
+                resolve_bookmark, stopped, store, self.session.reviewer
             )
-        self.session.opened(store)
-        self._tell_notes(store)
+        self.session.set_store(store)
+        self._show_opening_notes(store)
         self.post_message(StoreOpened())
 
-    async def _painted(self, rows: "tuple[RunRow, ...]") -> None:
+    async def _show_first_rows(self, rows: "tuple[RunRow, ...]") -> None:
         """Let the list of runs draw what was read, and wait until it has."""
         painted = asyncio.Event()
         # What is typed at the first rows is meant for what they lead to.
-        self.navigation.hold_keys(self.open)
-        self.screen.post_message(FirstLook(rows))
+        self.navigation.hold_keys(self.open_store)
+        self.screen.post_message(FirstRunsRead(rows))
         self.screen.call_after_refresh(painted.set)
         await painted.wait()
 
@@ -211,52 +223,59 @@ class FaithApp(LeavingApp):
         await asyncio.to_thread(_load_screens)
 
     @on(StoreOpened)
-    def begin(self) -> None:
+    def begin_reading(self) -> None:
         """Let the screen read, and look for changes from now on."""
         self._data_version = self.session.store.data_version()
         # A screen that brings styles nobody read yet would have all others read anew with them.
         for path in sorted(_STYLES.rglob("*.tcss")):
             self.stylesheet.read(path)
-        self.set_interval(POLL_S, self.poll)
-        self.set_interval(NEXT_WITHIN_S, self.go_on)
+        self.set_interval(POLL_S, self.poll_store)
+        self.set_interval(NEXT_RUN_POLL_S, self.begin_next_run)
         self.set_timer(LOAD_AFTER_S, self.load_screens)
-        self._go_where_one_stopped()
+        self._restore_bookmark()
         self.reload_screens()
-        self.resume_at_once()
-        self.navigation.release_keys(self.open)
+        self.resume_first_run()
+        self.navigation.release_keys(self.open_store)
 
-    def _go_where_one_stopped(self) -> None:
+    def _restore_bookmark(self) -> None:
         """Go on at the place of the bookmark, and keep it up to date from now on."""
         if self._bookmarks is None:
             return
-        if self._place is not None:
-            take_up(self.session, self._place)
-            known = self._place.screen in screen_catalog.LETTERS and self.here == self._first
-            if self._place.run is not None and self._place.screen is not None and known:
-                self.go(self._place.screen)
-        self.set_interval(BOOKMARK_S, self.keep_place)
+        if self._bookmark_target is not None:
+            restore_session(self.session, self._bookmark_target)
+            known = (
+                self._bookmark_target.screen in screen_catalog.LETTERS
+                and self.current_screen_name == self._first
+            )
+            if (
+                self._bookmark_target.run is not None
+                and self._bookmark_target.screen is not None
+                and known
+            ):
+                self.show_screen(self._bookmark_target.screen)
+        self.set_interval(BOOKMARK_S, self.write_bookmark)
 
-    def keep_place(self) -> None:
+    def write_bookmark(self) -> None:
         """Keep where one is; a small file, and only when it is another place."""
         if self._bookmarks is not None:
-            claim = getattr(getattr(self.screen, "at", None), "claim", None)
-            self._bookmarks.write(mark_of(self.session, self.here, claim))
+            claim = getattr(getattr(self.screen, "review_position", None), "claim", None)
+            self._bookmarks.write(make_bookmark(self.session, self.current_screen_name, claim))
 
-    @on(StoreRefused)
-    def explain_refusal(self, event: StoreRefused) -> None:
+    @on(StoreOpenFailed)
+    def show_store_error(self, event: StoreOpenFailed) -> None:
         """Say why there is no store, and the way out."""
-        from faithtui.tui.screen.store_error import RefusedScreen
+        from faithtui.tui.screen.store_error import StoreErrorScreen
 
-        self.navigation.release_keys(self.open)
+        self.navigation.release_keys(self.open_store)
         self._exit_code = event.error.exit_code
-        self.navigation.open_window(RefusedScreen(str(event.error), self._store_path))
+        self.navigation.open_window(StoreErrorScreen(str(event.error), self._store_path))
 
-    def poll(self) -> None:
+    def poll_store(self) -> None:
         """Read again when anybody wrote, in this process or in another one."""
-        if self._leaving:
+        if self._is_leaving:
             return  # the store closes
-        for run in self.session.active:
-            if run.finished and run.bug is not None:
+        for run in self.session.process_runs:
+            if run.is_finished and run.bug is not None:
                 raise run.bug
         version = self.session.store.data_version()
         if version != self._data_version and not self._is_reading():
@@ -273,14 +292,14 @@ class FaithApp(LeavingApp):
         """Take changed settings into use at once, as far as that goes."""
         session, settings = self.session, event.configured.settings
         session.configured = event.configured
-        session.preferences = Preferences.of(settings)
-        session.defaults = Defaults.of(settings)
+        session.preferences = ReviewPreferences.from_settings(settings)
+        session.defaults = NewRunDefaults.from_settings(settings)
         if event.keymap is not None:
             # Changed in place: panes that show keys hold it.
             session.keymap.clear()
             session.keymap |= event.keymap
             self.set_keymap(session.keymap)
-        self.theme = self._theme_called(settings.theme)
+        self.theme = self._find_theme(settings.theme)
         if event.ascii != self._ascii.enabled:
             self._ascii.enabled = event.ascii
             for screen in self.screen_stack:
@@ -288,7 +307,7 @@ class FaithApp(LeavingApp):
                     widget.notify_style_update()
                 screen.refresh(layout=True)
 
-    def _theme_called(self, name: str | None) -> str:
+    def _find_theme(self, name: str | None) -> str:
         """Find a theme by the word of the settings; dark when there is no such theme."""
         known = theme.THEMES.get(name or "dark")
         wanted = known.name if known is not None else name
@@ -297,24 +316,24 @@ class FaithApp(LeavingApp):
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Say what failed in a worker of the app itself."""
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self.show_failure(Failed(event.worker.error))
+            self.show_failure(WorkerFailed(event.worker.error))
 
-    def _tell_notes(self, store: "Store") -> None:
+    def _show_opening_notes(self, store: "Store") -> None:
         """Say what whoever opens this store should know."""
         from faithtui.store.file.location import opening_notes
 
         for note in opening_notes(store):
-            self.notify(shown(note).text, severity="warning", markup=False, timeout=15)
+            self.notify(escape_text(note).text, severity="warning", markup=False, timeout=15)
 
-    @on(Failed)
-    def show_failure(self, event: Failed) -> None:
+    @on(WorkerFailed)
+    def show_failure(self, event: WorkerFailed) -> None:
         """Say what failed; a bug ends the app with its traceback."""
-        if self._leaving:
+        if self._is_leaving:
             return
         if not isinstance(event.error, FaithtuiError):
             raise event.error
         self.notify(
-            shown(str(event.error)).text,
+            escape_text(str(event.error)).text,
             title="That did not work",
             severity="error",
             markup=False,
@@ -322,16 +341,16 @@ class FaithApp(LeavingApp):
         )
 
 
-def _first_look(path: Path) -> "tuple[RunRow, ...] | None":
+def _read_first_runs(path: Path) -> "tuple[RunRow, ...] | None":
     """Read the runs without what is slow to import."""
-    from faithtui.store.runs.startup_list import first_look
+    from faithtui.store.runs.startup_list import read_startup_runs
 
-    return first_look(path)
+    return read_startup_runs(path)
 
 
 def _open_store(path: Path) -> "Store":
     """Open the store; imports what is slow only now."""
-    with loading():
+    with pause_garbage_collection():
         from faithtui.store.store import Store
 
     return Store.open(path)
@@ -339,5 +358,5 @@ def _open_store(path: Path) -> "Store":
 
 def _load_screens() -> None:
     """Import all screens."""
-    with loading():
+    with pause_garbage_collection():
         screen_catalog.load_all()

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def apart(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+async def run_in_own_loop(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine elsewhere and wait for it without holding up keys.
 
     Args:
@@ -23,16 +23,16 @@ async def apart(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """
     future: Future[T] = Future()
 
-    def work() -> None:
+    def run_in_thread() -> None:
         # All of it goes to whoever waits; here nobody would see it.
         try:
-            future.set_result(asyncio.run(_run(make)))
+            future.set_result(asyncio.run(_await_coroutine(make)))
         except BaseException as error:
             future.set_exception(error)
 
-    threading.Thread(target=work, name="faithtui-apart", daemon=True).start()
+    threading.Thread(target=run_in_thread, name="faithtui-apart", daemon=True).start()
     return await asyncio.shield(asyncio.wrap_future(future))
 
 
-async def _run(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+async def _await_coroutine(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     return await make()

@@ -60,17 +60,17 @@ class Bookmark:
         if not isinstance(stored, dict):
             return cls()
 
-        def number(name: str) -> int | None:
+        def read_id(name: str) -> int | None:
             value = stored.get(name)
             return value if type(value) is int and 0 <= value < 1 << 62 else None
 
         screen, lists = stored.get("screen"), stored.get("lists")
         return cls(
             screen if isinstance(screen, str) else None,
-            number("run"),
-            number("item"),
-            number("claim"),
-            number("sample"),
+            read_id("run"),
+            read_id("item"),
+            read_id("claim"),
+            read_id("sample"),
             stored.get("blind") is True,
             tuple(
                 (each[0], each[1], each[2])
@@ -83,7 +83,7 @@ class Bookmark:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BookmarkTarget:
     """Where a bookmark leads."""
 
     screen: str | None
@@ -96,7 +96,7 @@ class Place:
 
 
 @dataclass
-class Bookmarks:
+class BookmarkFile:
     """The bookmark of one person in one store.
 
     Attributes:
@@ -131,7 +131,7 @@ class Bookmarks:
             self._written = bookmark
 
 
-def mark_of(session: Session, screen: str, claim: ClaimId | None) -> Bookmark:
+def make_bookmark(session: Session, screen: str, claim: ClaimId | None) -> Bookmark:
     """Say where somebody is.
 
     Args:
@@ -144,15 +144,15 @@ def mark_of(session: Session, screen: str, claim: ClaimId | None) -> Bookmark:
         session.run,
         session.item,
         claim or session.claim,
-        None if session.claims is None else session.claims.sample,
-        session.blind,
+        None if session.claim_queue is None else session.claim_queue.sample,
+        session.is_blind,
         tuple((name, each.filter, each.sort) for name, each in sorted(session.lists.items())),
     )
 
 
-def found_again(bookmark: Bookmark, store: "Store", reviewer: str) -> Place:
+def resolve_bookmark(bookmark: Bookmark, store: "Store", reviewer: str) -> BookmarkTarget:
     """Look up what a bookmark names; what is not in the store any more is left out."""
-    place = Place(bookmark.screen, bookmark.blind, bookmark.lists)
+    place = BookmarkTarget(bookmark.screen, bookmark.blind, bookmark.lists)
     try:
         if bookmark.run is None:
             return place
@@ -171,7 +171,7 @@ def found_again(bookmark: Bookmark, store: "Store", reviewer: str) -> Place:
         return place
 
 
-def take_up(session: Session, place: Place) -> None:
+def restore_session(session: Session, place: BookmarkTarget) -> None:
     """Go where somebody stopped."""
     for name, wanted, sort in place.lists:
         session.lists[name] = ListState(wanted, sort)
@@ -181,5 +181,5 @@ def take_up(session: Session, place: Place) -> None:
     if place.queue is not None:
         session.take_queue(place.queue)
     elif place.blind:
-        session.blinded = True
+        session.is_judge_hidden = True
     session.item, session.claim = place.item, place.claim

@@ -10,7 +10,7 @@ from faithtui.domain.ids import RunId
 from faithtui.errors import FaithtuiError
 
 if TYPE_CHECKING:
-    from faithtui.config import Configured
+    from faithtui.config import SettingsWithOrigins
     from faithtui.store.records import RunRow
 
 
@@ -20,21 +20,21 @@ class StoreOpened(Message):
 
 
 @dataclass
-class FirstLook(Message):
+class FirstRunsRead(Message):
     """The list of runs was read before the store is open."""
 
     rows: tuple["RunRow", ...]
 
 
 @dataclass
-class StoreRefused(Message):
+class StoreOpenFailed(Message):
     """The store could not be opened."""
 
     error: FaithtuiError
 
 
 @dataclass
-class Go(Message):
+class ShowScreen(Message):
     """Another main screen is wanted."""
 
     screen: str
@@ -44,12 +44,12 @@ class Go(Message):
 
 
 @dataclass
-class NewRunWanted(Message):
+class NewRunRequested(Message):
     """The form for a new run is wanted."""
 
 
 @dataclass
-class ResumeWanted(Message):
+class ResumeRequested(Message):
     """A run is to be taken up."""
 
     run: RunId
@@ -58,7 +58,7 @@ class ResumeWanted(Message):
 
 
 @dataclass
-class Failed(Message):
+class WorkerFailed(Message):
     """A worker of a screen failed."""
 
     error: BaseException
@@ -68,7 +68,7 @@ class Failed(Message):
 class SettingsChanged(Message):
     """Settings were changed in the app."""
 
-    configured: "Configured"
+    configured: "SettingsWithOrigins"
     keymap: Mapping[str, str] | None
     """Keys by id where they are not the default ones; None: as before."""
     ascii: bool

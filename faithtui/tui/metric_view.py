@@ -26,17 +26,17 @@ def spec_of(run: RunSpec) -> "MetricSpec":
     from faithtui.metrics import registry
 
     try:
-        return registry.entry(run.metric).spec
+        return registry.find_metric(run.metric).spec
     except ConfigError:
-        return _unknown(run)
+        return _describe_unknown_metric(run)
 
 
-def counted(count: int, spec: "MetricSpec") -> str:
+def count_units(count: int, spec: "MetricSpec") -> str:
     """Count what the metric judges: `1 claim`, `2 statements`."""
-    return fmt.plural(count, *spec.units)
+    return fmt.count_in_words(count, *spec.units)
 
 
-def titled(words: str) -> str:
+def capitalise(words: str) -> str:
     """Begin with a capital."""
     return words[:1].upper() + words[1:]
 
@@ -60,7 +60,7 @@ def units_at(level: "Level", spec: "MetricSpec") -> tuple[str, str]:
     return "answer", "answers"
 
 
-def _unknown(run: RunSpec) -> "MetricSpec":
+def _describe_unknown_metric(run: RunSpec) -> "MetricSpec":
     """Describe a metric that a newer faithtui may have stored."""
     from faithtui.metrics.base import MetricSpec
 
@@ -70,7 +70,7 @@ def _unknown(run: RunSpec) -> "MetricSpec":
         title=name,
         version=run.metric_version,
         peer=run.peer,
-        labels=_labels(run.rule),
+        labels=_make_label_set(run.rule),
         judges="claim",
         units=("claim", "claims"),
         references="truths",
@@ -81,7 +81,7 @@ def _unknown(run: RunSpec) -> "MetricSpec":
     )
 
 
-def _labels(rule: "ScoringRule") -> LabelSet:
+def _make_label_set(rule: "ScoringRule") -> LabelSet:
     """Make a vocabulary of stored words; the three of faithfulness where none were stored."""
     if set(rule.labels) <= set(FAITHFULNESS.names):
         return FAITHFULNESS

@@ -24,10 +24,10 @@ from textual.worker import Worker, WorkerError
 P = ParamSpec("P")
 NodeT = TypeVar("NodeT", bound="_Node")
 
-Change = Callable[[], Awaitable[object] | object]
+ScreenChange = Callable[[], Awaitable[object] | object]
 """What is done between two keys."""
 
-HOPS = 3
+MESSAGE_ROUNDS = 3
 """How often messages are followed up to the app before a key is done with: the key itself, what the
 widget makes of it (a row was chosen), and what the screen makes of that (another screen is wanted).
 """
@@ -59,12 +59,12 @@ class Navigation:
         given_up: Callable[[], object],
     ) -> None:
         self._app = app
-        self._hand_on = hand_on
+        self._forward_event = hand_on
         self._quit_keys = quit_keys
-        self._given_up = given_up
+        self._on_give_up = given_up
         self._inputs: deque[events.Event] = deque()
-        self._changes: deque[tuple[Change, asyncio.Future[None]]] = deque()
-        self._awaited: dict[object, Callable[[], object] | None] = {}
+        self._changes: deque[tuple[ScreenChange, asyncio.Future[None]]] = deque()
+        self._key_holds: dict[object, Callable[[], object] | None] = {}
         """What keys wait for, each with a way to give it up; None: it cannot be."""
         self._tasks: set[asyncio.Task[None]] = set()
         """Those that wait for workers; the event loop alone would not keep them."""
@@ -77,10 +77,10 @@ class Navigation:
     @property
     def is_settled(self) -> bool:
         """Whether every key was handled, with all that it brought about."""
-        return not (self._is_busy or self._inputs or self._changes or self._awaited)
+        return not (self._is_busy or self._inputs or self._changes or self._key_holds)
 
     @staticmethod
-    def takes(event: events.Event) -> bool:
+    def is_user_input(event: events.Event) -> bool:
         """Whether an event is input of a person, as it came from the terminal, that acts."""
         kinds = (events.Key, events.Paste, events.MouseDown, events.MouseUp)
         return isinstance(event, kinds) and not event.is_forwarded
@@ -88,9 +88,9 @@ class Navigation:
     def take_input(self, event: events.Event) -> None:
         """Hand on an event when its turn comes."""
         self._inputs.append(event)
-        self._go_on()
+        self._schedule_turn()
 
-    def change_screens(self, change: Change) -> AwaitComplete:
+    def change_screens(self, change: ScreenChange) -> AwaitComplete:
         """Do something between two keys, after all changes that were asked for before.
 
         Returns:
@@ -98,18 +98,18 @@ class Navigation:
         """
         done = asyncio.get_running_loop().create_future()
         self._changes.append((change, done))
-        self._go_on()
+        self._schedule_turn()
         return AwaitComplete(done)
 
     def show_main(self, name: str) -> None:
         """Show an installed screen as the only one; windows are closed without an answer."""
 
-        async def show() -> None:
+        async def switch_to_screen() -> None:
             while self._app.screen.is_modal:
                 await self._app.pop_screen()
             await self._app.switch_screen(name)
 
-        self.change_screens(show)
+        self.change_screens(switch_to_screen)
 
     def open_window(
         self,
@@ -118,25 +118,25 @@ class Navigation:
     ) -> None:
         """Open a window above everything; `answered` gets its answer when it is closed by it."""
 
-        async def show() -> None:
+        async def push_window() -> None:
             await self._app.push_screen(window, answered)
 
-        self.change_screens(show)
+        self.change_screens(push_window)
 
-    def close_window(self, window: Screen[Any], answer: Change) -> AwaitComplete:
+    def close_window(self, window: Screen[Any], answer: ScreenChange) -> AwaitComplete:
         """Close a window by its answer, and what lies above it without one.
 
         A window that is not open any more has nothing to answer: the first answer counts.
         """
 
-        async def close() -> None:
+        async def pop_and_answer() -> None:
             if window not in self._app.screen_stack:
                 return
             while self._app.screen is not window:
                 await self._app.pop_screen()
             await _carry_out(answer)
 
-        return self.change_screens(close)
+        return self.change_screens(pop_and_answer)
 
     def hold_keys(self, cause: object, give_up: Callable[[], object] | None = None) -> None:
         """Let keys wait until `release_keys` is called for the same cause.
@@ -145,16 +145,16 @@ class Navigation:
             cause: What they wait for.
             give_up: What escape does meanwhile; None: escape waits too. Quitting never waits.
         """
-        self._awaited[cause] = give_up
+        self._key_holds[cause] = give_up
 
     def release_keys(self, cause: object) -> None:
         """Let keys go on."""
-        if cause in self._awaited:
-            del self._awaited[cause]
+        if cause in self._key_holds:
+            del self._key_holds[cause]
             self._is_followed = False
-            self._go_on()
+            self._schedule_turn()
 
-    def drop_next(self, keys: Collection[str]) -> None:
+    def drop_typed_ahead(self, keys: Collection[str]) -> None:
         """Forget these keys where they were typed ahead, up to the first other one."""
         while self._inputs:
             event = self._inputs[0]
@@ -165,19 +165,19 @@ class Navigation:
     def hold_keys_for(self, worker: Worker[Any], *, can_give_up: bool) -> None:
         """Let keys wait until a worker is through."""
 
-        async def outlast() -> None:
+        async def release_when_done() -> None:
             with suppress(WorkerError):  # whoever started it says what failed
                 await worker.wait()
             self.release_keys(worker)
 
         self.hold_keys(worker, worker.cancel if can_give_up else None)
-        task = asyncio.create_task(outlast())
+        task = asyncio.create_task(release_when_done())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     # Turns
 
-    def _go_on(self) -> None:
+    def _schedule_turn(self) -> None:
         if not self._is_busy:
             self._is_busy = True
             self._app.call_next(self._take_turn)
@@ -193,21 +193,21 @@ class Navigation:
             if not done.done():
                 done.set_result(None)
             self._is_followed = False
-            self._follow()
+            self._follow_messages()
         elif not self._is_followed:
-            self._follow()
+            self._follow_messages()
         elif self._inputs and not self._is_laid_out:
             self._is_laid_out = True
             self._app.screen.call_after_refresh(self._app.call_later, self._take_turn)
         elif (event := self._next_input()) is not None:
             self._is_followed = False
-            await self._hand_on(event)
-            self._follow()
+            await self._forward_event(event)
+            self._follow_messages()
         else:
             self._is_busy = False
 
     def _next_input(self) -> events.Event | None:
-        if not self._awaited:
+        if not self._key_holds:
             return self._inputs.popleft() if self._inputs else None
         quits = self._quit_keys()
         while any(isinstance(each, events.Key) and each.key in quits for each in self._inputs):
@@ -220,35 +220,35 @@ class Navigation:
     def _give_up(self) -> None:
         """Let escape end what is waited for; what was typed before it was meant for that."""
         keys = [each.key if isinstance(each, events.Key) else "" for each in self._inputs]
-        ways = [way for way in self._awaited.values() if way is not None]
-        if "escape" not in keys or len(ways) < len(self._awaited):
+        ways = [way for way in self._key_holds.values() if way is not None]
+        if "escape" not in keys or len(ways) < len(self._key_holds):
             return
         for _ in range(keys.index("escape") + 1):
             self._inputs.popleft()
         for way in ways:
             way()
-        self._given_up()
+        self._on_give_up()
 
-    def _follow(self) -> None:
+    def _follow_messages(self) -> None:
         """Go up from the focus behind every message that is on its way, then take the next turn."""
-        self._climb(self._focus, HOPS)
+        self._pass_up(self._focused_node, MESSAGE_ROUNDS)
 
     @property
-    def _focus(self) -> DOMNode:
+    def _focused_node(self) -> DOMNode:
         return (self._app.focused or self._app.screen) if self._app.screen_stack else self._app
 
-    def _climb(self, node: DOMNode | None, hops: int) -> None:
+    def _pass_up(self, node: DOMNode | None, hops: int) -> None:
         while node is not None and node is not self._app:
             above = node.parent
             # Behind what lies in the queue of the node; one that closes has nothing to do any more.
-            if node.call_later(self._climb, above, hops):
+            if node.call_later(self._pass_up, above, hops):
                 return
             node = above
-        self._app.call_later(self._arrive, hops)
+        self._app.call_later(self._end_round, hops)
 
-    async def _arrive(self, hops: int) -> None:
+    async def _end_round(self, hops: int) -> None:
         if hops > 1:
-            self._climb(self._focus, hops - 1)
+            self._pass_up(self._focused_node, hops - 1)
             return
         self._is_followed = True
         # Lists of Textual's know nothing of their rows before, and fail on keys (`_move_page`).
@@ -256,7 +256,7 @@ class Navigation:
         await self._take_turn()
 
 
-async def _carry_out(change: Change) -> None:
+async def _carry_out(change: ScreenChange) -> None:
     result = change()
     if isawaitable(result):
         await result
@@ -280,7 +280,7 @@ def holds_keys(
         can_give_up: Whether escape ends it: not where it writes.
     """
 
-    def decorate(
+    def decorate_worker(
         begin: Callable[Concatenate[NodeT, P], Worker[Any]],
     ) -> Callable[Concatenate[NodeT, P], Worker[Any]]:
         @wraps(begin)
@@ -291,10 +291,10 @@ def holds_keys(
 
         return begin_and_hold
 
-    return decorate
+    return decorate_worker
 
 
-class Window(ModalScreen[ScreenResultType]):
+class ModalWindow(ModalScreen[ScreenResultType]):
     """A screen above others, which is closed by its answer."""
 
     @property

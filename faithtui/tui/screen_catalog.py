@@ -9,7 +9,7 @@ from typing import NamedTuple
 from faithtui.tui.screen.main_screen import FaithScreen
 
 
-class Entry(NamedTuple):
+class ScreenEntry(NamedTuple):
     """A main screen."""
 
     letter: str
@@ -21,44 +21,44 @@ class Entry(NamedTuple):
 
 
 SCREENS = {
-    "runs": Entry(
+    "runs": ScreenEntry(
         "r",
         "All runs of this store",
         "runs.runs_screen:RunsScreen",
     ),
-    "conversations": Entry(
+    "conversations": ScreenEntry(
         "c",
         "Conversations of the chosen run",
         "conversations.conversations_screen:ConversationsScreen",
     ),
-    "review": Entry(
+    "review": ScreenEntry(
         "v", "Claims, evidence and verdicts of a conversation", "review.review_screen:ReviewScreen"
     ),
-    "metrics": Entry(
+    "metrics": ScreenEntry(
         "m", "What every metric says about a conversation", "metrics.metrics_screen:MetricsScreen"
     ),
-    "agreement": Entry(
+    "agreement": ScreenEntry(
         "a", "How far judge and people agree", "agreement.agreement_screen:AgreementScreen"
     ),
-    "progress": Entry(
+    "progress": ScreenEntry(
         "p",
         "How a run goes on",
         "progress.progress_screen:ProgressScreen",
     ),
-    "integrity": Entry(
+    "integrity": ScreenEntry(
         "i", "What looks wrong in what the judge said", "integrity.integrity_screen:IntegrityScreen"
     ),
-    "queues": Entry(
+    "queues": ScreenEntry(
         "u",
         "Samples drawn from the chosen run, and how far they are",
         "samples.queues_screen:QueuesScreen",
     ),
-    "adjudicate": Entry(
+    "adjudicate": ScreenEntry(
         "d",
         "Where people differ, and how far each rater can be trusted",
         "adjudication.adjudication_screen:AdjudicateScreen",
     ),
-    "settings": Entry(
+    "settings": ScreenEntry(
         "s",
         "Judge, review, keys, colours and the store: what is set, and where",
         "settings.settings_screen:SettingsScreen",
@@ -66,10 +66,10 @@ SCREENS = {
 }
 """Every main screen, in the order in which they are listed."""
 
-TELL_OF_CLAIMS = frozenset({"metrics", "adjudicate"})
+SCREENS_CLOSED_WHILE_BLIND = frozenset({"metrics", "adjudicate"})
 """Screens that are nothing but what judge and people said of single claims: none while blind."""
 
-HOLD_THE_JUDGE = TELL_OF_CLAIMS | {
+SCREENS_SHOWING_JUDGE = SCREENS_CLOSED_WHILE_BLIND | {
     "conversations",
     "review",
     "agreement",
@@ -85,7 +85,7 @@ WORDS = {name: entry.words for name, entry in SCREENS.items()}
 """What a screen shows, by its name."""
 
 
-def main_screen(name: str) -> type[FaithScreen]:
+def load_screen_class(name: str) -> type[FaithScreen]:
     """Give the class of a main screen.
 
     Raises:
@@ -100,4 +100,4 @@ def main_screen(name: str) -> type[FaithScreen]:
 def load_all() -> None:
     """Import every screen; meant for a thread while the first one is already shown."""
     for name in SCREENS:
-        main_screen(name)
+        load_screen_class(name)

@@ -11,18 +11,18 @@ from textual.theme import ThemeProvider
 
 from faithtui.tui import screen_catalog
 from faithtui.tui.keymap import palette
-from faithtui.tui.messages import Go
+from faithtui.tui.messages import ShowScreen
 from faithtui.tui.navigation import CommandWindow
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
-from faithtui.tui.small_terminal import FittingApp
+from faithtui.tui.small_terminal import SmallTerminalApp
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.virtual_list import VirtualList
 
 
-class MovingApp(FittingApp):
+class ScreenNavigationApp(SmallTerminalApp):
     """An app of main screens that are made when they are first shown.
 
     Args:
@@ -84,13 +84,13 @@ class MovingApp(FittingApp):
         ),
     ]
 
-    COMMANDS = {palette.Commands}  # noqa: RUF012 - the base class declares it so
+    COMMANDS = {palette.CommandProvider}  # noqa: RUF012 - the base class declares it so
 
     def __init__(self, session: Session, *, first_screen: str) -> None:
         super().__init__(session)
-        self.here = first_screen
+        self.current_screen_name = first_screen
         """Name of the main screen shown."""
-        self._before: list[str] = []
+        self._previous_screens: list[str] = []
         self._hidden_for: ClaimQueue | bool = False
         """The blind work for which screens were emptied; True: it is no queue."""
 
@@ -98,52 +98,52 @@ class MovingApp(FittingApp):
         """Let every screen read what may have changed."""
         for screen in self.screen_stack:
             if isinstance(screen, FaithScreen) and screen.is_mounted:
-                screen.changed()
+                screen.handle_store_change()
 
-    @on(Go)
-    def go_to_screen(self, event: Go) -> None:
+    @on(ShowScreen)
+    def go_to_screen(self, event: ShowScreen) -> None:
         """Show a main screen."""
-        self.go(event.screen, remember=not event.back)
+        self.show_screen(event.screen, remember=not event.back)
 
-    def go(self, name: str, *, remember: bool = True) -> None:
+    def show_screen(self, name: str, *, remember: bool = True) -> None:
         """Show a main screen; `q` comes back to this one if it is to be remembered."""
-        self._conceal()
-        if name == self.here:
+        self._clear_screens_when_blind()
+        if name == self.current_screen_name:
             return
-        if self._tells(name):
+        if self._is_closed_while_blind(name):
             self.bell()
             if isinstance(self.screen, FaithScreen):
                 words = f"{name} would show the judge, or what others said, while you work blind"
-                self.screen.say(Piece(words, "warn"))
+                self.screen.show_message(Piece(words, "warn"))
             return
-        if not remember and self._before and self._before[-1] == name:
-            self._before.pop()
+        if not remember and self._previous_screens and self._previous_screens[-1] == name:
+            self._previous_screens.pop()
         if remember:
-            self._before.append(self.here)
-        self.here = name
-        self.install(name)
+            self._previous_screens.append(self.current_screen_name)
+        self.current_screen_name = name
+        self.install_main_screen(name)
         self.navigation.show_main(name)
 
-    def _tells(self, name: str) -> bool:
+    def _is_closed_while_blind(self, name: str) -> bool:
         """Say whether a screen would show what a blind reviewer must not see."""
-        return self.session.blind and name in screen_catalog.TELL_OF_CLAIMS
+        return self.session.is_blind and name in screen_catalog.SCREENS_CLOSED_WHILE_BLIND
 
-    def _conceal(self) -> None:
+    def _clear_screens_when_blind(self) -> None:
         """Empty what was drawn while the judge could be seen, once when blind work begins."""
         session = self.session
-        blind = (session.claims or True) if session.blind else False
+        blind = (session.claim_queue or True) if session.is_blind else False
         if blind is self._hidden_for:
             return
         self._hidden_for = blind
-        for name in screen_catalog.HOLD_THE_JUDGE if blind else ():
+        for name in screen_catalog.SCREENS_SHOWING_JUDGE if blind else ():
             screen = self.get_screen(name) if self.is_screen_installed(name) else None
             if isinstance(screen, FaithScreen) and screen.is_mounted:
-                screen.conceal()
+                screen.clear_content()
 
-    def install(self, name: str) -> None:
+    def install_main_screen(self, name: str) -> None:
         """Make a main screen when it is first shown."""
         if not self.is_screen_installed(name):
-            self.install_screen(screen_catalog.main_screen(name)(self.session), name)
+            self.install_screen(screen_catalog.load_screen_class(name)(self.session), name)
 
     def action_go(self) -> None:
         """Ask which screen."""
@@ -151,15 +151,15 @@ class MovingApp(FittingApp):
 
         screen = self.screen
 
-        def chosen(name: str | None) -> None:
+        def go_to_answer(name: str | None) -> None:
             if name:
-                self.go(name)
+                self.show_screen(name)
             elif name is not None and isinstance(screen.focused, Pane):
                 screen.focused.action_home()
             elif name is not None and isinstance(screen.focused, VirtualList):
                 screen.focused.action_edge(0)
 
-        self.navigation.open_window(GoDialog(), chosen)
+        self.navigation.open_window(GoDialog(), go_to_answer)
 
     def action_command_palette(self) -> None:
         """Offer every command."""
@@ -170,44 +170,46 @@ class MovingApp(FittingApp):
         themes = CommandWindow(providers=[ThemeProvider], placeholder="Search for themes…")
         self.navigation.open_window(themes)
 
-    def tell_given_up(self) -> None:
+    def show_given_up(self) -> None:
         """Say that what keys waited for does not come any more."""
         if isinstance(self.screen, FaithScreen):
             self.screen.refuse("given up")
 
     def action_go_back(self) -> None:
         """Go to the screen before."""
-        while self._before and self._tells(self._before[-1]):
-            self._before.pop()
-        if self._before:
-            self.go(self._before[-1], remember=False)
+        while self._previous_screens and self._is_closed_while_blind(self._previous_screens[-1]):
+            self._previous_screens.pop()
+        if self._previous_screens:
+            self.show_screen(self._previous_screens[-1], remember=False)
 
     def action_help(self) -> None:
         """Explain the screen."""
         from faithtui.tui.screen.dialogs import HelpDialog
 
-        self.navigation.open_window(HelpDialog.about(self.screen, self.session.keys))
+        self.navigation.open_window(HelpDialog.from_screen(self.screen, self.session.keys))
 
     def action_jump(self) -> None:
         """Put a letter on everything that one can go to."""
-        from faithtui.tui.screen.jump import JumpScreen, Target, targets
+        from faithtui.tui.screen.jump import JumpScreen, JumpTarget, list_jump_targets
 
-        def chosen(target: Target | None) -> None:
+        def go_to_target(target: JumpTarget | None) -> None:
             if target is not None:
                 target.go()
 
-        places = targets(self.screen)
+        places = list_jump_targets(self.screen)
         if places:
-            self.navigation.open_window(JumpScreen(places), chosen)
+            self.navigation.open_window(JumpScreen(places), go_to_target)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what leads nowhere."""
         if action == "go_back":
-            return bool(self._before)
+            return bool(self._previous_screens)
         if action in ("command_palette", "jump"):
             return not isinstance(self.screen, ModalScreen)
         return True
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer everything that can be done now, with its key and its id."""
-        yield from palette.commands(self, screen, self.go, self.session.keymap, self.navigation)
+        yield from palette.list_commands(
+            self, screen, self.show_screen, self.session.keymap, self.navigation
+        )

@@ -9,18 +9,18 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
-from faithtui.domain.judging.failure_limit import DEFAULT, FailureLimit
+from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
 from faithtui.errors import StoreError
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.image_viewer import Pictures, open_outside
-from faithtui.tui.runs.shared_state import Sharing
+from faithtui.tui.review.image_viewer import ImageFiles, open_outside
+from faithtui.tui.runs.shared_state import RunEnvironmentCache
 from faithtui.tui.samples.queue import ClaimQueue
-from faithtui.tui.screen.marks import Marks
+from faithtui.tui.screen.marks import RowMarks
 
 if TYPE_CHECKING:
-    from faithtui.config import Configured, Settings
+    from faithtui.config import Settings, SettingsWithOrigins
     from faithtui.engine.runs.background import BackgroundRun
-    from faithtui.engine.runs.environment import Circumstances
+    from faithtui.engine.runs.environment import RunEnvironment
     from faithtui.engine.runs.events import RunSnapshot
     from faithtui.store.store import Store
 
@@ -33,23 +33,23 @@ def utc_now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Defaults:
+class NewRunDefaults:
     """What the form for a new run begins with."""
 
     judge: str = "offline"
     base_url: str | None = None
     concurrency: int = 8
-    max_failures: FailureLimit = DEFAULT
+    max_failures: FailureLimit = DEFAULT_FAILURE_LIMIT
 
     @classmethod
-    def of(cls, settings: "Settings") -> "Defaults":
+    def from_settings(cls, settings: "Settings") -> "NewRunDefaults":
         """Take them from the settings."""
-        limit = FailureLimit.read(settings.max_failures) or DEFAULT
+        limit = FailureLimit.read(settings.max_failures) or DEFAULT_FAILURE_LIMIT
         return cls(settings.judge, settings.base_url, settings.concurrency, limit)
 
 
 @dataclass(frozen=True, slots=True)
-class Preferences:
+class ReviewPreferences:
     """How somebody wants to review."""
 
     blind: bool = True
@@ -60,7 +60,7 @@ class Preferences:
     """Whether a verdict goes on to the next claim."""
 
     @classmethod
-    def of(cls, settings: "Settings") -> "Preferences":
+    def from_settings(cls, settings: "Settings") -> "ReviewPreferences":
         """Take them from the settings."""
         return cls(settings.blind, settings.audit_share, settings.auto_advance)
 
@@ -82,19 +82,19 @@ class Session:
     reviewer: str
     store_path: Path
     """The store's file, as it was named."""
-    defaults: Defaults = field(default_factory=Defaults)
+    defaults: NewRunDefaults = field(default_factory=NewRunDefaults)
     now: Callable[[], datetime] = utc_now
     """Tells the time of day for "saved"."""
     seconds: Callable[[], float] = monotonic
     """Measures how long a claim was looked at."""
     report_directory: Path = field(default_factory=Path.cwd)
     """Reports go into a new directory below it."""
-    pictures: Pictures = field(default_factory=Pictures)
+    image_files: ImageFiles = field(default_factory=ImageFiles)
     """Files of images that were opened."""
     open_outside: Callable[[str], bool] = open_outside
     """Opens a file or an address with the system's viewer; False: there is none."""
-    preferences: Preferences = field(default_factory=Preferences)
-    configured: "Configured | None" = None
+    preferences: ReviewPreferences = field(default_factory=ReviewPreferences)
+    configured: "SettingsWithOrigins | None" = None
     """The user's settings, and where they come from; None: there are none to change."""
     keymap: dict[str, str] = field(default_factory=dict)
     """Keys by id of the binding, where they are not the default ones."""
@@ -104,25 +104,25 @@ class Session:
     """Claim to go to when the review screen opens next."""
     turn: int | None = None
     """Answer to go to when the review screen opens next, where no claim is named."""
-    queue: Sequence[ItemId] = ()
+    item_queue: Sequence[ItemId] = ()
     """Conversations of the run, in the order of the list they were chosen from."""
-    claims: ClaimQueue | None = None
+    claim_queue: ClaimQueue | None = None
     """Claims that are worked through; None: conversation by conversation."""
-    blinded: bool = False
+    is_judge_hidden: bool = False
     """The judge is hidden although no queue asks for it."""
     revealed: set[ClaimId] = field(default_factory=set)
     """Claims whose judge was revealed although they are not answered yet."""
-    truths_open: set[ItemId] = field(default_factory=set)
+    revealed_truths: set[ItemId] = field(default_factory=set)
     """Conversations whose truths were revealed."""
     lists: defaultdict[str, ListState] = field(default_factory=lambda: defaultdict(ListState))
     """Filter and order of each list, by its name."""
-    marks: defaultdict[str, Marks] = field(default_factory=lambda: defaultdict(Marks))
+    marks: defaultdict[str, RowMarks] = field(default_factory=lambda: defaultdict(RowMarks))
     """Marked rows of each list, by the name of what is listed."""
     exposed: set[tuple[str, str, int]] = field(default_factory=set)
     """Of what the judge was in view of whom, as far as this session has recorded it."""
-    active: list["BackgroundRun"] = field(default_factory=list)
+    process_runs: list["BackgroundRun"] = field(default_factory=list)
     """Runs of this process, newest last, the finished ones too."""
-    sharing: Sharing = field(default_factory=Sharing)
+    run_environments: RunEnvironmentCache = field(default_factory=RunEnvironmentCache)
     """What these runs share."""
     _store: "Store | None" = None
 
@@ -147,25 +147,29 @@ class Session:
         """Whether the store is there."""
         return self._store is not None
 
-    def opened(self, store: "Store") -> None:
+    def set_store(self, store: "Store") -> None:
         """Take the store into use."""
         self._store = store
 
-    def see(self, items: Iterable[ItemId], *, in_all_runs: bool = False) -> None:
+    def record_exposure(self, items: Iterable[ItemId], *, in_all_runs: bool = False) -> None:
         """Record that this reviewer has the judge's words on conversations in view."""
-        fresh = self._first_seen("item in all runs" if in_all_runs else "item", items)
+        fresh = self._keep_unrecorded("item in all runs" if in_all_runs else "item", items)
         if fresh:
             # Nobody waits for it: a store that cannot be written says so at the next verdict.
-            expose = self.store.reviews.expose_all
+            expose = self.store.reviews.record_exposures
             self.store.submit(expose, fresh, self.reviewer, in_all_runs=in_all_runs)
 
-    def see_conversations(self, run: RunId, conversations: Iterable[ConversationId]) -> None:
+    def record_conversation_exposure(
+        self, run: RunId, conversations: Iterable[ConversationId]
+    ) -> None:
         """Record the same of conversations as a run judged them."""
-        fresh = self._first_seen(f"conversation of {run}", conversations)
+        fresh = self._keep_unrecorded(f"conversation of {run}", conversations)
         if fresh:
-            self.store.submit(self.store.reviews.expose_conversations, run, fresh, self.reviewer)
+            self.store.submit(
+                self.store.reviews.record_conversation_exposures, run, fresh, self.reviewer
+            )
 
-    def _first_seen(self, kind: str, ids: "Iterable[IdT]") -> "list[IdT]":
+    def _keep_unrecorded(self, kind: str, ids: "Iterable[IdT]") -> "list[IdT]":
         """Keep what was not recorded yet: what is recorded changes the store, and is drawn anew."""
         keys = {each: (self.reviewer, kind, each) for each in ids}
         fresh = [each for each, key in keys.items() if key not in self.exposed]
@@ -175,18 +179,23 @@ class Session:
     def choose_run(self, run: RunId) -> None:
         """Look at a run; the conversation chosen in another one is forgotten."""
         if run != self.run:
-            self.run, self.item, self.claim, self.turn, self.queue = run, None, None, None, ()
-            self.claims = None
+            self.run, self.item, self.claim, self.turn, self.item_queue = run, None, None, None, ()
+            self.claim_queue = None
 
     @property
-    def blind(self) -> bool:
+    def is_blind(self) -> bool:
         """Whether the judge must not be seen before a claim has its verdict."""
-        return self.blinded or (self.claims is not None and self.claims.blind)
+        return self.is_judge_hidden or (self.claim_queue is not None and self.claim_queue.blind)
 
     @property
-    def hiding(self) -> tuple[object, ...]:
+    def hiding_terms(self) -> tuple[object, ...]:
         """What decides about what is hidden: a reading made under other terms is not shown."""
-        return (self.claims, self.blinded, frozenset(self.revealed), frozenset(self.truths_open))
+        return (
+            self.claim_queue,
+            self.is_judge_hidden,
+            frozenset(self.revealed),
+            frozenset(self.revealed_truths),
+        )
 
     def take_queue(self, queue: ClaimQueue, start: ClaimId | None = None) -> None:
         """Work through claims from now on.
@@ -196,29 +205,29 @@ class Session:
             start: Where to begin; None: at the first one.
         """
         self.choose_run(queue.run)
-        self.claims = queue
-        if queue.tells:
-            self.blinded = False
+        self.claim_queue = queue
+        if queue.reveals_judge:
+            self.is_judge_hidden = False
         if queue.entries:
             self.item, self.claim = queue.entries[queue.place.get(start, 0) if start else 0]
 
     def leave_queue(self) -> None:
         """Go on conversation by conversation."""
-        self.claims = None
+        self.claim_queue = None
 
-    def circumstances(self) -> "Circumstances":
+    def get_run_environment(self) -> "RunEnvironment":
         """Give what all runs of the app share. Imports what is slow: meant for a thread.
 
         Raises:
             ConfigError: A price table or a redaction is set that cannot be used.
         """
         settings = None if self.configured is None else self.configured.settings
-        return self.sharing.of(settings)
+        return self.run_environments.get_environment(settings)
 
-    def snapshots(self) -> "list[RunSnapshot]":
+    def list_snapshots(self) -> "list[RunSnapshot]":
         """Describe all runs of this process that have not ended, newest last."""
-        return [run.snapshot() for run in self.active if not run.finished]
+        return [run.snapshot() for run in self.process_runs if not run.is_finished]
 
-    def running(self, run: RunId | None) -> "BackgroundRun | None":
+    def find_run(self, run: RunId | None) -> "BackgroundRun | None":
         """Find a run of this process, finished or not; the newest attempt."""
-        return next((each for each in reversed(self.active) if each.run_id == run), None)
+        return next((each for each in reversed(self.process_runs) if each.run_id == run), None)

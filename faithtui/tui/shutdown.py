@@ -16,17 +16,17 @@ from textual import work
 
 from faithtui.domain.text.sanitizing import visible
 from faithtui.errors import StoreError
-from faithtui.tui.runs.background_runs import RunningApp
+from faithtui.tui.runs.background_runs import BackgroundRunsApp
 from faithtui.tui.session import Session
-from faithtui.tui.terminal import GONE, Lookout, SteadyDriver
+from faithtui.tui.terminal import HANGUP_EXIT_CODE, DetachableDriver, HangupWatcher
 
-LEAVE_WITHIN_S = 0.8
+CLOSE_TIMEOUT_S = 0.8
 """How long quitting waits for the store to close once no answer is waited for any more."""
-TELL_AFTER_S = 0.3
+SHOW_WAIT_AFTER_S = 0.3
 """How long answers may take before it is said that they are waited for."""
-UNASKED_S = 2.0
+UNATTENDED_TIMEOUT_S = 2.0
 """How long answers are waited for when nobody could say not to: the terminal is gone, or the
-process is asked to end. With the store's closing it is less than `terminal.ENDS_WITHIN_S`."""
+process is asked to end. With the store's closing it is less than `terminal.HANGUP_TIMEOUT_S`."""
 _LOOK_S = 0.05
 _AFTER_A_BUG = (
     "This is a bug in faithtui. Labels and replies were stored as they came; the next start goes "
@@ -34,7 +34,7 @@ _AFTER_A_BUG = (
 )
 
 
-class LeavingApp(RunningApp):
+class ShutdownApp(BackgroundRunsApp):
     """An app that can be left.
 
     Args:
@@ -45,11 +45,11 @@ class LeavingApp(RunningApp):
 
     def __init__(self, session: Session, *, first_screen: str, resume: bool) -> None:
         super().__init__(session, first_screen=first_screen, resume=resume)
-        self._leaving = False
-        self._finishing = False
+        self._is_leaving = False
+        self._is_finishing = False
         self._exit_code = 0
 
-    def keep_place(self) -> None:
+    def write_bookmark(self) -> None:
         """Keep where one is."""
         raise NotImplementedError
 
@@ -59,14 +59,14 @@ class LeavingApp(RunningApp):
 
         if any(isinstance(screen, ConfirmDialog) for screen in self.screen_stack):
             return
-        if self._finishing or not self.session.snapshots():
-            await self._leave()
+        if self._is_finishing or not self.session.list_snapshots():
+            await self._quit_now()
             return
         if self.is_small:  # There is no room to ask.
             self.finish_and_leave()
             return
 
-        def answered(answer: str | None) -> None:
+        def leave_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
                 self.finish_and_leave()
 
@@ -76,7 +76,7 @@ class LeavingApp(RunningApp):
                 "The run stops here. The answers on their way are waited for and kept. Everything "
                 "judged is stored, and it can be continued later without asking anything twice.",
             ),
-            answered,
+            leave_if_confirmed,
         )
 
     async def action_quit(self) -> None:
@@ -86,44 +86,44 @@ class LeavingApp(RunningApp):
     @work(exclusive=True, group="finish", exit_on_error=False)
     async def finish_and_leave(self) -> None:
         """Ask for nothing more, wait for the answers on their way, and quit."""
-        from faithtui.tui.screen.finishing import FinishingDialog
+        from faithtui.tui.screen.finishing import QuitProgressDialog
 
-        self._finishing = True
-        self._cancel()
-        if not await self._finished(TELL_AFTER_S):
-            self.navigation.open_window(FinishingDialog(self.session))
-            while not await self._finished(_LOOK_S):
+        self._is_finishing = True
+        self._cancel_runs()
+        if not await self._wait_for_runs(SHOW_WAIT_AFTER_S):
+            self.navigation.open_window(QuitProgressDialog(self.session))
+            while not await self._wait_for_runs(_LOOK_S):
                 pass
-        await self._leave()
+        await self._quit_now()
 
-    def look_out(self, driver: SteadyDriver) -> None:
+    def leave_on_hangup(self, driver: DetachableDriver) -> None:
         """Leave when the terminal goes away, or when the process is asked to end."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
-            loop.add_signal_handler(number, self._called_off, 128 + number)
+            loop.add_signal_handler(number, self._leave_without_asking, 128 + number)
 
-        def gone() -> None:
-            driver.rest()
-            loop.call_soon_threadsafe(self._called_off, GONE)
+        def detach_and_leave() -> None:
+            driver.detach()
+            loop.call_soon_threadsafe(self._leave_without_asking, HANGUP_EXIT_CODE)
 
-        Lookout(gone, self._close).start()
+        HangupWatcher(detach_and_leave, self._close_session).start()
 
-    def _called_off(self, code: int) -> None:
+    def _leave_without_asking(self, code: int) -> None:
         """Quit without a question: there is nobody who could answer."""
-        if not self._leaving:
+        if not self._is_leaving:
             self._exit_code = code
-            self.run_worker(self._leave_unasked(), group="leave", exit_on_error=False)
+            self.run_worker(self._finish_briefly_and_leave(), group="leave", exit_on_error=False)
 
-    async def _leave_unasked(self) -> None:
-        if not self._finishing:
-            self._finishing = True
-            self._cancel()
-            await self._finished(UNASKED_S)
-        await self._leave()
+    async def _finish_briefly_and_leave(self) -> None:
+        if not self._is_finishing:
+            self._is_finishing = True
+            self._cancel_runs()
+            await self._wait_for_runs(UNATTENDED_TIMEOUT_S)
+        await self._quit_now()
 
     def _handle_exception(self, error: Exception) -> None:
         """End with a bug's traceback, except for a store that is closed because one leaves."""
-        if self._leaving and isinstance(error, StoreError):
+        if self._is_leaving and isinstance(error, StoreError):
             return
         super()._handle_exception(error)
 
@@ -136,48 +136,48 @@ class LeavingApp(RunningApp):
         logging.getLogger(__name__).error("the app ended with a bug\n%s", told)
         self.panic(Text(f"{visible(told)}\n{_AFTER_A_BUG}"))
 
-    def _cancel(self) -> None:
-        self.waiting = []
-        for run in self.session.active:
+    def _cancel_runs(self) -> None:
+        self.waiting_runs = []
+        for run in self.session.process_runs:
             run.cancel()
 
-    async def _finished(self, patience_s: float) -> bool:
+    async def _wait_for_runs(self, patience_s: float) -> bool:
         """Wait for all runs to end, or for the app to be left; False when neither came in time."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience_s
-        while self.session.snapshots():
-            if self._leaving or loop.time() >= deadline:
-                return self._leaving
+        while self.session.list_snapshots():
+            if self._is_leaving or loop.time() >= deadline:
+                return self._is_leaving
             await asyncio.sleep(_LOOK_S)
         return True
 
-    async def _leave(self) -> None:
+    async def _quit_now(self) -> None:
         """Quit now; what is still on its way is given up."""
-        if self._leaving:
+        if self._is_leaving:
             return
-        self._leaving = True
+        self._is_leaving = True
         if self.session.is_open:
-            self.keep_place()
-        self._cancel()
+            self.write_bookmark()
+        self._cancel_runs()
         if self.session.is_open:
             # In a daemon thread: a write that hangs must not keep the terminal.
-            await _within(LEAVE_WITHIN_S, self._close)
+            await _run_with_timeout(CLOSE_TIMEOUT_S, self._close_session)
         self.exit(return_code=self._exit_code)
 
-    def _close(self) -> None:
-        self.session.pictures.close()
-        for run in self.session.active:
-            run.join(LEAVE_WITHIN_S)
+    def _close_session(self) -> None:
+        self.session.image_files.close()
+        for run in self.session.process_runs:
+            run.join(CLOSE_TIMEOUT_S)
         if self.session.is_open:
             self.session.store.close()
 
 
-async def _within(seconds: float, work_to_do: Callable[[], None]) -> None:
+async def _run_with_timeout(seconds: float, work_to_do: Callable[[], None]) -> None:
     """Run something in a daemon thread and wait for it, but not for ever."""
     done = asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def run() -> None:
+    def run_and_notify() -> None:
         try:
             work_to_do()
         finally:
@@ -185,7 +185,7 @@ async def _within(seconds: float, work_to_do: Callable[[], None]) -> None:
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(done.set)
 
-    threading.Thread(target=run, name="faithtui-close", daemon=True).start()
+    threading.Thread(target=run_and_notify, name="faithtui-close", daemon=True).start()
     try:
         await asyncio.wait_for(done.wait(), seconds)
     except TimeoutError:

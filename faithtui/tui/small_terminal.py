@@ -10,7 +10,7 @@ from faithtui.tui.theme.layouts import LEAST
 from faithtui.tui.widgets.too_small import TooSmall
 
 
-class FittingApp(App[None]):
+class SmallTerminalApp(App[None]):
     """An app that covers its screen while the terminal is too small for it.
 
     Nothing below is touched, so everything is as it was when there is room again. A key would act
@@ -23,21 +23,23 @@ class FittingApp(App[None]):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self.navigation = Navigation(self, self.hand_on, lambda: self.quit_keys, self.tell_given_up)
-        self._room = (0, 0)
+        self.navigation = Navigation(
+            self, self.forward_event, lambda: self.quit_keys, self.show_given_up
+        )
+        self._terminal_size = (0, 0)
 
     async def on_mount(self) -> None:
         """Look at every screen that is shown."""
-        self.screen_change_signal.subscribe(self, lambda _screen: self.fit())
+        self.screen_change_signal.subscribe(self, lambda _screen: self.update_cover())
 
     def on_resize(self, event: events.Resize) -> None:
         """Cover or uncover the screen."""
-        self._room = (event.size.width, event.size.height)
-        self.fit()
+        self._terminal_size = (event.size.width, event.size.height)
+        self.update_cover()
 
-    def fit(self) -> None:
+    def update_cover(self) -> None:
         """Cover the screen if it has no room, and uncover it if it has."""
-        least = self._least
+        least = self._least_size
         for screen in self.screen_stack:
             for cover in screen.query(TooSmall):
                 cover.remove()
@@ -48,12 +50,12 @@ class FittingApp(App[None]):
     @property
     def is_small(self) -> bool:
         """Whether the screen has no room."""
-        columns, rows = self._least
-        width, height = self._room
+        columns, rows = self._least_size
+        width, height = self._terminal_size
         return 0 < width < columns or 0 < height < rows
 
     @property
-    def _least(self) -> tuple[int, int]:
+    def _least_size(self) -> tuple[int, int]:
         """What the screen needs; a window above it needs as much as the screen."""
         for screen in reversed(self.screen_stack):
             least: tuple[int, int] | None = getattr(screen, "LEAST", None)
@@ -68,12 +70,12 @@ class FittingApp(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Let what somebody does wait for its turn."""
-        if self.navigation.takes(event):
+        if self.navigation.is_user_input(event):
             self.navigation.take_input(event)
         else:
-            await self.hand_on(event)
+            await self.forward_event(event)
 
-    async def hand_on(self, event: events.Event) -> None:
+    async def forward_event(self, event: events.Event) -> None:
         """Give an event to the screen; keep keys and the mouse from what is covered."""
         if isinstance(event, events.InputEvent) and not event.is_forwarded and self.is_small:
             event.stop()
@@ -82,6 +84,6 @@ class FittingApp(App[None]):
             return
         await super().on_event(event)
 
-    def tell_given_up(self) -> None:
+    def show_given_up(self) -> None:
         """Say that what keys waited for does not come any more."""
         raise NotImplementedError

@@ -4,7 +4,7 @@ Textual's driver goes on without one. It reads the end of its input again and ag
 whole core, and its writer ends at the first paint, after which a full queue holds the app up for
 ever. So somebody waits for the terminal to go, lets the driver rest, and tells the app to leave.
 
-Nothing here may touch a widget: `Lookout` is a thread of its own.
+Nothing here may touch a widget: `HangupWatcher` is a thread of its own.
 """
 
 import contextlib
@@ -17,28 +17,28 @@ from collections.abc import Callable, Sequence
 
 from textual.drivers.linux_driver import LinuxDriver
 
-GONE = 128 + signal.SIGHUP
+HANGUP_EXIT_CODE = 128 + signal.SIGHUP
 """Exit code when the terminal went away: what a shell gives a program that a hang-up ended."""
-ENDS_WITHIN_S = 3.0
+HANGUP_TIMEOUT_S = 3.0
 """How long the app has to leave without a terminal before the process ends all the same."""
 
 _STANDARD = range(3)
 """Descriptors of input, output and errors."""
 
 
-class SteadyDriver(LinuxDriver):
+class DetachableDriver(LinuxDriver):
     """Textual's driver for terminals, which can be told that there is none any more."""
 
-    _gone = False
+    _is_detached = False
 
-    def rest(self) -> None:
+    def detach(self) -> None:
         """Read and write no more. Any thread."""
-        self._gone = True
+        self._is_detached = True
         self.exit_event.set()
 
     def write(self, data: str) -> None:
         """Write while there is a terminal: nobody empties the queue afterwards."""
-        if not self._gone:
+        if not self._is_detached:
             super().write(data)
 
     def run_input_thread(self) -> None:
@@ -48,7 +48,7 @@ class SteadyDriver(LinuxDriver):
             super().run_input_thread()
 
 
-class Lookout(threading.Thread):
+class HangupWatcher(threading.Thread):
     """Waits until the terminal goes away, and sees to it that the process ends then.
 
     Args:
@@ -58,27 +58,27 @@ class Lookout(threading.Thread):
 
     def __init__(self, gone: Callable[[], object], last: Callable[[], object]) -> None:
         super().__init__(name="faithtui-lookout", daemon=True)
-        self._gone = gone
-        self._last = last
+        self._on_hangup = gone
+        self._on_timeout = last
         self._terminals = [number for number in _STANDARD if os.isatty(number)]
         """Descriptors that are the terminal; once it is gone they do not tell any more."""
 
     def run(self) -> None:
         """Wait without using any time."""
-        if not self._terminals or not _hung_up(self._terminals[0]):
+        if not self._terminals or not _wait_for_hangup(self._terminals[0]):
             return
-        _let_go(self._terminals)
+        _redirect_to_null(self._terminals)
         try:
-            self._gone()
+            self._on_hangup()
         except RuntimeError:
             return  # The app has left, and its loop is closed.
-        time.sleep(ENDS_WITHIN_S)
+        time.sleep(HANGUP_TIMEOUT_S)
         # An app that waits for an editor, or for a file system, cannot be asked.
-        self._last()
-        os._exit(GONE)
+        self._on_timeout()
+        os._exit(HANGUP_EXIT_CODE)
 
 
-def _hung_up(terminal: int) -> bool:
+def _wait_for_hangup(terminal: int) -> bool:
     """Wait for a hang-up; False where the system cannot tell of one: then a signal comes."""
     poll = select.poll()
     poll.register(terminal, 0)  # nothing but its end is waited for
@@ -86,7 +86,7 @@ def _hung_up(terminal: int) -> bool:
     return bool(events & (select.POLLHUP | select.POLLERR))
 
 
-def _let_go(terminals: Sequence[int]) -> None:
+def _redirect_to_null(terminals: Sequence[int]) -> None:
     """Let the process read from and write to nothing, where there was a terminal.
 
     What is still written at the end must not fail, or the exit code would tell of that alone.

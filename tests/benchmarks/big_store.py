@@ -12,7 +12,7 @@ import sqlite3
 from collections import Counter
 from pathlib import Path
 
-from faithtui.store.schema.json_columns import score_units
+from faithtui.store.schema.json_columns import score_to_units
 from faithtui.store.store import Store
 from tests.store.building import SPEC
 
@@ -82,7 +82,7 @@ def _fill(connection: sqlite3.Connection, conversations: int) -> None:
     connection.execute(
         "UPDATE run SET state = 'done', conversations = :size, done = :size, windows = :size, "
         f"claims = :size * {CLAIMS}, scored = :size, score_sum = "
-        f"(SELECT sum(CAST(round(score * {score_units(1.0)}) AS INTEGER)) FROM run_item)",
+        f"(SELECT sum(CAST(round(score * {score_to_units(1.0)}) AS INTEGER)) FROM run_item)",
         {"size": conversations},
     )
 

@@ -55,7 +55,7 @@ def rule(faults: tuple[Fault, ...], **when: object) -> dict[str, object]:
 async def go_on(path: Path, run: RunId, url: str, who: str, timeout_s: float) -> str:
     """Execute what is left of a run."""
     with Store.open(path, create=False, busy_timeout_s=30.0) as store:
-        return await runner.execute(
+        return await runner.execute_run(
             store,
             run,
             lambda event: None,

@@ -24,7 +24,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
-from faithtui.engine.runs.gc_pause import collector_paused
+from faithtui.engine.runs.gc_pause import pause_gc
 from tests.agreement.report.building import readings
 from tests.benchmarks.measuring import ROOT, best_of, ms, ratio, seconds, table
 
@@ -227,11 +227,11 @@ def test_the_report_against_a_library_loop_and_sorting_as_many() -> None:
         judge = np.array([place[str(each.judge)] for each in made])
 
         def report(read: RunReadings = read) -> float:
-            with collector_paused():  # as the app does
+            with pause_gc():  # as the app does
                 return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE))
 
         def resampled(read: RunReadings = read) -> float:
-            with collector_paused():
+            with pause_gc():
                 return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE, BOOTSTRAP))
 
         def digest(made: list[ClaimReading] = made) -> float:

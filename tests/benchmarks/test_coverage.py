@@ -25,7 +25,7 @@ from faithtui.agreement.statistics.rates import (
     corrected_future,
     group_strata,
 )
-from faithtui.domain.estimates import Estimate, Method, Reason
+from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
 from tests.benchmarks.measuring import table
 
 DRAWS = 5000
@@ -155,7 +155,7 @@ def test_kappa_that_one_conversation_keeps_from_one_has_an_interval_that_holds_i
             for _ in range(ONE_GROUP_DRAWS):
                 drawn = nearly_right(groups, bad, single, unfaithful, chance)
                 found = estimate_figure(KAPPA, drawn)
-                if found.method is Method.WILSON and found.value is not None:
+                if found.method is EstimateMethod.WILSON and found.value is not None:
                     assert found.ci_low is not None
                     assert found.ci_high is not None
                     given += 1

@@ -69,7 +69,7 @@ def planned(path: Path, url: str) -> RunId:
             concurrency=CONCURRENCY,
             options={"include_reason": "false"},
         )
-        return planner.plan(store, order, environ={})
+        return planner.plan_run(store, order, environ={})
 
 
 def outcome(path: Path, run: RunId) -> tuple[RunRow, list[ScoreSet | None]]:

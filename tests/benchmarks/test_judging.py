@@ -60,7 +60,7 @@ def test_the_engine_against_the_time_that_answers_take(tmp_path: Path) -> None:
         ):
             run = planned(store, judge="openai:w", base_url=url, concurrency=concurrency)
             began = time.perf_counter()
-            asyncio.run(runner.execute(store, run, lambda event: None))
+            asyncio.run(runner.execute_run(store, run, lambda event: None))
             took = time.perf_counter() - began
             calls = store.runs.row(run).calls
         alone = calls * latency_s / concurrency

@@ -14,11 +14,11 @@ import pytest
 
 from faithtui.domain.conversation import Conversation
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.reply_cache import MemoryReplies
+from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.judges.base import Judge
 from faithtui.judges.registry import open_judge
 from faithtui.metrics.base import Metric
-from faithtui.metrics.registry import METRICS, Entry, build
+from faithtui.metrics.registry import METRICS, MetricEntry, build
 from tests.benchmarks.measuring import serving, table
 from tests.benchmarks.slow_judge import (
     CountingJudge,
@@ -123,10 +123,10 @@ async def measured(
 ) -> tuple[Cost, CountingJudge]:
     """Measure conversations at the same time, each fact of the cost once."""
     counting = CountingJudge(judge)
-    asker = Asker(counting, MemoryReplies(), concurrency=at_once, pace=metric.pace)
+    asker = Asker(counting, MemoryReplyCache(), concurrency=at_once, pace=metric.pace)
 
     async def one(conversation: Conversation) -> None:
-        ask = asker.on_behalf_of(None)
+        ask = asker.bind_to_item(None)
         findings = await metric.gather(conversation, ask)
         assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
         conclusion = await metric.conclude(assessments, ask)
@@ -187,7 +187,7 @@ def row(
 
 
 @each_metric
-def test_a_metric_against_its_peer(entry: Entry) -> None:
+def test_a_metric_against_its_peer(entry: MetricEntry) -> None:
     key = entry.spec.key
     metric, peers, aims = build(key, {}), PEERS.get(key, {}), AIMS.get(key, Aims())
     found = {count: best(metric, talks(metric, count)) for count in COUNTS}
@@ -211,7 +211,7 @@ def test_a_metric_against_its_peer(entry: Entry) -> None:
 
 
 @each_metric
-def test_several_conversations_at_once(entry: Entry) -> None:
+def test_several_conversations_at_once(entry: MetricEntry) -> None:
     key = entry.spec.key
     metric = build(key, {})
     many = [talk(number, SEVERAL) for number in range(SEVERAL)]
@@ -296,9 +296,9 @@ def test_all_metrics_over_one_conversation_share_what_they_ask_alike() -> None:
 
     async def asked(metrics: Sequence[Metric[Any]]) -> CountingJudge:
         counting = CountingJudge(SlowJudge(0))
-        asker = Asker(counting, MemoryReplies(), concurrency=AT_ONCE)
+        asker = Asker(counting, MemoryReplyCache(), concurrency=AT_ONCE)
         for metric in metrics:
-            ask = asker.on_behalf_of(None)
+            ask = asker.bind_to_item(None)
             findings = await metric.gather(conversation, ask)
             assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
             await metric.conclude(assessments, ask)

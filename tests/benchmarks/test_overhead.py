@@ -43,10 +43,10 @@ def order(url: str, concurrency: int) -> RunRequest:
 
 def judged(store: Store, url: str, concurrency: int) -> tuple[int, float, float]:
     """Run over everything; give the calls, the seconds it took and those of the processor."""
-    run = planner.plan(store, order(url, concurrency), environ={})
+    run = planner.plan_run(store, order(url, concurrency), environ={})
     cpu = resource.getrusage(resource.RUSAGE_SELF)
     began = time.monotonic()
-    state = asyncio.run(runner.execute(store, run, lambda event: None))
+    state = asyncio.run(runner.execute_run(store, run, lambda event: None))
     took_s = time.monotonic() - began
     after = resource.getrusage(resource.RUSAGE_SELF)
     assert state is RunState.DONE

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.agreement_report import RunAgreement, render, run_agreement
+from faithtui.engine.review.agreement_report import (
+    RunAgreement,
+    compute_run_agreement,
+    render_report,
+)
 from faithtui.store.store import Store
 from tests.benchmarks.big_store import CLAIMS, build
 from tests.benchmarks.measuring import best_of, ms, ratio, seconds, table
@@ -54,10 +58,10 @@ def test_the_readings_against_the_rows_by_plain_sqlite(labelled: dict[int, Path]
         with Store.open(path) as store:
 
             def readings(store: Store = store) -> float:
-                return seconds(lambda: store.reviews.run_readings(RunId(1)))
+                return seconds(lambda: store.reviews.read_run_units(RunId(1)))
 
             found = best_of(3, plain=plain, readings=readings)
-            assert len(store.reviews.run_readings(RunId(1)).claims) == size * CLAIMS
+            assert len(store.reviews.read_run_units(RunId(1)).claims) == size * CLAIMS
         connection.close()
         ratios[size] = found["readings"] / found["plain"]
         rows.append(
@@ -84,20 +88,21 @@ def test_a_report_from_the_store_to_its_files(tmp_path: Path) -> None:
             return seconds(lambda: [connection.execute(each).fetchall() for each in _TABLES])
 
         with Store.open(path) as store:
-            agreement = run_agreement(store, RunId(1))
+            agreement = compute_run_agreement(store, RunId(1))
 
             def report(store: Store = store) -> float:
-                return seconds(lambda: run_agreement(store, RunId(1)))
+                return seconds(lambda: compute_run_agreement(store, RunId(1)))
 
             def files(store: Store = store, agreement: RunAgreement = agreement) -> float:
                 return seconds(
                     lambda: [
-                        list(render(store, agreement, form)) for form in ("md", "json", "html")
+                        list(render_report(store, agreement, form))
+                        for form in ("md", "json", "html")
                     ]
                 )
 
             def claims(store: Store = store, agreement: RunAgreement = agreement) -> float:
-                return seconds(lambda: sum(map(len, render(store, agreement, "csv"))))
+                return seconds(lambda: sum(map(len, render_report(store, agreement, "csv"))))
 
             found = best_of(2, plain=plain, report=report, files=files, claims=claims)
         connection.close()

@@ -180,14 +180,14 @@ def typed(terminal: Terminal, found: dict[str, int], size: int) -> list[float]:
                 terminal.press(word[at - 1])
                 terminal.settle(0.5)
             else:
-                title = f"{fmt.thousands(count)} of {fmt.thousands(size)}"
+                title = f"{fmt.format_count(count)} of {fmt.format_count(size)}"
                 times.append(answer(terminal, word[at - 1], title))
                 terminal.settle(0.1)
             before = count
         terminal.press(ENTER)
         terminal.settle(0.1)
         terminal.press("\x1b")
-        terminal.wait(f"Conversations {fmt.thousands(size)} ")
+        terminal.wait(f"Conversations {fmt.format_count(size)} ")
         terminal.settle(0.2)
     return times
 
@@ -197,7 +197,7 @@ def counts(path: Path) -> dict[str, int]:
     with Store.open(path) as store:
         ground = ground_for(store.runs.row(RunId(1)).spec.rule, Scope.CONVERSATIONS)
         return {
-            word[:at]: len(store.search.items(RunId(1), read_filter(word[:at], ground).filter))
+            word[:at]: len(store.search.find_items(RunId(1), read_filter(word[:at], ground).filter))
             for word in WORDS[-3:]
             for at in range(1, len(word) + 1)
         }
@@ -342,7 +342,7 @@ def test_keys_while_64_questions_are_in_the_air(scaled: dict[int, Path], tmp_pat
     with serving(latency_s=0.3) as url:
         with Store.open(path) as store:
             order = RunRequest(judge="openai:w", base_url=url, concurrency=64, limit=JUDGED)
-            run = planner.plan(store, order)
+            run = planner.plan_run(store, order)
         times: Times = {}
         idle: Times = {}
         with Terminal(app(path), environment(tmp_path)) as terminal:

@@ -24,7 +24,7 @@ async def test_kill_9_at_random_moments_loses_no_label_that_was_called_saved(
     path = tmp_path / "s.db"
     with store_with(path, [conversation(f"c{n}", CLAIMS) for n in range(TALKS)]) as store:
         run = planned(store)
-        await runner.execute(store, run, lambda event: None)
+        await runner.execute_run(store, run, lambda event: None)
     choose = random.Random(20)
     told: Counter[tuple[int, str]] = Counter()
     pressed = 0

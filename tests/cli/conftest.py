@@ -63,7 +63,7 @@ async def judged(tmp_path: Path) -> Path:
     path = tmp_path / "judged.db"
     with store_with(path, [conversation("a", 2), conversation("b", 1)]) as store:
         run = planned(store)
-        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+        await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     return path
 
 

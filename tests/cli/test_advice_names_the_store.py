@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.output import name_store
+from faithtui.cli.output import insert_store_option
 from tests.cli.conftest import Cli
 
 
@@ -26,7 +26,7 @@ def test_commands_in_a_sentence_name_the_store_of_the_command_line(
     text = "a newer faithtui made it: `faithtui run --resume 7`, or faithtui backup --restore COPY"
     expected = text.replace("faithtui run ", f"faithtui {option}run ")
     expected = expected.replace("faithtui backup ", f"faithtui {option}backup ")
-    assert name_store(text, words) == expected
+    assert insert_store_option(text, words) == expected
 
 
 def test_the_way_out_of_a_damaged_store_does_not_lead_to_the_usual_one(

@@ -110,7 +110,7 @@ def resumable(tmp_path: Path) -> Path:
     path = tmp_path / "s.db"
     with Store.open(path) as store:
         import_files(store, [GOOD], report=lambda progress: None)
-        planner.plan(store, RunRequest())
+        planner.plan_run(store, RunRequest())
     return path
 
 
@@ -225,7 +225,7 @@ def test_a_resumed_run_asks_as_much_at_once_as_is_typed(
         seen.append(control.workers)
         return RunState.DONE
 
-    monkeypatch.setattr(runner, "execute", executed)
+    monkeypatch.setattr(runner, "execute_run", executed)
     for words in ((), ("--concurrency", "3")):
         cli("run", "--store", resumable, *words, "--resume", "1")
     assert seen == [8, 3]
@@ -494,9 +494,9 @@ def test_a_run_that_the_store_stops_says_how_to_go_on(
 
     with Store.open(judged) as store:
         run = planned(store)
-        monkeypatch.setattr("faithtui.engine.runs.runner.execute", stopped)
+        monkeypatch.setattr("faithtui.engine.runs.runner.execute_run", stopped)
         with pytest.raises(StoreError, match="damaged"):
-            run_command.execute(store, run, as_json=False)
+            run_command.execute_with_progress(store, run, as_json=False)
     assert f"faithtui run --resume {run}" in capsys.readouterr().err
 
 

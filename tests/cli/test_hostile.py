@@ -16,13 +16,13 @@ from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.integrity.findings import Finding, FindingKind
-from faithtui.domain.scores import ScoringRule, window_score
+from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-from faithtui.domain.windows import interactions, sliding
+from faithtui.domain.windows import cut_interactions, cut_sliding_windows
 from faithtui.engine.review.label_bundles import merge_files
 from faithtui.errors import InputError
 from faithtui.formats.label_bundles import read_bundle
-from faithtui.store.records import CheckedItem, ItemState, RunState
+from faithtui.store.records import ItemCheckResult, ItemState, RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli, Result
 from tests.store.building import SPEC
@@ -76,13 +76,13 @@ def attacked(path: Path, texts: Sequence[str] = ALL) -> Path:
         run = store.runs.create(SPEC, store.conversations.ids())
         items = store.runs.item_ids(run)
         for number, (item, talk, text) in enumerate(zip(items, talks, texts, strict=True)):
-            (window,) = sliding(interactions(talk.turns), 10)
+            (window,) = cut_sliding_windows(cut_interactions(talk.turns), 10)
             truth = Truth(text or "empty", text or " ")
             verdict = Verdict(
                 Claim(1, f"{text} {number}"), "no", text[:500], text, None,
                 (Evidence(truth, "contradicts"),),
             )  # fmt: skip
-            score = window_score(["no"], RULE)
+            score = score_window(["no"], RULE)
             store.runs.save_window(
                 item, Assessment(window, score, (verdict,), (truth,), reason=text)
             )
@@ -94,7 +94,7 @@ def attacked(path: Path, texts: Sequence[str] = ALL) -> Path:
                     run=run, judge_verdict="no", saw_judge=False,
                 )  # fmt: skip
             found = Finding(FindingKind.PHANTOM, text[:5000] or "x", claim, 0, 1)
-            store.findings.save([CheckedItem(item, ItemState.DONE, 1, (found,))])
+            store.findings.save([ItemCheckResult(item, ItemState.DONE, 1, (found,))])
             store.guidelines.set(text or "empty", text[:200] or "nobody")
         store.runs.set_state(run, RunState.STOPPED, texts[0])
     return path
@@ -146,7 +146,9 @@ def test_what_is_named_by_people_stays_on_its_lines(label: Label, tmp_path: Path
         assert run is not None
         plan = Plan(Design.SIMPLE, 1, 1)
         numbers = [
-            store.samples.add(run, "ann", draw(store.samples.frame(run), plan), plan, name=text).id
+            store.samples.add(
+                run, "ann", draw(store.samples.read_frame(run), plan), plan, name=text
+            ).id
             for text in (each or "x" for each in ALL)
         ]
     for text, number in zip(ALL, numbers, strict=True):
@@ -283,9 +285,11 @@ def test_a_bundle_with_anything_in_any_field_is_merged_or_refused_with_its_line(
         run = store.runs.last_id()
         assert run is not None
         plan = Plan(Design.SIMPLE, 2, 1)
-        sample = store.samples.add(run, "ann", draw(store.samples.frame(run), plan), plan, name="n")
+        sample = store.samples.add(
+            run, "ann", draw(store.samples.read_frame(run), plan), plan, name="n"
+        )
         for each in store.samples.entries(sample.id, "ann"):
-            store.reviews.answer(
+            store.reviews.record_verdict(
                 each.claim, "ann", "yes",
                 run=run, saw_judge=False, repeats=False, seconds=1.0, sample=sample.id,
             )  # fmt: skip

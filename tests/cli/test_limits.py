@@ -91,7 +91,7 @@ def test_a_merge_names_what_it_cannot_take_and_takes_the_rest(
     with Store.open(judged) as store:
         item = store.runs.item_ids(RunId(1))[0]
         for claim in store.runs.review_view(item, "ann").claims:
-            store.reviews.answer(claim.id, "bo", "no", run=RunId(1), saw_judge=False)
+            store.reviews.record_verdict(claim.id, "bo", "no", run=RunId(1), saw_judge=False)
     bundle = tmp_path / "labels.jsonl"
     assert cli("export", "labels", "-o", bundle, "--store", judged).code == 0
     lines = [json.loads(each) for each in bundle.read_text().splitlines()]

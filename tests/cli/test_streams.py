@@ -151,7 +151,7 @@ def ended(process: Any, own: Path) -> Ended:
     out, err = process.communicate()
     with Store.open(own / "s.db", create=False) as store:
         assert store.check() == []
-        return Ended(process.returncode, out or "", err or "", store.census())
+        return Ended(process.returncode, out or "", err or "", store.count_rows())
 
 
 WAYS = ("plain", "reader gone", "full", "no stdout", "no stderr", "no stdin", "full talk")

@@ -35,9 +35,9 @@ from faithtui.config import PRESETS
 from faithtui.domain import estimates
 from faithtui.domain.conversation import Turn
 from faithtui.domain.estimates import Reason
-from faithtui.domain.windows import interactions, sliding
+from faithtui.domain.windows import cut_interactions, cut_sliding_windows
 from faithtui.engine import demo
-from faithtui.engine.review.agreement_report import run_agreement
+from faithtui.engine.review.agreement_report import compute_run_agreement
 from faithtui.engine.runs import runner
 from faithtui.errors import FaithtuiError
 from faithtui.judges import base as judges
@@ -48,7 +48,7 @@ from faithtui.store.schema import judge_tables, tables
 from faithtui.store.schema.metadata import METADATA
 from faithtui.store.store import Store
 from faithtui.tui.keymap.bindings import key_tables, preset_table
-from faithtui.tui.keymap.keymap import completed, preset_keymap
+from faithtui.tui.keymap.keymap import add_follower_keys, preset_keymap
 from faithtui.tui.keymap.presets import CHANGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,7 +160,11 @@ def keys_page() -> str:
         "key that most terminals cannot tell from another one (ctrl+i, m, h, j, [) are refused "
         "when the app starts, exit code 2. What differs from the default:",
         preset_table(
-            {name: completed(preset_keymap(name), {}) for name in PRESETS if name != "default"}
+            {
+                name: add_follower_keys(preset_keymap(name), {})
+                for name in PRESETS
+                if name != "default"
+            }
         ).rstrip(),
     )
     return "\n\n".join((*intro, key_tables()))
@@ -282,7 +286,7 @@ def option_list(metric: str) -> str:
         ["option", "type", "default", "meaning"],
         [
             [f"`{each.name}`", _hint(each.kind), f"`{_value(each.default)}`", each.meaning]
-            for each in registry.options_told(metric)
+            for each in registry.describe_options(metric)
         ],
     )
 
@@ -310,7 +314,7 @@ def prompt_list(metric: str) -> str:
         ["file", "holes"],
         [
             [f"`{step}.txt`", ", ".join(f"`${hole}`" for hole in holes) or "none"]
-            for step, holes in registry.entry(metric).steps.items()
+            for step, holes in registry.find_metric(metric).steps.items()
         ],
     )
 
@@ -332,9 +336,9 @@ def weight_list() -> str:
 
 def weights_of(number: int, size: int) -> list[float]:
     """Give each interaction's share of the windowed score when all have equally many claims."""
-    parts = interactions([Turn("user", ""), Turn("assistant", "")] * number)
+    parts = cut_interactions([Turn("user", ""), Turn("assistant", "")] * number)
     weights = [0.0] * number
-    for window in sliding(parts, size):
+    for window in cut_sliding_windows(parts, size):
         for position in window.interactions:
             weights[position] += 1 / len(window.interactions) / number
     return weights
@@ -344,9 +348,9 @@ def weights_of(number: int, size: int) -> list[float]:
 def demo_level() -> LevelReport:
     """Judge the demo's conversations, as `faithtui demo` does, and compare answers with people."""
     with TemporaryDirectory() as folder, Store.open(Path(folder) / "demo.db") as store:
-        run = demo.prepare(store, lambda progress: None)
-        asyncio.run(runner.execute(store, run, lambda event: None))
-        return run_agreement(store, run).report.primary
+        run = demo.prepare_demo(store, lambda progress: None)
+        asyncio.run(runner.execute_run(store, run, lambda event: None))
+        return compute_run_agreement(store, run).report.primary
 
 
 def demo_example() -> str:
@@ -473,9 +477,9 @@ PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
     ("agreement.md", "example"): demo_example,
     ("agreement.md", "reasons"): reason_list,
     ("contributing.md", "metric"): excerpt(metrics, "Metric"),
-    ("contributing.md", "registry"): excerpt(registry, "Entry", "METRICS"),
+    ("contributing.md", "registry"): excerpt(registry, "MetricEntry", "METRICS"),
     ("contributing.md", "judge"): excerpt(judges, "Judge"),
-    ("contributing.md", "opening"): excerpt(judge_registry, "_local_judge"),
+    ("contributing.md", "opening"): excerpt(judge_registry, "_make_local_judge"),
 }
 """Parts of pages, below docs/, by file and name."""
 

@@ -12,8 +12,8 @@ from faithtui.formats.writers.ragas_annotations import (
     METRIC,
     STATEMENTS,
 )
-from faithtui.metrics.examples import MOST_LETTERS, MOST_REFERENCES, shown_examples
-from faithtui.metrics.registry import entry
+from faithtui.metrics.examples import MOST_LETTERS, MOST_REFERENCES, format_examples
+from faithtui.metrics.registry import find_metric
 from tests.docs.generate import DOCS
 from tests.metrics.test_examples import EXAMPLE
 
@@ -37,7 +37,7 @@ def test_the_shares_are_those_of_the_code() -> None:
 def test_the_shown_example_is_what_a_judge_sees() -> None:
     note = "The page says that they are free."
     example = replace(EXAMPLE, references=EXAMPLE.references[:1], note=note)
-    shown = shown_examples([example], entry("turn-faithfulness").spec)
+    shown = format_examples([example], find_metric("turn-faithfulness").spec)
     digest = re.compile(r"[0-9a-f]{8}(?=>)")
     in_page = PAGE[PAGE.index("    How people decided") :].split("\n\n")[0]
     lines = [line.removeprefix("    ") for line in in_page.splitlines()]

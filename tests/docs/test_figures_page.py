@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.agreement.imported_scores.conventions import Pooling, Reading, convention
 from faithtui.agreement.rating_scales import SCALES
-from faithtui.cli.commands.figures import figures
+from faithtui.cli.commands.figures import print_figures
 from tests.docs.generate import DOCS
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo"
@@ -20,7 +20,7 @@ def test_the_tables_of_mtrag_are_printed_by_the_command(
     words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = [DEMO / word for word in words.split() if not word.startswith("--")]
-    figures(paths, together="--together" in words, as_json=False)
+    print_figures(paths, together="--together" in words, as_json=False)
     assert capsys.readouterr().out == BLOCKS[words]
 
 

@@ -4,7 +4,14 @@ import re
 
 import pytest
 
-from faithtui.domain.filters import QUALITIES, STATES, TAKEN, Ground, Scope, read_filter
+from faithtui.domain.filters import (
+    NAMES_BY_SCOPE,
+    QUALITIES,
+    STATES,
+    FilterContext,
+    Scope,
+    read_filter,
+)
 from faithtui.domain.label_sets import FAITHFULNESS
 from tests.docs.generate import DOCS
 
@@ -25,14 +32,14 @@ def test_every_term_of_a_table_is_read(title: str, scope: Scope) -> None:
     terms = re.findall(r"^\| `([^`]+)` \|", section(title), re.MULTILINE)
     assert terms
     for term in terms:
-        assert read_filter(term, Ground(scope, FAITHFULNESS.names)).problem is None
+        assert read_filter(term, FilterContext(scope, FAITHFULNESS.names)).problem is None
 
 
 def test_every_name_and_word_is_on_the_page() -> None:
     for title, scope in SECTIONS.items():
         text = section(title)
-        known = set() if scope is not Scope.CONVERSATIONS else set(TAKEN[Scope.CLAIMS])
-        for name in set(TAKEN[scope]) - known:
+        known = set() if scope is not Scope.CONVERSATIONS else set(NAMES_BY_SCOPE[Scope.CLAIMS])
+        for name in set(NAMES_BY_SCOPE[scope]) - known:
             assert f"`{name}:" in text
         for state in STATES[scope]:
             assert state in text
@@ -46,5 +53,5 @@ def test_what_is_refused_in_a_blind_queue_is_what_the_page_says() -> None:
     for term in told:
         whole = {"verdict:": "verdict:no", "code:": "code:1"}.get(term, term)
         whole = f"{term}1" if term in ("score:", "corrected:") else whole
-        ground = Ground(Scope.CONVERSATIONS, FAITHFULNESS.names, blind=True)
+        ground = FilterContext(Scope.CONVERSATIONS, FAITHFULNESS.names, blind=True)
         assert "blind" in (read_filter(whole, ground).problem or "")

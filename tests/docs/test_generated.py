@@ -113,4 +113,4 @@ def test_every_binding_has_a_name_and_words_and_stands_on_the_page() -> None:
     for each in bindings:
         assert each.id, each
         assert each.tooltip, each
-        assert f"| {KeyNames({}).fill(words_of(each))} | `{each.id}` |" in page
+        assert f"| {KeyNames({}).fill_in_keys(words_of(each))} | `{each.id}` |" in page

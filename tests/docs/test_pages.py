@@ -10,18 +10,18 @@ import pytest
 from faithtui.agreement import confusion_matrix
 from faithtui.agreement.report import settings, warnings
 from faithtui.agreement.statistics import coefficients
-from faithtui.domain.annotations import COUNTED, Action
+from faithtui.domain.annotations import COUNTED_ACTIONS, Action
 from faithtui.domain.scores import (
-    JudgedWindow,
-    Occurrence,
+    ClaimOccurrence,
     Score,
     ScoreSet,
     ScoreState,
     ScoringRule,
-    score_set,
+    WindowLabels,
+    score_conversation,
 )
 from faithtui.formats.json_lines import read_json_lines
-from faithtui.formats.readers.neutral import conversation_from
+from faithtui.formats.readers.neutral import conversation_from_json
 from faithtui.metrics.registry import METRICS
 from faithtui.store.records import ItemState, RunState
 from tests.docs.generate import DOCS, weights_of
@@ -98,13 +98,13 @@ def scored(
 ) -> tuple[ScoreSet, tuple[Score, ...]]:
     """Score one-claim interactions in windows that reach back to the first."""
     windows = [
-        JudgedWindow(
+        WindowLabels(
             tuple(range(last + 1)),
-            tuple(Occurrence(claim, claim, labels[claim]) for claim in range(last + 1)),
+            tuple(ClaimOccurrence(claim, claim, labels[claim]) for claim in range(last + 1)),
         )
         for last in range(len(labels))
     ]
-    return score_set(windows, ScoringRule(("yes", "idk"), when_empty=None), human)
+    return score_conversation(windows, ScoringRule(("yes", "idk"), when_empty=None), human)
 
 
 @pytest.mark.parametrize(("number", "size"), [(1, 10), (3, 10), (12, 10), (12, 2), (7, 1)])
@@ -123,7 +123,7 @@ def test_the_example_line_of_the_import_format_is_read(tmp_path: Path) -> None:
     path.write_text(" ".join(example.splitlines()), encoding="utf-8")
     (line,) = read_json_lines(path)
     assert isinstance(line.found, dict)
-    conversation = conversation_from(line.found, source="shop").conversation
+    conversation = conversation_from_json(line.found, source="shop").conversation
     first, second = conversation.ratings
     assert (first.claim, second.claim, second.label) == ("Returns are free.", None, "2")
     assert conversation.group == "conversation_id:order-17"
@@ -138,7 +138,7 @@ def test_every_state_and_every_act_is_explained() -> None:
             rf"^\|[^|]*`{action.value}`[^|]*\|[^|]*\| *([^|]*) *\|$", text, re.MULTILINE
         )
         assert row, action
-        assert row[1].startswith("yes") == (action in COUNTED), action
+        assert row[1].startswith("yes") == (action in COUNTED_ACTIONS), action
 
 
 def test_every_metric_has_a_page() -> None:

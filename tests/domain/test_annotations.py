@@ -3,18 +3,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.annotations import (
-    COUNTED,
+    COUNTED_ACTIONS,
     Action,
     HumanVerdict,
-    LabelAct,
-    Mark,
-    consensus,
-    effective,
+    LabelEvent,
+    LabelMark,
+    combine_verdicts,
+    drop_withdrawn,
+    find_judge_exposures,
     next_redo,
     next_undo,
     redo_from_end,
-    seen,
-    standing_acts,
+    replay_log,
     undo_from_end,
 )
 from faithtui.domain.ids import ClaimId, LabelId
@@ -27,7 +27,7 @@ class Log:
     """An append-only log, written the way the store writes it."""
 
     def __init__(self) -> None:
-        self.acts: list[LabelAct] = []
+        self.acts: list[LabelEvent] = []
 
     def add(
         self,
@@ -40,10 +40,10 @@ class Log:
         target: LabelId | None = None,
         batch: str | None = None,
         code: str | None = None,
-        mark: Mark | None = None,
+        mark: LabelMark | None = None,
         saw_judge: bool = False,
-    ) -> LabelAct:
-        act = LabelAct(
+    ) -> LabelEvent:
+        act = LabelEvent(
             LabelId(len(self.acts) + 1),
             ClaimId(claim),
             reviewer,
@@ -68,7 +68,7 @@ class Log:
             self.add(act.claim, action=Action.RESTORED, reviewer=reviewer, target=act.id)
 
     def says(self, claim: int = 1, reviewer: str = ANN) -> str | None:
-        found = effective(self.acts).get((ClaimId(claim), reviewer))
+        found = replay_log(self.acts).get((ClaimId(claim), reviewer))
         return found.verdict if found else None
 
 
@@ -109,9 +109,9 @@ def test_any_sequence_of_acts_undos_and_redos_is_the_same_as_an_editor_keeping_s
             case "redo" if undone:
                 done.append(undone.pop())
     expected = dict(done)
-    found = {claim: each.verdict for (claim, _), each in effective(log.acts).items()}
+    found = {claim: each.verdict for (claim, _), each in replay_log(log.acts).items()}
     assert found == expected
-    assert [(act.claim, act.verdict) for act in standing_acts(log.acts)] == done
+    assert [(act.claim, act.verdict) for act in drop_withdrawn(log.acts)] == done
 
 
 odd_acts = st.tuples(
@@ -163,11 +163,11 @@ def test_undo_then_redo_changes_nothing(some: list[object]) -> None:
     log = Log()
     for step in some:
         follow(log, step)
-    before, top = effective(log.acts), next_undo(log.acts, ANN)
+    before, top = replay_log(log.acts), next_undo(log.acts, ANN)
     log.undo()
     if top:
         log.redo()
-    assert effective(log.acts) == before
+    assert replay_log(log.acts) == before
     assert next_undo(log.acts, ANN) == top
 
 
@@ -178,7 +178,7 @@ def test_undoing_everything_leaves_nothing(some: list[object]) -> None:
         follow(log, step)
     while next_undo(log.acts, ANN):
         log.undo()
-    assert effective(log.acts) == {}
+    assert replay_log(log.acts) == {}
 
 
 @given(steps, steps)
@@ -192,7 +192,7 @@ def test_reviewers_do_not_undo_each_other(ours: list[object], theirs: list[objec
                 follow(together, some[number], reviewer)
 
     def of_ann(log: Log) -> list[tuple[int, str | None]]:
-        return [(act.claim, act.verdict) for act in standing_acts(log.acts) if act.reviewer == ANN]
+        return [(act.claim, act.verdict) for act in drop_withdrawn(log.acts) if act.reviewer == ANN]
 
     assert of_ann(together) == of_ann(alone)
 
@@ -212,7 +212,7 @@ def test_a_new_act_clears_redo() -> None:
 def test_an_empty_log_has_nothing_to_undo_or_redo() -> None:
     assert next_undo([], ANN) == ()
     assert next_redo([], ANN) == ()
-    assert effective([]) == {}
+    assert replay_log([]) == {}
 
 
 def test_imported_acts_cannot_be_undone() -> None:
@@ -244,7 +244,7 @@ def test_acts_without_a_target_withdraw_and_restore_nothing() -> None:
     act = log.add(1, "yes")
     log.add(1, action=Action.WITHDRAWN)
     log.add(1, action=Action.RESTORED)
-    assert act in standing_acts(log.acts)
+    assert act in drop_withdrawn(log.acts)
     assert next_undo(log.acts, ANN) == (act,)
 
 
@@ -252,7 +252,7 @@ def test_the_last_standing_verdict_of_a_claim_counts() -> None:
     log = Log()
     log.add(1, "yes")
     log.add(1, "no", action=Action.OVERRIDDEN)
-    assert effective(log.acts)[ClaimId(1), ANN] == HumanVerdict(
+    assert replay_log(log.acts)[ClaimId(1), ANN] == HumanVerdict(
         ClaimId(1), ANN, "no", Action.OVERRIDDEN
     )
     log.undo()
@@ -264,7 +264,7 @@ def test_a_note_keeps_the_verdict_and_a_verdict_keeps_the_note() -> None:
     log.add(1, "yes")
     log.add(1, action=Action.NOTED, note="see page 3")
     log.add(1, "no")
-    assert effective(log.acts)[ClaimId(1), ANN] == HumanVerdict(
+    assert replay_log(log.acts)[ClaimId(1), ANN] == HumanVerdict(
         ClaimId(1), ANN, "no", Action.BLIND, "see page 3"
     )
 
@@ -272,16 +272,16 @@ def test_a_note_keeps_the_verdict_and_a_verdict_keeps_the_note() -> None:
 def test_a_note_alone_is_no_verdict() -> None:
     log = Log()
     log.add(1, action=Action.NOTED, note="later")
-    found = effective(log.acts)[ClaimId(1), ANN]
+    found = replay_log(log.acts)[ClaimId(1), ANN]
     assert (found.verdict, found.action, found.note) == (None, None, "later")
-    assert not found.counts
+    assert not found.is_counted
 
 
 def test_an_empty_note_removes_the_note() -> None:
     log = Log()
     log.add(1, "yes", note="why?")
     log.add(1, action=Action.NOTED, note="")
-    assert effective(log.acts)[ClaimId(1), ANN].note is None
+    assert replay_log(log.acts)[ClaimId(1), ANN].note is None
     assert log.says() == "yes"
 
 
@@ -289,29 +289,29 @@ def test_a_claim_with_a_removed_note_and_no_verdict_is_not_there() -> None:
     log = Log()
     log.add(1, action=Action.NOTED, note="why?")
     log.add(1, action=Action.NOTED, note="")
-    assert effective(log.acts) == {}
+    assert replay_log(log.acts) == {}
 
 
 def test_skipping_takes_an_earlier_verdict_back() -> None:
     log = Log()
     log.add(1, "yes")
     log.add(1, action=Action.SKIPPED)
-    found = effective(log.acts)[ClaimId(1), ANN]
+    found = replay_log(log.acts)[ClaimId(1), ANN]
     assert (found.verdict, found.action) == (None, Action.SKIPPED)
-    assert not found.counts
+    assert not found.is_counted
 
 
 @pytest.mark.parametrize("action", list(Action))
 def test_only_a_reading_of_the_claim_counts(action: Action) -> None:
     given_by_hand = HumanVerdict(ClaimId(1), ANN, "x", action)
-    assert given_by_hand.counts == (action in COUNTED)
-    assert (Action.BULK in COUNTED, Action.BLIND in COUNTED) == (False, True)
+    assert given_by_hand.is_counted == (action in COUNTED_ACTIONS)
+    assert (Action.BULK in COUNTED_ACTIONS, Action.BLIND in COUNTED_ACTIONS) == (False, True)
 
 
 def test_undo_and_redo_find_their_act_in_a_long_session() -> None:
-    log = [LabelAct(LabelId(n), ClaimId(n), ANN, Action.BLIND, "yes") for n in range(10_000)]
+    log = [LabelEvent(LabelId(n), ClaimId(n), ANN, Action.BLIND, "yes") for n in range(10_000)]
     log += [
-        LabelAct(LabelId(20_000 + n), ClaimId(n), ANN, Action.WITHDRAWN, target=LabelId(n))
+        LabelEvent(LabelId(20_000 + n), ClaimId(n), ANN, Action.WITHDRAWN, target=LabelId(n))
         for n in reversed(range(5_000, 10_000))
     ]
     (undo,), (redo,) = next_undo(log, ANN), next_redo(log, ANN)
@@ -333,18 +333,18 @@ def test_what_was_given_at_once_is_undone_and_redone_at_once() -> None:
     assert [log.says(claim) for claim in (1, 2, 3)] == ["no", "no", "no"]
     log.undo()
     log.undo()
-    assert effective(log.acts) == {}
+    assert replay_log(log.acts) == {}
 
 
 def state(log: Log, claim: int = 1) -> HumanVerdict:
-    return effective(log.acts)[ClaimId(claim), ANN]
+    return replay_log(log.acts)[ClaimId(claim), ANN]
 
 
 def test_a_code_and_a_doubt_belong_to_the_verdict_and_go_with_it() -> None:
     log = Log()
     log.add(1, "no")
     log.add(1, action=Action.CODED, code="truth")
-    log.add(1, action=Action.MARKED, mark=Mark.UNSURE)
+    log.add(1, action=Action.MARKED, mark=LabelMark.UNSURE)
     assert (state(log).verdict, state(log).code, state(log).unsure) == ("no", "truth", True)
     log.add(1, "yes")
     assert (state(log).verdict, state(log).code, state(log).unsure) == ("yes", None, False)
@@ -357,11 +357,11 @@ def test_a_code_and_a_doubt_belong_to_the_verdict_and_go_with_it() -> None:
 
 def test_a_flag_and_a_note_stay_with_the_claim() -> None:
     log = Log()
-    log.add(1, action=Action.MARKED, mark=Mark.FLAG)
+    log.add(1, action=Action.MARKED, mark=LabelMark.FLAG)
     log.add(1, action=Action.NOTED, note="odd")
     log.add(1, "yes")
     assert (state(log).flagged, state(log).note, state(log).verdict) == (True, "odd", "yes")
-    log.add(1, action=Action.MARKED, mark=Mark.UNFLAG)
+    log.add(1, action=Action.MARKED, mark=LabelMark.UNFLAG)
     assert not state(log).flagged
 
 
@@ -379,8 +379,8 @@ def test_having_looked_cannot_be_undone() -> None:
     log.add(2, "yes", action=Action.AGREED, saw_judge=True)
     log.undo()
     assert next_undo(log.acts, ANN) == ()
-    assert seen(log.acts) == {(ClaimId(1), ANN), (ClaimId(2), ANN)}
-    assert effective(log.acts) == {}
+    assert find_judge_exposures(log.acts) == {(ClaimId(1), ANN), (ClaimId(2), ANN)}
+    assert replay_log(log.acts) == {}
 
 
 @pytest.mark.parametrize("action", [Action.ACCEPTED, Action.BULK])
@@ -388,7 +388,7 @@ def test_what_was_taken_over_or_given_in_bulk_is_no_reading(action: Action) -> N
     log = Log()
     log.add(1, "yes", action=action)
     assert state(log).verdict == "yes"
-    assert not state(log).counts
+    assert not state(log).is_counted
 
 
 # Consensus
@@ -418,26 +418,26 @@ def said(*verdicts: str, action: Action = Action.BLIND) -> list[HumanVerdict]:
 def test_the_majority_wins_and_a_tie_goes_to_the_most_severe(
     verdicts: list[str], expected: str | None
 ) -> None:
-    assert consensus(said(*verdicts)) == expected
-    assert consensus(said(*verdicts)[::-1]) == expected
+    assert combine_verdicts(said(*verdicts)) == expected
+    assert combine_verdicts(said(*verdicts)[::-1]) == expected
 
 
 def test_the_last_adjudicated_verdict_wins_over_any_majority() -> None:
     votes = said("no", "no", "no")
     final = said("yes", "idk", action=Action.ADJUDICATED)
-    assert consensus([final[0], *votes]) == "yes"
-    assert consensus([*final, *votes]) == "idk"
+    assert combine_verdicts([final[0], *votes]) == "yes"
+    assert combine_verdicts([*final, *votes]) == "idk"
 
 
 def test_verdicts_that_do_not_count_are_left_out() -> None:
     bulk = said("no", "no", action=Action.BULK)
     skipped = HumanVerdict(ClaimId(1), ANN, None, Action.SKIPPED)
-    assert consensus([*bulk, skipped]) is None
-    assert consensus([*bulk, skipped, *said("yes")]) == "yes"
+    assert combine_verdicts([*bulk, skipped]) is None
+    assert combine_verdicts([*bulk, skipped, *said("yes")]) == "yes"
 
 
 @given(st.lists(st.sampled_from(VERDICTS), min_size=1))
 def test_a_consensus_is_one_of_the_most_frequent_verdicts(verdicts: list[str]) -> None:
-    found = consensus(said(*verdicts))
+    found = combine_verdicts(said(*verdicts))
     assert found is not None
     assert verdicts.count(found) == max(verdicts.count(each) for each in verdicts)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.conversation import Document, Image, Turn, content_hash, normalised
+from faithtui.domain.conversation import Document, Image, Turn, content_hash, normalise_text
 
 HOSTILE = Path(__file__).parents[2] / "fixtures" / "hostile" / "strings.json"
 
@@ -77,23 +77,23 @@ def test_a_lone_surrogate_can_be_hashed() -> None:
 def test_case_compatibility_forms_and_white_space_do_not_make_another_claim(
     text: str, expected: str
 ) -> None:
-    assert normalised(text) == expected
+    assert normalise_text(text) == expected
 
 
 @pytest.mark.parametrize("other", ["It takes nine days", "It takes 9 days.", "Takes it nine days."])
 def test_words_and_marks_do(other: str) -> None:
-    assert normalised(other) != normalised("It takes nine days.")
+    assert normalise_text(other) != normalise_text("It takes nine days.")
 
 
 @given(st.text())
 def test_normalised_text_has_single_spaces_and_none_at_its_ends(text: str) -> None:
-    folded = normalised(text)
+    folded = normalise_text(text)
     assert folded == " ".join(folded.split())
 
 
 @given(st.text("aBcßﬁ \t\n"))
 def test_white_space_around_and_between_words_never_matters(text: str) -> None:
-    assert normalised(text) == normalised(f"\n {'  '.join(text.split())}\t")
+    assert normalise_text(text) == normalise_text(f"\n {'  '.join(text.split())}\t")
 
 
 def test_hostile_strings_can_be_hashed_and_folded() -> None:
@@ -102,4 +102,4 @@ def test_hostile_strings_can_be_hashed_and_folded() -> None:
         if text is None:
             text = each["repeat"] * each["times"]
         assert content_hash([Turn("user", text)])
-        assert isinstance(normalised(text), str)
+        assert isinstance(normalise_text(text), str)

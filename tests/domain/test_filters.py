@@ -7,39 +7,39 @@ from hypothesis import strategies as st
 from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.filters import (
     ARCHIVED,
+    NAMES_BY_SCOPE,
     QUALITIES,
     STATES,
-    TAKEN,
-    Bounds,
     Filter,
-    Ground,
-    Name,
+    FilterContext,
     Scope,
+    ScoreBounds,
     Term,
-    bounds,
-    names_for,
-    possible,
+    TermName,
+    describe_values,
+    find_reason_code,
+    list_term_names,
+    read_bounds,
     read_filter,
-    reason_code,
 )
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE
 
-FACTS = Ground(Scope.CONVERSATIONS, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))
-INFERRED = Ground(Scope.CONVERSATIONS, INFERENCE.names, dict(INFERENCE.synonyms))
-RUNS = Ground(Scope.RUNS)
+FACTS = FilterContext(Scope.CONVERSATIONS, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))
+INFERRED = FilterContext(Scope.CONVERSATIONS, INFERENCE.names, dict(INFERENCE.synonyms))
+RUNS = FilterContext(Scope.RUNS)
 PIECES = st.sampled_from(
     [" ", "-", '"', '""', ":", "verdict:", "is:", "no", "differs", "score:", "<0.5", "..", "x", "é"]
 )
 TYPED = st.one_of(st.text(), st.lists(PIECES).map("".join))
 
 
-@given(TYPED, st.sampled_from([FACTS, INFERRED, RUNS, Ground(Scope.CLAIMS)]), st.booleans())
+@given(TYPED, st.sampled_from([FACTS, INFERRED, RUNS, FilterContext(Scope.CLAIMS)]), st.booleans())
 @example('-"', FACTS, False)
 @example('verdict:"no', FACTS, False)
 def test_any_text_is_read_and_what_is_read_can_be_written(
-    text: str, ground: Ground, blind: bool
+    text: str, ground: FilterContext, blind: bool
 ) -> None:
-    ground = Ground(ground.scope, ground.labels, ground.synonyms, blind)
+    ground = FilterContext(ground.scope, ground.labels, ground.synonyms, blind)
     reading = read_filter(text, ground)
     again = read_filter(str(reading.filter), ground)
     assert again.filter == reading.filter
@@ -57,17 +57,17 @@ def test_a_problem_stays_on_a_line_of_reasonable_length(text: str) -> None:
     ("text", "terms"),
     [
         ("", ()),
-        ("gift card", (Term(Name.TEXT, "gift"), Term(Name.TEXT, "card"))),
-        ('"gift card"', (Term(Name.TEXT, "gift card", quoted=True),)),
-        ('-"a ""b"""', (Term(Name.TEXT, 'a "b"', negated=True, quoted=True),)),
-        ("verdict:NO", (Term(Name.VERDICT, "NO"),)),
-        ("verdict:borderline", (Term(Name.VERDICT, "borderline"),)),
-        ("-verdict:missing", (Term(Name.VERDICT, "missing", negated=True),)),
-        ("differs", (Term(Name.IS, "disagreement"),)),
-        ("-differs", (Term(Name.IS, "disagreement", negated=True),)),
-        ('"differs"', (Term(Name.TEXT, "differs", quoted=True),)),
-        ('source:"my data"', (Term(Name.SOURCE, "my data", quoted=True),)),
-        ("10:30 http://a.b", (Term(Name.TEXT, "10:30"), Term(Name.TEXT, "http://a.b"))),
+        ("gift card", (Term(TermName.TEXT, "gift"), Term(TermName.TEXT, "card"))),
+        ('"gift card"', (Term(TermName.TEXT, "gift card", quoted=True),)),
+        ('-"a ""b"""', (Term(TermName.TEXT, 'a "b"', negated=True, quoted=True),)),
+        ("verdict:NO", (Term(TermName.VERDICT, "NO"),)),
+        ("verdict:borderline", (Term(TermName.VERDICT, "borderline"),)),
+        ("-verdict:missing", (Term(TermName.VERDICT, "missing", negated=True),)),
+        ("differs", (Term(TermName.IS, "disagreement"),)),
+        ("-differs", (Term(TermName.IS, "disagreement", negated=True),)),
+        ('"differs"', (Term(TermName.TEXT, "differs", quoted=True),)),
+        ('source:"my data"', (Term(TermName.SOURCE, "my data", quoted=True),)),
+        ("10:30 http://a.b", (Term(TermName.TEXT, "10:30"), Term(TermName.TEXT, "http://a.b"))),
         ("- a", None),
     ],
 )
@@ -97,7 +97,7 @@ def test_a_text_is_cut_into_terms(text: str, terms: tuple[Term, ...] | None) -> 
     ],
 )
 def test_what_cannot_be_read_is_told_with_what_is_possible(
-    text: str, ground: Ground, sentence: str
+    text: str, ground: FilterContext, sentence: str
 ) -> None:
     reading = read_filter(f"good {text} card", ground)
     assert reading.problem is not None
@@ -107,21 +107,21 @@ def test_what_cannot_be_read_is_told_with_what_is_possible(
 
 @pytest.mark.parametrize("text", ["verdict:no", "score:<1", "corrected:1", "differs", "code:1"])
 def test_a_blind_queue_takes_no_term_that_tells_what_the_judge_said(text: str) -> None:
-    blind = Ground(Scope.CONVERSATIONS, FACTS.labels, FACTS.synonyms, blind=True)
+    blind = FilterContext(Scope.CONVERSATIONS, FACTS.labels, FACTS.synonyms, blind=True)
     reading = read_filter(text, blind)
     assert not reading.filter
     assert reading.problem is not None
     assert reading.problem.endswith("would tell what the judge said, and this queue is blind")
-    assert Name.VERDICT not in names_for(blind)
-    assert "disagreement" not in possible(Name.IS, blind)
+    assert TermName.VERDICT not in list_term_names(blind)
+    assert "disagreement" not in describe_values(TermName.IS, blind)
     assert read_filter("is:unlabelled refund human:x", blind).problem is None
 
 
 def test_words_of_another_vocabulary_are_understood() -> None:
-    assert FACTS.label("1") == "yes"
-    assert INFERRED.label("idk") == "0"
+    assert FACTS.find_label("1") == "yes"
+    assert INFERRED.find_label("idk") == "0"
     assert read_filter("verdict:no human:yes", INFERRED).problem is None
-    assert read_filter("verdict:perhaps", Ground(Scope.CONVERSATIONS)).problem is None
+    assert read_filter("verdict:perhaps", FilterContext(Scope.CONVERSATIONS)).problem is None
 
 
 @pytest.mark.parametrize(
@@ -138,26 +138,26 @@ def test_words_of_another_vocabulary_are_understood() -> None:
 def test_bounds_hold_what_they_say(
     value: str, inside: tuple[float, ...], outside: tuple[float, ...]
 ) -> None:
-    found = bounds(value)
-    assert isinstance(found, Bounds)
-    assert all(map(found.holds, inside))
-    assert not any(map(found.holds, outside))
+    found = read_bounds(value)
+    assert isinstance(found, ScoreBounds)
+    assert all(map(found.contains, inside))
+    assert not any(map(found.contains, outside))
 
 
 @pytest.mark.parametrize("value", ["", "<", "..", "1..", "a", "<a", "١", "1e400", "nan", "- 1"])
 def test_what_is_no_bound_is_none(value: str) -> None:
-    assert bounds(value) is None
+    assert read_bounds(value) is None
 
 
 def test_reason_codes_are_known_by_number_and_by_name() -> None:
     for number, code in enumerate(REASON_CODES, start=1):
-        assert reason_code(str(number)) == reason_code(code.name.upper()) == code.name
-    assert [reason_code(each) for each in ("", "0", "8", "9" * 5000, "²")] == [None] * 5
+        assert find_reason_code(str(number)) == find_reason_code(code.name.upper()) == code.name
+    assert [find_reason_code(each) for each in ("", "0", "8", "9" * 5000, "²")] == [None] * 5
 
 
 def test_the_last_plain_word_may_be_unfinished() -> None:
     def open_word(text: str) -> str | None:
-        found = read_filter(text, FACTS).filter.open_word
+        found = read_filter(text, FACTS).filter.unfinished_word
         return found.value if found else None
 
     assert open_word("gift ca") == "ca"
@@ -169,17 +169,17 @@ def test_the_last_plain_word_may_be_unfinished() -> None:
 
 @pytest.mark.parametrize("scope", Scope)
 def test_everything_offered_is_taken(scope: Scope) -> None:
-    ground = Ground(scope, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))
+    ground = FilterContext(scope, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))
     values = {
-        Name.VERDICT: ("yes", "missing"),
-        Name.HUMAN: ("no", "x", "none"),
-        Name.IS: tuple(QUALITIES),
-        Name.CODE: ("1", "other"),
-        Name.SCORE: ("none",),
-        Name.CORRECTED: ("0..1",),
-        Name.STATE: STATES[scope],
-        Name.ARCHIVED: ARCHIVED,
+        TermName.VERDICT: ("yes", "missing"),
+        TermName.HUMAN: ("no", "x", "none"),
+        TermName.IS: tuple(QUALITIES),
+        TermName.CODE: ("1", "other"),
+        TermName.SCORE: ("none",),
+        TermName.CORRECTED: ("0..1",),
+        TermName.STATE: STATES[scope],
+        TermName.ARCHIVED: ARCHIVED,
     }
-    for name in TAKEN[scope]:
+    for name in NAMES_BY_SCOPE[scope]:
         for value in values.get(name, ("ann",)):
             assert read_filter(f"{name}:{value}", ground).problem is None

@@ -17,25 +17,25 @@ from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM, SEV
     ],
 )
 def test_a_word_is_read_up_to_case_and_space(word: str, label: str) -> None:
-    assert FAITHFULNESS.read(word) == label
+    assert FAITHFULNESS.find_name(word) == label
 
 
 @pytest.mark.parametrize(
     "word", ["", " ", "yes.", "yes, clearly", "not", "no!", "yesterday", "x", "maybe", "**yes**"]
 )
 def test_no_label_is_guessed_from_a_word_that_merely_contains_it(word: str) -> None:
-    assert FAITHFULNESS.read(word) is None
+    assert FAITHFULNESS.find_name(word) is None
 
 
 @given(st.text())
 def test_reading_gives_a_label_of_the_set_or_none(word: str) -> None:
-    assert FAITHFULNESS.read(word) in (*FAITHFULNESS.names, None)
+    assert FAITHFULNESS.find_name(word) in (*FAITHFULNESS.names, None)
 
 
 def test_every_name_means_itself_and_has_a_label() -> None:
     for name in FAITHFULNESS.names:
-        assert FAITHFULNESS.read(name) == name
-        assert FAITHFULNESS.label(name).name == name
+        assert FAITHFULNESS.find_name(name) == name
+        assert FAITHFULNESS.get_label(name).name == name
 
 
 def test_names_come_in_the_order_screens_list_them() -> None:
@@ -51,7 +51,7 @@ def test_names_come_in_the_order_screens_list_them() -> None:
 @pytest.mark.parametrize("name", ["borderline", "YES", NOT_A_CLAIM])
 def test_a_name_outside_the_set_has_no_label(name: str) -> None:
     with pytest.raises(KeyError, match=name):
-        FAITHFULNESS.label(name)
+        FAITHFULNESS.get_label(name)
 
 
 def test_letters_tell_labels_apart() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from faithtui.domain import limits
-from faithtui.domain.filters import Filter, Ground, Scope, read_filter
+from faithtui.domain.filters import Filter, FilterContext, Scope, read_filter
 from faithtui.domain.label_sets import KNOWN_WORDS, NOT_A_CLAIM
 from faithtui.domain.limits import FILTER, FILTER_TERMS, NOTE, Limit
 from faithtui.errors import InputError
@@ -14,8 +14,8 @@ ALL = {name: value for name, value in vars(limits).items() if isinstance(value, 
 
 @pytest.mark.parametrize("limit", ALL.values(), ids=ALL)
 def test_every_limit_names_what_it_is_of_the_sizes_and_the_way_out(limit: Limit) -> None:
-    assert limit.problem(limit.most) is None
-    problem = limit.problem(limit.most + 1)
+    assert limit.find_problem(limit.most) is None
+    problem = limit.find_problem(limit.most + 1)
     assert problem == (
         f"{limit.what} may have {limit.most:,} {limit.unit}, and this has {limit.most + 1:,}; "
         f"{limit.way_out}"
@@ -23,18 +23,18 @@ def test_every_limit_names_what_it_is_of_the_sizes_and_the_way_out(limit: Limit)
 
 
 def test_a_text_is_refused_with_its_field() -> None:
-    NOTE.check("x" * NOTE.most)
+    NOTE.check_length("x" * NOTE.most)
     with pytest.raises(InputError, match=r"^note: a note may have 100,000 characters, and this"):
-        NOTE.check("x" * (NOTE.most + 1), field="note")
+        NOTE.check_length("x" * (NOTE.most + 1), field="note")
 
 
 @pytest.mark.parametrize("scope", list(Scope))
 def test_a_filter_of_three_thousand_words_is_one_sentence(scope: Scope) -> None:
-    ground = Ground(scope)
+    ground = FilterContext(scope)
     words = " ".join(f"w{number}" for number in range(3_000))
     found = read_filter(words, ground)
     assert found.filter == Filter()
-    assert found.problem == FILTER.problem(len(words))
+    assert found.problem == FILTER.find_problem(len(words))
     some = " ".join(["word"] * (FILTER_TERMS.most + 1))
     assert read_filter(some, ground).problem == (
         "a filter may have 100 words, and this has 101; leave some out, or put a phrase in "

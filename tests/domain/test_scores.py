@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 from faithtui.domain.conversation import Turn
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 from faithtui.domain.scores import (
-    JudgedWindow,
-    Occurrence,
+    ClaimOccurrence,
     Score,
     ScoreState,
     ScoringRule,
-    mean_score,
+    WindowLabels,
+    average_scores,
+    make_score,
     no_score,
-    passes,
-    score_set,
-    scored,
-    window_score,
+    passes_threshold,
+    score_conversation,
+    score_window,
 )
-from faithtui.domain.windows import interactions, sliding
+from faithtui.domain.windows import cut_interactions, cut_sliding_windows
 
 LENIENT = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
 PENALISED = replace(LENIENT, passing=("yes",))
@@ -35,19 +35,19 @@ FAILED = no_score(ScoreState.FAILED, "the judge is down")
 NOTHING_TO_READ = no_score(ScoreState.SKIPPED, "no retrieval context")
 
 
-def judged(labels: Sequence[Sequence[str | None]], size: int = 10) -> list[JudgedWindow]:
+def judged(labels: Sequence[Sequence[str | None]], size: int = 10) -> list[WindowLabels]:
     """Windows over interactions whose claims have these labels, the same in every window."""
     turns = (Turn("user", "?"), Turn("assistant", "!")) * len(labels)
     return [
-        JudgedWindow(
+        WindowLabels(
             window.interactions,
             tuple(
-                Occurrence((part, number), part, label)
+                ClaimOccurrence((part, number), part, label)
                 for part in window.interactions
                 for number, label in enumerate(labels[part])
             ),
         )
-        for window in sliding(interactions(turns), size)
+        for window in cut_sliding_windows(cut_interactions(turns), size)
     ]
 
 
@@ -87,35 +87,35 @@ rules = st.builds(
 def test_a_window_scores_its_share_of_passing_labels(
     labels: list[str | None], rule: ScoringRule, value: float
 ) -> None:
-    assert window_score(labels, rule) == scored(value)
+    assert score_window(labels, rule) == make_score(value)
 
 
 def test_a_window_without_claims_is_undefined_where_the_rule_says_so() -> None:
-    assert window_score([], NO_VALUE) == no_score(ScoreState.UNDEFINED, "nothing was judged")
-    said = window_score([], NO_VALUE, why_empty="the answer has no text")
+    assert score_window([], NO_VALUE) == no_score(ScoreState.UNDEFINED, "nothing was judged")
+    said = score_window([], NO_VALUE, why_empty="the answer has no text")
     assert said == no_score(ScoreState.UNDEFINED, "the answer has no text")
 
 
 def test_a_missing_verdict_makes_a_window_incomplete() -> None:
-    found = window_score(["yes", None, None], LENIENT)
+    found = score_window(["yes", None, None], LENIENT)
     assert found == no_score(ScoreState.INCOMPLETE, "2 of 3 claims have no verdict")
 
 
 def test_the_peer_drops_missing_verdicts_and_counts_surplus_ones() -> None:
-    assert window_score(["yes", None, "no"], PEER) == scored(0.5)
-    assert window_score([None, None], PEER) == scored(1.0)
-    assert window_score(["yes"], PEER, ["no", None]) == scored(0.5)
+    assert score_window(["yes", None, "no"], PEER) == make_score(0.5)
+    assert score_window([None, None], PEER) == make_score(1.0)
+    assert score_window(["yes"], PEER, ["no", None]) == make_score(0.5)
 
 
 def test_surplus_verdicts_count_for_the_peer_alone() -> None:
-    assert window_score(["yes"], LENIENT, ["no"]) == scored(1.0)
+    assert score_window(["yes"], LENIENT, ["no"]) == make_score(1.0)
 
 
 @given(st.lists(st.sampled_from((*LABELS, None))), rules)
 def test_a_window_score_is_a_share_or_no_number(
     labels: list[str | None], rule: ScoringRule
 ) -> None:
-    found = window_score(labels, rule)
+    found = score_window(labels, rule)
     assert found.value is None or 0 <= found.value <= 1
     if rule.strict:
         assert found.value in (None, 0.0, 1.0)
@@ -123,7 +123,7 @@ def test_a_window_score_is_a_share_or_no_number(
 
 @given(st.lists(st.sampled_from(LABELS), min_size=1), rules)
 def test_the_order_of_labels_does_not_matter(labels: list[str | None], rule: ScoringRule) -> None:
-    assert window_score(labels, rule) == window_score(labels[::-1], rule)
+    assert score_window(labels, rule) == score_window(labels[::-1], rule)
 
 
 # The mean
@@ -131,24 +131,24 @@ def test_the_order_of_labels_does_not_matter(labels: list[str | None], rule: Sco
 
 def test_failed_comes_before_incomplete_and_both_before_any_number() -> None:
     incomplete = no_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")
-    found = mean_score([scored(1.0), incomplete, FAILED], LENIENT)
+    found = average_scores([make_score(1.0), incomplete, FAILED], LENIENT)
     assert found == no_score(ScoreState.FAILED, "1 of 3 parts: the judge is down")
-    found = mean_score([scored(1.0), incomplete, incomplete], LENIENT)
+    found = average_scores([make_score(1.0), incomplete, incomplete], LENIENT)
     assert found.state is ScoreState.INCOMPLETE
     assert found.reason == "2 of 3 parts: 1 of 2 claims have no verdict"
 
 
 def test_undefined_parts_are_left_out_of_a_mean_and_counted_beside_it() -> None:
     undefined = no_score(ScoreState.UNDEFINED, "no claims")
-    assert mean_score([scored(0.5), undefined], LENIENT) == Score(0.5, undefined=1)
-    assert mean_score([undefined, undefined], LENIENT) == replace(undefined, undefined=2)
+    assert average_scores([make_score(0.5), undefined], LENIENT) == Score(0.5, undefined=1)
+    assert average_scores([undefined, undefined], LENIENT) == replace(undefined, undefined=2)
 
 
 def test_a_mean_of_nothing_names_each_reason_and_counts_them() -> None:
     empty, blank = (
         no_score(ScoreState.UNDEFINED, reason) for reason in ("no claims", "the answer has no text")
     )
-    found = mean_score([empty, blank, empty, NOTHING_TO_READ], NO_VALUE)
+    found = average_scores([empty, blank, empty, NOTHING_TO_READ], NO_VALUE)
     assert (found.state, found.undefined, found.skipped) == (ScoreState.UNDEFINED, 3, 1)
     assert found.reason == (
         "2 of 4: no claims; 1 of 4: the answer has no text; 1 of 4: no retrieval context"
@@ -157,24 +157,24 @@ def test_a_mean_of_nothing_names_each_reason_and_counts_them() -> None:
 
 def test_an_undefined_window_neither_passes_nor_fails_a_strict_conversation() -> None:
     strict = replace(STRICT, when_empty=None)
-    found, _ = score_set(judged([["yes"], []], size=1), strict)
+    found, _ = score_conversation(judged([["yes"], []], size=1), strict)
     assert found.windowed == Score(1.0, undefined=1)
-    assert passes(found.windowed, strict) is True
-    nothing, _ = score_set(judged([[], []], size=1), strict)
+    assert passes_threshold(found.windowed, strict) is True
+    nothing, _ = score_conversation(judged([[], []], size=1), strict)
     assert nothing.windowed.state is ScoreState.UNDEFINED
-    assert passes(nothing.windowed, strict) is None
-    missing, _ = score_set(judged([["yes"], [None]], size=1), strict)
+    assert passes_threshold(nothing.windowed, strict) is None
+    missing, _ = score_conversation(judged([["yes"], [None]], size=1), strict)
     assert missing.windowed.state is ScoreState.INCOMPLETE
 
 
 def test_a_window_of_claims_that_are_all_called_unfair_is_undefined() -> None:
     windows = judged([["yes"], ["no"]], size=1)
-    found, each = score_set(windows, NO_VALUE, {(1, 0): NOT_A_CLAIM})
+    found, each = score_conversation(windows, NO_VALUE, {(1, 0): NOT_A_CLAIM})
     assert each[1].state is ScoreState.UNDEFINED
     assert each[1].reason == "all that was judged is labelled x (not a fair claim)"
     assert (found.windowed, found.per_interaction) == (Score(1.0, undefined=1),) * 2
-    assert found.pooled == scored(1.0)
-    none, _ = score_set(windows, NO_VALUE, {(0, 0): NOT_A_CLAIM, (1, 0): NOT_A_CLAIM})
+    assert found.pooled == make_score(1.0)
+    none, _ = score_conversation(windows, NO_VALUE, {(0, 0): NOT_A_CLAIM, (1, 0): NOT_A_CLAIM})
     for score in (none.windowed, none.per_interaction, none.pooled):
         assert (score.state, score.reason) == (ScoreState.UNDEFINED, each[1].reason)
 
@@ -183,13 +183,13 @@ def test_labels_of_a_window_without_anything_to_compare_count_only_once_people_g
     first, second = judged([["idk", "idk"], ["yes"]], size=1)
     why = "there is no document, so no claim was compared with anything"
     windows = [replace(first, undefined=why), second]
-    found, each = score_set(windows, NO_VALUE)
+    found, each = score_conversation(windows, NO_VALUE)
     assert each[0] == no_score(ScoreState.UNDEFINED, why)
     assert (found.windowed, found.per_interaction) == (Score(1.0, undefined=1),) * 2
-    assert found.pooled == scored(1.0)
-    reviewed, each = score_set(windows, NO_VALUE, {(0, 0): "no"})
+    assert found.pooled == make_score(1.0)
+    reviewed, each = score_conversation(windows, NO_VALUE, {(0, 0): "no"})
     assert values(each) == [0.0, 1.0]
-    assert reviewed.windowed == reviewed.per_interaction == reviewed.pooled == scored(0.5)
+    assert reviewed.windowed == reviewed.per_interaction == reviewed.pooled == make_score(0.5)
 
 
 def test_a_claim_whose_home_window_has_no_score_counts_only_once_people_label_it() -> None:
@@ -198,12 +198,12 @@ def test_a_claim_whose_home_window_has_no_score_counts_only_once_people_label_it
         second, occurrences=(replace(second.occurrences[0], label="no"), second.occurrences[1])
     )
     windows = [replace(first, undefined="there is no document"), later]
-    found, each = score_set(windows, NO_VALUE)
+    found, each = score_conversation(windows, NO_VALUE)
     assert values(each) == [None, 0.5 if later.occurrences[1].label == "yes" else 0.0]
     assert found.per_interaction == Score(0.0, undefined=1)
-    assert found.pooled == scored(0.0)
-    said, _ = score_set(windows, NO_VALUE, {first.occurrences[0].claim: "yes"})
-    assert (said.per_interaction, said.pooled) == (scored(0.5), scored(0.5))
+    assert found.pooled == make_score(0.0)
+    said, _ = score_conversation(windows, NO_VALUE, {first.occurrences[0].claim: "yes"})
+    assert (said.per_interaction, said.pooled) == (make_score(0.5), make_score(0.5))
 
 
 @given(labels_of_conversations, sizes, rules)
@@ -212,7 +212,7 @@ def test_nothing_makes_a_score_but_labels(
 ) -> None:
     rule = replace(rule, when_empty=None, as_peer=False)
     windows = judged(labels, size)
-    found, each = score_set(windows, rule)
+    found, each = score_conversation(windows, rule)
     for window, score in zip(windows, each, strict=True):
         assert score.value is None or window.occurrences
         assert window.occurrences or score.state is ScoreState.UNDEFINED
@@ -233,20 +233,20 @@ def test_windows_without_claims_never_move_a_mean(
     windows = judged(labels, size)
     kept = [window for window in windows if window.occurrences]
     if kept and not rule.as_peer:
-        whole, part = (score_set(each, rule)[0].windowed for each in (windows, kept))
+        whole, part = (score_conversation(each, rule)[0].windowed for each in (windows, kept))
         assert (whole.value, whole.state) == (part.value, part.state)
 
 
 def test_nothing_to_average_is_skipped_and_1_for_the_peer() -> None:
-    assert mean_score([], LENIENT) == no_score(ScoreState.SKIPPED, "no interaction")
-    assert mean_score([], PEER) == scored(1.0)
+    assert average_scores([], LENIENT) == no_score(ScoreState.SKIPPED, "no interaction")
+    assert average_scores([], PEER) == make_score(1.0)
 
 
 def test_strict_is_binary_and_the_peers_strict_is_a_mean_of_binary_windows() -> None:
     labels: list[list[str | None]] = [["yes"], ["no"]]
-    assert score_set(judged(labels), STRICT)[0].windowed == scored(0.0)
-    assert score_set(judged(labels), PEER_STRICT)[0].windowed == scored(0.5)
-    assert score_set(judged([["yes"], ["idk"]]), STRICT)[0].windowed == scored(1.0)
+    assert score_conversation(judged(labels), STRICT)[0].windowed == make_score(0.0)
+    assert score_conversation(judged(labels), PEER_STRICT)[0].windowed == make_score(0.5)
+    assert score_conversation(judged([["yes"], ["idk"]]), STRICT)[0].windowed == make_score(1.0)
 
 
 # The threshold
@@ -254,34 +254,34 @@ def test_strict_is_binary_and_the_peers_strict_is_a_mean_of_binary_windows() -> 
 
 def test_three_windows_of_seven_tenths_meet_seven_tenths() -> None:
     rule = replace(LENIENT, threshold=0.7)
-    mean = mean_score([scored(0.7)] * 3, rule)
-    assert passes(mean, rule) is True
+    mean = average_scores([make_score(0.7)] * 3, rule)
+    assert passes_threshold(mean, rule) is True
 
 
 def test_they_miss_it_under_the_peers_arithmetic() -> None:
     rule = replace(PEER, threshold=0.7)
-    mean = mean_score([scored(0.7)] * 3, rule)
+    mean = average_scores([make_score(0.7)] * 3, rule)
     assert mean.value == 0.6999999999999998
-    assert passes(mean, rule) is False
+    assert passes_threshold(mean, rule) is False
 
 
 def test_equal_meets_a_threshold_and_clearly_less_does_not() -> None:
-    assert passes(scored(0.5), LENIENT) is True
-    assert passes(scored(0.5), PEER) is True
-    assert passes(scored(0.499), LENIENT) is False
+    assert passes_threshold(make_score(0.5), LENIENT) is True
+    assert passes_threshold(make_score(0.5), PEER) is True
+    assert passes_threshold(make_score(0.499), LENIENT) is False
 
 
 def test_strict_raises_the_bar_to_1() -> None:
     rule = replace(STRICT, threshold=0.2)
-    assert rule.bar == 1.0
-    assert passes(scored(0.9), rule) is False
-    assert passes(scored(1.0), rule) is True
-    assert replace(STRICT, threshold=None).bar == 1.0
+    assert rule.effective_threshold == 1.0
+    assert passes_threshold(make_score(0.9), rule) is False
+    assert passes_threshold(make_score(1.0), rule) is True
+    assert replace(STRICT, threshold=None).effective_threshold == 1.0
 
 
 def test_without_a_threshold_or_a_number_there_is_no_pass_and_no_fail() -> None:
-    assert passes(scored(0.1), replace(LENIENT, threshold=None)) is None
-    assert passes(FAILED, LENIENT) is None
+    assert passes_threshold(make_score(0.1), replace(LENIENT, threshold=None)) is None
+    assert passes_threshold(FAILED, LENIENT) is None
 
 
 @pytest.mark.parametrize(("value", "state"), [(None, ScoreState.SCORED), (0.5, ScoreState.FAILED)])
@@ -303,7 +303,7 @@ def test_one_wrong_claim_of_three_weighs_by_its_place_in_windowed_alone(
 ) -> None:
     labels: list[list[str | None]] = [["yes"], ["yes"], ["yes"]]
     labels[wrong] = ["no"]
-    found, _ = score_set(judged(labels), LENIENT)
+    found, _ = score_conversation(judged(labels), LENIENT)
     assert found.windowed.value == pytest.approx(windowed, abs=5e-4)
     assert found.per_interaction.value == pytest.approx(2 / 3)
     assert found.pooled.value == pytest.approx(2 / 3)
@@ -325,13 +325,13 @@ def test_weights_of_positions_are_the_measured_ones(
     for place, weight in weights.items():
         labels: list[list[str | None]] = [["yes"] for _ in range(count)]
         labels[place] = ["no"]
-        found, _ = score_set(judged(labels, size), LENIENT)
+        found, _ = score_conversation(judged(labels, size), LENIENT)
         assert found.windowed.value is not None
         assert 1 - found.windowed.value == pytest.approx(weight, abs=5e-4)
 
 
 def test_per_interaction_weighs_interactions_and_pooled_weighs_claims() -> None:
-    found, each = score_set(judged([["no"], ["yes", "yes", "yes"]]), LENIENT)
+    found, each = score_conversation(judged([["no"], ["yes", "yes", "yes"]]), LENIENT)
     assert values(each) == [0.0, 0.75]
     assert found.windowed.value == pytest.approx(0.375)
     assert found.per_interaction.value == pytest.approx(0.5)
@@ -340,35 +340,35 @@ def test_per_interaction_weighs_interactions_and_pooled_weighs_claims() -> None:
 
 def test_a_claim_counts_by_its_home_window_outside_its_windows() -> None:
     windows = [
-        JudgedWindow((0,), (Occurrence("claim", 0, "no"),)),
-        JudgedWindow((0, 1), (Occurrence("claim", 0, "yes"),)),
+        WindowLabels((0,), (ClaimOccurrence("claim", 0, "no"),)),
+        WindowLabels((0, 1), (ClaimOccurrence("claim", 0, "yes"),)),
     ]
-    found, each = score_set(windows, LENIENT)
+    found, each = score_conversation(windows, LENIENT)
     assert values(each) == [0.0, 1.0]
-    assert found.windowed == scored(0.5)
-    assert found.pooled == scored(0.0)
-    assert found.per_interaction == scored(0.5)
+    assert found.windowed == make_score(0.5)
+    assert found.pooled == make_score(0.0)
+    assert found.per_interaction == make_score(0.5)
 
 
 def test_a_claim_made_twice_counts_twice_in_its_windows_and_once_outside() -> None:
-    twice = Occurrence("claim", 0, "no")
-    window = JudgedWindow((0,), (twice, twice, Occurrence("other", 0, "yes")))
-    found, each = score_set([window], LENIENT)
+    twice = ClaimOccurrence("claim", 0, "no")
+    window = WindowLabels((0,), (twice, twice, ClaimOccurrence("other", 0, "yes")))
+    found, each = score_conversation([window], LENIENT)
     assert values(each) == [pytest.approx(1 / 3)]
-    assert found.pooled == scored(0.5)
-    assert found.per_interaction == scored(0.5)
+    assert found.pooled == make_score(0.5)
+    assert found.per_interaction == make_score(0.5)
 
 
 def test_a_failed_window_leaves_all_three_scores_without_a_number() -> None:
-    windows = [*judged([["yes"]]), JudgedWindow((0, 1), failure=FAILED)]
-    found, each = score_set(windows, LENIENT)
-    assert each == (scored(1.0), FAILED)
+    windows = [*judged([["yes"]]), WindowLabels((0, 1), failure=FAILED)]
+    found, each = score_conversation(windows, LENIENT)
+    assert each == (make_score(1.0), FAILED)
     assert found.windowed.state is ScoreState.FAILED
     assert found.per_interaction == found.pooled == found.windowed
 
 
 def test_a_conversation_without_windows_is_skipped_in_all_three() -> None:
-    found, each = score_set([], LENIENT)
+    found, each = score_conversation([], LENIENT)
     assert each == ()
     assert {found.windowed, found.per_interaction, found.pooled} == {
         no_score(ScoreState.SKIPPED, "no interaction")
@@ -376,7 +376,7 @@ def test_a_conversation_without_windows_is_skipped_in_all_three() -> None:
 
 
 def test_a_missing_verdict_leaves_the_headline_and_its_interaction_incomplete() -> None:
-    found, each = score_set(judged([["yes"], [None]], size=1), LENIENT)
+    found, each = score_conversation(judged([["yes"], [None]], size=1), LENIENT)
     assert values(each) == [1.0, None]
     assert found.windowed.state is ScoreState.INCOMPLETE
     assert found.per_interaction.state is ScoreState.INCOMPLETE
@@ -384,23 +384,23 @@ def test_a_missing_verdict_leaves_the_headline_and_its_interaction_incomplete() 
 
 
 def test_under_the_peers_rules_a_missing_verdict_is_dropped_from_the_headline_only() -> None:
-    found, _ = score_set(judged([["yes", None]]), PEER)
-    assert found.windowed == scored(1.0)
+    found, _ = score_conversation(judged([["yes", None]]), PEER)
+    assert found.windowed == make_score(1.0)
     assert found.per_interaction.state is ScoreState.INCOMPLETE
     assert found.pooled.state is ScoreState.INCOMPLETE
 
 
 def test_surplus_verdicts_enter_the_peers_headline_only() -> None:
-    window = JudgedWindow((0,), (Occurrence("claim", 0, "yes"),), surplus=("no",))
-    assert score_set([window], PEER)[0].windowed == scored(0.5)
-    assert score_set([window], PEER)[0].pooled == scored(1.0)
-    assert score_set([window], LENIENT)[0].windowed == scored(1.0)
+    window = WindowLabels((0,), (ClaimOccurrence("claim", 0, "yes"),), surplus=("no",))
+    assert score_conversation([window], PEER)[0].windowed == make_score(0.5)
+    assert score_conversation([window], PEER)[0].pooled == make_score(1.0)
+    assert score_conversation([window], LENIENT)[0].windowed == make_score(1.0)
 
 
 def test_empty_windows_of_the_peer_score_1_and_hold_no_interaction() -> None:
-    found, each = score_set([JudgedWindow(()), JudgedWindow(())], PEER)
+    found, each = score_conversation([WindowLabels(()), WindowLabels(())], PEER)
     assert values(each) == [1.0, 1.0]
-    assert found.windowed == scored(1.0)
+    assert found.windowed == make_score(1.0)
     assert found.per_interaction.state is ScoreState.SKIPPED
 
 
@@ -412,7 +412,7 @@ def test_corrected_is_the_judges_score_when_nobody_labelled(
     labels: list[list[str | None]], size: int, rule: ScoringRule
 ) -> None:
     windows = judged(labels, size)
-    assert score_set(windows, rule, {}) == score_set(windows, rule)
+    assert score_conversation(windows, rule, {}) == score_conversation(windows, rule)
 
 
 @given(labels_of_conversations, sizes, rules)
@@ -426,7 +426,7 @@ def test_repeating_the_judge_changes_nothing(
         for occurrence in window.occurrences
         if occurrence.label is not None
     }
-    assert score_set(windows, rule, same) == score_set(windows, rule)
+    assert score_conversation(windows, rule, same) == score_conversation(windows, rule)
 
 
 @given(labels_of_conversations, sizes, st.data())
@@ -441,8 +441,8 @@ def test_relabelling_a_claim_moves_exactly_the_windows_that_hold_it(
     claim = data.draw(st.sampled_from(claims))
     assert isinstance(claim, tuple)
     before = known[claim[0]][claim[1]]
-    _, old = score_set(windows, LENIENT)
-    _, new = score_set(windows, LENIENT, {claim: "yes" if before == "no" else "no"})
+    _, old = score_conversation(windows, LENIENT)
+    _, new = score_conversation(windows, LENIENT, {claim: "yes" if before == "no" else "no"})
     moved = [one != other for one, other in zip(old, new, strict=True)]
     assert moved == [any(each.claim == claim for each in w.occurrences) for w in windows]
 
@@ -458,40 +458,42 @@ def test_x_leaves_numerator_and_denominator(
         if data.draw(st.booleans())
     }
     kept = [
-        JudgedWindow(
+        WindowLabels(
             window.interactions,
             tuple(each for each in window.occurrences if each.claim not in unfair),
         )
         for window in judged(labels, size)
     ]
-    corrected = score_set(judged(labels, size), LENIENT, dict.fromkeys(unfair, "x"))
-    assert corrected == score_set(kept, LENIENT)
+    corrected = score_conversation(judged(labels, size), LENIENT, dict.fromkeys(unfair, "x"))
+    assert corrected == score_conversation(kept, LENIENT)
 
 
 def test_x_on_every_claim_leaves_an_empty_window() -> None:
     windows = judged([["no"]])
-    assert score_set(windows, LENIENT, {(0, 0): "x"})[0].windowed == scored(1.0)
-    undefined = score_set(windows, NO_VALUE, {(0, 0): "x"})[0].windowed
+    assert score_conversation(windows, LENIENT, {(0, 0): "x"})[0].windowed == make_score(1.0)
+    undefined = score_conversation(windows, NO_VALUE, {(0, 0): "x"})[0].windowed
     assert undefined.state is ScoreState.UNDEFINED
 
 
 def test_a_person_can_complete_a_window_that_lacks_a_verdict() -> None:
     windows = judged([["yes", None]])
-    found, _ = score_set(windows, LENIENT, {(0, 1): "no"})
-    assert found.windowed == scored(0.5)
-    assert found.pooled == scored(0.5)
+    found, _ = score_conversation(windows, LENIENT, {(0, 1): "no"})
+    assert found.windowed == make_score(0.5)
+    assert found.pooled == make_score(0.5)
 
 
 def test_nobody_can_repair_a_failed_window() -> None:
-    windows = [JudgedWindow((0,), failure=FAILED)]
-    assert score_set(windows, LENIENT, {(0, 0): "yes"})[0].windowed.state is ScoreState.FAILED
+    windows = [WindowLabels((0,), failure=FAILED)]
+    assert (
+        score_conversation(windows, LENIENT, {(0, 0): "yes"})[0].windowed.state is ScoreState.FAILED
+    )
 
 
 @given(labels_of_conversations, sizes, rules)
 def test_all_scores_are_shares_or_states(
     labels: list[list[str | None]], size: int, rule: ScoringRule
 ) -> None:
-    found, each = score_set(judged(labels, size), rule)
+    found, each = score_conversation(judged(labels, size), rule)
     for score in (found.windowed, found.per_interaction, found.pooled, *each):
         assert score.value is None or 0 <= score.value <= 1
         assert score.value is None or not math.isnan(score.value)
@@ -502,21 +504,21 @@ def test_all_scores_are_shares_or_states(
 
 
 def test_skipped_parts_are_left_out_of_a_mean_and_alone_they_are_its_state() -> None:
-    assert mean_score([scored(0.5), NOTHING_TO_READ], LENIENT) == Score(0.5, skipped=1)
-    alone = mean_score([NOTHING_TO_READ, NOTHING_TO_READ], LENIENT)
+    assert average_scores([make_score(0.5), NOTHING_TO_READ], LENIENT) == Score(0.5, skipped=1)
+    alone = average_scores([NOTHING_TO_READ, NOTHING_TO_READ], LENIENT)
     assert alone == replace(NOTHING_TO_READ, skipped=2)
     undefined = no_score(ScoreState.UNDEFINED, "no claims")
-    assert mean_score([NOTHING_TO_READ, undefined], NO_VALUE).state is ScoreState.UNDEFINED
+    assert average_scores([NOTHING_TO_READ, undefined], NO_VALUE).state is ScoreState.UNDEFINED
 
 
 def test_a_skipped_interaction_scores_nowhere_and_never_1() -> None:
     whole = judged([["no"], []], size=1)
     windows = [whole[0], replace(whole[1], failure=NOTHING_TO_READ)]
-    scores, each = score_set(windows, LENIENT)
+    scores, each = score_conversation(windows, LENIENT)
     assert each[1] == NOTHING_TO_READ
     assert scores.windowed == Score(0.0, skipped=1)
     assert scores.per_interaction == Score(0.0, skipped=1), "1.0 from nothing would make it 0.5"
-    assert scores.pooled == scored(0.0)
+    assert scores.pooled == make_score(0.0)
 
 
 # Words of other metrics
@@ -544,23 +546,25 @@ THREE_WAY = replace(LENIENT, labels=FAITHFULNESS.names, synonyms=FAITHFULNESS.sy
 def test_a_word_said_under_one_metric_is_read_under_another_and_never_guessed(
     word: str, under_ragas: str | None, under_three_way: str | None
 ) -> None:
-    assert RAGAS.heard(word) == under_ragas
-    assert THREE_WAY.heard(word) == under_three_way
+    assert RAGAS.translate_label(word) == under_ragas
+    assert THREE_WAY.translate_label(word) == under_three_way
 
 
 def test_a_rule_of_an_older_run_takes_every_word_as_it_is() -> None:
-    assert LENIENT.heard("yes") == "yes"
-    assert LENIENT.heard("0") == "0"
+    assert LENIENT.translate_label("yes") == "yes"
+    assert LENIENT.translate_label("0") == "0"
 
 
 def test_a_correction_said_in_another_metrics_words_counts() -> None:
     windows = judged([["1", "0"]])
-    scores, _ = score_set(windows, RAGAS, {(0, 0): "idk", (0, 1): "yes"})
-    assert scores.windowed == scored(0.5)
-    scores, _ = score_set(windows, RAGAS, {(0, 0): "no"})
-    assert scores.windowed == scored(0.0)
+    scores, _ = score_conversation(windows, RAGAS, {(0, 0): "idk", (0, 1): "yes"})
+    assert scores.windowed == make_score(0.5)
+    scores, _ = score_conversation(windows, RAGAS, {(0, 0): "no"})
+    assert scores.windowed == make_score(0.0)
 
 
 def test_a_word_without_a_meaning_here_leaves_the_judges_label() -> None:
     windows = judged([["yes", "yes"]])
-    assert score_set(windows, THREE_WAY, {(0, 0): "0"}) == score_set(windows, THREE_WAY)
+    assert score_conversation(windows, THREE_WAY, {(0, 0): "0"}) == score_conversation(
+        windows, THREE_WAY
+    )

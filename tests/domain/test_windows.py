@@ -3,7 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Role, Turn
-from faithtui.domain.windows import Interaction, interactions, sliding, turns_left_out
+from faithtui.domain.windows import (
+    Interaction,
+    cut_interactions,
+    cut_sliding_windows,
+    list_left_out_turns,
+)
 
 ROLES: dict[str, Role] = {"u": "user", "a": "assistant"}
 
@@ -16,12 +21,12 @@ def cut(letters: str, *, answers_alone: bool = False) -> list[str]:
     turns = turns_of(letters)
     return [
         "".join(letters[turn] for turn in part.turns)
-        for part in interactions(turns, answers_alone=answers_alone)
+        for part in cut_interactions(turns, answers_alone=answers_alone)
     ]
 
 
 def parts(count: int) -> tuple[Interaction, ...]:
-    return interactions(turns_of("ua" * count))
+    return cut_interactions(turns_of("ua" * count))
 
 
 conversations = st.text("ua", max_size=30)
@@ -67,11 +72,11 @@ def test_answers_alone_changes_only_conversations_without_a_user_turn(roles: str
 @given(conversations)
 def test_no_turn_is_lost_repeated_or_reordered(roles: str) -> None:
     turns = turns_of(roles)
-    found = interactions(turns)
+    found = cut_interactions(turns)
     kept = [turn for part in found for turn in part.turns]
     assert kept == list(range(len(kept)))
     assert [part.position for part in found] == list(range(len(found)))
-    left_out = turns_left_out(turns, found)
+    left_out = list_left_out_turns(turns, found)
     assert [*kept, *left_out] == list(range(len(turns)))
 
 
@@ -90,7 +95,7 @@ def test_an_interaction_never_asks_again_after_its_answer(roles: str) -> None:
 
 @given(st.integers(0, 15), st.integers(1, 20))
 def test_n_interactions_give_n_windows_that_end_where_they_should(count: int, size: int) -> None:
-    windows = sliding(parts(count), size)
+    windows = cut_sliding_windows(parts(count), size)
     assert [window.position for window in windows] == list(range(count))
     for window in windows:
         assert window.interactions[-1] == window.position
@@ -101,8 +106,8 @@ def test_n_interactions_give_n_windows_that_end_where_they_should(count: int, si
 
 @given(conversations, st.integers(1, 5))
 def test_a_window_holds_the_turns_of_its_interactions_in_order(roles: str, size: int) -> None:
-    found = interactions(turns_of(roles))
-    for window in sliding(found, size):
+    found = cut_interactions(turns_of(roles))
+    for window in cut_sliding_windows(found, size):
         turns = [turn for position in window.interactions for turn in found[position].turns]
         assert list(window.turns) == turns
 
@@ -111,8 +116,8 @@ def test_a_window_holds_the_turns_of_its_interactions_in_order(roles: str, size:
 def test_every_interaction_is_in_at_most_size_windows_and_at_least_its_own(
     roles: str, size: int
 ) -> None:
-    found = interactions(turns_of(roles))
-    windows = sliding(found, size)
+    found = cut_interactions(turns_of(roles))
+    windows = cut_sliding_windows(found, size)
     for part in found:
         holding = [window for window in windows if part.position in window.interactions]
         assert len(holding) == min(size, len(found) - part.position)
@@ -131,11 +136,11 @@ def test_every_interaction_is_in_at_most_size_windows_and_at_least_its_own(
 def test_short_conversations_are_cut_as_the_peer_cuts_them(
     count: int, size: int, expected: list[tuple[int, ...]]
 ) -> None:
-    assert [window.interactions for window in sliding(parts(count), size)] == expected
+    assert [window.interactions for window in cut_sliding_windows(parts(count), size)] == expected
 
 
 def test_twelve_interactions_grow_to_ten_and_then_slide() -> None:
-    windows = sliding(parts(12), 10)
+    windows = cut_sliding_windows(parts(12), 10)
     assert [window.interactions for window in windows[:10]] == [
         tuple(range(last + 1)) for last in range(10)
     ]
@@ -144,7 +149,7 @@ def test_twelve_interactions_grow_to_ten_and_then_slide() -> None:
 
 
 def test_twelve_interactions_slide_by_two() -> None:
-    windows = sliding(parts(12), 2)
+    windows = cut_sliding_windows(parts(12), 2)
     assert [window.interactions for window in windows] == [
         (0,),
         *((last - 1, last) for last in range(1, 12)),
@@ -153,7 +158,7 @@ def test_twelve_interactions_slide_by_two() -> None:
 
 @pytest.mark.parametrize("size", [0, -1, -10])
 def test_a_size_below_1_gives_as_many_empty_windows(size: int) -> None:
-    windows = sliding(parts(3), size)
+    windows = cut_sliding_windows(parts(3), size)
     assert [(window.position, window.interactions, window.turns) for window in windows] == [
         (0, (), ()),
         (1, (), ()),
@@ -163,4 +168,4 @@ def test_a_size_below_1_gives_as_many_empty_windows(size: int) -> None:
 
 def test_an_unanswered_question_is_left_out() -> None:
     turns = turns_of("uauu")
-    assert turns_left_out(turns, interactions(turns)) == (2, 3)
+    assert list_left_out_turns(turns, cut_interactions(turns)) == (2, 3)

@@ -9,7 +9,7 @@ from typing import Any
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import planner, runner
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEvent
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
@@ -68,14 +68,14 @@ class Provider:
         """What OpenAI says of tokens."""
         server.batches = self.batches
 
-    def plan(self, store: Store, *, around: Circumstances | None = None, **how: object) -> RunId:
+    def plan(self, store: Store, *, around: RunEnvironment | None = None, **how: object) -> RunId:
         request = RunRequest(
             judge=f"{self.name}:w",
             base_url=self.server.url,
             batch=True,
             **how,  # type: ignore[arg-type]  # checked by the class
         )
-        return planner.plan(store, request, environ={}, around=around)
+        return planner.plan_run(store, request, environ={}, around=around)
 
     def _answer(self, body: Json, is_openai: bool) -> tuple[int, Json]:
         prompt = body["messages"][-1]["content"]
@@ -113,13 +113,13 @@ async def come_back(
     times: int = 20,
     *,
     events: list[RunEvent] | None = None,
-    around: Circumstances | None = None,
+    around: RunEnvironment | None = None,
 ) -> list[RunState]:
     """Advance a run until it does not wait any more, at most so often; say where it stood."""
     states: list[RunState] = []
     heard: list[RunEvent] = [] if events is None else events
     for _ in range(times):
-        states.append(await runner.execute(store, run, heard.append, around=around))
+        states.append(await runner.execute_run(store, run, heard.append, around=around))
         if states[-1] is not RunState.WAITING:
             break
     return states

@@ -14,7 +14,7 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreSet
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import CallRetried, RunEvent
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import Judge
@@ -52,9 +52,9 @@ async def hardly(seconds: float) -> None:
     await asyncio.sleep(seconds / 20)
 
 
-def soon() -> Circumstances:
+def soon() -> RunEnvironment:
     """Make the circumstances of a process of its own that waits little."""
-    return Circumstances(sleep=hardly)
+    return RunEnvironment(sleep=hardly)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def ordered(
     server: FaultServer,
     provider: str = "openai",
     *,
-    around: Circumstances | None = None,
+    around: RunEnvironment | None = None,
     **changes: object,
 ) -> RunId:
     """Plan a run over everything, without final reasons unless they are asked for."""
@@ -104,7 +104,7 @@ def ordered(
     request = RunRequest(
         judge=f"{name}:m", base_url=server.url, options=NO_REASONS, batch=way == "batch"
     )
-    return planner.plan(
+    return planner.plan_run(
         store,
         replace(request, **changes),  # type: ignore[arg-type]  # fields of the order
         environ={},
@@ -138,7 +138,7 @@ async def judged(
     run: RunId | None = None,
     timeout_s: float = 600.0,
     deadline: Deadline = after_seconds,
-    around: Circumstances | None = None,
+    around: RunEnvironment | None = None,
     control: RunControl | None = None,
     retry_unfinished: bool = False,
     on_event: Callable[[RunEvent], None] = lambda event: None,
@@ -173,7 +173,7 @@ async def judged(
     is_batch = provider.endswith("batch")
     state = None
     while state is None or state is RunState.WAITING:
-        state = await runner.execute(
+        state = await runner.execute_run(
             store,
             run,
             heard,
@@ -213,10 +213,10 @@ def environment(home: Path) -> dict[str, str]:
 
 def calls_of(store: Store, ran: Ran) -> list[CallRow]:
     """Read the calls that were made for the conversations of a run."""
-    return [call for item in ran.items for call in store.calls.of_item(item.id)]
+    return [call for item in ran.items for call in store.calls.list_item_calls(item.id)]
 
 
 def verdicts_of(store: Store, item: ItemId) -> list[ClaimView]:
     """Read the claims of a conversation of a run that got a verdict."""
     claims = store.runs.review_view(item, "ann").claims
-    return [claim for claim in claims if claim.judge.label is not None]
+    return [claim for claim in claims if claim.home_verdict.label is not None]

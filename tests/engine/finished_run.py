@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.store.annotations.reviews import Given
-from faithtui.store.records import CheckedItem, ItemState, RunSpec, RunState
+from faithtui.store.annotations.reviews import NewLabel
+from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, imported, talk, windows_of
 
@@ -67,7 +67,7 @@ def run_over(
             store.runs.save_window(item, assess(window, {1: said}, rule=spec.rule))
         store.runs.finish_item(item, ItemState.DONE, None, "all in all")
         (row,) = store.runs.item_rows([item])
-        store.findings.save([CheckedItem(item, row.state, row.windows, ())])
+        store.findings.save([ItemCheckResult(item, row.state, row.windows, ())])
     store.runs.set_state(run, RunState.DONE)
     return run
 
@@ -85,8 +85,8 @@ def label(
     given = []
     for number, item in enumerate(store.runs.item_ids(run)):
         for place, claim in enumerate(store.runs.review_view(item, by).claims):
-            word = claim.judge.label or ""
+            word = claim.home_verdict.label or ""
             verdict = person(number, place, word)
             if verdict is not None and (only is None or claim.id in only):
-                given.append(Given(claim.id, verdict, word, action is not Action.BLIND))
+                given.append(NewLabel(claim.id, verdict, word, action is not Action.BLIND))
     store.reviews.record_many(given, by, action, run=run)

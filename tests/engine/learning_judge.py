@@ -67,9 +67,9 @@ def recorded(store: Path, file: Path, **order: object) -> Path:
     file.write_text("", encoding="utf-8")
     with Store.open(copy) as opened_store:
         request = RunRequest(judge=f"replay:{file}", **order)  # type: ignore[arg-type]  # tests
-        run = planner.plan(opened_store, request, environ={})
+        run = planner.plan_run(opened_store, request, environ={})
         judge = Learner()
-        asyncio.run(runner.execute(opened_store, run, lambda event: None, judge=opened(judge)))
+        asyncio.run(runner.execute_run(opened_store, run, lambda event: None, judge=opened(judge)))
     file.write_text("\n".join(judge.lines), encoding="utf-8")
     return file
 
@@ -77,8 +77,8 @@ def recorded(store: Path, file: Path, **order: object) -> Path:
 def judged(store: Store, **order: object) -> RunId:
     """Make a run from beginning to end."""
     request = RunRequest(**order)  # type: ignore[arg-type]  # tests
-    run = planner.plan(store, request, environ={})
-    asyncio.run(runner.execute(store, run, lambda event: None))
+    run = planner.plan_run(store, request, environ={})
+    asyncio.run(runner.execute_run(store, run, lambda event: None))
     return run
 
 
@@ -97,7 +97,7 @@ def label(
             word = verdict(claim.text)
             if word is None:
                 continue
-            judge = claim.judge.label
+            judge = claim.home_verdict.label
             shown = Action.AGREED if word == judge else Action.OVERRIDDEN
             for reviewer in reviewers:
                 store.reviews.record(

@@ -41,7 +41,7 @@ def main(path: Path, url: str, concurrency: int, enough: int) -> None:
         )
         first_s = None
         grown_mb = late_s = 0.0
-        while not run.finished and run.snapshot().progress.done < enough:
+        while not run.is_finished and run.snapshot().progress.done < enough:
             slept = time.monotonic()
             time.sleep(TICK_S)
             late_s = max(late_s, time.monotonic() - slept - TICK_S)

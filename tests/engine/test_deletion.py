@@ -16,7 +16,7 @@ from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
-from faithtui.store.records import AskedReply, ItemState, RunState, StoredReply, WorkerRow
+from faithtui.store.records import CallContext, ItemState, RunState, StoredReply, WorkerRow
 from faithtui.store.store import Store, utc_now
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 
@@ -27,8 +27,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield found
 
 
-def delete(plan: deletion.Deletion) -> None:
-    plan.delete(plan.count())
+def delete(plan: deletion.DeletionPlan) -> None:
+    plan.delete(plan.count_rows())
 
 
 def worker_of(run: RunId) -> WorkerRow:
@@ -43,14 +43,14 @@ def test_a_run_that_began_while_somebody_thought_it_over_is_not_deleted(store: S
         deletion.plan_run_deletion(store, run, "ann"),
         deletion.plan_dataset_deletion(store, "parcels", "ann"),
     ]
-    counts = [plan.count() for plan in plans]
-    store.calls.begin(worker_of(run))
+    counts = [plan.count_rows() for plan in plans]
+    store.calls.add_worker(worker_of(run))
     for plan, counted in zip(plans, counts, strict=True):
         with pytest.raises(StoreError, match=f"run {run} went on since it was looked at"):
             plan.delete(counted)
     assert store.conversations.count() == 2
     assert len(store.runs.rows()) == 1
-    store.calls.end("me")
+    store.calls.remove_worker("me")
     plans[1].delete(counts[1])
     assert store.conversations.count() == 0
 
@@ -58,9 +58,9 @@ def test_a_run_that_began_while_somebody_thought_it_over_is_not_deleted(store: S
 async def test_a_run_handed_to_a_provider_meanwhile_is_not_deleted(
     store: Store, tmp_path: Path
 ) -> None:
-    run = planner.plan(store, RunRequest(judge="vllm:w"), environ={})
+    run = planner.plan_run(store, RunRequest(judge="vllm:w"), environ={})
     plan = deletion.plan_run_deletion(store, run, "ann")
-    counts = plan.count()
+    counts = plan.count_rows()
     assert await export_questions(store, run, tmp_path / "questions.jsonl")
     with pytest.raises(StoreError, match=f"run {run} went on since"):
         plan.delete(counts)
@@ -68,7 +68,7 @@ async def test_a_run_handed_to_a_provider_meanwhile_is_not_deleted(
 
 def test_what_changed_since_it_was_counted_is_not_deleted(store: Store) -> None:
     plan = deletion.plan_dataset_deletion(store, "parcels", "ann")
-    counts = plan.count()
+    counts = plan.count_rows()
     planned(store)
     with pytest.raises(StoreError, match="changed since it was counted"):
         plan.delete(counts)
@@ -77,7 +77,7 @@ def test_what_changed_since_it_was_counted_is_not_deleted(store: Store) -> None:
 
 
 async def test_questions_that_are_out_are_waited_for(store: Store, tmp_path: Path) -> None:
-    run = planner.plan(store, RunRequest(judge="vllm:w"), environ={})
+    run = planner.plan_run(store, RunRequest(judge="vllm:w"), environ={})
     assert await export_questions(store, run, tmp_path / "questions.jsonl")
     words = f"call them back with `faithtui batch cancel {run}`"
     with pytest.raises(StoreError, match=words):
@@ -95,39 +95,41 @@ async def test_a_run_whose_process_was_killed_is_deleted_with_what_the_process_l
     run = planned(store)
     store.runs.set_state(run, RunState.RUNNING)
     now = utc_now()
-    store.calls.begin(WorkerRow("gone", socket.gethostname(), gone.pid, 0, now, run, None, now))
+    store.calls.add_worker(
+        WorkerRow("gone", socket.gethostname(), gone.pid, 0, now, run, None, now)
+    )
     delete(deletion.plan_run_deletion(store, run, "ann"))
     assert store.runs.rows() == ()
-    assert store.calls.workers([run]) == ()
+    assert store.calls.list_workers([run]) == ()
 
 
 async def test_replies_that_the_store_did_not_take_go_with_their_run(store: Store) -> None:
     run = planned(store)
     item, _ = store.runs.item_ids(run)
-    asked = AskedReply("key", "offline", "verdicts", run=run, item=item)
+    asked = CallContext("key", "offline", "verdicts", run=run, item=item)
     reply = StoredReply("a reply", "complete", False, 1, 1, None, None, None, 5)
     unstored = UnstoredReplies(store.path)
     unstored.add(asked, reply)
-    assert unstored.kept is not None
+    assert unstored.folder_used is not None
     delete(deletion.plan_run_deletion(store, run, "ann"))
-    assert not unstored.kept.exists()
-    assert store.calls.reply("key") is None
+    assert not unstored.folder_used.exists()
+    assert store.calls.find_reply("key") is None
 
 
 async def test_a_run_that_judges_claims_of_a_deleted_one_says_so(store: Store) -> None:
     first = planned(store)
-    await runner.execute(store, first, lambda event: None, judge=opened(CountingJudge()))
+    await runner.execute_run(store, first, lambda event: None, judge=opened(CountingJudge()))
     second = planned(store, claims_run=first)
     delete(deletion.plan_run_deletion(store, first, "ann"))
-    await runner.execute(store, second, lambda event: None, judge=opened(CountingJudge()))
-    assert store.runs.reasons(second, ItemState.SKIPPED) == {
+    await runner.execute_run(store, second, lambda event: None, judge=opened(CountingJudge()))
+    assert store.runs.count_reasons(second, ItemState.SKIPPED) == {
         "the run whose claims it judges was deleted": 2
     }
 
 
 def test_counting_and_deleting_say_the_same(store: Store) -> None:
     meant = deletion.plan_dataset_deletion(store, "parcels", "ann")
-    counts = meant.count()
+    counts = meant.count_rows()
     assert counts["conversations"] == 2
     assert store.conversations.count() == 2
     done = meant.delete(counts)

@@ -3,10 +3,10 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from faithtui.engine.judge_check import Trial, try_judge
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.judge_check import JudgeCheckResult, try_judge
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import ConfigError, InputError, JudgeError
-from faithtui.judges.base import Rung
+from faithtui.judges.base import OutputFormat
 from faithtui.judges.providers.prices import read_prices
 from tests.judges.fake_server import FakeServer, fake_server, openai_body
 
@@ -25,7 +25,7 @@ def verdicts(words: Sequence[str | None]) -> str:
     )
 
 
-async def tried(server: FakeServer, ref: str = "openai:m", **how: object) -> Trial:
+async def tried(server: FakeServer, ref: str = "openai:m", **how: object) -> JudgeCheckResult:
     environ = {"FAITHTUI_JUDGE_KEY": KEY}
     address = f"{server.url}/v1"
     return await try_judge(ref, address, environ=environ, **how)  # type: ignore[arg-type]  # tests
@@ -37,7 +37,7 @@ async def test_a_judge_that_works_says_how_and_what_it_took(server: FakeServer) 
     trial = await tried(server)
     assert trial.ok
     assert trial.exit_code == 0
-    assert trial.rung is Rung.SCHEMA
+    assert trial.rung is OutputFormat.SCHEMA
     assert trial.sentence.startswith("answers by schema in ")
     assert trial.sentence.endswith(
         "tells what a text says from what it denies, also when the text orders it to say yes"
@@ -107,7 +107,7 @@ async def test_a_way_that_is_not_known_is_stepped_over(server: FakeServer) -> No
     server.answer(openai_body(verdicts(["yes", "no", "no"])))
     trial = await tried(server)
     assert trial.ok
-    assert trial.rung is Rung.JSON
+    assert trial.rung is OutputFormat.JSON
 
 
 async def test_a_judge_without_json_is_given_up_after_few_questions(server: FakeServer) -> None:
@@ -198,7 +198,7 @@ async def test_what_is_no_judge_and_files_that_are_not_there_are_told() -> None:
 
 async def test_a_listed_price_is_added_up(server: FakeServer) -> None:
     server.answer(openai_body(verdicts(["yes", "no", "no"])))
-    around = Circumstances(prices=read_prices())
+    around = RunEnvironment(prices=read_prices())
     trial = await tried(server, "openai:unheard-of", around=around)
     # On this machine nobody bills.
     assert trial.cost_nusd == 0

@@ -14,7 +14,7 @@ from faithtui.domain.splits import SPLITS
 from faithtui.errors import InputError
 from faithtui.formats.examples import (
     FORMAT,
-    example_from,
+    example_from_json,
     example_json,
     example_lines,
     read_examples,
@@ -79,7 +79,7 @@ def test_what_goes_out_comes_in_letter_for_letter(some: list[Example]) -> None:
     lines = list(example_lines(some))
     assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines)
     assert [
-        example_from(json.loads(line), Path("a.jsonl"), number)
+        example_from_json(json.loads(line), Path("a.jsonl"), number)
         for number, line in enumerate(lines, start=1)
     ] == some
     assert [json.loads(line) for line in lines] == [example_json(each) for each in some]

@@ -15,13 +15,13 @@ from faithtui.errors import InputError
 from faithtui.formats import images
 from faithtui.formats.images import (
     MAX_IMAGES,
-    from_address,
-    from_base64,
-    from_bytes,
+    image_from_address,
+    image_from_base64,
+    image_from_bytes,
     read_image,
 )
-from faithtui.formats.readers.conversations import RecordRead, read_records
-from faithtui.formats.readers.neutral import conversation_from
+from faithtui.formats.readers.conversations import ParsedRecord, read_records
+from faithtui.formats.readers.neutral import conversation_from_json
 
 PNG = b"\x89PNG\r\n\x1a\n pixels"
 KINDS = {
@@ -41,7 +41,7 @@ def coded(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def line_of(folder: Path, *given: object, documents: object = ()) -> RecordRead:
+def line_of(folder: Path, *given: object, documents: object = ()) -> ParsedRecord:
     """Read a file of one conversation whose question has these images."""
     path = folder / "data.jsonl"
     turns = [
@@ -65,7 +65,7 @@ def refusal(folder: Path, *given: object) -> tuple[str | None, str]:
 def test_the_first_bytes_say_what_an_image_is(tmp_path: Path, media_type: str, data: bytes) -> None:
     path = tmp_path / "named-wrongly.txt"
     path.write_bytes(data)
-    assert read_image(path) == from_bytes(data) == (image_of(data, media_type), data)
+    assert read_image(path) == image_from_bytes(data) == (image_of(data, media_type), data)
 
 
 @given(st.binary(max_size=40))
@@ -73,7 +73,7 @@ def test_bytes_that_are_no_image_are_never_taken_for_one(data: bytes) -> None:
     known = any(data.startswith(each[:3]) for each in KINDS.values())
     if not known:
         with pytest.raises(InputError, match="none of the images"):
-            from_bytes(data)
+            image_from_bytes(data)
 
 
 def test_images_are_read_from_paths_base64_and_addresses(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_images_are_read_from_paths_base64_and_addresses(tmp_path: Path) -> None
 
 def test_base64_may_be_broken_into_lines() -> None:
     text = "\n ".join(coded(PNG)[start : start + 4] for start in range(0, 40, 4))
-    assert from_base64(text) == (image_of(PNG), PNG)
+    assert image_from_base64(text) == (image_of(PNG), PNG)
 
 
 def test_texts_are_never_taken_for_images(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_conversation_has_so_many_different_images_and_no_more(tmp_path: Path)
 def test_without_a_file_there_is_no_folder_to_look_in() -> None:
     found = {"turns": [{"role": "user", "content": "", "images": [{"path": "a.png"}]}]}
     with pytest.raises(InputError, match="there is no folder to find it in; expected base64"):
-        conversation_from(found, source="x")
+        conversation_from_json(found, source="x")
 
 
 @pytest.mark.parametrize(
@@ -349,12 +349,12 @@ def test_a_folder_or_a_name_that_leads_nowhere_says_why(
 ) -> None:
     found = {"turns": [{"role": "user", "content": "", "images": [{"path": name}]}]}
     with pytest.raises(InputError, match=rf"which {why}$"):
-        conversation_from(found, source="x", path=tmp_path / folder / "data.jsonl")
+        conversation_from_json(found, source="x", path=tmp_path / folder / "data.jsonl")
 
 
 def test_an_address_is_known_by_itself_and_never_fetched() -> None:
-    assert from_address("HTTP://example.org/ä.png").url == "HTTP://example.org/ä.png"
-    assert from_address(ADDRESS) == from_address(ADDRESS)
-    assert from_address(ADDRESS).sha256 != from_address(ADDRESS + "?2").sha256
+    assert image_from_address("HTTP://example.org/ä.png").url == "HTTP://example.org/ä.png"
+    assert image_from_address(ADDRESS) == image_from_address(ADDRESS)
+    assert image_from_address(ADDRESS).sha256 != image_from_address(ADDRESS + "?2").sha256
     with pytest.raises(InputError, match="is no address"):
-        from_address("https://example.org/\ud800")
+        image_from_address("https://example.org/\ud800")

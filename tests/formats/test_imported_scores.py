@@ -6,7 +6,7 @@ import pytest
 
 from faithtui.agreement.imported_scores.units import ScoredConversation
 from faithtui.errors import InputError
-from faithtui.formats.readers.imported_scores import read_scored
+from faithtui.formats.readers.imported_scores import read_scored_conversations
 
 LABEL = {"turn": 1, "annotator": "ann", "label": 4, "scale": "mtrag-faithfulness-1-4"}
 TURNS = [
@@ -23,7 +23,7 @@ def line(**changes: object) -> dict[str, object]:
 
 def read(path: Path, *lines: Mapping[str, object]) -> list[ScoredConversation]:
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    return list(read_scored(path))
+    return list(read_scored_conversations(path))
 
 
 @pytest.fixture

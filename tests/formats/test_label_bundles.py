@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.annotations import Action, Mark
+from faithtui.domain.annotations import Action, LabelMark
 from faithtui.domain.conversation import Span
 from faithtui.domain.label_bundle import (
-    Bundle,
+    BundleClaim,
+    BundleEvent,
+    BundleGuideline,
+    BundleSample,
+    BundleSampleClaim,
     ClaimName,
-    ClaimText,
     ConversationName,
-    DrawnClaim,
-    GuidelineText,
+    LabelBundle,
     RunName,
-    SampleText,
-    ToldAct,
 )
 from faithtui.errors import InputError
 from faithtui.formats.label_bundles import bundle_lines, read_bundle
@@ -30,10 +30,12 @@ TALK = ConversationName("shop", "conv-1", "c" * 64)
 CLAIM = ClaimName(TALK, "claim", 1, "d" * 64)
 STATEMENT = ClaimName(TALK, "statement", 1, "e" * 64, "f" * 64)
 RUN = RunName("turn-faithfulness", "offline", "offline 1", "0" * 64, NOON)
-FULL = Bundle(
+FULL = LabelBundle(
     acts=(
-        ToldAct("a", 1, CLAIM, "bo", Action.IMPORTED, NOON, "yes", scale="yes-no", raw_label="yes"),
-        ToldAct(
+        BundleEvent(
+            "a", 1, CLAIM, "bo", Action.IMPORTED, NOON, "yes", scale="yes-no", raw_label="yes"
+        ),
+        BundleEvent(
             "b",
             2,
             STATEMENT,
@@ -53,15 +55,15 @@ FULL = Bundle(
             probability=0.25,
             guideline="abc",
         ),
-        ToldAct("c", 3, CLAIM, "ann", Action.MARKED, NOON, mark=Mark.FLAG),
-        ToldAct("d", 4, STATEMENT, "ann", Action.WITHDRAWN, NOON, target="b"),
+        BundleEvent("c", 3, CLAIM, "ann", Action.MARKED, NOON, mark=LabelMark.FLAG),
+        BundleEvent("d", 4, STATEMENT, "ann", Action.WITHDRAWN, NOON, target="b"),
     ),
     claims={
-        CLAIM: ClaimText("=1+1 said the [b]shop[/b]", Span(0, 5), imported=True),
-        STATEMENT: ClaimText("Two\nlines"),
+        CLAIM: BundleClaim("=1+1 said the [b]shop[/b]", Span(0, 5), imported=True),
+        STATEMENT: BundleClaim("Two\nlines"),
     },
     samples=(
-        SampleText(
+        BundleSample(
             "s",
             "first",
             "sample",
@@ -77,14 +79,14 @@ FULL = Bundle(
             NOON,
             None,
             None,
-            (DrawnClaim(STATEMENT, "judge yes", 0.0125, True),),
+            (BundleSampleClaim(STATEMENT, "judge yes", 0.0125, True),),
         ),
     ),
-    guidelines=(GuidelineText("abc", "Judge.", "ann", NOON),),
+    guidelines=(BundleGuideline("abc", "Judge.", "ann", NOON),),
 )
 
 
-def written(path: Path, bundle: Bundle = FULL) -> list[dict[str, Any]]:
+def written(path: Path, bundle: LabelBundle = FULL) -> list[dict[str, Any]]:
     path.write_text("".join(bundle_lines(bundle)), encoding="utf-8", newline="")
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
@@ -110,8 +112,8 @@ def test_equal_bundles_give_equal_bytes() -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
 def test_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("text") / "bundle.jsonl"
-    act = ToldAct("a", 1, CLAIM, "ann", Action.NOTED, NOON, note=text)
-    bundle = Bundle((act,), {CLAIM: ClaimText(text)})
+    act = BundleEvent("a", 1, CLAIM, "ann", Action.NOTED, NOON, note=text)
+    bundle = LabelBundle((act,), {CLAIM: BundleClaim(text)})
     written(path, bundle)
     assert read_bundle(path).bundle == bundle
 
@@ -120,10 +122,10 @@ def test_hostile_texts_stay_text(tmp_path: Path) -> None:
     hostile = ["\x1b[2J", "‮abc", "[link=x]y[/]", "=cmd|' /C calc'!A0", "\u2028\x85", "\r\n", "🏳️‍🌈"]
     path = tmp_path / "bundle.jsonl"
     acts = tuple(
-        ToldAct(f"{number}", number, CLAIM, text, Action.NOTED, NOON, note=text)
+        BundleEvent(f"{number}", number, CLAIM, text, Action.NOTED, NOON, note=text)
         for number, text in enumerate(hostile, start=1)
     )
-    written(path, Bundle(acts, {CLAIM: ClaimText("x")}))
+    written(path, LabelBundle(acts, {CLAIM: BundleClaim("x")}))
     assert [act.note for act in read_bundle(path).bundle.acts] == hostile
 
 

@@ -4,14 +4,14 @@ import pytest
 
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
-from faithtui.formats.readers.neutral import conversation_from
+from faithtui.formats.readers.neutral import conversation_from_json
 
 TURNS = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "An answer."}]
 
 
 def read(*labels: dict[str, object], **more: object) -> Conversation:
     line = {"turns": TURNS, "human_labels": [*labels], **more}
-    return conversation_from(line, source="s").conversation
+    return conversation_from_json(line, source="s").conversation
 
 
 def rated(**changes: object) -> dict[str, object]:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, content_hash
 from faithtui.errors import InputError
-from faithtui.formats.json_lines import shortened
+from faithtui.formats.json_lines import describe_json
 from faithtui.formats.readers.conversations import read_conversations, read_records
-from faithtui.formats.readers.neutral import conversation_from
+from faithtui.formats.readers.neutral import conversation_from_json
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GOOD = FIXTURES / "conversations" / "good.jsonl"
@@ -117,7 +117,7 @@ def test_labels_are_kept_as_text(label: object, text: str) -> None:
         "turns": ANSWERED,
         "human_labels": [{"turn": 1, "annotator": "a", "label": label, "scale": "s"}],
     }
-    assert conversation_from(found, source="x").conversation.ratings[0].label == text
+    assert conversation_from_json(found, source="x").conversation.ratings[0].label == text
 
 
 def test_what_nobody_reads_is_kept_in_the_metadata() -> None:
@@ -154,7 +154,7 @@ def test_groups_hold_together_what_shares_a_history_or_a_passage() -> None:
 )
 def test_the_first_group_that_is_there_counts(metadata: dict[str, object], group: str) -> None:
     found = {"id": "a", "turns": ANSWERED, "metadata": metadata}
-    assert conversation_from(found, source="x").conversation.group == group
+    assert conversation_from_json(found, source="x").conversation.group == group
 
 
 def test_without_an_id_the_key_is_the_hash_of_the_turns() -> None:
@@ -395,7 +395,7 @@ LINE = table(
 @given(LINE)
 def test_any_object_gives_a_conversation_or_names_a_field(found: dict[str, object]) -> None:
     try:
-        conversation = conversation_from(found, source="x").conversation
+        conversation = conversation_from_json(found, source="x").conversation
     except InputError as refused:
         error = refused
     else:
@@ -422,7 +422,7 @@ def test_a_span_is_taken_exactly_when_it_is_that_piece(text: str, start: int, en
     }
     fits = start < end <= len(text) and text[start:end].strip() != ""
     try:
-        [rating] = conversation_from(found, source="x").conversation.ratings
+        [rating] = conversation_from_json(found, source="x").conversation.ratings
     except InputError:
         assert not fits
     else:
@@ -444,4 +444,4 @@ def test_a_span_is_taken_exactly_when_it_is_that_piece(text: str, start: int, en
     ],
 )
 def test_values_are_described_in_few_words(value: object, text: str) -> None:
-    assert shortened(value) == text
+    assert describe_json(value) == text

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from faithtui.judges.output_formats import JSON_WANTED
+from faithtui.judges.output_formats import JSON_INSTRUCTION
 
 Json = Any
 
@@ -114,7 +114,7 @@ def _text(content: Json) -> str:
 
 def _split(prompt: str) -> tuple[str, Json]:
     """Take the schema from behind a prompt that has one."""
-    question, found, schema = prompt.rpartition(f"\n\n{JSON_WANTED}\n")
+    question, found, schema = prompt.rpartition(f"\n\n{JSON_INSTRUCTION}\n")
     return (question, json.loads(schema.partition("\n")[0])) if found else (prompt, None)
 
 

@@ -1,10 +1,10 @@
 from faithtui.domain.judging.judge_names import OFFLINE_TITLE
 from faithtui.judges.embedded.weights import shipped_document
-from faithtui.judges.judge_card import WHERE_IT_FAILS, about
+from faithtui.judges.judge_card import WHERE_IT_FAILS, format_judge_card
 
 
 def test_the_embedded_judge_tells_its_name_its_figures_and_its_errors() -> None:
-    text = about("offline")
+    text = format_judge_card("offline")
     assert text.startswith(OFFLINE_TITLE)
     measured = shipped_document()["measured"]
     for each in measured["sources"]:
@@ -16,10 +16,10 @@ def test_the_embedded_judge_tells_its_name_its_figures_and_its_errors() -> None:
 
 
 def test_its_lines_fit_a_narrow_terminal() -> None:
-    assert max(map(len, about("offline").splitlines())) <= 76
+    assert max(map(len, format_judge_card("offline").splitlines())) <= 76
 
 
 def test_of_another_judge_nothing_is_claimed() -> None:
-    text = about("openai:some-model")
+    text = format_judge_card("openai:some-model")
     assert text.startswith("openai:some-model")
     assert "Nothing is measured" in text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import JudgeRequestRejected
-from faithtui.judges.base import Rung
+from faithtui.judges.base import OutputFormat
 from faithtui.judges.providers import anthropic_batches, openai_batches
 from faithtui.judges.providers.api_keys import PATIENCE_S, SERVICE, VARIABLES
 from faithtui.judges.providers.endpoints import BUILT_IN, PROVIDERS
@@ -74,7 +74,7 @@ def test_the_keys_are_those_of_the_code() -> None:
 async def test_the_ways_to_ask_are_those_of_the_code() -> None:
     section = PROVIDERS_PAGE.split("## How a judge is asked")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `([a-z]+)` \| (.*) \| (.*) \|$", section, re.MULTILINE)
-    assert [name for name, _, _ in rows] == [rung.value for rung in Rung]
+    assert [name for name, _, _ in rows] == [rung.value for rung in OutputFormat]
     with fault_server() as server:
         for column, provider in ((1, "openai"), (2, "anthropic")):
             async with open_judge(f"{provider}:m", base_url=server.url, environ={}) as judge:

@@ -13,9 +13,9 @@ from faithtui.errors import (
     JudgeTimeout,
     JudgeUnavailable,
 )
-from faithtui.judges.base import JudgeReply, JudgeRequest, Stop, Usage
-from faithtui.judges.providers.api_keys import key_source
-from faithtui.judges.registry import judge_fingerprint, missing_key, open_judge
+from faithtui.judges.base import JudgeReply, JudgeRequest, StopReason, Usage
+from faithtui.judges.providers.api_keys import find_key_source
+from faithtui.judges.registry import find_missing_key, judge_fingerprint, open_judge
 from tests.judges.acme import install
 from tests.judges.questions import PIXEL, question
 
@@ -40,7 +40,7 @@ async def ask(
 async def test_a_package_adds_a_judge(acme: Path) -> None:
     reply = await ask("parrot:plain")
     assert reply.text == "You explain.|Why?|300"
-    assert reply.stop is Stop.OK
+    assert reply.stop is StopReason.OK
     assert reply.usage == Usage()
     assert not reply.structured
     assert reply.rung is None
@@ -48,7 +48,9 @@ async def test_a_package_adds_a_judge(acme: Path) -> None:
 
 async def test_an_answer_may_say_more_than_its_text(acme: Path) -> None:
     reply = await ask("parrot:full")
-    assert reply == replace(reply, text="cut\ufffd", stop=Stop.LENGTH, served_model="parrot-2b")
+    assert reply == replace(
+        reply, text="cut\ufffd", stop=StopReason.LENGTH, served_model="parrot-2b"
+    )
     assert reply.usage == Usage(7, 3)
 
 
@@ -93,8 +95,8 @@ async def test_whatever_determines_an_answer_is_in_its_fingerprint(acme: Path) -
 
 
 def test_it_needs_no_key_of_ours(acme: Path) -> None:
-    assert missing_key("parrot:plain", None, {}) is None
-    assert key_source("parrot:plain", None, {}) is None
+    assert find_missing_key("parrot:plain", None, {}) is None
+    assert find_key_source("parrot:plain", None, {}) is None
 
 
 async def test_errors_of_ours_come_through(acme: Path) -> None:

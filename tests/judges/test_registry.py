@@ -8,11 +8,11 @@ import pytest
 
 from faithtui.errors import ConfigError, InputError
 from faithtui.judges.base import Usage
-from faithtui.judges.providers.api_keys import key_for
-from faithtui.judges.providers.endpoints import PROVIDERS, Endpoint, endpoint_of
+from faithtui.judges.providers.api_keys import load_key
+from faithtui.judges.providers.endpoints import PROVIDERS, Endpoint, parse_endpoint
 from faithtui.judges.providers.prices import cost_usd
 from faithtui.judges.providers.secret import HIDDEN, NO_KEY, Secret
-from faithtui.judges.registry import judge_fingerprint, missing_key, open_judge
+from faithtui.judges.registry import find_missing_key, judge_fingerprint, open_judge
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import KEY, question
 
@@ -20,7 +20,7 @@ KEYS = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
 
 
 def endpoint(ref: str, base_url: str | None = None) -> Endpoint:
-    found = endpoint_of(ref, base_url)
+    found = parse_endpoint(ref, base_url)
     assert found is not None
     return found
 
@@ -49,7 +49,7 @@ def test_a_judge_nobody_knows_is_refused_with_the_known_ones(ref: str) -> None:
         with pytest.raises(ConfigError, match="offline, openai:MODEL, anthropic:MODEL, replay:"):
             use(ref)
     with pytest.raises(ConfigError):
-        missing_key(ref, None, {})
+        find_missing_key(ref, None, {})
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -57,28 +57,28 @@ def test_a_judge_nobody_knows_is_refused_with_the_known_ones(ref: str) -> None:
 def test_a_missing_key_is_named_before_anything_is_opened(provider: str, value: str | None) -> None:
     variable = PROVIDERS[provider].key_variable
     environ = {} if value is None else {variable: value}
-    assert missing_key(f"{provider}:m", None, environ) == variable
+    assert find_missing_key(f"{provider}:m", None, environ) == variable
     with pytest.raises(ConfigError, match=variable):
         open_judge(f"{provider}:m", environ=environ)
 
 
 def test_a_key_that_is_there_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert missing_key("openai:m", None, KEYS) is None
-    assert missing_key("openai:m", None) == "OPENAI_API_KEY"
+    assert find_missing_key("openai:m", None, KEYS) is None
+    assert find_missing_key("openai:m", None) == "OPENAI_API_KEY"
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    assert missing_key("openai:m", None) is None
+    assert find_missing_key("openai:m", None) is None
 
 
 @pytest.mark.parametrize("ref", ["offline", "replay:x.jsonl"])
 def test_judges_on_this_machine_need_no_key_and_take_no_address(ref: str) -> None:
-    assert missing_key(ref, None, {}) is None
+    assert find_missing_key(ref, None, {}) is None
     with pytest.raises(ConfigError, match="no base URL"):
         open_judge(ref, base_url="http://localhost:1/v1")
 
 
 def test_another_host_needs_no_key() -> None:
-    assert missing_key("openai:m", "http://localhost:1/v1", {}) is None
-    assert missing_key("anthropic:m", "https://gateway.example", {}) is None
+    assert find_missing_key("openai:m", "http://localhost:1/v1", {}) is None
+    assert find_missing_key("anthropic:m", "https://gateway.example", {}) is None
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_another_host_needs_no_key() -> None:
 def test_the_providers_key_is_for_the_providers_host_alone(base_url: str) -> None:
     elsewhere = endpoint("openai:m", base_url)
     assert not elsewhere.is_official
-    assert key_for(elsewhere, KEYS).reveal() == NO_KEY
-    assert key_for(elsewhere, {**KEYS, "FAITHTUI_JUDGE_KEY": " own "}).reveal() == "own"
+    assert load_key(elsewhere, KEYS).reveal() == NO_KEY
+    assert load_key(elsewhere, {**KEYS, "FAITHTUI_JUDGE_KEY": " own "}).reveal() == "own"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_the_providers_key_is_for_the_providers_host_alone(base_url: str) -> Non
 def test_the_providers_host_gets_the_providers_key(ref: str, base_url: str | None) -> None:
     official = endpoint(ref, base_url)
     assert official.is_official
-    assert key_for(official, {**KEYS, "FAITHTUI_JUDGE_KEY": "other"}).reveal() == KEY
+    assert load_key(official, {**KEYS, "FAITHTUI_JUDGE_KEY": "other"}).reveal() == KEY
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "tab\tkey"])
@@ -211,9 +211,9 @@ def test_programs_that_serve_models_are_found_where_they_listen(name: str, addre
     assert preset.base_url == address
     assert preset.is_local
     assert not preset.is_official
-    assert key_for(preset, KEYS).reveal() == NO_KEY
-    assert key_for(preset, {"FAITHTUI_JUDGE_KEY": "own"}).reveal() == "own"
-    assert missing_key(preset.ref, None, {}) is None
+    assert load_key(preset, KEYS).reveal() == NO_KEY
+    assert load_key(preset, {"FAITHTUI_JUDGE_KEY": "own"}).reveal() == "own"
+    assert find_missing_key(preset.ref, None, {}) is None
     # However the same model at the same address is called, its replies are the same.
     assert preset.fingerprint == endpoint("openai:org/model:8b", address).fingerprint
 
@@ -292,7 +292,7 @@ def test_nothing_else_counts_as_the_machine_itself(base_url: str) -> None:
 )
 def test_what_stands_before_an_at_sign_is_no_host(base_url: str) -> None:
     with pytest.raises(ConfigError, match="must not hold a password"):
-        endpoint_of("openai:m", base_url)
+        parse_endpoint("openai:m", base_url)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_what_stands_before_an_at_sign_is_no_host(base_url: str) -> None:
 def test_a_host_that_only_looks_like_the_providers_gets_no_key_of_it(base_url: str) -> None:
     elsewhere = endpoint("openai:m", base_url)
     assert not elsewhere.is_official
-    assert key_for(elsewhere, KEYS).reveal() == NO_KEY
+    assert load_key(elsewhere, KEYS).reveal() == NO_KEY
 
 
 async def test_a_program_is_asked_in_openais_protocol(server: FakeServer) -> None:

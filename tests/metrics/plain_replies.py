@@ -8,9 +8,9 @@ from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.judging.tasks import SupportAnswer
 from faithtui.domain.verdicts import Assessment, Conclusion
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.reply_cache import MemoryReplies
+from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import JudgeError
-from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, Stop
+from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, StopReason
 from faithtui.metrics.base import Question
 from faithtui.metrics.llamaindex_faithfulness import LlamaIndexFaithfulness
 from faithtui.metrics.registry import build
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 KEY = "llamaindex-faithfulness"
 
-Said = str | JudgeError | Stop
+Said = str | JudgeError | StopReason
 
 
 class PlainJudge(LocalJudge):
@@ -45,7 +45,7 @@ class PlainJudge(LocalJudge):
         said = self._replies.pop(0) if self._replies else "NO"
         if isinstance(said, JudgeError):
             raise said
-        if isinstance(said, Stop):
+        if isinstance(said, StopReason):
             return JudgeReply("yes and no", stop=said)
         return JudgeReply(said)
 
@@ -100,7 +100,7 @@ class PlainAsk:
         self.takes_images = False
         self.context_window = self.judge.context_window
 
-    def about(self, window: int) -> Self:
+    def for_window(self, window: int) -> Self:
         return self
 
     def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
@@ -117,8 +117,8 @@ async def judged(
     metric: LlamaIndexFaithfulness, conversation: Conversation, judge: PlainJudge
 ) -> tuple[list[Assessment], Conclusion]:
     """Run the metric as the engine does."""
-    asker = Asker(judge, MemoryReplies(), concurrency=1, pause=no_wait, load_image=picture)
-    ask = asker.on_behalf_of(None)
+    asker = Asker(judge, MemoryReplyCache(), concurrency=1, pause=no_wait, load_image=picture)
+    ask = asker.bind_to_item(None)
     findings = await metric.gather(conversation, ask)
     assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
     return assessments, await metric.conclude(assessments, ask)

@@ -15,7 +15,7 @@ from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.errors import JudgeError, JudgeReplyInvalid, JudgeTimeout
 from faithtui.judges.base import JudgeRequest
-from faithtui.metrics.base import Metric, Mismatch, Question
+from faithtui.metrics.base import Metric, Question, ReplyMismatch
 from faithtui.metrics.registry import build
 from tests.parity.run_cases import STRATEGIES, OracleJudge
 
@@ -52,7 +52,7 @@ class ScriptedAsk:
     def context_window(self) -> int | None:
         return self._oracle.context_window
 
-    def about(self, window: int) -> Self:
+    def for_window(self, window: int) -> Self:
         return self
 
     def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
@@ -76,7 +76,7 @@ class ScriptedAsk:
             raise answer
         try:
             return question.reply.read(answer, reply.structured)
-        except Mismatch as error:
+        except ReplyMismatch as error:
             raise JudgeReplyInvalid(str(error), raw=reply.text) from error
 
     @property

@@ -1,7 +1,7 @@
 """Conversations cut into answers."""
 
 from faithtui.domain.conversation import Conversation, Turn
-from faithtui.metrics.answers import answer_windows, answered
+from faithtui.metrics.answers import cut_answer_windows, read_interaction
 from faithtui.metrics.questions import HISTORY_MESSAGES
 
 
@@ -11,7 +11,7 @@ def test_an_answer_holds_no_more_of_what_went_before_than_is_shown() -> None:
         *(Turn(role, f"{role} {n}") for n in range(40) for role in ("user", "assistant"))
     )
     first, *_, last = (
-        answered(talk, window) for window in answer_windows(talk, answers_alone=False)
+        read_interaction(talk, window) for window in cut_answer_windows(talk, answers_alone=False)
     )
     assert first.history == ()
     assert last.history == (

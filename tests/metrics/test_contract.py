@@ -18,9 +18,16 @@ from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import FaithtuiError, ImagesNotSupported, JudgeError
-from faithtui.metrics.base import STOPS_THE_RUN, MetricSpec, Pace
+from faithtui.metrics.base import STOPS_THE_RUN, MetricSpec, QuestionPace
 from faithtui.metrics.prompting import PromptSet, load_prompts
-from faithtui.metrics.registry import METRICS, Entry, build, option_names, options_of, options_told
+from faithtui.metrics.registry import (
+    METRICS,
+    MetricEntry,
+    build,
+    describe_options,
+    list_option_names,
+    options_to_json,
+)
 from tests.metrics.scripted import (
     Json,
     Script,
@@ -64,7 +71,7 @@ def oracle_of(case: Json) -> dict[str, Json]:
     }
 
 
-def ways(entry: Entry) -> Iterator[dict[str, object]]:
+def ways(entry: MetricEntry) -> Iterator[dict[str, object]]:
     """Every strategy, by our rules and by the peer's."""
     for strategy, as_peer in product(STRATEGIES, (False, True)):
         yield {"strategy": strategy, "as_peer": as_peer}
@@ -106,7 +113,7 @@ WITH, WITHOUT = exchange("Q?", "A.", "D."), (Turn("user", "R?"), Turn("assistant
     ids=["first", "last", "between"],
 )
 def test_one_turn_with_context_is_enough_to_be_judged(
-    entry: Entry, strategy: str, turns: tuple[Turn, ...]
+    entry: MetricEntry, strategy: str, turns: tuple[Turn, ...]
 ) -> None:
     metric = build(entry.spec.key, {"strategy": strategy})
     assert metric.why_skipped(conversation(*turns)) is None
@@ -120,7 +127,7 @@ def test_one_turn_with_context_is_enough_to_be_judged(
 @given(case=cases(), choices=st.lists(st.integers(0, 9), max_size=30), data=st.data())
 @settings(deadline=None, max_examples=30)
 async def test_whatever_the_judge_says_verdicts_and_scores_keep_to_their_sets(
-    entry: Entry, case: Json, choices: list[int], data: st.DataObject
+    entry: MetricEntry, case: Json, choices: list[int], data: st.DataObject
 ) -> None:
     metric = build(entry.spec.key, {"strategy": data.draw(st.sampled_from(STRATEGIES))})
     talked = conversation_of(case["input"])
@@ -151,8 +158,8 @@ async def test_whatever_the_judge_says_verdicts_and_scores_keep_to_their_sets(
 @each_metric
 @given(case=cases())
 @settings(deadline=None, max_examples=30)
-async def test_every_claim_has_one_verdict(entry: Entry, case: Json) -> None:
-    options = {"window_size": 1} if "window_size" in option_names(entry.spec.key) else {}
+async def test_every_claim_has_one_verdict(entry: MetricEntry, case: Json) -> None:
+    options = {"window_size": 1} if "window_size" in list_option_names(entry.spec.key) else {}
     metric = build(entry.spec.key, options)
     talked = conversation_of(case["input"])
     claims = {text: found for text, found in case["judge"]["claims"].items() if text.strip()}
@@ -191,7 +198,7 @@ async def test_every_claim_has_one_verdict(entry: Entry, case: Json) -> None:
 
 
 @each_metric
-async def test_the_same_answers_give_the_same_result(entry: Entry) -> None:
+async def test_the_same_answers_give_the_same_result(entry: MetricEntry) -> None:
     for options in ways(entry):
         first, again = [
             await judge(build(entry.spec.key, options), TALK, ScriptedAsk(ORACLE)) for _ in range(2)
@@ -200,7 +207,7 @@ async def test_the_same_answers_give_the_same_result(entry: Entry) -> None:
 
 
 @each_metric
-async def test_the_result_in_the_peers_words_is_json(entry: Entry) -> None:
+async def test_the_result_in_the_peers_words_is_json(entry: MetricEntry) -> None:
     for options in ways(entry):
         metric = build(entry.spec.key, options)
         for talked in (TALK, conversation(*exchange("Q?", "A."))):
@@ -230,7 +237,7 @@ def objects_in(schema: Json) -> Iterator[Json]:
 
 
 @each_metric
-async def test_questions_are_whole_and_their_schemas_closed(entry: Entry) -> None:
+async def test_questions_are_whole_and_their_schemas_closed(entry: MetricEntry) -> None:
     for options in ways(entry):
         ask = ScriptedAsk(ORACLE)
         await judge(build(entry.spec.key, options), TALK, ask)
@@ -249,7 +256,7 @@ async def test_questions_are_whole_and_their_schemas_closed(entry: Entry) -> Non
 
 
 @each_metric
-async def test_a_step_asks_for_one_kind_of_reply(entry: Entry) -> None:
+async def test_a_step_asks_for_one_kind_of_reply(entry: MetricEntry) -> None:
     for options in ways(entry):
         ask = ScriptedAsk(ORACLE)
         await judge(build(entry.spec.key, options), TALK, ask)
@@ -258,7 +265,7 @@ async def test_a_step_asks_for_one_kind_of_reply(entry: Entry) -> None:
 
 
 @each_metric
-async def test_a_failure_of_any_question_is_kept_in_the_result(entry: Entry) -> None:
+async def test_a_failure_of_any_question_is_kept_in_the_result(entry: MetricEntry) -> None:
     for strategy in STRATEGIES:
         metric = build(entry.spec.key, {"strategy": strategy})
         asked = ScriptedAsk(ORACLE)
@@ -275,7 +282,7 @@ async def test_a_failure_of_any_question_is_kept_in_the_result(entry: Entry) -> 
 
 @each_metric
 @pytest.mark.parametrize("error", STOPS_THE_RUN)
-async def test_what_stops_a_run_is_let_through(entry: Entry, error: type[JudgeError]) -> None:
+async def test_what_stops_a_run_is_let_through(entry: MetricEntry, error: type[JudgeError]) -> None:
     for options in ways(entry):
         metric = build(entry.spec.key, options)
         asked = ScriptedAsk(ORACLE)
@@ -299,7 +306,7 @@ SHOWN = Image("1" * 64, "image/png")
 )
 @each_metric
 async def test_images_are_refused_before_any_question_by_a_judge_that_takes_none(
-    entry: Entry, turns: tuple[Turn, ...]
+    entry: MetricEntry, turns: tuple[Turn, ...]
 ) -> None:
     talked = Conversation("test", "1", turns, "1")
     for options in ways(entry):
@@ -328,7 +335,7 @@ class HeardPrompts(PromptSet):
 
 
 @each_metric
-async def test_every_prompt_is_used(entry: Entry) -> None:
+async def test_every_prompt_is_used(entry: MetricEntry) -> None:
     heard = HeardPrompts(load_prompts(entry.spec.key, entry.steps, None).texts)
     object.__setattr__(heard, "used", set())  # frozen, and no text of its own
     long = exchange("Q?", "A.", *(f"D{n}. {'word ' * 600}" for n in range(4)))
@@ -340,7 +347,7 @@ async def test_every_prompt_is_used(entry: Entry) -> None:
 
 
 @each_metric
-def test_no_prompt_file_is_left_over(entry: Entry) -> None:
+def test_no_prompt_file_is_left_over(entry: MetricEntry) -> None:
     folder = PROMPTS / entry.spec.key
     if folder.is_dir():
         names = {path.name for path in folder.iterdir()}
@@ -365,7 +372,7 @@ def test_every_folder_of_prompts_belongs_to_a_metric() -> None:
 
 
 @each_metric
-def test_the_digest_of_the_prompts_is_64_digits(entry: Entry) -> None:
+def test_the_digest_of_the_prompts_is_64_digits(entry: MetricEntry) -> None:
     assert len(build(entry.spec.key, {}).prompt_digest) == 64
 
 
@@ -373,27 +380,27 @@ def test_the_digest_of_the_prompts_is_64_digits(entry: Entry) -> None:
 
 
 @each_metric
-def test_a_metric_is_a_frozen_value(entry: Entry) -> None:
+def test_a_metric_is_a_frozen_value(entry: MetricEntry) -> None:
     metric = build(entry.spec.key, {})
     assert dataclasses.is_dataclass(entry.make)
-    name = next(iter(options_of(metric)))
+    name = next(iter(options_to_json(metric)))
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(metric, name, None)
     assert build(entry.spec.key, {}) == metric
 
 
 @each_metric
-def test_options_come_back_through_json(entry: Entry) -> None:
+def test_options_come_back_through_json(entry: MetricEntry) -> None:
     for options in ways(entry):
         metric = build(entry.spec.key, options)
-        kept = json.loads(json.dumps(options_of(metric)))
+        kept = json.loads(json.dumps(options_to_json(metric)))
         assert build(entry.spec.key, kept) == metric
-        assert options_of(build(entry.spec.key, kept)) == kept
+        assert options_to_json(build(entry.spec.key, kept)) == kept
 
 
 @each_metric
-def test_every_option_is_explained_and_the_common_ones_are_there(entry: Entry) -> None:
-    told = options_told(entry.spec.key)
+def test_every_option_is_explained_and_the_common_ones_are_there(entry: MetricEntry) -> None:
+    told = describe_options(entry.spec.key)
     assert all(option.meaning.endswith(".") for option in told)
     names = {option.name for option in told}
     assert names >= COMMON_OPTIONS
@@ -401,7 +408,7 @@ def test_every_option_is_explained_and_the_common_ones_are_there(entry: Entry) -
 
 
 @each_metric
-def test_the_spec_says_what_screens_and_store_need(entry: Entry) -> None:
+def test_the_spec_says_what_screens_and_store_need(entry: MetricEntry) -> None:
     metric = build(entry.spec.key, {})
     spec = metric.spec
     assert spec == entry.spec
@@ -418,10 +425,10 @@ def test_the_spec_says_what_screens_and_store_need(entry: Entry) -> None:
 
 @each_metric
 def test_without_options_nothing_is_slowed_down_told_or_asked_of_another_judge(
-    entry: Entry,
+    entry: MetricEntry,
 ) -> None:
     metric = build(entry.spec.key, {})
-    assert isinstance(metric.pace, Pace)
+    assert isinstance(metric.pace, QuestionPace)
     assert not metric.pace.one_call
     assert metric.pace.pause_s == 0
     assert metric.judge is None

@@ -19,7 +19,7 @@ from faithtui.domain.judging.tasks import (
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Claim
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.reply_cache import MemoryReplies
+from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.measure import measure_async
 from faithtui.errors import (
     ConfigError,
@@ -34,8 +34,13 @@ from faithtui.errors import (
     MissingParameters,
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.metrics.base import Metric, Mismatch, Question
-from faithtui.metrics.deepevalex.reading import as_error, strict_json, text_list, verdict_list
+from faithtui.metrics.base import Metric, Question, ReplyMismatch
+from faithtui.metrics.deepevalex.reading import (
+    make_any_verdict_list_shape,
+    make_text_list_shape,
+    parse_peer_failure,
+    parse_strict_json,
+)
 from tests.metrics.scripted import (
     DOWN,
     Json,
@@ -278,7 +283,7 @@ async def steps_after_turn_faithfulness(
     talked: Conversation, oracle: Mapping[str, Json], **options: object
 ) -> tuple[set[str], set[str]]:
     """Run both metrics over one store; give the steps whose replies were asked for and stored."""
-    replies = MemoryReplies()
+    replies = MemoryReplyCache()
     heard: list[tuple[str, bool]] = []
     for key in ("turn-faithfulness", KEY):
         heard.clear()
@@ -288,7 +293,7 @@ async def steps_after_turn_faithfulness(
             concurrency=4,
             on_reply=lambda step, reply, stored: heard.append((step, stored)),
         )
-        await metric(key, **options).gather(talked, asker.on_behalf_of(None))
+        await metric(key, **options).gather(talked, asker.bind_to_item(None))
         await asker.aclose()
     asked = {step for step, stored in heard if not stored}
     return asked, {step for step, stored in heard if stored}
@@ -524,7 +529,7 @@ async def test_the_peer_tells_the_failure_of_the_truths_first() -> None:
 
 
 def test_a_window_that_is_incomplete_has_an_error_without_a_name_of_the_peers() -> None:
-    assert as_error("1 of 2 claims have no verdict") == {
+    assert parse_peer_failure("1 of 2 claims have no verdict") == {
         "kind": "no_score",
         "message": "1 of 2 claims have no verdict",
     }
@@ -662,24 +667,26 @@ async def test_the_peer_takes_every_other_word_for_idk(word: Json, label: str) -
 
 
 async def test_an_entry_that_is_null_is_idk_and_other_things_fail() -> None:
-    assert [said.word for said in verdict_list().read({"verdicts": [None]}, False)] == [None]
+    assert [
+        said.word for said in make_any_verdict_list_shape().read({"verdicts": [None]}, False)
+    ] == [None]
     wrong: tuple[Json, ...] = ("no", 1, [], True)
     for entry in wrong:
-        with pytest.raises(Mismatch, match=r"verdicts\[0\]"):
-            verdict_list().read({"verdicts": [entry]}, False)
+        with pytest.raises(ReplyMismatch, match=r"verdicts\[0\]"):
+            make_any_verdict_list_shape().read({"verdicts": [entry]}, False)
 
 
 @pytest.mark.parametrize("reply", [[], None, "claims", {}, {"claims": None}, {"claims": "k"}])
 def test_what_is_no_list_is_refused(reply: Json) -> None:
-    with pytest.raises(Mismatch, match="`claims` must be a list"):
-        text_list("claims").read(reply, False)
+    with pytest.raises(ReplyMismatch, match="`claims` must be a list"):
+        make_text_list_shape("claims").read(reply, False)
 
 
 def test_a_list_may_hold_what_the_peer_can_write_as_text() -> None:
-    read = text_list("claims").read({"claims": [" k ", 1, 2.5, True, None, ""]}, False)
+    read = make_text_list_shape("claims").read({"claims": [" k ", 1, 2.5, True, None, ""]}, False)
     assert read == (" k ", "1", "2.5", "true", "", "")
-    with pytest.raises(Mismatch, match="list of strings"):
-        text_list("claims").read({"claims": [{}]}, False)
+    with pytest.raises(ReplyMismatch, match="list of strings"):
+        make_text_list_shape("claims").read({"claims": [{}]}, False)
 
 
 @pytest.mark.parametrize(
@@ -687,15 +694,15 @@ def test_a_list_may_hold_what_the_peer_can_write_as_text() -> None:
     ['```json\n{"a": 1}\n```', 'Sure: {"a": 1}', '{"a": 1,}', '{"a": NaN}', "", "[" * 100_000],
 )
 def test_a_reply_that_is_not_json_as_a_whole_is_refused(text: str) -> None:
-    with pytest.raises(Mismatch, match="not valid JSON"):
-        strict_json(text)
+    with pytest.raises(ReplyMismatch, match="not valid JSON"):
+        parse_strict_json(text)
 
 
 async def test_every_question_of_the_peer_is_read_strictly() -> None:
-    assert strict_json(' {"a": [1]} ') == {"a": [1]}
+    assert parse_strict_json(' {"a": [1]} ') == {"a": [1]}
     ask = ScriptedAsk(facts(1))
     await judge(deepevalex(as_peer=True), talk(1), ask)
-    assert {question.reply.parse for question in ask.questions} == {strict_json}
+    assert {question.reply.parse for question in ask.questions} == {parse_strict_json}
 
 
 WORDS = st.sampled_from(["yes", "no", "idk", " NO ", "No!", "maybe", None, 3])

@@ -11,7 +11,7 @@ from faithtui.domain.conversation import Document, Image, Turn
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Claim
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.reply_cache import MemoryReplies
+from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import (
     ConfigError,
     ContextWindowTooSmall,
@@ -21,9 +21,9 @@ from faithtui.errors import (
     MetricError,
     NotFaithful,
 )
-from faithtui.judges.base import Stop
-from faithtui.metrics.packing import tokens
-from faithtui.metrics.registry import options_of
+from faithtui.judges.base import StopReason
+from faithtui.metrics.packing import estimate_tokens
+from faithtui.metrics.registry import options_to_json
 from tests.metrics.plain_replies import (
     PlainJudge,
     Said,
@@ -235,7 +235,7 @@ async def test_an_answer_without_text_has_no_score() -> None:
     assert judge.requests == []
 
 
-@pytest.mark.parametrize("said", [DOWN, Stop.LENGTH, Stop.REFUSAL])
+@pytest.mark.parametrize("said", [DOWN, StopReason.LENGTH, StopReason.REFUSAL])
 async def test_a_failing_judge_fails_the_answer_and_never_scores_zero(said: Said) -> None:
     conversation = talk(*exchange("A.", "C."), *exchange("B.", "D."))
     # A cut answer is asked again after what else is asked at the same time.
@@ -276,7 +276,7 @@ async def test_every_question_and_its_reply_fit_the_window(window: int, output: 
     judge = PlainJudge(context_window=window)
     await judged(metric(num_output=output), answer("It is blue.", *LONG), judge)
     for request in judge.requests:
-        assert tokens(request.system) + tokens(request.prompt) + output <= window
+        assert estimate_tokens(request.system) + estimate_tokens(request.prompt) + output <= window
 
 
 async def test_raise_error_raises_instead_of_a_failing_result() -> None:
@@ -290,9 +290,9 @@ async def test_raise_error_raises_instead_of_a_failing_result() -> None:
 
 
 async def test_claims_are_not_what_it_judges() -> None:
-    asker = Asker(PlainJudge(), MemoryReplies(), concurrency=1)
+    asker = Asker(PlainJudge(), MemoryReplyCache(), concurrency=1)
     with pytest.raises(MetricError, match="whole answers, not claims"):
-        await metric().gather(answer("A.", "C."), asker.on_behalf_of(None), [Claim(1, "A.")])
+        await metric().gather(answer("A.", "C."), asker.bind_to_item(None), [Claim(1, "A.")])
 
 
 async def test_results_have_the_peers_fields() -> None:
@@ -373,7 +373,7 @@ async def test_an_image_whose_mark_was_cut_in_two_goes_with_the_first_chunk() ->
     made = metric(
         eval_template="{context_str}{query_str}",
         refine_template="{context_str}{query_str}{existing_answer}",
-        context_window=256 + 500 + tokens("So.") + 4,
+        context_window=256 + 500 + estimate_tokens("So.") + 4,
     )
     await judged(made, conversation, judge)
     assert not any(image.mark in chunk for chunk in judge.contexts)
@@ -417,7 +417,7 @@ def test_llm_names_the_judge(llm: str | None, judge: str | None) -> None:
 def test_options_that_cannot_be_meant_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=next(iter(options))):
         metric(**options)
-    assert options_of(metric(**options, as_peer=True)).items() >= options.items()
+    assert options_to_json(metric(**options, as_peer=True)).items() >= options.items()
 
 
 async def test_answers_are_judged_at_the_same_time() -> None:
@@ -433,6 +433,6 @@ async def test_answers_are_judged_at_the_same_time() -> None:
             return reply
 
     conversation = talk(*exchange("A.", "C."), *exchange("B.", "D."))
-    asker = Asker(Waiting(["YES", "YES"]), MemoryReplies(), concurrency=2)
-    findings = await metric().gather(conversation, asker.on_behalf_of(None))
+    asker = Asker(Waiting(["YES", "YES"]), MemoryReplyCache(), concurrency=2)
+    findings = await metric().gather(conversation, asker.bind_to_item(None))
     assert len(findings) == 2

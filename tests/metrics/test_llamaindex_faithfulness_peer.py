@@ -15,7 +15,7 @@ from faithtui.errors import (
     MissingParameters,
     NotFaithful,
 )
-from faithtui.judges.base import Stop
+from faithtui.judges.base import StopReason
 from tests.metrics.plain_replies import (
     PlainAsk,
     PlainJudge,
@@ -170,8 +170,8 @@ async def test_a_reply_that_cannot_be_used_is_no_error_but_an_empty_response() -
     )
 
 
-@pytest.mark.parametrize("stop", [Stop.LENGTH, Stop.REFUSAL])
-async def test_half_a_reply_and_a_refusal_are_replies(stop: Stop) -> None:
+@pytest.mark.parametrize("stop", [StopReason.LENGTH, StopReason.REFUSAL])
+async def test_half_a_reply_and_a_refusal_are_replies(stop: StopReason) -> None:
     told, _ = await result(answer("A.", "C."), [stop] * 3)
     assert (told["feedback"], told["passing"]) == ("yes and no", True)
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faithtui.errors import ConfigError
-from faithtui.metrics.llamaindex.templates import own_template
+from faithtui.metrics.llamaindex.templates import adapt_template
 from faithtui.metrics.llamaindex_faithfulness import HOLES, LlamaIndexFaithfulness
-from faithtui.metrics.registry import build, changed_options, options_of
+from faithtui.metrics.registry import build, drop_default_options, options_to_json
 from tests.metrics.plain_replies import KEY, PlainJudge, answer, judged, metric, odd_words
 
 EVAL = 'Is {query_str} in {context_str}? Say {{"x": YES}} or NO.'
@@ -90,7 +90,7 @@ async def test_a_refine_text_may_too() -> None:
 @given(st.text(max_size=40), st.text(max_size=40))
 @settings(deadline=None)
 def test_values_are_never_looked_into(query: str, context: str) -> None:
-    template = own_template(
+    template = adapt_template(
         "eval_template", "{query_str}|{context_str}", HOLES["eval_template"], strict=True
     )
     for tricky in (query, "{context_str}", "{{", "}", "{0.__class__}"):
@@ -154,13 +154,13 @@ def test_options_can_be_stored_and_read_back() -> None:
         eval_template=EVAL,
         refine_template=Brackets("[existing_answer] {x} [query_str] [context_msg]"),
     )
-    stored = json.loads(json.dumps(options_of(made)))
+    stored = json.loads(json.dumps(options_to_json(made)))
     assert stored["eval_template"] == EVAL
     assert stored["refine_template"] == "{existing_answer} {{x}} {query_str} {context_str}"
     again = build(KEY, stored)
-    assert options_of(again) == options_of(made)
+    assert options_to_json(again) == options_to_json(made)
     assert again.prompt_digest == made.prompt_digest
-    assert changed_options(KEY, stored) == {
+    assert drop_default_options(KEY, stored) == {
         "eval_template": EVAL,
         "refine_template": stored["refine_template"],
     }
@@ -189,7 +189,7 @@ async def test_the_peer_takes_texts_as_they_are() -> None:
 async def test_the_peer_takes_objects_without_holes() -> None:
     made = metric(eval_template=Brackets("{x} [query_str]"), as_peer=True)
     assert await asked(made, "Context.") == ["{x} The answer."]
-    again = build(KEY, options_of(made))
+    again = build(KEY, options_to_json(made))
     assert again.eval_template == "{x} {query_str}"  # type: ignore[attr-defined]  # this metric's
     assert await asked(again, "Context.") == ["{x} The answer."]  # type: ignore[arg-type]  # too
 

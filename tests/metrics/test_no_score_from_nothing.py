@@ -6,12 +6,12 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.judging.tasks import ConcludeReasons, ExplainRelevance, ExplainScore
-from faithtui.domain.scores import Score, ScoreState, scored
+from faithtui.domain.scores import Score, ScoreState, make_score
 from faithtui.domain.verdicts import Assessment, Claim, Verdict
 from faithtui.domain.windows import Window
 from faithtui.metrics import turn_faithfulness
 from faithtui.metrics.base import Question
-from faithtui.metrics.findings import what_lowered
+from faithtui.metrics.findings import describe_lowering
 from tests.metrics.scripted import (
     Json,
     Script,
@@ -85,8 +85,8 @@ async def test_what_nothing_supports_fails_where_support_is_asked_for(
 ) -> None:
     oracle = {"claims": {"A0.": ["k"]}}
     assessments, conclusion = await judge(metric(key, **options), BARE, ScriptedAsk(oracle))
-    assert [each.score for each in assessments] == [scored(0.0)]
-    assert conclusion.score == scored(0.0)
+    assert [each.score for each in assessments] == [make_score(0.0)]
+    assert conclusion.score == make_score(0.0)
 
 
 @pytest.mark.parametrize("key", [TURN, EX])
@@ -94,8 +94,8 @@ async def test_what_nothing_supports_fails_where_support_is_asked_for(
 async def test_the_peers_rules_keep_their_1(key: str, strategy: str) -> None:
     using = metric(key, strategy=strategy, as_peer=True)
     assessments, conclusion = await judge(using, WELCOME, ScriptedAsk({}))
-    assert [each.score for each in assessments] == [scored(1.0)]
-    assert (conclusion.score, conclusion.success) == (scored(1.0), True)
+    assert [each.score for each in assessments] == [make_score(1.0)]
+    assert (conclusion.score, conclusion.success) == (make_score(1.0), True)
 
 
 @pytest.mark.parametrize("strategy", BOTH)
@@ -214,16 +214,16 @@ def test_what_lowered_a_score_is_counted_once_for_each_claim() -> None:
     wrong, unsaid, right = (Claim(1, text) for text in ("wrong", "unsaid", "right"))
     said = (Verdict(wrong, "no"), Verdict(unsaid, "idk"), Verdict(right, "yes"))
     windows = [
-        Assessment(Window(0, (0,), (0, 1)), scored(1 / 3), said),
-        Assessment(Window(1, (0, 1), (0, 1, 2, 3)), scored(1 / 3), said),
+        Assessment(Window(0, (0,), (0, 1)), make_score(1 / 3), said),
+        Assessment(Window(1, (0, 1), (0, 1, 2, 3)), make_score(1 / 3), said),
         Assessment(Window(2, (2,), (4, 5)), Score(None, ScoreState.UNDEFINED, NO_CLAIMS)),
     ]
-    assert what_lowered(spec.labels, spec.units, rule, windows) == (
+    assert describe_lowering(spec.labels, spec.units, rule, windows) == (
         "1 claim contradicted",
         "1 claim not addressed",
         "1 of 3 windows undefined",
     )
-    assert what_lowered(spec.labels, spec.units, metric().rule, windows[:1]) == (
+    assert describe_lowering(spec.labels, spec.units, metric().rule, windows[:1]) == (
         "1 claim contradicted",
     )
 

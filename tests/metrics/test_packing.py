@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faithtui.metrics.packing import packed, packed_as_peer, repacked, tokens
+from faithtui.metrics.packing import (
+    estimate_tokens,
+    pack_contexts,
+    pack_contexts_as_peer,
+    repack_text,
+)
 from tests.metrics.plain_replies import odd_words
 
 TEXT = st.text(
@@ -65,23 +70,23 @@ def without_overlap(chunks: tuple[str, ...]) -> tuple[list[str], list[int]]:
     ],
 )
 def test_tokens_are_estimated_from_the_words(text: str, count: int) -> None:
-    assert tokens(text) == count
+    assert estimate_tokens(text) == count
 
 
 def test_odd_words_are_counted_exactly() -> None:
-    assert tokens(odd_words(900)) == 3600
+    assert estimate_tokens(odd_words(900)) == 3600
 
 
 @given(TEXT, TEXT)
 def test_a_text_is_no_larger_than_its_parts(one: str, other: str) -> None:
-    assert tokens(f"{one}\n\n{other}") <= tokens(one) + 2 + tokens(other)
+    assert estimate_tokens(f"{one}\n\n{other}") <= estimate_tokens(one) + 2 + estimate_tokens(other)
 
 
 @given(st.lists(SENTENCES, max_size=5), st.integers(8, 60))
 @settings(deadline=None)
 def test_nothing_is_lost_and_the_order_is_kept(texts: list[str], limit: int) -> None:
     contexts = numbered_words(texts)
-    seen, _ = without_overlap(packed(contexts, limit))
+    seen, _ = without_overlap(pack_contexts(contexts, limit))
     assert seen == " ".join(contexts).split()
 
 
@@ -89,28 +94,28 @@ def test_nothing_is_lost_and_the_order_is_kept(texts: list[str], limit: int) -> 
 @settings(deadline=None)
 def test_the_peers_packing_loses_nothing_either(texts: list[str], limit: int) -> None:
     contexts = numbered_words(texts)
-    seen, _ = without_overlap(packed_as_peer(contexts, limit))
+    seen, _ = without_overlap(pack_contexts_as_peer(contexts, limit))
     assert seen == " ".join(contexts).split()
 
 
 @given(st.lists(TEXT, max_size=5), st.integers(3, 60))
 @settings(deadline=None)
 def test_every_chunk_fits_and_none_is_blank(contexts: list[str], limit: int) -> None:
-    for chunk in packed(contexts, limit):
-        assert tokens(chunk) <= limit
+    for chunk in pack_contexts(contexts, limit):
+        assert estimate_tokens(chunk) <= limit
         assert chunk.strip()
 
 
 @given(st.lists(TEXT, min_size=1, max_size=5), st.integers(3, 60))
 @settings(deadline=None)
 def test_the_peers_chunks_fit_too(contexts: list[str], limit: int) -> None:
-    assert all(tokens(chunk) <= limit for chunk in packed_as_peer(contexts, limit))
+    assert all(estimate_tokens(chunk) <= limit for chunk in pack_contexts_as_peer(contexts, limit))
 
 
 @given(st.lists(TEXT, max_size=5), st.integers(3, 60))
 @settings(deadline=None)
 def test_no_letter_is_lost_whatever_the_text(contexts: list[str], limit: int) -> None:
-    chunks = packed(contexts, limit)
+    chunks = pack_contexts(contexts, limit)
     shown = "".join(chunks)
     for context in contexts:
         for letter in context:
@@ -119,13 +124,13 @@ def test_no_letter_is_lost_whatever_the_text(contexts: list[str], limit: int) ->
 
 def test_contexts_that_fit_stay_whole_and_nothing_is_repeated() -> None:
     contexts = [odd_words(20, f"w{n}x") for n in range(5)]  # 80 tokens each
-    chunks = packed(contexts, 200)
+    chunks = pack_contexts(contexts, 200)
     assert chunks == ("\n\n".join(contexts[:2]), "\n\n".join(contexts[2:4]), contexts[4])
 
 
 def test_a_context_that_does_not_fit_is_cut_after_a_sentence_and_repeats_a_tenth() -> None:
     sentences = [f"Word{n} is one of the many words." for n in range(40)]
-    chunks = packed([" ".join(sentences)], 120)
+    chunks = pack_contexts([" ".join(sentences)], 120)
     assert len(chunks) > 3
     assert all(chunk.endswith("words.") for chunk in chunks)
     _, repeated = without_overlap(chunks)
@@ -133,40 +138,40 @@ def test_a_context_that_does_not_fit_is_cut_after_a_sentence_and_repeats_a_tenth
 
 
 def test_the_end_of_a_cut_context_shares_its_chunk_with_the_next() -> None:
-    chunks = packed([odd_words(30), "Next."], 100)
+    chunks = pack_contexts([odd_words(30), "Next."], 100)
     assert len(chunks) == 2
     assert chunks[1].endswith("\n\nNext.")
 
 
 def test_blank_contexts_are_left_out() -> None:
-    assert packed(["", " \n", "a", "\t"], 10) == ("a",)
-    assert packed(["", "  "], 10) == ()
-    assert packed([], 10) == ()
+    assert pack_contexts(["", " \n", "a", "\t"], 10) == ("a",)
+    assert pack_contexts(["", "  "], 10) == ()
+    assert pack_contexts([], 10) == ()
 
 
 def test_the_peer_shows_one_empty_chunk_for_blank_contexts() -> None:
-    assert packed_as_peer(["", "  "], 10) == ("",)
-    assert packed_as_peer(["", "abc", " ", "def"], 10) == ("abc\n\ndef",)
+    assert pack_contexts_as_peer(["", "  "], 10) == ("",)
+    assert pack_contexts_as_peer(["", "abc", " ", "def"], 10) == ("abc\n\ndef",)
 
 
 @pytest.mark.parametrize(("limit", "texts"), [(10, 1), (5, 6)])
 def test_a_word_longer_than_a_chunk_is_cut_between_letters(limit: int, texts: int) -> None:
-    chunks = packed(["abcdefghijklmnopqrstuvwxyz"], limit)
+    chunks = pack_contexts(["abcdefghijklmnopqrstuvwxyz"], limit)
     assert len(chunks) == texts
     assert "".join(chunks) == "abcdefghijklmnopqrstuvwxyz"
 
 
 def test_a_single_letter_may_be_larger_than_a_chunk() -> None:
-    assert packed(["😀😀"], 1) == ("😀", "😀")
+    assert pack_contexts(["😀😀"], 1) == ("😀", "😀")
 
 
 def test_paragraphs_are_the_first_place_to_cut() -> None:
     long = " ".join(["word"] * 30)
-    assert packed([f"{long}\n\n\n{long}"], 40) == (long, long)
+    assert pack_contexts([f"{long}\n\n\n{long}"], 40) == (long, long)
 
 
 def test_phrases_are_cut_where_there_is_no_sentence() -> None:
-    chunks = packed([", ".join(f"part{n} of it" for n in range(20))], 30)
+    chunks = pack_contexts([", ".join(f"part{n} of it" for n in range(20))], 30)
     assert all(chunk.endswith((",", "part19 of it")) for chunk in chunks)
 
 
@@ -175,7 +180,7 @@ def test_phrases_are_cut_where_there_is_no_sentence() -> None:
 )
 def test_the_peers_chunks_are_as_many_as_the_peers(count: int, chunks: int) -> None:
     """As llama-index-core 0.14.25 made them with a window of 3900 and an answer of 4 tokens."""
-    assert len(packed_as_peer([odd_words(count)], 3900 - 241 - 4 - 256 - 500)) == chunks
+    assert len(pack_contexts_as_peer([odd_words(count)], 3900 - 241 - 4 - 256 - 500)) == chunks
 
 
 @pytest.mark.parametrize(
@@ -183,12 +188,12 @@ def test_the_peers_chunks_are_as_many_as_the_peers(count: int, chunks: int) -> N
 )
 def test_so_they_are_in_other_windows(window: int, chunks: int) -> None:
     contexts = [odd_words(900, f"w{n}x") for n in range(4)]
-    assert len(packed_as_peer(contexts, window - 241 - 4 - 256 - 500)) == chunks
+    assert len(pack_contexts_as_peer(contexts, window - 241 - 4 - 256 - 500)) == chunks
 
 
 @given(SENTENCES, st.integers(8, 60))
 @settings(deadline=None)
 def test_repacking_what_fits_changes_nothing(text: str, limit: int) -> None:
-    assert repacked(text, tokens(text) + 1) == (text,)
-    for part in repacked(text, limit):
-        assert repacked(part, limit) == (part,)
+    assert repack_text(text, estimate_tokens(text) + 1) == (text,)
+    for part in repack_text(text, limit):
+        assert repack_text(part, limit) == (part,)

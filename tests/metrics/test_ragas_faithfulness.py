@@ -14,12 +14,12 @@ from faithtui.domain.verdicts import Claim
 from faithtui.engine.measure import measure_async
 from faithtui.errors import ConfigError, JudgeReplyInvalid, JudgeTimeout, MissingParameters
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.metrics.base import Metric, Mismatch, Pace, Question
+from faithtui.metrics.base import Metric, Question, QuestionPace, ReplyMismatch
 from faithtui.metrics.ragas.reading import (
-    first_structure,
-    inference_list,
-    inferences_by_key,
-    statement_list,
+    make_inference_list_shape,
+    make_inferences_shape,
+    make_statement_list_shape,
+    parse_first_structure,
 )
 from tests.metrics.scripted import (
     DOWN,
@@ -307,8 +307,8 @@ async def test_a_question_that_fails_fails_its_answer_and_under_the_peers_rules_
 def test_defaults_are_the_peers_and_there_is_no_threshold() -> None:
     rule = ragas().rule
     assert (rule.threshold, rule.when_empty, rule.passing) == (None, None, ("1",))
-    assert ragas().pace == Pace(answers=10)
-    assert ragas(batch_size=3).pace == Pace(answers=3)
+    assert ragas().pace == QuestionPace(answers=10)
+    assert ragas(batch_size=3).pace == QuestionPace(answers=3)
 
 
 @pytest.mark.parametrize(("size", "most"), [(1, 1), (2, 2), (10, 6)])
@@ -403,24 +403,24 @@ def test_the_peer_refuses_what_is_no_integer_or_has_no_words(entry: Json) -> Non
     whole = (
         entry if isinstance(entry, dict) else {"statement": "s", "reason": "r", "verdict": entry}
     )
-    with pytest.raises(Mismatch, match=r"statements\[0\]"):
-        inference_list().read({"statements": [whole]}, False)
+    with pytest.raises(ReplyMismatch, match=r"statements\[0\]"):
+        make_inference_list_shape().read({"statements": [whole]}, False)
 
 
 @pytest.mark.parametrize(
     "reply", [[], 5, None, {}, {"statements": None}, {"statements": {}}, {"statements": [1]}]
 )
 def test_replies_of_another_shape_are_refused(reply: Json) -> None:
-    with pytest.raises(Mismatch, match=r"statements|JSON object"):
-        statement_list(as_peer=True).read(reply, False)
-    with pytest.raises(Mismatch, match="statements"):
-        inference_list().read(reply, False)
+    with pytest.raises(ReplyMismatch, match=r"statements|JSON object"):
+        make_statement_list_shape(as_peer=True).read(reply, False)
+    with pytest.raises(ReplyMismatch, match="statements"):
+        make_inference_list_shape().read(reply, False)
 
 
 @pytest.mark.parametrize("reply", [[], 5, None, {"s0": "1"}])
 def test_numbered_verdicts_of_another_shape_are_refused(reply: Json) -> None:
-    with pytest.raises(Mismatch, match="object"):
-        inferences_by_key(["s0"]).read(reply, False)
+    with pytest.raises(ReplyMismatch, match="object"):
+        make_inferences_shape(["s0"]).read(reply, False)
 
 
 @pytest.mark.parametrize(
@@ -495,15 +495,15 @@ async def test_the_peer_needs_a_question_and_an_answer(
     ],
 )
 def test_the_first_structure_is_read_and_its_end_mended(text: str, value: Json) -> None:
-    assert first_structure(text) == value
+    assert parse_first_structure(text) == value
 
 
 @pytest.mark.parametrize(
     "text", ["", "I cannot say.", "[note] {}", "{note} {}", "{'a': 1}", "[" * 100_000]
 )
 def test_a_reply_without_json_is_refused(text: str) -> None:
-    with pytest.raises(Mismatch, match="not valid JSON"):
-        first_structure(text)
+    with pytest.raises(ReplyMismatch, match="not valid JSON"):
+        parse_first_structure(text)
 
 
 @given(
@@ -520,7 +520,7 @@ def test_what_was_written_as_json_is_read_back(entries: Json, ascii_only: bool) 
     if not any(
         bracket in each["statement"] + each["reason"] for each in entries for bracket in "{}"
     ):
-        assert first_structure(text) == {"statements": entries}
+        assert parse_first_structure(text) == {"statements": entries}
 
 
 async def test_half_a_reply_counts_under_the_peers_rules_alone() -> None:

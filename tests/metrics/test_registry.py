@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import (
     METRICS,
-    Entry,
+    MetricEntry,
     build,
-    changed_options,
-    entry,
-    option_names,
-    options_of,
+    drop_default_options,
+    find_metric,
+    list_option_names,
+    options_to_json,
 )
 from faithtui.metrics.turn_faithfulness import TurnFaithfulness
 
@@ -21,7 +21,7 @@ KEY = "turn-faithfulness"
 
 @pytest.mark.parametrize("key", [KEY, "turn_faithfulness", " Turn-Faithfulness "])
 def test_a_metric_is_found_with_hyphens_or_underscores(key: str) -> None:
-    assert entry(key).spec.key == KEY
+    assert find_metric(key).spec.key == KEY
     assert build(key, {}).spec.key == KEY
 
 
@@ -36,7 +36,7 @@ def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
 
 
 def test_prompts_are_no_option() -> None:
-    assert "prompts" not in option_names(KEY)
+    assert "prompts" not in list_option_names(KEY)
     with pytest.raises(ConfigError, match="no option `prompts`"):
         build(KEY, {"prompts": "x"})
 
@@ -60,7 +60,7 @@ def test_prompts_are_no_option() -> None:
     ],
 )
 def test_options_are_read_from_text(name: str, text: str, value: object) -> None:
-    assert options_of(build(KEY, {name: text}))[name.replace("-", "_")] == value
+    assert options_to_json(build(KEY, {name: text}))[name.replace("-", "_")] == value
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_value_of_the_wrong_kind_or_out_of_range_is_refused(name: str, value: 
 
 
 def test_defaults_are_the_peers() -> None:
-    assert options_of(build(KEY, {})) == {
+    assert options_to_json(build(KEY, {})) == {
         "strategy": "evidence",
         "threshold": 0.5,
         "strict_mode": False,
@@ -103,7 +103,7 @@ def test_own_prompts_go_into_the_metric(tmp_path: Path) -> None:
     (tmp_path / "reason.txt").write_text("Why $score? $findings", encoding="utf-8")
     own = build(KEY, {}, prompts_dir=tmp_path)
     assert own.prompt_digest != build(KEY, {}).prompt_digest
-    assert options_of(own) == options_of(build(KEY, {}))
+    assert options_to_json(own) == options_to_json(build(KEY, {}))
 
 
 options = st.fixed_dictionaries(
@@ -128,7 +128,7 @@ options = st.fixed_dictionaries(
 @given(options)
 def test_every_option_comes_back_as_it_was_given(given_options: dict[str, object]) -> None:
     metric = build(KEY, given_options)
-    kept = options_of(metric)
+    kept = options_to_json(metric)
     assert {name: kept[name] for name in given_options} == given_options
     assert build(KEY, kept) == metric
 
@@ -140,16 +140,16 @@ def test_options_written_as_text_mean_the_same(given_options: dict[str, object])
 
 
 @pytest.mark.parametrize("each", METRICS, ids=lambda each: str(each.spec.key))
-def test_the_defaults_of_every_metric_can_be_written_as_text(each: Entry) -> None:
+def test_the_defaults_of_every_metric_can_be_written_as_text(each: MetricEntry) -> None:
     key = each.spec.key
-    for name, value in options_of(build(key, {})).items():
+    for name, value in options_to_json(build(key, {})).items():
         if isinstance(value, str | bool | int | float | None):
             assert build(key, {name.replace("_", "-"): str(value)}) == build(key, {})
-    assert changed_options(key, options_of(build(key, {}))) == {}
+    assert drop_default_options(key, options_to_json(build(key, {}))) == {}
 
 
 @pytest.mark.parametrize("each", METRICS, ids=lambda each: str(each.spec.key))
-def test_every_metric_refuses_options_it_does_not_have(each: Entry) -> None:
+def test_every_metric_refuses_options_it_does_not_have(each: MetricEntry) -> None:
     for name in ("prompts", "spec", "temperament"):
         with pytest.raises(ConfigError, match=f"{each.spec.key} has no option `{name}`"):
             build(each.spec.key, {name: "x"})
@@ -158,14 +158,14 @@ def test_every_metric_refuses_options_it_does_not_have(each: Entry) -> None:
 def test_the_table_names_each_metric_once() -> None:
     keys = [each.spec.key for each in METRICS]
     assert len(set(keys)) == len(keys)
-    assert entry(KEY).make is TurnFaithfulness
+    assert find_metric(KEY).make is TurnFaithfulness
 
 
 def test_only_options_that_differ_from_the_defaults_are_changed_ones() -> None:
     metric = build(
         "turn-faithfulness", {"window_size": "3", "threshold": "none", "strategy": "window"}
     )
-    changed = changed_options("turn-faithfulness", options_of(metric))
+    changed = drop_default_options("turn-faithfulness", options_to_json(metric))
     assert changed == {"window_size": 3, "threshold": None}
     again = {name: str(value) for name, value in changed.items()}
     assert build("turn-faithfulness", again).rule.threshold is None

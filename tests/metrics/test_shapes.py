@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.metrics.base import Mismatch, ReplyShape
-from faithtui.metrics.peer_reading import first_to_last_brace
+from faithtui.metrics.base import ReplyMismatch, ReplyShape
+from faithtui.metrics.peer_reading import parse_first_to_last_brace
 from faithtui.metrics.shapes import (
-    Said,
-    lists_by_key,
-    one_list,
-    one_text,
-    verdict_list,
-    verdicts_by_key,
+    ParsedVerdict,
+    make_list_shape,
+    make_lists_shape,
+    make_text_shape,
+    make_verdict_list_shape,
+    make_verdicts_shape,
 )
 
 Json = Any
@@ -30,14 +30,14 @@ json_values = st.recursive(
 )
 
 SHAPES: list[ReplyShape[Any]] = [
-    lists_by_key(["a0", "a1"]),
-    lists_by_key(["a0"], as_peer=True),
-    one_list("claims"),
-    one_text("reason"),
-    one_text("reason", as_peer=True),
-    verdicts_by_key(["c0"], WORDS),
-    verdicts_by_key(["c0"], WORDS, truths=["t0"], as_peer=True),
-    verdict_list(WORDS),
+    make_lists_shape(["a0", "a1"]),
+    make_lists_shape(["a0"], as_peer=True),
+    make_list_shape("claims"),
+    make_text_shape("reason"),
+    make_text_shape("reason", as_peer=True),
+    make_verdicts_shape(["c0"], WORDS),
+    make_verdicts_shape(["c0"], WORDS, truths=["t0"], as_peer=True),
+    make_verdict_list_shape(WORDS),
 ]
 
 
@@ -63,75 +63,75 @@ def test_every_schema_closes_every_object(shape: ReplyShape[Any]) -> None:
 def test_anything_is_either_read_or_a_mismatch(
     shape: ReplyShape[Any], value: Json, structured: bool
 ) -> None:
-    with contextlib.suppress(Mismatch):  # any other exception fails
+    with contextlib.suppress(ReplyMismatch):  # any other exception fails
         shape.read(value, structured)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("value", [None, [], "text", 5])
 def test_a_reply_is_one_object(shape: ReplyShape[Any], value: Json) -> None:
-    with pytest.raises(Mismatch, match="one JSON object"):
+    with pytest.raises(ReplyMismatch, match="one JSON object"):
         shape.read(value, True)
 
 
 def test_lists_come_in_the_order_of_the_keys_trimmed_and_without_blanks() -> None:
-    shape = lists_by_key(["a0", "a1"])
+    shape = make_lists_shape(["a0", "a1"])
     assert shape.read({"a1": ["y"], "a0": [" x ", " "], "a2": 5}, True) == (("x",), ("y",))
     assert shape.schema is not None
     assert shape.schema["required"] == ["a0", "a1"]
 
 
 def test_the_peer_keeps_texts_as_written() -> None:
-    assert lists_by_key(["a0"], as_peer=True).read({"a0": [" x ", ""]}, True) == ((" x ", ""),)
-    assert one_list("claims", as_peer=True).read({"claims": [" x "]}, False) == (" x ",)
+    assert make_lists_shape(["a0"], as_peer=True).read({"a0": [" x ", ""]}, True) == ((" x ", ""),)
+    assert make_list_shape("claims", as_peer=True).read({"claims": [" x "]}, False) == (" x ",)
 
 
 def test_missing_keys_are_named() -> None:
-    with pytest.raises(Mismatch, match="a0, a2 are missing"):
-        lists_by_key(["a0", "a1", "a2"]).read({"a1": []}, True)
+    with pytest.raises(ReplyMismatch, match="a0, a2 are missing"):
+        make_lists_shape(["a0", "a1", "a2"]).read({"a1": []}, True)
 
 
 @pytest.mark.parametrize("value", [None, "x", ["x", 1], {"x": 1}])
 def test_a_list_holds_texts_alone(value: Json) -> None:
-    with pytest.raises(Mismatch, match="`claims` must be a list of strings"):
-        one_list("claims").read({"claims": value}, True)
+    with pytest.raises(ReplyMismatch, match="`claims` must be a list of strings"):
+        make_list_shape("claims").read({"claims": value}, True)
 
 
 def test_one_list_is_one_key() -> None:
-    assert one_list("claims").read({"claims": ["x", " y ", " "]}, True) == ("x", "y")
-    with pytest.raises(Mismatch, match="claims"):
-        one_list("claims").read({}, True)
+    assert make_list_shape("claims").read({"claims": ["x", " y ", " "]}, True) == ("x", "y")
+    with pytest.raises(ReplyMismatch, match="claims"):
+        make_list_shape("claims").read({}, True)
 
 
 @pytest.mark.parametrize("value", [{}, {"reason": None}, {"reason": 5}, {"reason": ["x"]}])
 def test_a_reason_is_a_text(value: Json) -> None:
-    with pytest.raises(Mismatch, match="`reason` must be a string"):
-        one_text("reason").read(value, False)
-    assert one_text("reason").read({"reason": " x "}, False) == " x "
+    with pytest.raises(ReplyMismatch, match="`reason` must be a string"):
+        make_text_shape("reason").read(value, False)
+    assert make_text_shape("reason").read({"reason": " x "}, False) == " x "
 
 
 def test_the_peer_takes_a_null_reason_in_loose_json_alone() -> None:
-    shape = one_text("reason", as_peer=True)
+    shape = make_text_shape("reason", as_peer=True)
     assert shape.read({"reason": None}, False) == ""
     for value, structured in (({"reason": None}, True), ({}, False), ({"reason": 5}, False)):
-        with pytest.raises(Mismatch):
+        with pytest.raises(ReplyMismatch):
             shape.read(value, structured)
 
 
 def test_verdicts_name_their_claims_and_missing_ones_are_none() -> None:
-    shape = verdicts_by_key(["c0", "c1", "c2", "c3"], WORDS)
+    shape = make_verdicts_shape(["c0", "c1", "c2", "c3"], WORDS)
     reply = {
         "c3": {"verdict": "No", "reason": " why "},
         "c1": None,
         "c0": {"verdict": 5, "reason": 5, "confidence": True},
         "c9": {"verdict": "yes"},
     }
-    assert shape.read(reply, False) == (Said(None), None, None, Said("No", "why"))
+    assert shape.read(reply, False) == (ParsedVerdict(None), None, None, ParsedVerdict("No", "why"))
 
 
 def test_truths_are_offered_only_where_they_can_be_named() -> None:
-    plain: Json = verdicts_by_key(["c0"], WORDS).schema
-    naming: Json = verdicts_by_key(["c0"], WORDS, truths=["t0"]).schema
+    plain: Json = make_verdicts_shape(["c0"], WORDS).schema
+    naming: Json = make_verdicts_shape(["c0"], WORDS, truths=["t0"]).schema
     assert list(plain["properties"]["c0"]["properties"]) == ["reason", "verdict"]
     assert list(naming["properties"]["c0"]["properties"]) == [
         "reason",
@@ -145,8 +145,8 @@ def test_truths_are_offered_only_where_they_can_be_named() -> None:
 
 def test_named_truths_are_read_with_or_without_brackets() -> None:
     entry = {"verdict": "yes", "partial": [" [t1] ", "t2", 3], "contradicts": "t1"}
-    (said,) = verdicts_by_key(["c0"], WORDS, truths=["t1", "t2"]).read({"c0": entry}, True)
-    assert said == Said("yes", partial=("t1", "t2"))
+    (said,) = make_verdicts_shape(["c0"], WORDS, truths=["t1", "t2"]).read({"c0": entry}, True)
+    assert said == ParsedVerdict("yes", partial=("t1", "t2"))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_named_truths_are_read_with_or_without_brackets() -> None:
 )
 def test_sets_of_truths_are_never_read_as_more_than_was_written(written: Json, read: Json) -> None:
     entry = {"verdict": "yes", "sufficient": written}
-    (said,) = verdicts_by_key(["c0"], WORDS, truths=["t1", "t2"]).read({"c0": entry}, True)
+    (said,) = make_verdicts_shape(["c0"], WORDS, truths=["t1", "t2"]).read({"c0": entry}, True)
     assert said is not None
     assert said.sufficient == read
 
@@ -177,17 +177,17 @@ def test_sets_of_truths_are_never_read_as_more_than_was_written(written: Json, r
 )
 def test_confidence_is_a_probability_or_none(value: Json, read: float | None) -> None:
     entry = {"verdict": "yes", "confidence": value}
-    (said,) = verdicts_by_key(["c0"], WORDS).read({"c0": entry}, True)
+    (said,) = make_verdicts_shape(["c0"], WORDS).read({"c0": entry}, True)
     assert said is not None
     assert said.confidence == read
 
 
 @pytest.mark.parametrize("value", ["yes", ["yes"], 1])
 def test_an_entry_is_an_object(value: Json) -> None:
-    with pytest.raises(Mismatch, match="`c0` must be an object"):
-        verdicts_by_key(["c0"], WORDS).read({"c0": value}, False)
-    with pytest.raises(Mismatch, match=r"`verdicts\[0\]` must be an object"):
-        verdict_list(WORDS).read({"verdicts": [value]}, False)
+    with pytest.raises(ReplyMismatch, match="`c0` must be an object"):
+        make_verdicts_shape(["c0"], WORDS).read({"c0": value}, False)
+    with pytest.raises(ReplyMismatch, match=r"`verdicts\[0\]` must be an object"):
+        make_verdict_list_shape(WORDS).read({"verdicts": [value]}, False)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_an_entry_is_an_object(value: Json) -> None:
 def test_a_word_breaks_the_schema_only_for_the_peer_and_a_bound_provider(
     as_peer: bool, structured: bool, breaks: bool
 ) -> None:
-    shape = verdicts_by_key(["c0", "c1"], WORDS, as_peer=as_peer)
+    shape = make_verdicts_shape(["c0", "c1"], WORDS, as_peer=as_peer)
     reply = {"c0": {"verdict": "maybe"}, "c1": {"verdict": "yes"}}
     one, other = shape.read(reply, structured)
     assert one is not None
@@ -207,33 +207,35 @@ def test_a_word_breaks_the_schema_only_for_the_peer_and_a_bound_provider(
 
 def test_a_list_of_verdicts_is_read_as_long_as_it_is() -> None:
     reply = {"verdicts": [{"verdict": "yes"}, {"reason": "r"}, {"verdict": "NO!", "reason": "s"}]}
-    assert verdict_list(WORDS).read(reply, False) == (
-        Said("yes"),
-        Said(None, "r"),
-        Said("NO!", "s"),
+    assert make_verdict_list_shape(WORDS).read(reply, False) == (
+        ParsedVerdict("yes"),
+        ParsedVerdict(None, "r"),
+        ParsedVerdict("NO!", "s"),
     )
 
 
 @pytest.mark.parametrize("value", [{}, {"verdicts": None}, {"verdicts": ""}, {"verdicts": {}}])
 def test_no_list_of_verdicts_is_an_empty_one_in_loose_json_alone(value: Json) -> None:
-    assert verdict_list(WORDS).read(value, False) == ()
-    with pytest.raises(Mismatch, match="`verdicts` must be a list"):
-        verdict_list(WORDS).read(value, True)
-    with pytest.raises(Mismatch, match="`verdicts` must be a list"):
-        verdict_list(WORDS).read({"verdicts": "yes"}, False)
+    assert make_verdict_list_shape(WORDS).read(value, False) == ()
+    with pytest.raises(ReplyMismatch, match="`verdicts` must be a list"):
+        make_verdict_list_shape(WORDS).read(value, True)
+    with pytest.raises(ReplyMismatch, match="`verdicts` must be a list"):
+        make_verdict_list_shape(WORDS).read({"verdicts": "yes"}, False)
 
 
 @pytest.mark.parametrize("entry", [{"verdict": "maybe"}, {"verdict": "Yes"}, {"reason": "r"}])
 def test_a_bound_list_keeps_to_the_vocabulary(entry: Json) -> None:
-    with pytest.raises(Mismatch, match=r"`verdicts\[1\].verdict` is .*; expected one of yes, no"):
-        verdict_list(WORDS).read({"verdicts": [{"verdict": "yes"}, entry]}, True)
+    with pytest.raises(
+        ReplyMismatch, match=r"`verdicts\[1\].verdict` is .*; expected one of yes, no"
+    ):
+        make_verdict_list_shape(WORDS).read({"verdicts": [{"verdict": "yes"}, entry]}, True)
 
 
 def test_a_reason_in_a_list_is_a_text_where_there_is_a_verdict() -> None:
-    shape = verdict_list(WORDS)
-    with pytest.raises(Mismatch, match="reason"):
+    shape = make_verdict_list_shape(WORDS)
+    with pytest.raises(ReplyMismatch, match="reason"):
         shape.read({"verdicts": [{"verdict": "yes", "reason": 5}]}, False)
-    assert shape.read({"verdicts": [{"reason": 5}]}, False) == (Said(None),)
+    assert shape.read({"verdicts": [{"reason": 5}]}, False) == (ParsedVerdict(None),)
 
 
 # The peer's reader
@@ -252,50 +254,50 @@ def test_a_reason_in_a_list_is_a_text_where_there_is_a_verdict() -> None:
     ],
 )
 def test_the_peer_reads_from_the_first_brace_to_the_last(text: str, value: Json) -> None:
-    assert first_to_last_brace(text) == value
+    assert parse_first_to_last_brace(text) == value
 
 
 @pytest.mark.parametrize(
     "text", ["", "no JSON", "} {", '{"a": 1} {"b": 2}', "{a: 1}", '{"a": [1}', '{"a": "x']
 )
 def test_what_the_peer_cannot_read_is_a_mismatch(text: str) -> None:
-    with pytest.raises(Mismatch, match="the reply"):
-        first_to_last_brace(text)
+    with pytest.raises(ReplyMismatch, match="the reply"):
+        parse_first_to_last_brace(text)
 
 
 def test_nesting_without_end_is_a_mismatch() -> None:
-    with pytest.raises(Mismatch, match="nested too deeply"):
-        first_to_last_brace('{"a":' * 100_000 + "1" + "}" * 100_000)
+    with pytest.raises(ReplyMismatch, match="nested too deeply"):
+        parse_first_to_last_brace('{"a":' * 100_000 + "1" + "}" * 100_000)
 
 
 @given(st.dictionaries(st.text(), json_values.filter(lambda value: value == value)))
 def test_the_peer_reads_what_it_would_write(value: Json) -> None:
     text = json.dumps(value)
-    assert first_to_last_brace(f"Here: {text} That is all.") == json.loads(text)
+    assert parse_first_to_last_brace(f"Here: {text} That is all.") == json.loads(text)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_only_the_peers_shapes_bring_the_peers_reader(shape: ReplyShape[Any]) -> None:
-    assert shape.parse in (None, first_to_last_brace)
-    assert lists_by_key(["a0"]).parse is None
-    assert verdict_list(WORDS).parse is first_to_last_brace
+    assert shape.parse in (None, parse_first_to_last_brace)
+    assert make_lists_shape(["a0"]).parse is None
+    assert make_verdict_list_shape(WORDS).parse is parse_first_to_last_brace
 
 
 @pytest.mark.parametrize("value", [5, ["a"], False, {"b": "ü"}])
 def test_the_peer_keeps_a_final_reason_as_it_came_unless_bound_to_the_schema(value: Json) -> None:
-    shape = one_text("reason", as_peer=True, anything=True)
+    shape = make_text_shape("reason", as_peer=True, anything=True)
     assert json.loads(shape.read({"reason": value}, False)) == value
-    for strict, structured in ((shape, True), (one_text("reason", as_peer=True), False)):
-        with pytest.raises(Mismatch, match="must be a string"):
+    for strict, structured in ((shape, True), (make_text_shape("reason", as_peer=True), False)):
+        with pytest.raises(ReplyMismatch, match="must be a string"):
             strict.read({"reason": value}, structured)
-    with pytest.raises(Mismatch, match="must be a string"):
+    with pytest.raises(ReplyMismatch, match="must be a string"):
         shape.read({}, False)
 
 
 def test_the_peer_looks_at_the_reason_of_words_it_knows_alone() -> None:
-    shape = verdict_list(("yes", "no"))
+    shape = make_verdict_list_shape(("yes", "no"))
     (said,) = shape.read({"verdicts": [{"verdict": "hm", "reason": 5}]}, False)
     assert (said.word, said.reason) == ("hm", None)
     for word in ("yes", " No, not at all"):
-        with pytest.raises(Mismatch, match="reason"):
+        with pytest.raises(ReplyMismatch, match="reason"):
             shape.read({"verdicts": [{"verdict": word, "reason": 5}]}, False)

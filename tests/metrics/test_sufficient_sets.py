@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from faithtui.domain.judging.tasks import FindEvidence
 from faithtui.errors import JudgeRefused, JudgeReplyInvalid
 from faithtui.metrics.base import Question
-from faithtui.metrics.shapes import Said
-from faithtui.metrics.strategies.derivation import Finding, decide
+from faithtui.metrics.shapes import ParsedVerdict
+from faithtui.metrics.strategies.derivation import ClaimFinding, decide_claim
 from tests.metrics.scripted import (
     DOWN,
     Json,
@@ -259,17 +259,17 @@ async def test_evidence_that_the_verdict_denies_decides_nothing_elsewhere() -> N
 def test_what_was_said_of_exactly_the_truths_in_view_is_not_raised_by_sets_of_other_windows() -> (
     None
 ):
-    def finding(truths: str, label: str, *sets: str) -> Finding:
+    def finding(truths: str, label: str, *sets: str) -> ClaimFinding:
         sufficient = tuple(map(frozenset, sets))
-        return Finding(frozenset(truths), Said(label), label, sufficient)
+        return ClaimFinding(frozenset(truths), ParsedVerdict(label), label, sufficient)
 
     view = frozenset("ab")
     elsewhere = finding("abc", "yes", "a")
     for label in ("no", "idk"):
-        decision = decide([finding("ab", label), elsewhere], view)
+        decision = decide_claim([finding("ab", label), elsewhere], view)
         assert decision is not None
         assert decision.label == label
-    decision = decide([elsewhere], view)
+    decision = decide_claim([elsewhere], view)
     assert decision is not None
     assert (decision.label, decision.follows) == ("yes", True)
 

@@ -8,7 +8,7 @@ from faithtui.domain.judging.tasks import ConcludeReasons
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import ConfigError, ImagesNotSupported, MetricError, PeerFails
-from faithtui.metrics.registry import build, options_of
+from faithtui.metrics.registry import build, options_to_json
 from tests.metrics.relevancy import KEY, relevancy, served, statement
 from tests.metrics.scripted import (
     ScriptedAsk,
@@ -29,7 +29,7 @@ PAGE = Image("1" * 64, "image/png")
 
 
 def test_defaults_are_the_peers() -> None:
-    assert options_of(relevancy()) == {
+    assert options_to_json(relevancy()) == {
         "strategy": "evidence",
         "threshold": 0.5,
         "strict_mode": False,

@@ -16,8 +16,8 @@ from faithtui.domain.judging.tasks import (
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Truth
 from faithtui.metrics.base import Question
-from faithtui.metrics.questions import documents_of
-from faithtui.metrics.relevance.common import views_of
+from faithtui.metrics.questions import list_documents
+from faithtui.metrics.relevance.common import make_window_views
 from tests.metrics.relevancy import conversations, oracles, relevancy, served, statement
 from tests.metrics.scripted import (
     Json,
@@ -232,7 +232,7 @@ async def test_every_statement_meets_every_message_it_shares_a_window_with_exact
     assert len(met) == len(set(met))
     expected = {
         (document.text, message.text)
-        for view in views_of(talked, using.windows(talked), as_peer=False)
+        for view in make_window_views(talked, using.windows(talked), as_peer=False)
         for document in view.documents
         for message in view.messages
     }
@@ -384,9 +384,9 @@ async def test_under_the_peers_rules_nothing_is_asked_again(strategy: Strategy) 
 def test_documents_and_messages_of_a_window_are_those_that_can_be_seen() -> None:
     talked = conversation(*exchange("Q?", "A.", "D.", " "), *exchange(" ", "B.", "D."))
     using = relevancy()
-    views = views_of(talked, using.windows(talked), as_peer=False)
+    views = make_window_views(talked, using.windows(talked), as_peer=False)
     assert [each.text for each in views[1].documents] == ["D.", "D."]
     assert views[1].newest == ()
-    (last,) = views_of(talked, using.windows(talked)[1:], as_peer=True)
-    assert list(last.documents) == documents_of(talked, last.window.turns)
+    (last,) = make_window_views(talked, using.windows(talked)[1:], as_peer=True)
+    assert list(last.documents) == list_documents(talked, last.window.turns)
     assert [each.text for each in last.messages] == ["Q?", " "]

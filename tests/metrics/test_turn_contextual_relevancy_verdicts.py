@@ -7,20 +7,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faithtui.domain.conversation import Conversation, Span, normalised
+from faithtui.domain.conversation import Conversation, Span, normalise_text
 from faithtui.domain.judging.tasks import JudgeDocument, RelateDocument
 from faithtui.domain.label_sets import NOT_A_CLAIM
-from faithtui.domain.scores import JudgedWindow, Occurrence, ScoreState, score_set, window_score
+from faithtui.domain.scores import (
+    ClaimOccurrence,
+    ScoreState,
+    WindowLabels,
+    score_conversation,
+    score_window,
+)
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
-from faithtui.domain.windows import interactions
+from faithtui.domain.windows import cut_interactions
 from faithtui.errors import (
     JudgeAuthFailed,
     JudgeError,
     JudgeQuotaExceeded,
     JudgeTimeout,
 )
-from faithtui.metrics.base import Mismatch, Question
-from faithtui.metrics.relevance.replies import statements
+from faithtui.metrics.base import Question, ReplyMismatch
+from faithtui.metrics.relevance.replies import make_statements_shape
 from tests.metrics.relevancy import (
     CLEAR,
     SLOPPY,
@@ -256,7 +262,7 @@ async def test_a_statement_that_windows_write_differently_is_one_claim() -> None
     first, again, other = [each.claim for found in assessments for each in found.verdicts]
     assert first == again
     assert first.text == "IT IS  SO"
-    assert (other.document, normalised(other.text)) == ("D1.", "it is so")
+    assert (other.document, normalise_text(other.text)) == ("D1.", "it is so")
 
 
 # Failures
@@ -328,8 +334,8 @@ async def test_a_final_reason_that_cannot_be_had_never_costs_the_score() -> None
 
 
 def read(reply: Json, *, as_peer: bool, structured: bool = False) -> list[tuple[str, str | None]]:
-    shape = statements("verdicts", messages=None, as_peer=as_peer)
-    return [(each.text, each.said.word) for each in shape.read(reply, structured)]
+    shape = make_statements_shape("verdicts", messages=None, as_peer=as_peer)
+    return [(each.text, each.verdict.word) for each in shape.read(reply, structured)]
 
 
 GOOD = {"statement": "s", "verdict": "yes", "reason": "r"}
@@ -339,15 +345,15 @@ GOOD = {"statement": "s", "verdict": "yes", "reason": "r"}
     "reply", [None, [], "verdicts", {}, {"verdicts": None}, {"verdicts": {}}, {"verdicts": ["yes"]}]
 )
 def test_a_reply_of_another_shape_is_refused(reply: Json) -> None:
-    with pytest.raises(Mismatch):
+    with pytest.raises(ReplyMismatch):
         read(reply, as_peer=False)
-    with pytest.raises(Mismatch):
+    with pytest.raises(ReplyMismatch):
         read(reply, as_peer=True, structured=True)
 
 
 @pytest.mark.parametrize("entry", [{"verdict": "yes"}, {"statement": None}, {"statement": 1}])
 def test_an_entry_without_its_statement_is_refused(entry: Json) -> None:
-    with pytest.raises(Mismatch, match=r"`verdicts\[1\].statement` must be a string"):
+    with pytest.raises(ReplyMismatch, match=r"`verdicts\[1\].statement` must be a string"):
         read({"verdicts": [GOOD, entry]}, as_peer=False)
 
 
@@ -386,28 +392,28 @@ def test_the_peer_needs_a_statement_where_the_word_counts(
 )
 def test_the_peer_fails_on_entries_it_cannot_build(entry: Json, problem: str) -> None:
     for structured in (False, True):
-        with pytest.raises(Mismatch):
+        with pytest.raises(ReplyMismatch):
             read({"verdicts": [entry]}, as_peer=True, structured=structured)
-    with pytest.raises(Mismatch, match=problem):
+    with pytest.raises(ReplyMismatch, match=problem):
         read({"verdicts": [entry]}, as_peer=True)
 
 
 @pytest.mark.parametrize("word", ["idk", "borderline", "Yes", "", None, 1])
 def test_the_peer_fails_on_words_outside_a_schema_that_binds(word: Json) -> None:
-    with pytest.raises(Mismatch, match="expected one of yes, no"):
+    with pytest.raises(ReplyMismatch, match="expected one of yes, no"):
         read({"verdicts": [{**GOOD, "verdict": word}]}, as_peer=True, structured=True)
 
 
 def test_the_peers_way_from_text_to_json_is_used_under_its_rules_alone() -> None:
-    parse = statements("verdicts", messages=None, as_peer=True).parse
+    parse = make_statements_shape("verdicts", messages=None, as_peer=True).parse
     assert parse is not None
     assert parse('Sure: ```{"verdicts": [],}```') == {"verdicts": []}
-    assert statements("verdicts", messages=None, as_peer=False).parse is None
+    assert make_statements_shape("verdicts", messages=None, as_peer=False).parse is None
 
 
 def test_a_schema_asks_for_served_messages_where_they_are_numbered() -> None:
-    plain = statements("verdicts", messages=None, as_peer=False).schema
-    named = statements("statements", messages=["q0"], as_peer=False).schema
+    plain = make_statements_shape("verdicts", messages=None, as_peer=False).schema
+    named = make_statements_shape("statements", messages=["q0"], as_peer=False).schema
     assert '"serves"' not in json.dumps(plain)
     assert '"serves"' in json.dumps(named)
     assert '["yes", "no"]' in json.dumps(plain)
@@ -444,7 +450,7 @@ async def test_both_strategies_agree(
 
 def peer(talked: Conversation, oracle: Any, size: int, strict: bool) -> tuple[list[Any], float]:
     """The peer's windows and score, worked out anew for a judge that writes plain JSON."""
-    units = interactions(talked.turns)
+    units = cut_interactions(talked.turns)
     windows, scores = [], []
     for last in range(len(units)):
         turns = [
@@ -498,21 +504,21 @@ async def test_under_the_peers_rules_both_strategies_give_the_peers_score(
 
 
 def identity(claim: Claim) -> tuple[int, str, str | None]:
-    return claim.turn, normalised(claim.text), claim.document
+    return claim.turn, normalise_text(claim.text), claim.document
 
 
 def judged_windows(
     talked: Conversation, assessments: Sequence[Assessment]
-) -> tuple[JudgedWindow, ...]:
+) -> tuple[WindowLabels, ...]:
     """What scoring people's labels starts from."""
     interaction = {
-        turn: part.position for part in interactions(talked.turns) for turn in part.turns
+        turn: part.position for part in cut_interactions(talked.turns) for turn in part.turns
     }
     return tuple(
-        JudgedWindow(
+        WindowLabels(
             interactions=found.window.interactions,
             occurrences=tuple(
-                Occurrence(identity(each.claim), interaction[each.claim.turn], each.label)
+                ClaimOccurrence(identity(each.claim), interaction[each.claim.turn], each.label)
                 for each in found.verdicts
             ),
             failure=None if found.score.state is ScoreState.SCORED else found.score,
@@ -536,7 +542,7 @@ async def test_a_relabelled_statement_moves_every_window_that_holds_it_and_nothi
     ask = ScriptedAsk({"statements": oracle})
     assessments, conclusion = await judge(using, talked, ask)
     windows = judged_windows(talked, assessments)
-    before, each_before = score_set(windows, using.rule)
+    before, each_before = score_conversation(windows, using.rule)
     assert before.windowed == conclusion.score
     assert each_before == tuple(found.score for found in assessments)
     known = sorted(
@@ -546,7 +552,7 @@ async def test_a_relabelled_statement_moves_every_window_that_holds_it_and_nothi
         return
     chosen = data.draw(st.sampled_from(known))
     word = data.draw(st.sampled_from(("yes", "no", NOT_A_CLAIM)))
-    _, each_after = score_set(windows, using.rule, {chosen: word})
+    _, each_after = score_conversation(windows, using.rule, {chosen: word})
     for window, old, new in zip(windows, each_before, each_after, strict=True):
         if window.failure is not None:
             assert new == old
@@ -556,7 +562,7 @@ async def test_a_relabelled_statement_moves_every_window_that_holds_it_and_nothi
             for each in window.occurrences
             if not (each.claim == chosen and word == NOT_A_CLAIM)
         ]
-        expected = window_score(corrected, using.rule)
+        expected = score_window(corrected, using.rule)
         assert (new.value, new.state) == (expected.value, expected.state)
         if not any(each.claim == chosen for each in window.occurrences):
             assert new == old
@@ -583,6 +589,6 @@ async def test_the_example_worked_out_by_hand() -> None:
         ({c: NOT_A_CLAIM}, (0.833, 0.75, 0.667)),
     )
     for said, expected in reviews:
-        found, _ = score_set(windows, relevancy().rule, said)
+        found, _ = score_conversation(windows, relevancy().rule, said)
         scores = (found.windowed, found.per_interaction, found.pooled)
         assert tuple(round(score.value or 0.0, 3) for score in scores) == expected

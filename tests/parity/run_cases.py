@@ -27,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from faithtui.domain.conversation import Image
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment
-from faithtui.domain.windows import interactions
+from faithtui.domain.windows import cut_interactions
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.reply_cache import MemoryReplies
+from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import (
     ConfigError,
     ContextWindowTooSmall,
@@ -43,7 +43,7 @@ from faithtui.errors import (
     PeerFails,
 )
 from faithtui.judges.base import ImageData
-from faithtui.metrics.registry import METRICS, build, option_names
+from faithtui.metrics.registry import METRICS, build, list_option_names
 from faithtui.store.records import StoredReply
 from tests.parity.inputs import answer_of, conversation_of
 from tests.parity.oracle import OracleJudge
@@ -73,7 +73,7 @@ class Outcome:
     feedback: str | None = None
 
 
-class NoReplies(MemoryReplies):
+class NoReplies(MemoryReplyCache):
     """Forgets every reply: for judges that answer by number, where asking twice means twice."""
 
     def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
@@ -94,7 +94,7 @@ def judge_of(case: Mapping[str, Json]) -> OracleJudge:
 
 def left_out(case: Mapping[str, Json]) -> list[str]:
     """List the options of a case that faithtui does not have."""
-    known = {*option_names(key_of(case)), *WITHOUT_EFFECT}
+    known = {*list_option_names(key_of(case)), *WITHOUT_EFFECT}
     return sorted(name for name in case.get("options") or {} if name not in known)
 
 
@@ -118,7 +118,7 @@ def fits(case: Mapping[str, Json]) -> bool:
     except InputError:
         return True
     answers = [turn for turn in turns if turn.role == "assistant"]
-    parts = interactions(turns)
+    parts = cut_interactions(turns)
     listed = (case["judge"].get("claims") or {}).values()
     return not parts or (
         len(parts) == len(answers) == 1
@@ -139,7 +139,7 @@ async def measured(case: Mapping[str, Json], judge: OracleJudge, strategy: Strat
         options["llm"] = model
     asker = Asker(
         judge,
-        NoReplies() if judge.answers_by_number else MemoryReplies(),
+        NoReplies() if judge.answers_by_number else MemoryReplyCache(),
         concurrency=16,
         pause=_no_pause,
         load_image=_image,
@@ -147,7 +147,7 @@ async def measured(case: Mapping[str, Json], judge: OracleJudge, strategy: Strat
     try:
         metric = build(key, {**options, "strategy": strategy, "as_peer": True})
         conversation = (answer_of if key in ONE_ANSWER else conversation_of)(case["input"])
-        ask = asker.on_behalf_of(None)
+        ask = asker.bind_to_item(None)
         findings = await metric.gather(conversation, ask)
         assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
         conclusion = await metric.conclude(assessments, ask)

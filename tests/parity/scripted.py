@@ -15,8 +15,8 @@ from faithtui.domain.judging.tasks import (
     RelateDocument,
     Task,
 )
-from faithtui.metrics.base import Mismatch
-from faithtui.metrics.peer_reading import first_to_last_brace
+from faithtui.metrics.base import ReplyMismatch
+from faithtui.metrics.peer_reading import parse_first_to_last_brace
 
 Json = Any
 
@@ -71,8 +71,8 @@ def _claims(task: FindEvidence) -> int:
 
 def _read(text: str) -> Json:
     try:
-        return first_to_last_brace(text)
-    except Mismatch:
+        return parse_first_to_last_brace(text)
+    except ReplyMismatch:
         return None
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
-from faithtui.domain.scores import Score, ScoringRule, window_score
+from faithtui.domain.scores import Score, ScoringRule, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-from faithtui.domain.windows import Window, interactions, sliding
+from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
 from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.store import Store
 
@@ -72,7 +72,7 @@ def talk(
 
 def windows_of(conversation: Conversation, size: int = 10) -> tuple[Window, ...]:
     """Sliding windows of a conversation."""
-    return sliding(interactions(conversation.turns), size)
+    return cut_sliding_windows(cut_interactions(conversation.turns), size)
 
 
 def assess(
@@ -105,7 +105,7 @@ def assess(
     )
     return Assessment(
         window,
-        score or window_score([each.label for each in verdicts], rule),
+        score or score_window([each.label for each in verdicts], rule),
         verdicts,
         truths=tuple(
             Truth(f"Truth {turn}", f"Fact {turn // 2}.") for turn in window.turns if turn % 2
@@ -171,7 +171,7 @@ def said(
         if decided is not None:
             store.runs.save_window(item, Assessment(window, decided))
             continue
-        score = window_score([each.label for each in found], spec.rule)
+        score = score_window([each.label for each in found], spec.rule)
         store.runs.save_window(item, Assessment(window, score, found))
     store.runs.finish_item(item, finish, None if finish is ItemState.DONE else "it failed")
     return run, item

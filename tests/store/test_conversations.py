@@ -165,7 +165,7 @@ def test_equal_content_under_another_key_of_the_source_is_reported_and_kept(stor
 
 def test_a_text_retrieved_often_is_stored_once(store: Store) -> None:
     store.conversations.import_batch([talk(str(number)) for number in range(5)])
-    with store._database.reading() as connection:
+    with store._database.open_reader() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM document").scalar() == 2
         assert connection.exec_driver_sql("SELECT count(*) FROM turn_document").scalar() == 10
 
@@ -207,7 +207,7 @@ def test_imported_claims_come_in_the_order_of_the_text_and_once_each(store: Stor
         Rating(1, "ann", "begin-3", "Generic"),
     )
     store.conversations.import_batch([talk(ratings=ratings)])
-    assert store.conversations.imported_claims(only(store)) == (
+    assert store.conversations.list_imported_claims(only(store)) == (
         Claim(1, "First", Span(0, 5)),
         Claim(1, "Second", Span(10, 16)),
         Claim(1, "Not literal"),
@@ -217,10 +217,12 @@ def test_imported_claims_come_in_the_order_of_the_text_and_once_each(store: Stor
 
 def test_a_claim_that_a_judge_drew_first_becomes_an_imported_one(store: Store) -> None:
     _, item = judged(store, talk(), {1: ["yes", "yes"]})
-    assert store.conversations.imported_claims(only(store)) == ()
+    assert store.conversations.list_imported_claims(only(store)) == ()
     rating = Rating(1, "ann", "faithbench-span", "Unwanted", "claim 1.1", Span(2, 9))
     store.conversations.import_batch([talk(ratings=[rating])])
-    assert store.conversations.imported_claims(only(store)) == (Claim(1, "Claim 1.1", Span(2, 9)),)
+    assert store.conversations.list_imported_claims(only(store)) == (
+        Claim(1, "Claim 1.1", Span(2, 9)),
+    )
     (row,) = store.runs.item_rows([item])
     assert (row.labelled, row.overridden) == (1, 1)
     assert row.corrected is not None

@@ -30,7 +30,7 @@ def write(store: Store, sql: str) -> None:
 
 def pragma(store: Store, name: str) -> object:
     """Ask the writer's own connection."""
-    raw = store._database._raw_writer()
+    raw = store._database._get_raw_writer()
     (value,) = store.submit(lambda: raw.execute(f"PRAGMA {name}").fetchone()).result()
     return value
 
@@ -82,7 +82,7 @@ def adding(store: Store, number: int) -> int:
 
 
 def added(store: Store) -> list[str]:
-    with store._database.reading() as connection:
+    with store._database.open_reader() as connection:
         return sorted(connection.exec_driver_sql("SELECT fingerprint FROM judge_memory").scalars())
 
 
@@ -92,7 +92,7 @@ def commits_of(store: Store) -> Iterator[list[str]]:
     seen: list[str] = []
 
     def heard(connection: Connection) -> None:
-        (level,) = store._database._raw_writer().execute("PRAGMA synchronous").fetchone()
+        (level,) = store._database._get_raw_writer().execute("PRAGMA synchronous").fetchone()
         seen.append({1: "NORMAL", 2: "FULL"}[level])
 
     event.listen(store._database._writers, "commit", heard)
@@ -202,7 +202,7 @@ def test_labels_are_urgent_by_themselves(store: Store) -> None:
         )
     )
     person.start()
-    while store._database._jobs._queue.qsize() < 2:
+    while store._database._write_queue._queue.qsize() < 2:
         person.join(0.001)
     gate.set()
     assert labelled_when_its_turn_came.result() == 1
@@ -250,7 +250,7 @@ def test_a_write_that_raises_leaves_nothing_behind(store: Store) -> None:
 
     with pytest.raises(ValueError, match="in the middle"):
         store._database.write(half)
-    with store._database.reading() as connection:
+    with store._database.open_reader() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM document").scalar() == 0
 
 
@@ -281,13 +281,13 @@ def test_durable_writes_wait_for_the_disk_and_others_do_not(
 def test_readers_cannot_write(store: Store) -> None:
     with (
         pytest.raises(StoreError, match="cannot be written"),
-        store._database.reading() as connection,
+        store._database.open_reader() as connection,
     ):
         connection.exec_driver_sql("INSERT INTO document (hash, text) VALUES ('a', 'b')")
 
 
 def test_a_reader_keeps_its_snapshot_while_others_write(store: Store) -> None:
-    with store._database.reading() as connection:
+    with store._database.open_reader() as connection:
         count = "SELECT count(*) FROM conversation"
         assert connection.exec_driver_sql(count).scalar() == 0
         store.conversations.import_batch([talk()])
@@ -531,7 +531,7 @@ def test_changes_that_only_an_unreadable_log_has_are_told() -> None:
 
 
 def test_a_file_that_turns_read_only_is_reported(store: Store) -> None:
-    raw = store._database._raw_writer()
+    raw = store._database._get_raw_writer()
     store.submit(raw.execute, "PRAGMA query_only = ON").result()
     with pytest.raises(StoreError, match="cannot be written"):
         store.conversations.import_batch([talk()])

@@ -19,17 +19,17 @@ from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
 from faithtui.formats.label_bundles import bundle_lines
-from faithtui.store.deletion import NAMED, OF_ITEMS
-from faithtui.store.deletion_records import NOBODY, DeletionKind
+from faithtui.store.deletion import ITEM_TABLES, NAME_COLUMNS
+from faithtui.store.deletion_records import DELETED_PERSON, DeletionKind
 from faithtui.store.records import (
-    AskedReply,
+    CallContext,
     FreshVerdict,
     ItemState,
     SavedView,
     StoredReply,
 )
 from faithtui.store.schema.metadata import METADATA
-from faithtui.store.search.filters import ground_of
+from faithtui.store.search.filters import make_ground
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, windows_of
 
@@ -63,8 +63,8 @@ def judge_all(store: Store, sources: tuple[str, ...]) -> RunId:
     run = store.runs.create(replace(SPEC, rule=FACTS, sources=sources), numbers)
     for number, item in zip(numbers, store.runs.item_ids(run), strict=True):
         found = store.conversations.get(number)
-        store.calls.save(
-            AskedReply(f"key {number} {run}", "offline", "truths", run, item),
+        store.calls.save_reply(
+            CallContext(f"key {number} {run}", "offline", "truths", run, item),
             StoredReply(f"reply on {found.turns[1].content}", "ok", True, 1, 1, 0, None, None, 1),
         )
         for window in windows_of(found):
@@ -93,7 +93,7 @@ def label_all(store: Store, run: RunId, seed: int, reviewers: tuple[str, ...]) -
                 chance = random.Random(f"{seed} {view.item.key} {claim.text} {reviewer}")
                 if chance.random() < 0.4:
                     continue
-                store.reviews.answer(
+                store.reviews.record_verdict(
                     claim.id,
                     reviewer,
                     chance.choice(["yes", "no", "idk", "x"]),
@@ -108,7 +108,7 @@ def label_all(store: Store, run: RunId, seed: int, reviewers: tuple[str, ...]) -
                         Action.NOTED,
                         note=f"noted on {claim.text}",
                         run=run,
-                        judge_verdict=claim.judge.label,
+                        judge_verdict=claim.home_verdict.label,
                         saw_judge=False,
                     )
 
@@ -118,7 +118,7 @@ def sample_of(
 ) -> SampleId:
     by = ("verdict",) if design is Design.STRATIFIED else ()
     plan = Plan(design, 7, size)
-    drawn = draw(store.samples.frame(run, by), plan)
+    drawn = draw(store.samples.read_frame(run, by), plan)
     return store.samples.add(run, reviewer, drawn, plan, name="s", stratified_by=by).id
 
 
@@ -209,7 +209,7 @@ def test_without_one_of_two_data_sets_a_store_is_as_if_it_had_never_been_there(
         label_all(store, run, seed, ("ann", "ben"))
     both, only = stores
     numbers = both.conversations.ids(("a",))
-    both.deletions.conversations(DeletionKind.DATASET, numbers, "ann")
+    both.deletions.delete_conversations(DeletionKind.DATASET, numbers, "ann")
     assert facts(both) == facts(only)
     assert both.check() == []
     for each in stores:
@@ -246,27 +246,29 @@ def store(path: Path) -> Iterator[Store]:
         sample_of(found, run, Design.SIMPLE, 8)
         sample_of(found, alone, Design.STRATIFIED, 4)
         for item in found.runs.item_ids(run):
-            found.reviews.expose(item, "ann")
+            found.reviews.record_exposure(item, "ann")
             claim = found.runs.review_view(item, "ann").claims[0]
-            found.calls.add_fresh(
+            found.calls.add_fresh_verdict(
                 FreshVerdict(item, claim.id, 0, 1_000_000, "no", "no", claim.text, None, "ann")
             )
         found.saved_views.save(
             "conversations", SavedView("mine", f'source:"set {CANARY}"', "number")
         )
         found.saved_views.save("conversations", SavedView("other", "source:plain", "number"))
-        found.examples.keep(EXAMPLES)
+        found.examples.store_set(EXAMPLES)
         yield found
 
 
 def test_nothing_of_a_data_set_is_left_anywhere(store: Store, path: Path) -> None:
-    digest = store.examples.keep(EXAMPLES)
+    digest = store.examples.store_set(EXAMPLES)
     assert len(remains(path, CANARY)) > 20
     numbers = store.conversations.ids((f"set {CANARY}",))
-    counted = store.deletions.conversations(DeletionKind.DATASET, numbers, "ann", count_only=True)
+    counted = store.deletions.delete_conversations(
+        DeletionKind.DATASET, numbers, "ann", count_only=True
+    )
     assert len(remains(path, CANARY)) > 20, "counting deletes nothing"
     assert store.deletions.rows() == ()
-    done = store.deletions.conversations(DeletionKind.DATASET, numbers, "ann")
+    done = store.deletions.delete_conversations(DeletionKind.DATASET, numbers, "ann")
     assert done.remains is None
     assert done.counts == counted.counts
     # While the store is open: the log beside it is looked at too.
@@ -279,15 +281,15 @@ def test_nothing_of_a_data_set_is_left_anywhere(store: Store, path: Path) -> Non
     assert done.counts["images"] == 1
     assert done.counts["documents"] == 3
     assert done.counts["stored replies"] == 4
-    assert [view.name for view in store.saved_views.of("conversations")] == ["other"]
+    assert [view.name for view in store.saved_views.list_views("conversations")] == ["other"]
     (run,) = store.runs.rows()
     assert run.spec.sources == ("plain",)
-    assert store.examples.get(digest) == ({"source": "plain", "key": "p1", "claim": "ginger"},)
+    assert store.examples.read_set(digest) == ({"source": "plain", "key": "p1", "claim": "ginger"},)
     # What is shared with others is still there.
     assert store.conversations.image(SHARED.sha256).data == DATA[SHARED.sha256]
-    ground = ground_of(run.spec.rule)
-    assert len(store.search.items(run.id, read_filter("ginger", ground).filter)) == 1
-    assert len(store.search.items(run.id, read_filter("everybody", ground).filter)) == 2
+    ground = make_ground(run.spec.rule)
+    assert len(store.search.find_items(run.id, read_filter("ginger", ground).filter)) == 1
+    assert len(store.search.find_items(run.id, read_filter("everybody", ground).filter)) == 2
 
 
 def test_bytes_of_a_data_set_are_gone_from_the_file_and_its_log(tmp_path: Path) -> None:
@@ -298,7 +300,7 @@ def test_bytes_of_a_data_set_are_gone_from_the_file_and_its_log(tmp_path: Path) 
         )
         run = judge_all(store, ())
         label_all(store, run, 1, ("ann",))
-        store.deletions.conversations(
+        store.deletions.delete_conversations(
             DeletionKind.DATASET, store.conversations.ids(("set",)), "ann"
         )
         # While the store is open: the log beside it is looked at too.
@@ -310,7 +312,7 @@ def test_bytes_of_a_data_set_are_gone_from_the_file_and_its_log(tmp_path: Path) 
 def test_the_same_file_can_be_imported_again(store: Store) -> None:
     again = talk(f"set {CANARY}", f"{CANARY} 1", f"{CANARY} one", (OWN, SHARED))
     numbers = store.conversations.ids((f"set {CANARY}",))
-    store.deletions.conversations(DeletionKind.DATASET, numbers, "ann")
+    store.deletions.delete_conversations(DeletionKind.DATASET, numbers, "ann")
     assert store.conversations.import_batch([again], DATA).new == 1
     assert store.check() == []
 
@@ -323,35 +325,37 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
     before = facts(store)
     label_all(store, run, 2, (name,))
     for item in store.runs.item_ids(run):
-        store.reviews.expose(item, name)
+        store.reviews.record_exposure(item, name)
     rated = talk("plain", "p1", "ginger", (SHARED,))
     mine = Rating(3, name, "yes-no-idk", "no", f"a claim only {name} named", None, f"I am {name}")
     store.conversations.import_batch([replace(rated, ratings=(*rated.ratings, mine))], DATA)
     sample = sample_of(store, run, Design.SIMPLE, 3, name)
     plan = Plan(Design.SIMPLE, 1, 2)
-    repeats = draw(store.samples.own_labelled(run, name), plan)
+    repeats = draw(store.samples.read_own_labelled_frame(run, name), plan)
     store.samples.add(run, name, repeats, plan, name="again", kind=SampleKind.REPEAT)
     store.guidelines.set("Be fair.", name)
     store.saved_views.save("claims", SavedView("hers", f"reviewer:{name}", "number"))
     item = store.runs.item_ids(run)[0]
     claim = store.runs.review_view(item, "ann").claims[0]
-    store.calls.add_fresh(FreshVerdict(item, claim.id, 0, 1_000_001, "no", "no", "", None, name))
+    store.calls.add_fresh_verdict(
+        FreshVerdict(item, claim.id, 0, 1_000_001, "no", "no", "", None, name)
+    )
     store.splits.make(SplitRule(7, 60, 20, 20), name)
     store.splits.open_test("report", [run], name)
     assert remains(path, name)
-    done = store.deletions.person(name, name)
+    done = store.deletions.delete_person(name, name)
     assert remains(path, name) == []
     assert store.check() == []
-    assert store.deletions.rows()[-1].deleted_by == NOBODY
-    assert store.samples.row(sample, "ann").reviewer == NOBODY
-    assert store.guidelines.current().author == NOBODY  # type: ignore[union-attr]  # it was set
+    assert store.deletions.rows()[-1].deleted_by == DELETED_PERSON
+    assert store.samples.row(sample, "ann").reviewer == DELETED_PERSON
+    assert store.guidelines.current().author == DELETED_PERSON  # type: ignore[union-attr]  # it was set
     assert done.counts["samples"] == 1
     after = facts(store)
     assert after["stands"] == before["stands"]
     assert after["runs"] == before["runs"]
     third = store.conversations.get(store.conversations.ids(("plain",))[-1])
-    assert third.metadata == {"per_rater": {"cat": 1}, "by": [NOBODY]}
-    assert store.deletions.person(name, "ann", count_only=True).counts == {}
+    assert third.metadata == {"per_rater": {"cat": 1}, "by": [DELETED_PERSON]}
+    assert store.deletions.delete_person(name, "ann", count_only=True).counts == {}
 
 
 def test_a_name_that_may_be_a_position_leaves_metadata_alone(store: Store) -> None:
@@ -362,7 +366,7 @@ def test_a_name_that_may_be_a_position_leaves_metadata_alone(store: Store) -> No
         ratings=(Rating(1, "1", "yes-no-idk", "yes"),),
     )
     store.conversations.import_batch([rated])
-    done = store.deletions.person("1", "ann")
+    done = store.deletions.delete_person("1", "ann")
     assert done.counts["labels"] == 1
     assert done.counts["conversations whose metadata may mean this person, left as they are"] == 1
     last = store.conversations.ids(("plain",))[-1]
@@ -373,7 +377,7 @@ def test_a_run_goes_and_what_people_said_stays(store: Store) -> None:
     first, second = sorted(row.id for row in store.runs.rows())
     said = facts(store)["labels"]
     store.splits.open_test("report", [first, second], "ann")
-    done = store.deletions.run(first, "ann")
+    done = store.deletions.delete_run(first, "ann")
     assert done.counts["runs"] == 1
     assert [row.id for row in store.runs.rows()] == [second]
     left = [json.loads(each) for each in facts(store)["labels"]]
@@ -381,10 +385,10 @@ def test_a_run_goes_and_what_people_said_stays(store: Store) -> None:
     assert len(labels) == sum(json.loads(each)["type"] == "act" for each in said)
     assert store.check() == []
     assert [each.runs for each in store.splits.openings()] == [(second,)]
-    assert store.calls.reply(f"key 1 {first}") is None
-    assert store.calls.reply(f"key 1 {second}") is not None
+    assert store.calls.find_reply(f"key 1 {first}") is None
+    assert store.calls.find_reply(f"key 1 {second}") is not None
     with pytest.raises(StoreError, match="there is no run"):
-        store.deletions.run(first, "ann")
+        store.deletions.delete_run(first, "ann")
 
 
 @pytest.mark.parametrize("design", list(Design))
@@ -393,9 +397,9 @@ def test_a_sample_stays_one_of_what_is_left(store: Store, design: Design) -> Non
     number = sample_of(store, run, design, 3 if design is Design.CONVERSATIONS else 12)
     gone = store.conversations.ids(("plain",))[:1]
     before = store.samples.row(number, "ann")
-    store.deletions.conversations(DeletionKind.IMPORT, gone, "ann")
+    store.deletions.delete_conversations(DeletionKind.IMPORT, gone, "ann")
     after = store.samples.row(number, "ann")
-    frame = store.samples.frame(run, before.stratified_by)
+    frame = store.samples.read_frame(run, before.stratified_by)
     assert after.frame == len(frame) < before.frame
     if design is not Design.CONVERSATIONS:
         assert {each.name: each.population for each in after.strata} == dict(frame.populations)
@@ -414,13 +418,13 @@ def test_a_sample_of_a_run_that_has_gone_on_goes_and_its_labels_stay(store: Stor
     run = min(row.id for row in store.runs.rows())
     number = sample_of(store, run, Design.SIMPLE, 6)
     entry = store.samples.entries(number, "ann")[-1]
-    store.reviews.answer(entry.claim, "cat", "no", run=run, saw_judge=False, sample=number)
+    store.reviews.record_verdict(entry.claim, "cat", "no", run=run, saw_judge=False, sample=number)
     store._database.write(
         lambda connection: connection.exec_driver_sql("UPDATE sample SET frame = frame + 1")
     )
     item = next(each for each in store.runs.item_ids(run) if each != entry.item)
     gone = [store.runs.review_view(item, "ann").item.conversation]
-    done = store.deletions.conversations(DeletionKind.IMPORT, gone, "ann")
+    done = store.deletions.delete_conversations(DeletionKind.IMPORT, gone, "ann")
     assert done.counts["samples"] >= 1
     assert store.samples.rows("ann", run) == ()
     assert store.check() == []
@@ -431,7 +435,7 @@ def test_whoever_reads_meanwhile_is_told_of(store: Store, path: Path) -> None:
     reader = sqlite3.connect(path, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM conversation").fetchone()
-    done = store.deletions.person("ben", "ann")
+    done = store.deletions.delete_person("ben", "ann")
     assert done.remains is not None
     assert "the rows are deleted, but" in done.remains
     assert done.counts["labels"] > 0
@@ -440,25 +444,25 @@ def test_whoever_reads_meanwhile_is_told_of(store: Store, path: Path) -> None:
 
 def test_numbers_given_again_do_not_lead_to_what_was_deleted(store: Store) -> None:
     run = min(row.id for row in store.runs.rows())
-    ground = ground_of(store.runs.row(run).spec.rule)
+    ground = make_ground(store.runs.row(run).spec.rule)
     wanted = read_filter("reviewer:ben", ground).filter
-    assert store.search.items(run, wanted)
-    store.deletions.person("ben", "ann")
+    assert store.search.find_items(run, wanted)
+    store.deletions.delete_person("ben", "ann")
     label_all(store, run, 9, ("cat",))
-    assert store.search.items(run, wanted) == ()
+    assert store.search.find_items(run, wanted) == ()
 
 
 def test_every_table_with_something_of_a_conversation_or_a_person_is_known() -> None:
     """A table that comes later must say what becomes of its rows."""
     by_item = {name for name, table in METADATA.tables.items() if "run_item_id" in table.columns}
-    assert by_item == {table.name for table, _ in OF_ITEMS}
+    assert by_item == {table.name for table, _ in ITEM_TABLES}
     people = {
         (name, column.name)
         for name, table in METADATA.tables.items()
         for column in table.columns
         if column.name in ("reviewer", "author") or column.name.endswith("_by")
     } - {("human_label", "reviewer"), ("exposure", "reviewer"), ("sample", "stratified_by")}
-    assert people == {(table.name, column) for table, column in NAMED}
+    assert people == {(table.name, column) for table, column in NAME_COLUMNS}
     parents = {
         (name, constraint.referred_table.name)
         for name, table in METADATA.tables.items()

@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Image, Passage, Span, Turn
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.scores import scored
+from faithtui.domain.scores import make_score
 from faithtui.domain.verdicts import Assessment, Claim, Truth, Verdict
 from faithtui.errors import StoreError
 from faithtui.store.records import DocumentView, ImportCounts, StoredImage
@@ -45,7 +45,7 @@ def album(key: str = "one") -> Conversation:
 
 
 def count(store: Store) -> int:
-    with store._database.reading() as connection:
+    with store._database.open_reader() as connection:
         found = connection.exec_driver_sql("SELECT count(*) FROM image").scalar_one()
     return int(found)
 
@@ -113,14 +113,14 @@ def test_a_text_with_other_images_is_another_document(store: Store) -> None:
 
 
 def documents(store: Store) -> int:
-    with store._database.reading() as connection:
+    with store._database.open_reader() as connection:
         found = connection.exec_driver_sql("SELECT count(*) FROM document").scalar_one()
     return int(found)
 
 
 def test_a_text_that_spells_out_an_image_is_another_document(store: Store) -> None:
     page = Document("Page.", None, (PIXEL_IMAGE,))
-    spelt = Document(Passage(page.text, page.images).shown)
+    spelt = Document(Passage(page.text, page.images).text_with_marks)
     turns = (Turn("user", "Which?"), Turn("assistant", "This.", (page, spelt)))
     talk = Conversation("tests", "spelt", turns, group="spelt")
     store.conversations.import_batch([talk], DATA)
@@ -138,7 +138,7 @@ def pictures() -> Conversation:
 def test_what_two_pictures_show_alike_is_told_apart(store: Store) -> None:
     store.conversations.import_batch([pictures()], DATA)
     (window,) = windows_of(pictures())
-    pixels, photo = (Passage("", (each,)).shown for each in (PIXEL_IMAGE, PHOTO_IMAGE))
+    pixels, photo = (Passage("", (each,)).text_with_marks for each in (PIXEL_IMAGE, PHOTO_IMAGE))
     verdicts = tuple(
         Verdict(Claim(1, "A sign.", None, "statement", document), label)
         for document, label in ((pixels, "yes"), (photo, "no"))
@@ -146,9 +146,12 @@ def test_what_two_pictures_show_alike_is_told_apart(store: Store) -> None:
     truths = (Truth("A sign.", photo), Truth("A sign.", pixels), Truth("A sign."))
     run = store.runs.create(SPEC, store.conversations.ids())
     (item,) = store.runs.item_ids(run)
-    store.runs.save_window(item, Assessment(window, scored(0.5), verdicts, truths))
+    store.runs.save_window(item, Assessment(window, make_score(0.5), verdicts, truths))
     view = store.runs.review_view(item, "me")
-    assert [(each.document, each.judge.label) for each in view.claims] == [(1, "yes"), (2, "no")]
+    assert [(each.document, each.home_verdict.label) for each in view.claims] == [
+        (1, "yes"),
+        (2, "no"),
+    ]
     assert [each.document for each in view.truths] == [2, 1, None]
 
 
@@ -160,6 +163,6 @@ def test_a_truth_that_names_a_text_alone_belongs_to_the_first_document_with_it(
     run = store.runs.create(SPEC, store.conversations.ids())
     (item,) = store.runs.item_ids(run)
     truths = (Truth("Page.", "Page.", Span(0, 5)), Truth("Else.", "No such document."))
-    store.runs.save_window(item, Assessment(first, scored(1.0), (), truths))
+    store.runs.save_window(item, Assessment(first, make_score(1.0), (), truths))
     view = store.runs.review_view(item, "me")
     assert [each.document for each in view.truths] == [1, None]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, Turn
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.scores import ScoreState, ScoringRule, no_score, window_score
+from faithtui.domain.scores import ScoreState, ScoringRule, no_score, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Stance, Truth, Verdict
-from faithtui.domain.windows import interactions, sliding
-from faithtui.engine.integrity.judged_conversations import rules_of_run
+from faithtui.domain.windows import cut_interactions, cut_sliding_windows
+from faithtui.engine.integrity.judged_conversations import make_check_rules
 from faithtui.engine.integrity.run_checks import check_stored
 from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.store import Store
@@ -145,7 +145,7 @@ def assessments(
 ) -> list[Assessment]:
     """Judge every window of a conversation as a test wants it."""
     made = []
-    for window in sliding(interactions(conversation.turns), 10):
+    for window in cut_sliding_windows(cut_interactions(conversation.turns), 10):
         held = [each for each in said if each.turn in window.turns]
         verdicts = tuple(
             Verdict(
@@ -160,7 +160,7 @@ def assessments(
             )
             for each in held
         )
-        score = window_score([verdict.label for verdict in verdicts], RULE)
+        score = score_window([verdict.label for verdict in verdicts], RULE)
         made.append(Assessment(window, score, verdicts, tuple(truths)))
     return made
 
@@ -188,7 +188,7 @@ def save(
 def check_item(store: Store, item: ItemId) -> None:
     """Check a conversation of a run, as every run does when it has judged one."""
     row = store.runs.row(store.runs.item_rows([item])[0].run)
-    store.findings.save([check_stored(store, item, rules_of_run(store, row.spec))])
+    store.findings.save([check_stored(store, item, make_check_rules(store, row.spec))])
 
 
 def shop(path: Path) -> RunId:
@@ -209,7 +209,7 @@ def shop(path: Path) -> RunId:
         save(store, first, assessments(SHOES, SHOES_SAID, SHOES_TRUTHS))
         save(store, second, assessments(GIFT, GIFT_SAID, GIFT_TRUTHS))
         lost = no_score(ScoreState.FAILED, "the judge gave no usable answer")
-        (window,) = sliding(interactions(failed.turns), 10)
+        (window,) = cut_sliding_windows(cut_interactions(failed.turns), 10)
         save(store, third, [Assessment(window, lost)], ItemState.FAILED, "1 of 1 windows failed")
         save(store, fourth, [], ItemState.SKIPPED, "no user turn")
         store.runs.set_state(run, RunState.DONE)

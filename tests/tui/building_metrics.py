@@ -7,9 +7,9 @@ from pathlib import Path
 
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Span, Turn
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.scores import ScoringRule, window_score
+from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-from faithtui.domain.windows import Window, interactions, sliding
+from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
 from faithtui.metrics import registry
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
@@ -144,7 +144,7 @@ def boots(
 
 def judge(store: Store, key: str) -> RunId:
     """Store a run of a metric over everything there is."""
-    spec = registry.entry(key).spec
+    spec = registry.find_metric(key).spec
     rule = rule_of(key)
     made = replace(SPEC, metric=key, peer=spec.peer, rule=rule, options={})
     run = store.runs.create(made, store.conversations.ids())
@@ -155,7 +155,7 @@ def judge(store: Store, key: str) -> RunId:
 
 
 def _save(store: Store, item: ItemId, judged: Judged, rule: ScoringRule) -> None:
-    for window in sliding(interactions(BOOTS.turns), judged.size):
+    for window in cut_sliding_windows(cut_interactions(BOOTS.turns), judged.size):
         store.runs.save_window(item, _assessment(judged, window, rule))
     store.runs.finish_item(item, ItemState.DONE, None)
     check_item(store, item)
@@ -173,5 +173,5 @@ def _assessment(judged: Judged, window: Window, rule: ScoringRule) -> Assessment
         each for each in judged.truths if each.document in documents or each.text in said
     )
     return Assessment(
-        window, window_score([each.label for each in verdicts], rule), verdicts, truths
+        window, score_window([each.label for each in verdicts], rule), verdicts, truths
     )

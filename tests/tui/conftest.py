@@ -44,7 +44,7 @@ def apps_close_their_stores(monkeypatch: pytest.MonkeyPatch) -> None:
             async with run_test(self, *args, **kwargs) as pilot:  # type: ignore[arg-type]
                 yield pilot
         finally:
-            await asyncio.to_thread(self._close)
+            await asyncio.to_thread(self._close_session)
 
     monkeypatch.setattr(FaithApp, "run_test", run_and_close)
 
@@ -99,5 +99,5 @@ def judged(tmp_path: Path) -> Path:
     path = tmp_path / "judged.db"
     with store_with(path, [conversation(key, CLAIMS) for key in "abc"]) as store:
         run = planned(store)
-        asyncio.run(runner.execute(store, run, lambda event: None))
+        asyncio.run(runner.execute_run(store, run, lambda event: None))
     return path

@@ -18,5 +18,5 @@ from faithtui.tui import app, shutdown, terminal
 if __name__ == "__main__":
     moments = map(lambda s: datetime(2026, 1, 2, 3, tzinfo=UTC) + timedelta(seconds=s), count())
     app.FaithApp = partial(app.FaithApp, now=moments.__next__)  # type: ignore[assignment,misc]  # it makes one
-    shutdown.LEAVE_WITHIN_S = terminal.ENDS_WITHIN_S = 300.0
+    shutdown.CLOSE_TIMEOUT_S = terminal.HANGUP_TIMEOUT_S = 300.0
     main()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.config import load_configured
+from faithtui.config import load_settings_with_origins
 from faithtui.domain.annotations import Action
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.engine.runs import run_execution
@@ -20,8 +20,8 @@ from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.bindings import default_keys
-from faithtui.tui.navigation import Window
-from faithtui.tui.review.label_store import ActingScreen
+from faithtui.tui.navigation import ModalWindow
+from faithtui.tui.review.label_store import LabelWriterScreen
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
@@ -171,7 +171,7 @@ class Typist:
             reviewer="ann",
             report_directory=self.folder / "reports",
             now=lambda: NOON,
-            configured=load_configured(self.folder / "config.toml", {"LANG": "C.UTF-8"}),
+            configured=load_settings_with_origins(self.folder / "config.toml", {"LANG": "C.UTF-8"}),
         )
         app.session.open_outside = lambda target: True
         async with app.run_test(size=size, notifications=True):
@@ -183,7 +183,7 @@ class Typist:
             if app.is_running and app._exception is None:
                 stands_in_order(app)
             self.judge.open_for_good()
-            for run in app.session.active:
+            for run in app.session.process_runs:
                 run.cancel()
                 assert run.join(20)
                 assert run.bug is None, run.bug
@@ -211,13 +211,13 @@ class Typist:
                 for item in store.runs.item_ids(row.id)
                 for claim in store.runs.review_view(item, "ann").claims
             }
-            with store._database.reading() as connection:
+            with store._database.open_reader() as connection:
                 rows = connection.exec_driver_sql(
                     "SELECT claim_id, action, verdict FROM human_label WHERE reviewer = 'ann'"
                 ).all()
         for claim, action, verdict in rows:
             if action in OWN:
-                found[f"claim {numbers[claim]} = {fmt.word(verdict, FAITHFULNESS)}"] += 1
+                found[f"claim {numbers[claim]} = {fmt.describe_label(verdict, FAITHFULNESS)}"] += 1
         return found
 
 
@@ -231,9 +231,9 @@ def begin_run_beside(app: FaithApp) -> None:
 def stands_in_order(app: FaithApp) -> None:
     """See that a main screen lies below, windows alone above it, and that each has its panes."""
     bottom, main, *above = app.screen_stack
-    assert not isinstance(bottom, FaithScreen | Window)
+    assert not isinstance(bottom, FaithScreen | ModalWindow)
     assert isinstance(main, FaithScreen)
-    assert main is app.get_screen(app.here)
+    assert main is app.get_screen(app.current_screen_name)
     assert all(each.is_modal for each in above)
     assert all(each.is_mounted for each in app.screen_stack)
 
@@ -246,22 +246,24 @@ async def until_settled(app: FaithApp) -> None:
 
 def listen(typist: Typist, patch: pytest.MonkeyPatch) -> None:
     """Let a typist hear what becomes of verdicts, and let its judge answer all runs."""
-    say, hand = FaithScreen.say, ActingScreen.answer
+    say, hand = FaithScreen.show_message, LabelWriterScreen.save_verdict
 
     def heard(screen: FaithScreen, *pieces: Piece) -> None:
         words = "".join(piece.text for piece in pieces)
         verdict = GIVEN.fullmatch(words)
-        if isinstance(screen, ActingScreen) and verdict is not None:
+        if isinstance(screen, LabelWriterScreen) and verdict is not None:
             typist.told[verdict[1]] += 1
         say(screen, *pieces)
 
-    def taken(screen: ActingScreen, claim: object, verdict: str, code: str | None = None) -> None:
+    def taken(
+        screen: LabelWriterScreen, claim: object, verdict: str, code: str | None = None
+    ) -> None:
         number = claim.number  # type: ignore[attr-defined]  # a ClaimView
-        typist.taken[f"claim {number} = {fmt.word(verdict, FAITHFULNESS)}"] += 1
+        typist.taken[f"claim {number} = {fmt.describe_label(verdict, FAITHFULNESS)}"] += 1
         hand(screen, claim, verdict, code)  # type: ignore[arg-type]  # the same
 
-    patch.setattr(FaithScreen, "say", heard)
-    patch.setattr(ActingScreen, "answer", taken)
+    patch.setattr(FaithScreen, "show_message", heard)
+    patch.setattr(LabelWriterScreen, "save_verdict", taken)
     patch.setattr(run_execution, "open_judge", lambda *args, **kwargs: opened(typist.judge))
     patch.delenv("VISUAL", raising=False)
     patch.delenv("EDITOR", raising=False)

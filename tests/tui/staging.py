@@ -11,9 +11,9 @@ from faithtui.engine.runs.events import (
     Draining,
     Gauges,
     ItemFinished,
-    Progress,
     RunEnded,
     RunEvent,
+    RunProgress,
     RunSnapshot,
     RunStarted,
     StepCount,
@@ -25,7 +25,7 @@ from faithtui.engine.runs.events import (
 from faithtui.store.records import ItemState, RunState
 
 RUN = RunId(1)
-SOME = Progress(
+SOME = RunProgress(
     conversations=40, done=12, failed=2, skipped=1, windows=121, calls=478, calls_stored=36,
     in_flight=3, retries=12, tokens_in=610_000, tokens_out=42_000, tokens_cached=190_000,
     cost_nusd=1_550_000_000, unpriced_calls=0,
@@ -101,12 +101,12 @@ class StagedRun:
         self.control = RunControl(8)
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         return self.now.state is not RunState.RUNNING
 
     def snapshot(self) -> RunSnapshot:
         gauges = self.now.gauges
-        if gauges is not None and not self.finished:
+        if gauges is not None and not self.is_finished:
             paused = gauges.is_paused or self.control.is_paused
             gauges = replace(gauges, workers=self.control.workers, is_paused=paused)
         return replace(self.now, gauges=gauges)
@@ -127,7 +127,7 @@ class StagedRun:
         )
 
     def join(self, timeout_s: float) -> bool:
-        return self.finished
+        return self.is_finished
 
-    def give_way(self, seconds: float) -> None:
+    def yield_to_ui(self, seconds: float) -> None:
         """Nothing is done here that keys could wait for."""

@@ -67,7 +67,7 @@ def somebody_says(store: Path, conversation: int = 0) -> None:
 async def followed(app: FaithApp, pilot: Any, reads: Counter[str]) -> Counter[str]:
     """Look for changes once, and give what was read because of that."""
     reads.clear()
-    app.poll()
+    app.poll_store()
     await calm(pilot)
     return Counter(reads)
 
@@ -94,10 +94,10 @@ async def test_rows_follow_a_change_of_their_run_without_the_ids_being_read(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listing(pilot)
-        before = screen.items.chosen
+        before = screen.items.selection
         somebody_says(store_path)
         assert await followed(app, pilot, reads) == Counter(review_view=1)
-        after = screen.items.chosen
+        after = screen.items.selection
         assert before is not None
         assert after is not None
         assert after.overridden == before.overridden + 1
@@ -110,12 +110,12 @@ async def test_a_list_whose_order_may_be_another_is_read_again(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listing(pilot)
-        while screen.order != "overridden":
+        while screen.list_order != "overridden":
             await press(pilot, "s")
-        screen.rest_until = 0.0
+        screen.reread_after_s = 0.0
         somebody_says(store_path, 1)
         reads.clear()
-        app.poll()
+        app.poll_store()
         await calm(pilot)
         assert reads["items"] == 1
         assert screen.pager is not None
@@ -151,7 +151,7 @@ async def test_a_screen_that_still_reads_is_not_asked_to_read_again(
     begun: list[int] = []
 
     class Slow(RunsScreen):
-        def changed(self) -> None:
+        def handle_store_change(self) -> None:
             begun.append(len(begun))
             self.read_slowly()
 
@@ -166,14 +166,14 @@ async def test_a_screen_that_still_reads_is_not_asked_to_read_again(
         await calm(pilot)
         begun.clear()
         another_run_writes(store_path)
-        app.poll()
+        app.poll_store()
         await pilot.pause()
         another_run_writes(store_path)
-        app.poll()
+        app.poll_store()
         await pilot.pause()
         assert begun == [0]
         store_reads.set()
         await calm(pilot)
-        app.poll()
+        app.poll_store()
         await calm(pilot)
         assert begun == [0, 1], "what was put off is made up for"

@@ -11,7 +11,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.domain.verdicts import Truth
-from faithtui.store.records import CheckedItem, ItemState, RunState, SavedView
+from faithtui.store.records import ItemCheckResult, ItemState, RunState, SavedView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -148,7 +148,7 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
         assert run is not None
         plan = Plan(Design.SIMPLE, 1, 1)
         for text in ALL:
-            drawn = draw(store.samples.frame(run), plan)
+            drawn = draw(store.samples.read_frame(run), plan)
             store.samples.add(run, "ann", drawn, plan, name=text[:5000] or "x")
             store.saved_views.save(
                 "conversations", SavedView(text[:200] or "x", text[:5000], text[:200])
@@ -173,8 +173,8 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
             app.session.take_queue(ClaimQueue(text[:5000], run, entries))
             app.session.lists["conversations"] = ListState(text[:5000], text[:50])
             assert isinstance(app.screen, ReviewScreen)
-            app.screen.sought = text[:5000]
-            app.screen._tell_found()
+            app.screen.filter_text = text[:5000]
+            app.screen._show_found_count()
             app.screen.reload()
             app.screen.follow_runs()
             await calm(pilot)
@@ -198,7 +198,7 @@ async def test_findings_with_hostile_details_are_drawn_literally(tmp_path: Path)
         view = store.runs.review_view(item, "ann")
         store.findings.save(
             [
-                CheckedItem(
+                ItemCheckResult(
                     item,
                     view.item.state,
                     len(view.windows),
@@ -260,10 +260,10 @@ async def test_a_refusal_that_names_a_hostile_queue_is_drawn_literally(tmp_path:
         claim = app.session.store.runs.review_view(item, "ann").claims[0].id
         for text in ALL[::4]:
             queue = ClaimQueue(text[:5000], run, ((item, claim),), blind=True)
-            app.go("runs")
+            app.show_screen("runs")
             await calm(pilot)
             app.session.take_queue(queue)
-            app.go("review")
+            app.show_screen("review")
             await calm(pilot)
             await press(pilot, "B")
             assert "is a blind queue" in screen_text(app)

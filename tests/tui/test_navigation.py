@@ -9,13 +9,13 @@ import pytest
 from textual.screen import ModalScreen
 
 import faithtui.tui
-from faithtui.config import load_configured
+from faithtui.config import load_settings_with_origins
 from faithtui.domain.ids import RunId
 from faithtui.store.annotations.guidelines import Guidelines
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.keymap import bindings
-from faithtui.tui.navigation import CommandWindow, Window
+from faithtui.tui.navigation import CommandWindow, ModalWindow
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.review.guideline import GuidelineDialog
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -47,9 +47,9 @@ def test_one_module_alone_changes_screens() -> None:
 
 
 def test_every_window_is_closed_by_the_navigation() -> None:
-    modal = [each for each in bindings.screens() if issubclass(each, ModalScreen)]
+    modal = [each for each in bindings.list_screen_classes() if issubclass(each, ModalScreen)]
     assert len(modal) > 10
-    assert all(issubclass(each, Window | CommandWindow) for each in modal)
+    assert all(issubclass(each, ModalWindow | CommandWindow) for each in modal)
 
 
 async def test_keys_of_one_read_reach_what_the_keys_before_them_led_to(app: FaithApp) -> None:
@@ -57,7 +57,7 @@ async def test_keys_of_one_read_reach_what_the_keys_before_them_led_to(app: Fait
         await opened(pilot)
         type_ahead(app, "ctrl+o", "g", "v", "g", "c", "g", "v", "question_mark", "escape", "M")
         await calm(pilot)
-        assert app.here == "metrics"
+        assert app.current_screen_name == "metrics"
         assert windows(app) == []
 
 
@@ -108,14 +108,14 @@ async def test_a_screen_that_comes_by_itself_replaces_the_screen_and_not_a_windo
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         app.action_help()
-        app.go("conversations")
+        app.show_screen("conversations")
         app.action_help()
         await calm(pilot)
         assert isinstance(app.screen_stack[1], ConversationsScreen)
         assert windows(app) == ["HelpDialog"]
         type_ahead(app, "escape", "q", "question_mark")
         await calm(pilot)
-        assert app.here == "runs"
+        assert app.current_screen_name == "runs"
         assert isinstance(app.screen, HelpDialog)
 
 
@@ -130,7 +130,7 @@ async def test_keys_wait_for_the_window_that_is_being_prepared(
 
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
-        claim = screen.at.claim
+        claim = screen.review_position.claim
         monkeypatch.setattr(Guidelines, "versions", slowly)
         type_ahead(app, "h", "j", "y")
         await pilot.pause()
@@ -138,8 +138,8 @@ async def test_keys_wait_for_the_window_that_is_being_prepared(
         go_on.set()
         await until(pilot, lambda: isinstance(app.screen, GuidelineDialog))
         await calm(pilot)
-        assert screen.at.claim == claim, "j was for the window"
-        assert not screen.pending
+        assert screen.review_position.claim == claim, "j was for the window"
+        assert not screen.pending_verdicts
 
 
 async def test_escape_gives_up_what_keys_wait_for(
@@ -153,11 +153,11 @@ async def test_escape_gives_up_what_keys_wait_for(
 
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
-        claim = screen.at.claim
+        claim = screen.review_position.claim
         monkeypatch.setattr(Guidelines, "versions", slowly)
         type_ahead(app, "h", "j", "escape", "j")
         await until(pilot, lambda: has_settled(app))
-        assert screen.at.claim != claim, "only the j after escape was for this screen"
+        assert screen.review_position.claim != claim, "only the j after escape was for this screen"
         go_on.set()
         await calm(pilot)
         assert app.screen is screen
@@ -181,7 +181,7 @@ async def test_quitting_waits_for_nothing(app: FaithApp, monkeypatch: pytest.Mon
 async def test_a_run_that_begins_shows_itself_before_the_next_key(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin, go_on = background_runs._begun, threading.Event()
+    begin, go_on = background_runs._begin_background_run, threading.Event()
 
     def slowly(*args: object) -> object:
         assert go_on.wait(20)
@@ -189,11 +189,11 @@ async def test_a_run_that_begins_shows_itself_before_the_next_key(
 
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        monkeypatch.setattr(background_runs, "_begun", slowly)
+        monkeypatch.setattr(background_runs, "_begin_background_run", slowly)
         app.begin_run(RunId(1))
         type_ahead(app, "question_mark", "escape", "escape")
         await pilot.pause()
-        assert app.here == "runs"
+        assert app.current_screen_name == "runs"
         go_on.set()
         await until(pilot, lambda: has_settled(app))
         await calm(pilot)
@@ -203,14 +203,14 @@ async def test_a_run_that_begins_shows_itself_before_the_next_key(
 async def test_two_enters_in_one_read_save_one_setting(store_path: Path, tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text("concurrency = 4\n", "utf-8")
-    configured = load_configured(file, {"LANG": "C.UTF-8"})
+    configured = load_settings_with_origins(file, {"LANG": "C.UTF-8"})
     app = FaithApp(store_path, reviewer="ann", now=lambda: NOON, configured=configured)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         await press(pilot, "g", "s", "enter")
         screen = app.screen
         assert isinstance(screen, SettingsScreen)
-        names = screen.section.names
+        names = screen.selected_section.names
         await press(pilot, *["j"] * names.index("concurrency"))
         type_ahead(app, "e", "backspace", "7", "enter", "enter", "escape")
         await calm(pilot)

@@ -9,7 +9,7 @@ from textual.widgets import Input, Select
 
 from faithtui.agreement.report.settings import Level
 from faithtui.domain.annotations import Action
-from faithtui.engine.runs.planner import plan
+from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -107,9 +107,9 @@ async def test_z_enlarges_the_list(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         await press(pilot, "z")
-        assert app.screen.query_one(Panes).zoomed == "list"
+        assert app.screen.query_one(Panes).zoomed_id == "list"
         await press(pilot, "z")
-        assert app.screen.query_one(Panes).zoomed is None
+        assert app.screen.query_one(Panes).zoomed_id is None
 
 
 async def test_lists_move_by_every_key(app: FaithApp) -> None:
@@ -169,10 +169,10 @@ def labelled(path: Path) -> None:
         assert run is not None
         for item in store.runs.item_ids(run):
             for number, claim in enumerate(store.runs.review_view(item, "bo").claims):
-                verdict = "no" if number == 1 else claim.judge.label
+                verdict = "no" if number == 1 else claim.home_verdict.label
                 store.reviews.record(
                     claim.id, "bo", Action.BLIND, verdict,
-                    run=run, judge_verdict=claim.judge.label, saw_judge=False,
+                    run=run, judge_verdict=claim.home_verdict.label, saw_judge=False,
                 )  # fmt: skip
 
 
@@ -274,11 +274,11 @@ async def test_the_report_of_a_run_is_exported_from_the_list_unless_one_works_bl
     labelled(store_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        app.session.blinded = True
+        app.session.is_judge_hidden = True
         await press(pilot, "e")
         assert "while you work blind" in status(app)
         assert not (tmp_path / "reports").exists()
-        app.session.blinded = False
+        app.session.is_judge_hidden = False
         await press(pilot, "e")
         assert "report written" in status(app)
     (folder,) = (tmp_path / "reports").iterdir()
@@ -298,7 +298,7 @@ async def test_a_run_is_started_and_goes_on_while_one_reviews(
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
         await press(pilot, "v")
         assert isinstance(app.screen, ReviewScreen)
-        await until(pilot, lambda: not app.session.snapshots())
+        await until(pilot, lambda: not app.session.list_snapshots())
     with Store.open(store_path) as store:
         newest = max(store.runs.rows(), key=lambda row: row.id)
         assert newest.state is RunState.DONE
@@ -312,7 +312,7 @@ async def test_the_form_begins_with_the_newest_runs_options(app: FaithApp) -> No
         app.screen.query_one("#options", Input).value = "penalize_ambiguous_claims=true"
         await press(pilot, "ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
-        await until(pilot, lambda: not app.session.snapshots())
+        await until(pilot, lambda: not app.session.list_snapshots())
         await press(pilot, "g", "r", "n")
         value = app.screen.query_one("#options", Input).value
     assert "penalize_ambiguous_claims=true" in value.split()
@@ -343,7 +343,7 @@ async def test_the_form_closes_and_takes_choices(app: FaithApp) -> None:
         await press(pilot, "space")
         assert "[x] shop" in screen_text(app)
         form.query_one("#claims", Select).value = "imported"
-        (request,) = form._requests()
+        (request,) = form._read_requests()
         assert request.sources == ("shop",)
         assert request.imported_claims
         await press(pilot, "escape")
@@ -356,7 +356,7 @@ def test_options_are_read_as_on_a_command_line() -> None:
 
 def unfinished(path: Path, state: RunState) -> None:
     with Store.open(path) as store:
-        run = plan(store, RunRequest())
+        run = plan_run(store, RunRequest())
         store.runs.set_state(run, state)
 
 
@@ -367,7 +367,7 @@ async def test_a_cancelled_run_is_taken_up_again(app: FaithApp, store_path: Path
         assert "cancelled" in screen_text(app)
         await press(pilot, "c")
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
-        await until(pilot, lambda: not app.session.snapshots())
+        await until(pilot, lambda: not app.session.list_snapshots())
         await until(pilot, lambda: "done" in title(app))
         await until(pilot, lambda: "conv-0147" in text_of(app, "events"))
 
@@ -375,11 +375,11 @@ async def test_a_cancelled_run_is_taken_up_again(app: FaithApp, store_path: Path
 class SlowRun:
     """A run that never ends by itself."""
 
-    finished = False
+    is_finished = False
     bug = None
 
     def __init__(self, app: FaithApp) -> None:
-        from faithtui.engine.runs.events import Progress, RunSnapshot
+        from faithtui.engine.runs.events import RunProgress, RunSnapshot
 
         run = app.session.run
         assert run is not None
@@ -387,19 +387,19 @@ class SlowRun:
         self.cancelled = False
         self._snapshot = RunSnapshot(
             run=run, state=RunState.RUNNING, reason=None, elapsed_s=61.0, eta_s=125.0,
-            progress=Progress(conversations=4, done=1, windows=3, calls=7),
+            progress=RunProgress(conversations=4, done=1, windows=3, calls=7),
         )  # fmt: skip
 
     def snapshot(self) -> object:
         return self._snapshot
 
     def cancel(self) -> None:
-        self.cancelled = self.finished = True
+        self.cancelled = self.is_finished = True
 
     def join(self, timeout_s: float) -> bool:
         return True
 
-    def give_way(self, seconds: float) -> None:
+    def yield_to_ui(self, seconds: float) -> None:
         pass
 
 
@@ -407,7 +407,7 @@ async def test_cancelling_asks_first(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         run = SlowRun(app)
-        app.session.active.append(run)  # type: ignore[arg-type]  # stands in for a run
+        app.session.process_runs.append(run)  # type: ignore[arg-type]  # stands in for a run
         await press(pilot, "p")
         assert "ETA 02:05" in title(app)
         assert "1 / 4" in text_of(app, "totals")
@@ -422,7 +422,7 @@ async def test_cancelling_asks_first(app: FaithApp) -> None:
 async def test_the_run_bar_is_on_every_screen(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        app.session.active.append(SlowRun(app))  # type: ignore[arg-type]  # as above
+        app.session.process_runs.append(SlowRun(app))  # type: ignore[arg-type]  # as above
         for letter in "rcvmap":
             await press(pilot, "g", letter)
             await pilot.pause(0.3)
@@ -433,7 +433,7 @@ async def test_quitting_asks_while_a_run_is_on(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         run = SlowRun(app)
-        app.session.active.append(run)  # type: ignore[arg-type]  # as above
+        app.session.process_runs.append(run)  # type: ignore[arg-type]  # as above
         await press(pilot, "ctrl+q")
         assert isinstance(app.screen, ConfirmDialog)
         await press(pilot, "escape")
@@ -450,7 +450,7 @@ async def test_quitting_waits_no_longer_than_a_second(app: FaithApp) -> None:
         await opened(pilot)
 
         class Stubborn(SlowRun):
-            finished = True
+            is_finished = True
 
             def join(self, timeout_s: float) -> bool:
                 patience.append(timeout_s)
@@ -460,7 +460,7 @@ async def test_quitting_waits_no_longer_than_a_second(app: FaithApp) -> None:
 
         gone = threading.Event()
         patience: list[float] = []
-        app.session.active.append(Stubborn(app))  # type: ignore[arg-type]  # as above
+        app.session.process_runs.append(Stubborn(app))  # type: ignore[arg-type]  # as above
         await pilot.press("ctrl+q")
         # It ends although the run does not.
         await until(pilot, lambda: app._exit)

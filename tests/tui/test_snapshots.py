@@ -12,7 +12,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import TextCounts
 from faithtui.engine.runs.events import RunSnapshot
-from faithtui.store.records import CheckedItem
+from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.integrity.integrity_screen import IntegrityScreen
@@ -67,8 +67,8 @@ def labelled(store_path: Path) -> None:
         for item in store.runs.item_ids(run):
             for number, claim in enumerate(store.runs.review_view(item, "bo").claims):
                 store.reviews.record(
-                    claim.id, "bo", Action.BLIND, "no" if number == 4 else claim.judge.label,
-                    run=run, judge_verdict=claim.judge.label, saw_judge=False,
+                    claim.id, "bo", Action.BLIND, "no" if number == 4 else claim.home_verdict.label,
+                    run=run, judge_verdict=claim.home_verdict.label, saw_judge=False,
                 )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def made_up(store_path: Path) -> None:
         assert run is not None
         first, *_ = store.runs.item_rows(store.runs.item_ids(run))
         counts = TextCounts(claims=5, phantom=4, truths=5, invented=1, texts=15)
-        store.findings.save([CheckedItem(first.id, first.state, first.windows, (), counts)])
+        store.findings.save([ItemCheckResult(first.id, first.state, first.windows, (), counts)])
     with sqlite3.connect(store_path) as connection:
         connection.execute("UPDATE run_item SET checked = 0 WHERE number = 2")
         connection.execute("UPDATE run SET checked = checked - 1")
@@ -142,12 +142,12 @@ def on(app: FaithApp, held: RunSnapshot, *keys: str) -> Callable[[Pilot[None]], 
 
     async def run(pilot: Pilot[None]) -> None:
         await opened(pilot)
-        app.session.active.append(StagedRun(held))  # type: ignore[arg-type]  # stands in
+        app.session.process_runs.append(StagedRun(held))  # type: ignore[arg-type]  # stands in
         await press(pilot, "p", *keys)
         screen = app.screen_stack[1]
         assert isinstance(screen, ProgressScreen)
         await until(pilot, lambda: len(screen.names) == 2)
-        screen.look()
+        screen.update_view()
         await calm(pilot)
 
     return run

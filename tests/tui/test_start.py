@@ -20,7 +20,7 @@ from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.runs.new_run import NewRunScreen
-from faithtui.tui.screen.store_error import RefusedScreen
+from faithtui.tui.screen.store_error import StoreErrorScreen
 from tests.tui.building import NOON
 from tests.tui.driving import opened, press, reviewing, screen_text, status, until
 
@@ -86,7 +86,7 @@ async def test_the_first_paint_does_not_wait_for_the_store(store_path: Path) -> 
         # What is typed at them is done once there is a store, in the order it was typed.
         await pilot.press("g", "p", "g", "r", "n")
         assert app.is_running
-        assert app.here == "runs"
+        assert app.current_screen_name == "runs"
         go_on.set()
         await until(pilot, lambda: app.session.is_open)
         await until(pilot, lambda: isinstance(app.screen, NewRunScreen))
@@ -111,7 +111,7 @@ async def test_a_store_that_cannot_be_opened_is_explained(
         path = tmp_path / "nowhere" / "x.db"
     app = make_app(path)
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, RefusedScreen))
+        await until(pilot, lambda: isinstance(app.screen, StoreErrorScreen))
         await pilot.pause()
         text = screen_text(app)
         assert "cannot be opened" in text
@@ -167,7 +167,7 @@ async def test_styles_are_read_once_until_the_theme_changes(
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         for name in screen_catalog.SCREENS:
-            app.go(name)
+            app.show_screen(name)
             await press(pilot, "question_mark", "escape", "g", "escape")
         for path in brought:
             known = app.stylesheet.has_source(str(path), "")
@@ -192,7 +192,7 @@ async def test_resizing_through_every_size_never_crashes(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         for name in screen_catalog.SCREENS:
-            app.go(name)
+            app.show_screen(name)
             for width, height in sizes:
                 await pilot.resize_terminal(width, height)
             await press(pilot, "z")

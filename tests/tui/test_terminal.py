@@ -16,9 +16,9 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.domain.scores import window_score
+from faithtui.domain.scores import score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-from faithtui.domain.windows import interactions, sliding
+from faithtui.domain.windows import cut_interactions, cut_sliding_windows
 from faithtui.store.records import ClaimView, ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui.theme import format as fmt
@@ -28,7 +28,7 @@ from tests.tui.building import RULE, SPEC
 from tests.tui.conftest import CLAIMS, REVIEWER
 from tests.tui.terminal import CTRL_Q, DOWN, ENTER, HOME, PATIENCE_S, TAB, Terminal
 
-WORDS = {fmt.word(label, FAITHFULNESS): label for label in ("yes", "no", "idk", "x")}
+WORDS = {fmt.describe_label(label, FAITHFULNESS): label for label in ("yes", "no", "idk", "x")}
 SAVED = re.compile(
     rf"saved \d\d:\d\d:\d\d · claim (\d+) = ({'|'.join(map(re.escape, WORDS))})(?=\s|$)"
 )
@@ -106,7 +106,7 @@ def given(store: Path) -> Counter[tuple[int, str]]:
     with Store.open(store, create=False) as opened:
         assert opened.check() == []
         numbers = {claim.id: claim.number for claim in claims(opened)}
-        with opened._database.reading() as connection:
+        with opened._database.open_reader() as connection:
             acts = connection.exec_driver_sql(
                 "SELECT claim_id, verdict FROM human_label "
                 f"WHERE reviewer = '{REVIEWER}' AND verdict IS NOT NULL"
@@ -351,10 +351,10 @@ def hostile_store(path: Path) -> int:
                 reason=f"because {text}",
                 evidence=(Evidence(truth, "supports"),),
             )
-            (window,) = sliding(interactions(each.turns), 10)
+            (window,) = cut_sliding_windows(cut_interactions(each.turns), 10)
             store.runs.save_window(
                 item,
-                Assessment(window, window_score(["yes"], RULE), (verdict,), (truth,), reason=text),
+                Assessment(window, score_window(["yes"], RULE), (verdict,), (truth,), reason=text),
             )
             store.runs.finish_item(item, ItemState.DONE, f"reason {text}", f"all in all {text}")
             (claim,) = store.runs.review_view(item, REVIEWER).claims

@@ -13,7 +13,13 @@ from faithtui.agreement.confusion_matrix import FEW_ITEMS
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import FEW_MINORITY, Level
-from faithtui.domain.estimates import Estimate, Method, Reason, Status, withheld
+from faithtui.domain.estimates import (
+    Estimate,
+    EstimateMethod,
+    EstimateStatus,
+    Reason,
+    make_withheld_estimate,
+)
 
 _ROUNDING = 1e-12
 """Differences below this are rounding: 0.7 of ten is 0.7."""
@@ -139,7 +145,8 @@ def measured(report: LevelReport, *, among_labelled: bool = False) -> Measured:
     kappa, recall = _kappa(report), report.strict.recall
     if refused:
         kappa, recall = (
-            withheld(Reason.DESIGN_NOT_RANDOM, each.n, each.clusters) for each in (kappa, recall)
+            make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, each.n, each.clusters)
+            for each in (kappa, recall)
         )
     return Measured(
         level=report.level,
@@ -162,7 +169,7 @@ def _kappa(report: LevelReport) -> Estimate:
     kappa, percent, chance = report.cohen_kappa, report.percent, report.chance
     if (
         kappa.reason is not Reason.NO_VARIATION
-        or kappa.status is not Status.WITHHELD
+        or kappa.status is not EstimateStatus.WITHHELD
         or percent.value != 1
         or percent.ci_low is None
         or chance is None
@@ -171,13 +178,13 @@ def _kappa(report: LevelReport) -> Estimate:
         return kappa
     return Estimate(
         1.0,
-        Status.OK,
+        EstimateStatus.OK,
         kappa.n,
         kappa.clusters,
         ci_low=(percent.ci_low - chance) / (1 - chance),
         ci_high=1.0,
         level=percent.level,
-        method=Method.WILSON,
+        method=EstimateMethod.WILSON,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.statistics.rates import OutsideAccuracy, OutsideRate, correct_by_accuracy
-from faithtui.domain.estimates import Estimate, Reason, withheld
+from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +74,15 @@ def outside_score(accuracy: Accuracy, judge: Estimate, level: float) -> OutsideR
 def corrected_outside(accuracy: Accuracy | None, judge: Estimate, level: float) -> Estimate:
     """Give the share that passes in another run, by a certified accuracy; see `outside_score`."""
     if accuracy is None:
-        return withheld(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
+        return make_withheld_estimate(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
     found = outside_score(accuracy, judge, level)
     if isinstance(found, Reason):
-        return withheld(found, judge.n, judge.clusters)
+        return make_withheld_estimate(found, judge.n, judge.clusters)
     failing = found.estimate
     if failing.value is None or failing.ci_low is None or failing.ci_high is None:
         return failing
     if found.maybe_uninformative:
-        return withheld(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
+        return make_withheld_estimate(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
     return Estimate(
         1 - failing.value,
         failing.status,

@@ -13,7 +13,7 @@ from faithtui.agreement.statistics.figures import estimate_figure
 from faithtui.agreement.statistics.intervals import Scale
 from faithtui.agreement.statistics.matrices import count_matrix
 from faithtui.agreement.statistics.ratings import estimate_ratings
-from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason, Status
+from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Point, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ def with_value(estimate: Estimate, value: Point) -> Estimate:
     These figures describe labels that are all there and are compared with those of other tools;
     the reason stays, and says why there is no interval.
     """
-    if estimate.status is not Status.WITHHELD or isinstance(value, Reason):
+    if estimate.status is not EstimateStatus.WITHHELD or isinstance(value, Reason):
         return estimate
-    return replace(estimate, value=value, status=Status.OK)
+    return replace(estimate, value=value, status=EstimateStatus.OK)
 
 
 def _pairs(units: Sequence[RatedUnit], view: View, level: float) -> list[Pair]:

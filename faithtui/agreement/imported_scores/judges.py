@@ -17,7 +17,7 @@ from faithtui.agreement.statistics.thresholds import (
     choose_threshold,
     threshold_table,
 )
-from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason, undefined
+from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason, make_undefined_estimate
 
 HALF = 0.5
 """A score passes from here on; scores that are labels are 0 or 1, so they are read as they are."""
@@ -135,7 +135,7 @@ def _detection(
     area = auroc([(score, passes) for _, score, passes in readings])
     best_threshold: Point = Reason.NO_VARIATION
     best: Point = Reason.NO_VARIATION
-    validated = undefined(Reason.NO_VARIATION, len(readings))
+    validated = make_undefined_estimate(Reason.NO_VARIATION, len(readings))
     if not is_label:
         best_threshold, best, validated = _chosen(readings, level)
     return Detection(
@@ -157,14 +157,16 @@ def _chosen(
     unfaithful = [(group, score, not passes) for group, score, passes in readings]
     choice = choose_threshold(unfaithful, Goal())
     if isinstance(choice, Reason):
-        return choice, choice, undefined(choice, len(readings))
+        return choice, choice, make_undefined_estimate(choice, len(readings))
     rows = threshold_table((score, bad) for _, score, bad in unfaithful)
     row = next(row for row in rows if row.threshold == choice.threshold)
     same = BALANCED_ACCURACY.compute(
         ConfusionMatrix(_FLAGGED, ((row.tp, row.fn), (row.fp, row.tn)))
     )
     if choice.chosen_on is ChosenOn.SAME_LABELS:
-        validated = undefined(Reason.TOO_FEW_CLUSTERS, len(readings), choice.table.groups)
+        validated = make_undefined_estimate(
+            Reason.TOO_FEW_CLUSTERS, len(readings), choice.table.groups
+        )
     else:
         validated = estimate_figure(BALANCED_ACCURACY, choice.table, level)
     return choice.threshold, same, validated

@@ -39,7 +39,7 @@ from faithtui.agreement.statistics.paired_judges import (
     mcnemar_mid,
     sign_flip,
 )
-from faithtui.domain.annotations import consensus
+from faithtui.domain.annotations import combine_verdicts
 from faithtui.domain.estimates import Estimate, Reason
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
@@ -283,7 +283,9 @@ def _words_of(name: str) -> _Word:
 
 
 def _words_of_others(name: str) -> _Word:
-    return lambda claim: consensus([each for each in claim.opinions if each.reviewer != name])
+    return lambda claim: combine_verdicts(
+        [each for each in claim.opinions if each.reviewer != name]
+    )
 
 
 def _compute_figures(

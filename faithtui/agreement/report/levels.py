@@ -43,7 +43,7 @@ from faithtui.agreement.statistics.rates import (
     merge_unlabelled,
     worst_case_bounds,
 )
-from faithtui.domain.estimates import Estimate, Reason, withheld
+from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
 from faithtui.domain.scores import ScoringRule
 
 FiguresT = TypeVar("FiguresT", Agreement, ClassReport, Detection)
@@ -308,7 +308,7 @@ def report_answers(
                 answer.turn,
                 judge,
                 human,
-                f"score {answer.score.value:.2f}, threshold {rule.bar}",
+                f"score {answer.score.value:.2f}, threshold {rule.effective_threshold}",
                 raters=tuple(each.reviewer for each in answer.opinions),
                 blind=not _is_in_view(answer),
             )
@@ -344,7 +344,7 @@ def estimate_rate(
     judge = _estimate_passes(units, units.judge, level)
     labelled = _estimate_passes(units, units.human, level)
     if kind in (DesignKind.NONE, DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
-        none = withheld(Reason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters)
+        none = make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters)
         total = strata.total
         # Where nothing is left unlabelled they would be the rate that is withheld.
         nothing = all(each.labelled == each.population for each in total)

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from faithtui.domain.annotations import (
-    COUNTED,
-    GIVING,
+    COUNTED_ACTIONS,
+    VERDICT_ACTIONS,
     Action,
     HumanVerdict,
-    LabelAct,
-    consensus,
-    standing_acts,
+    LabelEvent,
+    combine_verdicts,
+    drop_withdrawn,
 )
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ItemId, RunId
@@ -53,7 +53,7 @@ class ComparedClaim:
     @property
     def word(self) -> str | None:
         """What people say in the end: the final word, else their consensus; None: nothing."""
-        return self.final.verdict if self.final is not None else consensus(self.opinions)
+        return self.final.verdict if self.final is not None else combine_verdicts(self.opinions)
 
 
 class Filter(StrEnum):
@@ -96,8 +96,8 @@ def sides(claim: ComparedClaim) -> tuple[HumanVerdict, ...]:
 class Again:
     """A second verdict, and the one that stood before it."""
 
-    first: LabelAct
-    second: LabelAct
+    first: LabelEvent
+    second: LabelEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Steadiness:
         return self.same.n
 
 
-def repeats_of(log: Iterable[LabelAct]) -> tuple[Again, ...]:
+def repeats_of(log: Iterable[LabelEvent]) -> tuple[Again, ...]:
     """Find second verdicts and the verdicts that stood before them.
 
     Args:
@@ -142,16 +142,16 @@ def repeats_of(log: Iterable[LabelAct]) -> tuple[Again, ...]:
         In the order of the log. A second verdict without a counted first one is left out; a third
         one is compared with the first, because a repeat changes nothing.
     """
-    stood: dict[tuple[ClaimId, str], LabelAct] = {}
+    stood: dict[tuple[ClaimId, str], LabelEvent] = {}
     found: list[Again] = []
-    for act in standing_acts(log):
+    for act in drop_withdrawn(log):
         key = (act.claim, act.reviewer)
         if act.action is Action.REPEATED:
             first = stood.get(key)
             if act.verdict is not None and first is not None:
                 found.append(Again(first, act))
-        elif act.action in GIVING:
-            if act.action in COUNTED and act.verdict is not None:
+        elif act.action in VERDICT_ACTIONS:
+            if act.action in COUNTED_ACTIONS and act.verdict is not None:
                 stood[key] = act
             else:
                 stood.pop(key, None)

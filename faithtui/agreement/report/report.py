@@ -219,7 +219,7 @@ def report_of(
         progress=report_progress(compared, given),
         settings=wanted,
         passing=rule.passing,
-        bar=rule.bar,
+        bar=rule.effective_threshold,
     )
     return replace(
         found, warnings=list_warnings(found, who.soundness, who.integrity, who.unfinished)

@@ -42,7 +42,13 @@ from faithtui.agreement.statistics.scores import (
     mae_estimate,
 )
 from faithtui.agreement.statistics.thresholds import Goal, choose_threshold, threshold_table
-from faithtui.domain.estimates import Estimate, Reason, Status, undefined, withheld
+from faithtui.domain.estimates import (
+    Estimate,
+    EstimateStatus,
+    Reason,
+    make_undefined_estimate,
+    make_withheld_estimate,
+)
 from faithtui.domain.label_sets import Polarity
 from faithtui.domain.scores import TOLERANCE, ScoreState, ScoringRule
 
@@ -82,14 +88,14 @@ def _report_unit(
         for each in judged
         if each.judge is not None and each.human is not None
     ]
-    bar = rule.bar
+    bar = rule.effective_threshold
     passing = [
         (group, judge, bar is not None and human >= bar - TOLERANCE) for group, judge, human in both
     ]
     pairs = [(judge, human) for _, judge, human in both]
     limits = limits_of_agreement(pairs)
     coefficient = icc([list(pair) for pair in pairs], Form.ABSOLUTE)
-    no_bar = undefined(Reason.ONE_CLASS_ONLY, len(both))
+    no_bar = make_undefined_estimate(Reason.ONE_CLASS_ONLY, len(both))
     return UnitScoreReport(
         unit=unit,
         n=len(both),
@@ -117,8 +123,8 @@ def _report_unit(
 def _plain(value: float | Reason, n: int, clusters: int) -> Estimate:
     """Make an estimate without an interval."""
     if isinstance(value, Reason):
-        return undefined(value, n, clusters)
-    return Estimate(value, Status.OK, n, clusters)
+        return make_undefined_estimate(value, n, clusters)
+    return Estimate(value, EstimateStatus.OK, n, clusters)
 
 
 def _corrected(judged: Sequence[ScoreReading], design: DesignReading, level: float) -> Estimate:
@@ -130,7 +136,7 @@ def _corrected(judged: Sequence[ScoreReading], design: DesignReading, level: flo
     ]
     clusters = len({group for group, _, _ in labelled})
     if design.kind not in (DesignKind.CENSUS, DesignKind.CLUSTER):
-        return withheld(Reason.DESIGN_NOT_RANDOM, len(labelled), clusters)
+        return make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, len(labelled), clusters)
     others = [
         (each.group, each.judge) for each in judged if each.human is None and each.judge is not None
     ]

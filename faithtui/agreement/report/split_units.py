@@ -26,7 +26,7 @@ def readings_within(readings: RunReadings, rule: SplitRule, split: Split) -> Run
     """
 
     def is_within(group: str) -> bool:
-        return rule.split_of(group) is split
+        return rule.find_split(group) is split
 
     claims = tuple(each for each in readings.claims if is_within(each.group))
     return replace(

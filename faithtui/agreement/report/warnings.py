@@ -9,7 +9,7 @@ from faithtui.agreement.report.headline import format_count as _count
 from faithtui.agreement.report.model import AgreementReport, LevelReport
 from faithtui.agreement.report.settings import FEW_MINORITY, Caution, Figure, Level, Severity
 from faithtui.agreement.statistics.coefficients import table_codes
-from faithtui.domain.estimates import Estimate, Status
+from faithtui.domain.estimates import Estimate, EstimateStatus
 from faithtui.domain.integrity.run_summary import Soundness
 
 FEW_GROUPS = 20
@@ -329,7 +329,7 @@ def _table(report: LevelReport) -> Iterator[Caution]:
                 message = f"Cohen's kappa has no value: {why}, as only one label was used."
                 about = (Figure.KAPPA,)
         yield Caution(code, Severity.CAUTION, message, report.level, about)
-    if kappa.status is Status.WITHHELD:
+    if kappa.status is EstimateStatus.WITHHELD:
         message = (
             "Cohen's kappa is withheld: there is no variation between conversations "
             "from which its uncertainty could be told."

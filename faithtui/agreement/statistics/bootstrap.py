@@ -15,7 +15,7 @@ from faithtui.agreement.statistics.matrices import (
     MatrixStack,
     collapse_counts,
 )
-from faithtui.domain.estimates import LEVEL, Estimate, Method, Reason
+from faithtui.domain.estimates import LEVEL, Estimate, EstimateMethod, Reason
 
 RESAMPLES = 2_000
 
@@ -132,7 +132,7 @@ def estimate_by_bootstrap(
     )
     drawn = resamples.read(positive)
     for name, each in found.items():
-        if each.method in (None, Method.WILSON):
+        if each.method in (None, EstimateMethod.WILSON):
             continue
         values = statistics[name].compute(drawn)
         defined = values[~np.isnan(values)]
@@ -143,5 +143,7 @@ def estimate_by_bootstrap(
             continue
         low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]).tolist()
         se = float(defined.std(ddof=1))
-        found[name] = replace(each, ci_low=low, ci_high=high, method=Method.BOOTSTRAP, se=se)
+        found[name] = replace(
+            each, ci_low=low, ci_high=high, method=EstimateMethod.BOOTSTRAP, se=se
+        )
     return found

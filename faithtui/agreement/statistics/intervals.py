@@ -22,12 +22,12 @@ from faithtui.domain.estimates import (
     FEWEST_GROUPS,
     LEVEL,
     Estimate,
-    Method,
+    EstimateMethod,
+    EstimateStatus,
     Point,
     Reason,
-    Status,
-    undefined,
-    withheld,
+    make_undefined_estimate,
+    make_withheld_estimate,
 )
 
 _SAME = 1e-12
@@ -209,14 +209,14 @@ def make_estimate(
     weights = np.broadcast_to(np.asarray(times, dtype=np.int64), values.shape)
     groups = int(weights.sum())
     if isinstance(value, Reason):
-        return undefined(value, n, groups)
+        return make_undefined_estimate(value, n, groups)
     if scale is Scale.ATANH and abs(value) >= 1 - _SAME:
-        return withheld(Reason.NO_VARIATION, n, groups)
+        return make_withheld_estimate(Reason.NO_VARIATION, n, groups)
     if groups < fewest:
-        return Estimate(value, Status.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
+        return Estimate(value, EstimateStatus.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
     lowest, highest = float(values.min()), float(values.max())  # NaN where one of them is
     if lowest != lowest:
-        return Estimate(value, Status.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
+        return Estimate(value, EstimateStatus.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
     moved = _transform(values, scale)
     # On a scale without ends, one group that holds all there is would be infinitely far away.
     at_an_end = _is_at_an_end(min(value, lowest), max(value, highest), scale)
@@ -226,17 +226,25 @@ def make_estimate(
         low, high = _make_interval(value, moved, weights, scale, level)
         se = compute_jackknife_se(values, weights)
     elif scale is Scale.LOGIT:
-        method = Method.WILSON
+        method = EstimateMethod.WILSON
         low, high = wilson_interval(value, groups, level)
     elif scale is Scale.ATANH and at_an_end:
-        method = Method.WILSON
+        method = EstimateMethod.WILSON
         low, high = (2 * end - 1 for end in wilson_interval((1 + value) / 2, groups, level))
     elif scale is Scale.NATURAL:
-        return Estimate(value, Status.OK, n, groups, Reason.NO_VARIATION)
+        return Estimate(value, EstimateStatus.OK, n, groups, Reason.NO_VARIATION)
     else:
-        return withheld(Reason.NO_VARIATION, n, groups)
+        return make_withheld_estimate(Reason.NO_VARIATION, n, groups)
     return Estimate(
-        value, Status.OK, n, groups, ci_low=low, ci_high=high, level=level, method=method, se=se
+        value,
+        EstimateStatus.OK,
+        n,
+        groups,
+        ci_low=low,
+        ci_high=high,
+        level=level,
+        method=method,
+        se=se,
     )
 
 
@@ -268,9 +276,9 @@ def _transform(values: npt.ArrayLike, scale: Scale) -> Floats:
 
 
 _METHODS = {
-    Scale.LOGIT: Method.JACKKNIFE_LOGIT,
-    Scale.ATANH: Method.JACKKNIFE_ATANH,
-    Scale.NATURAL: Method.JACKKNIFE,
+    Scale.LOGIT: EstimateMethod.JACKKNIFE_LOGIT,
+    Scale.ATANH: EstimateMethod.JACKKNIFE_ATANH,
+    Scale.NATURAL: EstimateMethod.JACKKNIFE,
 }
 
 

@@ -21,10 +21,10 @@ from faithtui.domain.estimates import (
     FEWEST_GROUPS,
     LEVEL,
     Estimate,
-    Method,
+    EstimateMethod,
+    EstimateStatus,
     Reason,
-    Status,
-    undefined,
+    make_undefined_estimate,
 )
 from faithtui.errors import InputError
 
@@ -135,9 +135,11 @@ def ppi_mean_by_conversation(
     own, names = number_keys([group for group, *_ in known])
     found = ppi_mean(pairs, rest, lambda_)
     if isinstance(found, Reason):
-        return undefined(found, len(known), len(names))
+        return make_undefined_estimate(found, len(known), len(names))
     if len(names) < FEWEST_GROUPS:
-        return Estimate(found.value, Status.OK, len(known), len(names), Reason.TOO_FEW_CLUSTERS)
+        return Estimate(
+            found.value, EstimateStatus.OK, len(known), len(names), Reason.TOO_FEW_CLUSTERS
+        )
     trust, count = found.lambda_, len(names)
     human, judge, _ = _columns(pairs, 3)
     left = human - trust * judge
@@ -156,17 +158,17 @@ def ppi_mean_by_conversation(
         residuals = np.concatenate([residuals, (alone - mean) * widened])
     se = math.sqrt((np.bincount(groups, weights=residuals) ** 2).sum())
     if not se:
-        return Estimate(found.value, Status.OK, len(known), count, Reason.NO_VARIATION)
+        return Estimate(found.value, EstimateStatus.OK, len(known), count, Reason.NO_VARIATION)
     half = t_quantile(level, count - 1) * se
     return Estimate(
         found.value,
-        Status.OK,
+        EstimateStatus.OK,
         len(known),
         count,
         ci_low=found.value - half,
         ci_high=found.value + half,
         level=level,
-        method=Method.PPI,
+        method=EstimateMethod.PPI,
         se=se,
     )
 

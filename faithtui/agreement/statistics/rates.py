@@ -26,11 +26,11 @@ from faithtui.agreement.statistics.matrices import Floats, Ints, count_alike
 from faithtui.domain.estimates import (
     LEVEL,
     Estimate,
-    Method,
+    EstimateMethod,
+    EstimateStatus,
     Point,
     Reason,
-    Status,
-    undefined,
+    make_undefined_estimate,
 )
 
 _SAME = 1e-12
@@ -208,7 +208,7 @@ def corrected_this_run(
     labelled = sum(each.labelled for each in strata)
     bounds = worst_case_bounds(strata)
     if isinstance(value, Reason) or bounds is None:
-        return undefined(Reason.NO_ITEMS, labelled, clusters)
+        return make_undefined_estimate(Reason.NO_ITEMS, labelled, clusters)
     whole = sum(each.population for each in strata)
     variance = 0.0
     for each in strata:
@@ -221,14 +221,14 @@ def corrected_this_run(
     low, high = bounds
     return Estimate(
         value,
-        Status.OK,
+        EstimateStatus.OK,
         labelled,
         clusters,
         # Rounding may put a bound a hair beside the value it equals.
         ci_low=min(value, max(low, value - half)),
         ci_high=max(value, min(high, value + half)),
         level=level,
-        method=Method.STRATIFIED,
+        method=EstimateMethod.STRATIFIED,
         se=se,
     )
 
@@ -425,18 +425,18 @@ def correct_by_accuracy(accuracy: OutsideAccuracy, level: float = LEVEL) -> Outs
     raw = rogan_gladen(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
     if isinstance(ends, Reason) or isinstance(raw, Reason):
         reason = ends if isinstance(ends, Reason) else Reason.UNINFORMATIVE_JUDGE
-        return OutsideRate(None, undefined(reason, accuracy.tested), information)
+        return OutsideRate(None, make_undefined_estimate(reason, accuracy.tested), information)
     value = _inside(raw)
     estimate = Estimate(
         value,
-        Status.OK,
+        EstimateStatus.OK,
         accuracy.tested,
         0,
         # The adjusted middle may leave a value at 0 or 1 outside.
         ci_low=min(value, ends[0]),
         ci_high=max(value, ends[1]),
         level=level,
-        method=Method.LANG_REICZIGEL,
+        method=EstimateMethod.LANG_REICZIGEL,
     )
     return OutsideRate(raw, estimate, information)
 

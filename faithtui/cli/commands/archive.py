@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from faithtui.cli.output import put, put_json
-from faithtui.cli.stores import open_store, run_id
+from faithtui.cli.output import print_json, print_text
+from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings
 
 
-def put_away(store: Path | None, runs: Sequence[str], *, archived: bool, as_json: bool) -> int:
+def set_archived(store: Path | None, runs: Sequence[str], *, archived: bool, as_json: bool) -> int:
     """Archive runs, or list them again.
 
     Raises:
@@ -16,12 +16,12 @@ def put_away(store: Path | None, runs: Sequence[str], *, archived: bool, as_json
         StoreError: There is no such run; nothing was changed.
     """
     with open_store(store, load_settings()) as opened:
-        found = [run_id(opened, each) for each in dict.fromkeys(runs)]
+        found = [read_run_id(opened, each) for each in dict.fromkeys(runs)]
         change = opened.runs.archive if archived else opened.runs.restore
         change(found)
     if as_json:
-        put_json({"runs": found, "archived": archived})
+        print_json({"runs": found, "archived": archived})
     else:
         words = "archived" if archived else "listed again"
-        put(f"{words}: " + ", ".join(map(str, found)))
+        print_text(f"{words}: " + ", ".join(map(str, found)))
     return 0

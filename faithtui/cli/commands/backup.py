@@ -2,46 +2,46 @@
 
 from pathlib import Path
 
-from faithtui.cli.output import plural, put, put_json, say
-from faithtui.cli.stores import make_store_directory, store_path
+from faithtui.cli.output import plural, print_json, print_text, print_to_stderr
+from faithtui.cli.stores import choose_store_path, make_store_directory
 from faithtui.config import load_settings
 from faithtui.errors import StoreError
-from faithtui.store.file.backups import back_up, restore
-from faithtui.store.file.salvage import salvage
+from faithtui.store.file.backups import back_up, restore_store
+from faithtui.store.file.salvage import salvage_to_new_store
 
 
 def make_backup(store: Path | None, file: Path, *, as_json: bool) -> int:
     """Copy the store into a file."""
-    size = back_up(_existing(store), file)
+    size = back_up(_require_store(store), file)
     if as_json:
-        put_json({"file": str(file), "bytes": size})
+        print_json({"file": str(file), "bytes": size})
     else:
-        put(f"{file}: {size / 2**20:.1f} MB, opened and sound")
+        print_text(f"{file}: {size / 2**20:.1f} MB, opened and sound")
     return 0
 
 
 def restore_backup(store: Path | None, file: Path, *, as_json: bool) -> int:
     """Put a copy in the place of the store."""
-    path = store_path(store, load_settings())
+    path = choose_store_path(store, load_settings())
     if store is None:
         make_store_directory(path)
-    aside = restore(file, path)
+    aside = restore_store(file, path)
     if as_json:
-        put_json({"store": str(path), "before": None if aside is None else str(aside)})
+        print_json({"store": str(path), "before": None if aside is None else str(aside)})
         return 0
-    put(f"{path} is now what {file} was")
+    print_text(f"{path} is now what {file} was")
     if aside is not None:
-        put(f"the store as it was before: {aside}")
+        print_text(f"the store as it was before: {aside}")
     return 0
 
 
 def salvage_store(store: Path | None, new: Path, *, as_json: bool) -> int:
     """Take over what can be read of a damaged store; 4 when something is not in the new one."""
-    path = _existing(store)
-    found = salvage(path, new)
+    path = _require_store(store)
+    found = salvage_to_new_store(path, new)
     lost = sum(found.left_out.values())
     if as_json:
-        put_json(
+        print_json(
             {
                 "file": str(new),
                 "rows": dict(found.rows),
@@ -57,16 +57,18 @@ def salvage_store(store: Path | None, new: Path, *, as_json: bool) -> int:
                 *([f"{found.left_out[table]} left out"] if table in found.left_out else []),
             ]
             if rows or notes:
-                put(f"{table:<22}{rows:>10,}  {', '.join(notes)}".rstrip())
+                print_text(f"{table:<22}{rows:>10,}  {', '.join(notes)}".rstrip())
         if found.file is not None:
             count = plural(lost, "row")
-            say(f"{count} not taken over: changed, or of a lost row; see {found.file}")
-        say(f"use it with --store {new}, or put it in place: faithtui backup --restore {new}")
+            print_to_stderr(f"{count} not taken over: changed, or of a lost row; see {found.file}")
+        print_to_stderr(
+            f"use it with --store {new}, or put it in place: faithtui backup --restore {new}"
+        )
     return StoreError.exit_code if found.damaged or lost else 0
 
 
-def _existing(store: Path | None) -> Path:
-    path = store_path(store, load_settings())
+def _require_store(store: Path | None) -> Path:
+    path = choose_store_path(store, load_settings())
     if not path.is_file():
         raise StoreError(f"there is no store at {path}; name it with --store")
     return path

@@ -5,10 +5,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from faithtui.cli.exposure import record_seen
-from faithtui.cli.output import Column, plural, put, put_json, put_table, say
-from faithtui.cli.stores import open_store, run_id
-from faithtui.config import load_configured
+from faithtui.cli.exposure import record_exposure
+from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.stores import open_store, read_run_id
+from faithtui.config import load_settings_with_origins
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.explanations import WORDS
 from faithtui.domain.integrity.findings import FindingKind
@@ -22,7 +22,7 @@ PAGE = 500
 _SAY_EVERY_S = 2.0
 
 
-def check(
+def print_findings(
     store: Path | None,
     run: str,
     kind: str | None,
@@ -35,40 +35,40 @@ def check(
     Raises:
         ConfigError: There is no such kind or run.
     """
-    wanted = None if kind is None else _kind(kind)
-    configured = load_configured()
+    wanted = None if kind is None else _read_kind(kind)
+    configured = load_settings_with_origins()
     with open_store(store, configured.settings) as opened:
-        found = run_id(opened, run)
-        check_run(opened, found, _Progress())
+        found = read_run_id(opened, run)
+        check_run(opened, found, _CheckProgress())
         summary = opened.findings.summary(found)
         if as_json:
             kinds = list(summary.counts) if wanted is None else [wanted]
-            rows = [row for each in kinds for row in _rows(opened, found, each)]
-            put_json(_json(found, summary, rows))
-            record_seen(opened, [row.item for row in rows], configured, reviewer)
+            rows = [row for each in kinds for row in _read_rows(opened, found, each)]
+            print_json(_findings_json(found, summary, rows))
+            record_exposure(opened, [row.item for row in rows], configured, reviewer)
         elif wanted is not None:
-            rows = _rows(opened, found, wanted)
-            _put_entries(rows)
-            record_seen(opened, [row.item for row in rows], configured, reviewer)
+            rows = _read_rows(opened, found, wanted)
+            _print_entries(rows)
+            record_exposure(opened, [row.item for row in rows], configured, reviewer)
         else:
-            _put_counts(summary)
+            _print_counts(summary)
     return 0
 
 
-class _Progress:
+class _CheckProgress:
     """Says on stderr how far it is, for runs that take longer than a moment."""
 
     def __init__(self) -> None:
-        self._said = time.monotonic()
+        self._printed_at = time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if done < total and now - self._said >= _SAY_EVERY_S:
-            self._said = now
-            say(f"checked {done} of {plural(total, 'conversation')}")
+        if done < total and now - self._printed_at >= _SAY_EVERY_S:
+            self._printed_at = now
+            print_to_stderr(f"checked {done} of {plural(total, 'conversation')}")
 
 
-def _kind(name: str) -> FindingKind:
+def _read_kind(name: str) -> FindingKind:
     folded = name.strip().lower().replace("_", "-")
     for kind in FindingKind:
         if kind.value == folded:
@@ -77,7 +77,7 @@ def _kind(name: str) -> FindingKind:
     raise ConfigError(f"there is no kind of finding `{name}`; known: {known}")
 
 
-def _rows(store: Store, run: RunId, kind: FindingKind) -> list[FindingRow]:
+def _read_rows(store: Store, run: RunId, kind: FindingKind) -> list[FindingRow]:
     ids = store.findings.ids(run, kind)
     return [
         row
@@ -86,14 +86,14 @@ def _rows(store: Store, run: RunId, kind: FindingKind) -> list[FindingRow]:
     ]
 
 
-def _put_counts(summary: FindingSummary) -> None:
+def _print_counts(summary: FindingSummary) -> None:
     if not summary.checked:
-        put("nothing was checked: no conversation of the run is judged yet")
+        print_text("nothing was checked: no conversation of the run is judged yet")
         return
     if not summary.counts:
-        put(f"nothing looks wrong in {plural(summary.checked, 'checked conversation')}")
+        print_text(f"nothing looks wrong in {plural(summary.checked, 'checked conversation')}")
         return
-    put_table(
+    print_table(
         (
             Column("kind"),
             Column("entries", "right"),
@@ -113,11 +113,11 @@ def _put_counts(summary: FindingSummary) -> None:
         ],
     )
     if sys.stdout.isatty():
-        say("faithtui check RUN KIND lists the entries of a kind")
+        print_to_stderr("faithtui check RUN KIND lists the entries of a kind")
 
 
-def _put_entries(rows: Sequence[FindingRow]) -> None:
-    put_table(
+def _print_entries(rows: Sequence[FindingRow]) -> None:
+    print_table(
         (
             Column("no", "right"),
             Column("conversation"),
@@ -129,7 +129,7 @@ def _put_entries(rows: Sequence[FindingRow]) -> None:
             (
                 str(row.number),
                 f"{row.source}/{row.key}",
-                _where(row),
+                _format_place(row),
                 row.finding.detail,
                 (row.text or "the whole answer") if row.text is not None else "",
             )
@@ -138,7 +138,7 @@ def _put_entries(rows: Sequence[FindingRow]) -> None:
     )
 
 
-def _where(row: FindingRow) -> str:
+def _format_place(row: FindingRow) -> str:
     found = row.finding
     parts = []
     if found.turn is not None:
@@ -148,7 +148,9 @@ def _where(row: FindingRow) -> str:
     return " ".join(parts)
 
 
-def _json(run: RunId, summary: FindingSummary, rows: Sequence[FindingRow]) -> dict[str, object]:
+def _findings_json(
+    run: RunId, summary: FindingSummary, rows: Sequence[FindingRow]
+) -> dict[str, object]:
     return {
         "run": run,
         "checked": summary.checked,

@@ -4,18 +4,18 @@ from pathlib import Path
 
 from faithtui.agreement.documents.wording import number, p_value
 from faithtui.cli.commands.figures_json import estimate_json
-from faithtui.cli.output import Column, plural, put, put_json, put_table, say
-from faithtui.cli.stores import open_store, run_id
+from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.engine.integrity.run_checks import check_for_moment
-from faithtui.engine.review.conversation_json import integrity_json
-from faithtui.engine.review.run_comparison import RunChange, changed
-from faithtui.engine.review.splits import read_split
+from faithtui.engine.review.conversation_json import integrity_to_json
+from faithtui.engine.review.run_comparison import RunComparison, compare_runs
+from faithtui.engine.review.splits import parse_split
 from faithtui.store.records import RunRow
 
 
-def compare(
+def print_run_comparison(
     store: Path | None,
     first: str,
     second: str,
@@ -26,32 +26,32 @@ def compare(
 ) -> int:
     """Print the paired change from one run to another."""
     settings = load_settings()
-    part = read_split(split)
+    part = parse_split(split)
     with open_store(store, settings) as opened:
-        runs = run_id(opened, first), run_id(opened, second)
+        runs = read_run_id(opened, first), read_run_id(opened, second)
         for each in runs:
             check_for_moment(opened, each)
-        change = changed(opened, *runs, reviewer or settings.reviewer, part)
+        change = compare_runs(opened, *runs, reviewer or settings.reviewer, part)
     if as_json:
-        put_json(_as_json(change))
+        print_json(_as_json(change))
     else:
-        _put(change)
+        _print_change(change)
     if change.opening is not None:
-        say(change.opening.sentence)
+        print_to_stderr(change.opening.warning)
     return 0
 
 
-def _put(change: RunChange) -> None:
+def _print_change(change: RunComparison) -> None:
     report = change.report
     where = "" if change.split is None else f" of the {change.split} split"
-    put(f"A is {_title(change.a)}")
-    put(f"B is {_title(change.b)}")
-    put(
+    print_text(f"A is {_format_run(change.a)}")
+    print_text(f"B is {_format_run(change.b)}")
+    print_text(
         f"{plural(report.common, 'claim')}{where} in {plural(report.clusters, 'group')} of "
         "conversations, judged by both and labelled by people"
     )
-    put("")
-    put_table(
+    print_text("")
+    print_table(
         [Column("AGAINST PEOPLE"), Column("A"), Column("B"), Column("B - A")],
         [
             (
@@ -68,10 +68,10 @@ def _put(change: RunChange) -> None:
             ),
         ],
     )
-    put("")
-    put(f"only A is right: {report.only_a}; only B is right: {report.only_b}")
-    put("")
-    put_table(
+    print_text("")
+    print_text(f"only A is right: {report.only_a}; only B is right: {report.only_b}")
+    print_text("")
+    print_table(
         [Column("IF NOTHING CHANGED"), Column("P", "right")],
         [
             ("signs of groups flipped", p_value(report.signflip_p)),
@@ -79,14 +79,14 @@ def _put(change: RunChange) -> None:
             ("McNemar mid-p, if claims were independent", p_value(report.mcnemar_p)),
         ],
     )
-    notes = _notes(change)
+    notes = _format_notes(change)
     if notes:
-        put("")
+        print_text("")
     for note in notes:
-        put(note)
+        print_text(note)
 
 
-def _title(row: RunRow) -> str:
+def _format_run(row: RunRow) -> str:
     examples = ", shown examples" if row.spec.examples else ""
     return (
         f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}, "
@@ -94,7 +94,7 @@ def _title(row: RunRow) -> str:
     )
 
 
-def _notes(change: RunChange) -> list[str]:
+def _format_notes(change: RunComparison) -> list[str]:
     """Say what the figures leave out, and what they lean on."""
     left = change.left_out
     parts = [
@@ -121,13 +121,13 @@ def _notes(change: RunChange) -> list[str]:
     return notes
 
 
-def _as_json(change: RunChange) -> dict[str, object]:
+def _as_json(change: RunComparison) -> dict[str, object]:
     report, left = change.report, change.left_out
     return {
         "a": change.a.id,
         "b": change.b.id,
-        "integrity_a": integrity_json(change.a.spec.metric, change.a.integrity),
-        "integrity_b": integrity_json(change.b.spec.metric, change.b.integrity),
+        "integrity_a": integrity_to_json(change.a.spec.metric, change.a.integrity),
+        "integrity_b": integrity_to_json(change.b.spec.metric, change.b.integrity),
         "split": change.split,
         "claims": report.common,
         "groups": report.clusters,

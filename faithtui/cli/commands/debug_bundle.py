@@ -16,16 +16,16 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Final
 
-from faithtui.cli.commands.doctor import findings
-from faithtui.cli.output import put, say
-from faithtui.cli.stores import open_store, store_path
-from faithtui.config import Configured, Origin, load_configured
+from faithtui.cli.commands.doctor import run_checks
+from faithtui.cli.output import print_text, print_to_stderr
+from faithtui.cli.stores import choose_store_path, open_store
+from faithtui.config import SettingOrigin, SettingsWithOrigins, load_settings_with_origins
 from faithtui.errors import ConfigError, FaithtuiError
-from faithtui.files import replacing
-from faithtui.logbook import LOG_FILE, hider
+from faithtui.files import write_atomically
+from faithtui.logbook import LOG_FILE, make_secret_filter
 from faithtui.paths import log_dir
 
-_TOLD: Final = (
+_SAFE_SETTINGS: Final = (
     "concurrency",
     "max_failures",
     "theme",
@@ -61,51 +61,51 @@ def write_bundle(file: Path, store: Path | None, *, force: bool) -> int:
     Raises:
         ExportError: The file is a store, is there already, or cannot be written.
     """
-    parts = dict(_parts(store))
+    parts = dict(_make_parts(store))
     with (
-        replacing(file, force=force) as new,
+        write_atomically(file, force=force) as new,
         zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for name, text in parts.items():
             archive.writestr(name, text)
     for name, text in parts.items():
-        put(f"{name}  {len(text):,} characters")
-    say(f"{file}: look into it before you send it")
+        print_text(f"{name}  {len(text):,} characters")
+    print_to_stderr(f"{file}: look into it before you send it")
     return 0
 
 
-def _parts(store: Path | None) -> Iterator[tuple[str, str]]:
+def _make_parts(store: Path | None) -> Iterator[tuple[str, str]]:
     """Make each file of the bundle."""
-    clean = hider(os.environ).clean
+    clean = make_secret_filter(os.environ).redact_line
     home = str(Path.home())
 
-    def safe(text: str) -> str:
+    def redact_text(text: str) -> str:
         """Take keys out, and the name of whoever's home it is."""
         return "\n".join(clean(line).replace(home, "~") for line in text.splitlines())
 
-    def written(value: object) -> str:
-        return safe(json.dumps(value, indent=1, ensure_ascii=True))
+    def dump_json(value: object) -> str:
+        return redact_text(json.dumps(value, indent=1, ensure_ascii=True))
 
-    yield "versions.json", written(_versions())
-    yield "environment.json", written(sorted(os.environ))
+    yield "versions.json", dump_json(_collect_versions())
+    yield "environment.json", dump_json(sorted(os.environ))
     try:
-        configured = load_configured()
+        configured = load_settings_with_origins()
     except ConfigError as error:
-        yield "settings.json", written({"cannot be read": str(error)})
+        yield "settings.json", dump_json({"cannot be read": str(error)})
         return
-    yield "settings.json", written(_settings(configured))
-    yield "store.json", written(_census(store, configured))
+    yield "settings.json", dump_json(_collect_settings(configured))
+    yield "store.json", dump_json(_count_store_rows(store, configured))
     named = [
         asdict(each) | {"name": each.name.partition(" ")[0]}
-        for each in findings(store, "offline", None, offline=True)
+        for each in run_checks(store, "offline", None, offline=True)
     ]
-    yield "doctor.json", written(named)
-    for number, path in enumerate(_logs()):
+    yield "doctor.json", dump_json(named)
+    for number, path in enumerate(_find_logs()):
         text = path.read_text(encoding="utf-8", errors="replace")
-        yield f"log/{number}-{path.name}", safe(text)
+        yield f"log/{number}-{path.name}", redact_text(text)
 
 
-def _versions() -> dict[str, object]:
+def _collect_versions() -> dict[str, object]:
     return {
         "python": sys.version,
         "platform": platform.platform(),
@@ -119,30 +119,30 @@ def _versions() -> dict[str, object]:
     }
 
 
-def _settings(configured: Configured) -> Mapping[str, object]:
+def _collect_settings(configured: SettingsWithOrigins) -> Mapping[str, object]:
     return {
         name: getattr(configured.settings, name)
-        if name in _TOLD
+        if name in _SAFE_SETTINGS
         else f"(not told; from {origin.value})"
         for name, origin in configured.origins.items()
-        if name in _TOLD or origin is not Origin.DEFAULT
+        if name in _SAFE_SETTINGS or origin is not SettingOrigin.DEFAULT
     }
 
 
-def _census(named: Path | None, configured: Configured) -> dict[str, object]:
-    path = store_path(named, configured.settings)
+def _count_store_rows(named: Path | None, configured: SettingsWithOrigins) -> dict[str, object]:
+    path = choose_store_path(named, configured.settings)
     try:
         with open_store(named, configured.settings) as store:
             return {
                 "schema": store.schema_version,
                 "bytes": path.stat().st_size,
-                "rows": store.census(),
+                "rows": store.count_rows(),
             }
     except FaithtuiError as error:
         return {"cannot be read": f"{type(error).__name__}"}
 
 
-def _logs() -> list[Path]:
+def _find_logs() -> list[Path]:
     """List the log files, the newest first. That of prompts is none of them."""
     found = [path for path in log_dir().glob(f"{LOG_FILE}*") if path.is_file()]
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.options import Common, JsonOption, RunArgument, StoreOption, common
+from faithtui.cli.options import (
+    CommonOptions,
+    JsonOption,
+    RunArgument,
+    StoreOption,
+    merge_common_options,
+)
 from faithtui.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
-    from faithtui.engine.deletion import Deletion
+    from faithtui.engine.deletion import DeletionPlan
     from faithtui.store.deletion_records import DeletionKind
     from faithtui.store.store import Store
 
@@ -44,8 +50,8 @@ def dataset(
     from faithtui.engine.deletion import plan_dataset_deletion
 
     raise typer.Exit(
-        _delete(
-            common(context, store, json),
+        _confirm_and_delete(
+            merge_common_options(context, store, json),
             lambda opened, by: plan_dataset_deletion(opened, name, by),
             yes=yes,
         )
@@ -73,8 +79,8 @@ def import_(
     from faithtui.engine.deletion import plan_file_deletion
 
     raise typer.Exit(
-        _delete(
-            common(context, store, json),
+        _confirm_and_delete(
+            merge_common_options(context, store, json),
             lambda opened, by: plan_file_deletion(opened, file, source, by),
             yes=yes,
         )
@@ -96,8 +102,8 @@ def person(
     from faithtui.engine.deletion import plan_person_deletion
 
     raise typer.Exit(
-        _delete(
-            common(context, store, json),
+        _confirm_and_delete(
+            merge_common_options(context, store, json),
             lambda opened, by: plan_person_deletion(opened, name, by),
             yes=yes,
         )
@@ -113,13 +119,13 @@ def run(
     json: JsonOption = False,
 ) -> None:
     """Delete a run with all that its judge said. Conversations and people's labels stay."""
-    from faithtui.cli.stores import run_id
+    from faithtui.cli.stores import read_run_id
     from faithtui.engine.deletion import plan_run_deletion
 
     raise typer.Exit(
-        _delete(
-            common(context, store, json),
-            lambda opened, by: plan_run_deletion(opened, run_id(opened, run), by),
+        _confirm_and_delete(
+            merge_common_options(context, store, json),
+            lambda opened, by: plan_run_deletion(opened, read_run_id(opened, run), by),
             yes=yes,
         )
     )
@@ -135,39 +141,43 @@ def format_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{what}: {counts[what]:,}" for what in ordered) or "nothing"
 
 
-def _delete(options: Common, plan: "Callable[[Store, str], Deletion]", *, yes: bool) -> int:
+def _confirm_and_delete(
+    options: CommonOptions, plan: "Callable[[Store, str], DeletionPlan]", *, yes: bool
+) -> int:
     """Delete something; 0, 1 when the answer is no, 4 when bytes of it may be left."""
-    from faithtui.cli.output import put, put_json, say
+    from faithtui.cli.output import print_json, print_text, print_to_stderr
     from faithtui.cli.stores import open_store
     from faithtui.config import load_settings
 
     settings = load_settings()
     with open_store(options.store, settings) as opened:
         deletion = plan(opened, options.reviewer or settings.reviewer)
-        counts = deletion.count()
-        say(f"deleting {deletion.title} from {opened.path} takes along: {format_counts(counts)}")
-        if not _is_meant(yes=yes):
-            say("nothing was deleted")
+        counts = deletion.count_rows()
+        print_to_stderr(
+            f"deleting {deletion.title} from {opened.path} takes along: {format_counts(counts)}"
+        )
+        if not _ask_confirmation(yes=yes):
+            print_to_stderr("nothing was deleted")
             return 1
         done = deletion.delete(counts)
     if options.json:
-        put_json({"kind": deletion.kind, "counts": dict(done.counts), "remains": done.remains})
+        print_json({"kind": deletion.kind, "counts": dict(done.counts), "remains": done.remains})
     else:
-        put(f"deleted {deletion.title}")
-    say(_where_copies_may_be(opened.path, deletion.kind))
+        print_text(f"deleted {deletion.title}")
+    print_to_stderr(_format_remaining_copies(opened.path, deletion.kind))
     if done.remains is not None:
-        say(done.remains)
+        print_to_stderr(done.remains)
         return StoreError.exit_code
     return 0
 
 
-def _is_meant(*, yes: bool) -> bool:
+def _ask_confirmation(*, yes: bool) -> bool:
     """Ask on a terminal whether it is meant.
 
     Raises:
         ConfigError: Nobody can be asked.
     """
-    from faithtui.cli.output import say
+    from faithtui.cli.output import print_to_stderr
 
     if yes:
         return True
@@ -175,21 +185,21 @@ def _is_meant(*, yes: bool) -> bool:
         raise ConfigError(
             "nobody can be asked here, so nothing was deleted: add --yes to delete all the same"
         )
-    say("this cannot be undone. Type yes to delete it:")
+    print_to_stderr("this cannot be undone. Type yes to delete it:")
     try:
         return input().strip().casefold() == "yes"
     except EOFError:
         return False
     except KeyboardInterrupt:
-        say("\nnothing was deleted")
+        print_to_stderr("\nnothing was deleted")
         raise
 
 
-def _where_copies_may_be(store: Path, kind: "DeletionKind") -> str:
+def _format_remaining_copies(store: Path, kind: "DeletionKind") -> str:
     from faithtui.logbook import PROMPTS_FILE
     from faithtui.paths import log_dir
     from faithtui.store.deletion_records import DeletionKind
-    from faithtui.store.file.backups import copies_of
+    from faithtui.store.file.backups import find_copies
 
     back = {
         DeletionKind.RUN: "its verdicts do not come back; a new run asks the judge again",
@@ -204,7 +214,7 @@ def _where_copies_may_be(store: Path, kind: "DeletionKind") -> str:
         f"{back}. Copies of the store, exported files, the log and what was sent to a judge are "
         "not touched"
     )
-    known = [*copies_of(store), *(path for path in [log_dir() / PROMPTS_FILE] if path.exists())]
+    known = [*find_copies(store), *(path for path in [log_dir() / PROMPTS_FILE] if path.exists())]
     if known:
         words += f"; the texts may still be in {', '.join(map(str, known))}"
     return words

@@ -3,62 +3,64 @@
 import asyncio
 from pathlib import Path
 
-from faithtui.cli.commands.import_files import progress_line
-from faithtui.cli.output import put, put_json, say
+from faithtui.cli.commands.import_files import make_import_progress
+from faithtui.cli.output import print_json, print_text, print_to_stderr
 from faithtui.cli.run.progress import ProgressLine
-from faithtui.cli.run.run import score_parts
-from faithtui.cli.run.run_outcome import exit_code, how_to_go_on
-from faithtui.cli.stores import has_terminal, make_store_directory, reviewing_as, show_app
-from faithtui.config import load_configured
+from faithtui.cli.run.run import format_score_parts
+from faithtui.cli.run.run_outcome import exit_code, format_resume_hint
+from faithtui.cli.stores import has_terminal, make_store_directory, replace_reviewer, show_app
+from faithtui.config import load_settings_with_origins
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 from faithtui.engine import demo as project
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
-from faithtui.engine.review.agreement_report import RunAgreement, run_agreement
-from faithtui.engine.review.conversation_json import integrity_json
+from faithtui.engine.review.agreement_report import RunAgreement, compute_run_agreement
+from faithtui.engine.review.conversation_json import integrity_to_json
 from faithtui.engine.runs import runner
 from faithtui.paths import demo_store
 from faithtui.store.store import Store
 
 
-def demo(store: Path | None, *, no_app: bool, as_json: bool, reviewer: str | None = None) -> int:
+def run_demo(
+    store: Path | None, *, no_app: bool, as_json: bool, reviewer: str | None = None
+) -> int:
     """Prepare the demo project, then open it in the app or print what it found."""
     path = demo_store() if store is None else store.expanduser()
     if store is None:
         make_store_directory(path)
     with_app = not (no_app or as_json) and has_terminal()
     with Store.open(path) as opened:
-        run = project.prepare(opened, progress_line())
-        complete = project.is_complete(opened.runs.row(run))
+        run = project.prepare_demo(opened, make_import_progress())
+        complete = project.is_demo_complete(opened.runs.row(run))
         if not with_app:
-            return _print(opened, run, complete=complete, as_json=as_json)
+            return _print_result(opened, run, complete=complete, as_json=as_json)
     return show_app(
         path,
-        reviewing_as(load_configured(), reviewer),
+        replace_reviewer(load_settings_with_origins(), reviewer),
         first_screen="conversations",
         run=run,
         resume=not complete,
     )
 
 
-def _print(store: Store, run: RunId, *, complete: bool, as_json: bool) -> int:
+def _print_result(store: Store, run: RunId, *, complete: bool, as_json: bool) -> int:
     if not complete:
-        say("judging real conversations with the embedded judge (no key, no network)")
-        asyncio.run(runner.execute(store, run, ProgressLine()))
-    agreement = run_agreement(store, run)
+        print_to_stderr("judging real conversations with the embedded judge (no key, no network)")
+        asyncio.run(runner.execute_run(store, run, ProgressLine()))
+    agreement = compute_run_agreement(store, run)
     if as_json:
-        put_json(_as_json(agreement))
+        print_json(_as_json(agreement))
     else:
-        put(_summary(agreement))
-    if sentence := how_to_go_on(agreement.row):
-        say(sentence)
+        print_text(_format_summary(agreement))
+    if sentence := format_resume_hint(agreement.row):
+        print_to_stderr(sentence)
     return exit_code(agreement.row)
 
 
-def _summary(agreement: RunAgreement) -> str:
+def _format_summary(agreement: RunAgreement) -> str:
     row, report = agreement.row, agreement.report
     primary = report.primary
-    score = " · ".join(score_parts(row))
+    score = " · ".join(format_score_parts(row))
     return "\n".join(
         (
             f"run {row.id}: {row.spec.metric} by the embedded judge over MTRAG conversations",
@@ -68,14 +70,15 @@ def _summary(agreement: RunAgreement) -> str:
             project.UNSEEN,
             report.headline,
             f"{primary.level.value}: n {primary.coverage.compared} · "
-            f"agreement {_figure(primary.percent)} · kappa {_figure(primary.cohen_kappa)} · "
-            f"AC1 {_figure(primary.gwet_ac1)}",
+            f"agreement {_format_estimate(primary.percent)} · kappa "
+            f"{_format_estimate(primary.cohen_kappa)} · "
+            f"AC1 {_format_estimate(primary.gwet_ac1)}",
             "open it with: faithtui demo",
         )
     )
 
 
-def _figure(estimate: Estimate) -> str:
+def _format_estimate(estimate: Estimate) -> str:
     if estimate.value is None:
         return "undefined" if estimate.reason is None else estimate.reason.words
     if estimate.ci_low is None or estimate.ci_high is None:
@@ -92,7 +95,7 @@ def _as_json(agreement: RunAgreement) -> dict[str, object]:
         "windows": row.windows,
         "claims": row.claims,
         "score": row.score,
-        "integrity": integrity_json(row.spec.metric, row.integrity),
+        "integrity": integrity_to_json(row.spec.metric, row.integrity),
         "level": primary.level.value,
         "n": primary.coverage.compared,
         "kappa": kappa.value,

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from faithtui.cli.commands import label_bundles
-from faithtui.cli.output import plural, print_file_name, put_document, say
-from faithtui.cli.stores import open_store, run_id
+from faithtui.cli.output import plural, print_document, print_file_name, print_to_stderr
+from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split
-from faithtui.engine.review.examples import ExampleOrder, examples_of
-from faithtui.engine.review.ragas_annotations import annotated_answers
-from faithtui.engine.review.splits import opened_test, read_split
+from faithtui.engine.review.examples import ExampleRequest, collect_examples
+from faithtui.engine.review.ragas_annotations import collect_annotated_answers
+from faithtui.engine.review.splits import parse_split, record_test_opening
 from faithtui.errors import ConfigError
 from faithtui.files import check_target, write_text
 from faithtui.formats.examples import example_lines
@@ -24,7 +24,7 @@ KINDS = (*label_bundles.KINDS, "examples", "ragas")
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ExportOptions:
     """What was typed after `faithtui export`."""
 
     what: str
@@ -44,18 +44,18 @@ class Order:
     who: str | None
 
 
-def export(store: Path | None, order: Order, *, as_json: bool) -> int:
+def write_export(store: Path | None, order: ExportOptions, *, as_json: bool) -> int:
     """Write into a file, or to stdout."""
     if order.what not in KINDS:
         raise ConfigError(
             f"there is nothing called `{order.what}` to export; known: {', '.join(KINDS)}"
         )
-    _check(order)
+    _check_options(order)
     if order.output == Path("-"):
         order = replace(order, output=None)
     named = order.run or order.only_run
     if order.what == "labels":
-        return label_bundles.export(
+        return label_bundles.write_label_bundle(
             store,
             order.what,
             order.output,
@@ -64,30 +64,30 @@ def export(store: Path | None, order: Order, *, as_json: bool) -> int:
             reviewers=order.reviewers,
             as_json=as_json,
         )
-    split = read_split(order.split)
+    split = parse_split(order.split)
     settings = load_settings()
     if order.output is not None:
         check_target(order.output, force=order.force)
     with open_store(store, settings) as opened:
         opened.refuse_changed_labels()
-        run = run_id(opened, named or "last")
-        write = _examples if order.what == "examples" else _annotations
+        run = read_run_id(opened, named or "last")
+        write = _make_example_lines if order.what == "examples" else _make_ragas_annotations
         parts = write(opened, run, order, split)
-        opening = opened_test(
+        opening = record_test_opening(
             opened, split, f"export {order.what}", (run,), order.who or settings.reviewer
         )
         if order.output is None:
-            put_document(parts)
+            print_document(parts)
         else:
             write_text(order.output, parts, force=order.force)
         if opening is not None:
-            say(opening.sentence)
+            print_to_stderr(opening.warning)
     if order.output is not None:
         print_file_name(order.output, as_json=as_json)
     return 0
 
 
-def _check(order: Order) -> None:
+def _check_options(order: ExportOptions) -> None:
     """Refuse options of another export, which would be taken for obeyed.
 
     Raises:
@@ -118,21 +118,29 @@ def _check(order: Order) -> None:
         )
 
 
-def _examples(store: Store, run: RunId, order: Order, split: Split | None) -> Iterable[str]:
-    wanted = ExampleOrder(order.everything, split, order.limit, order.seed or 0)
-    found = examples_of(store, run, wanted)
+def _make_example_lines(
+    store: Store, run: RunId, order: ExportOptions, split: Split | None
+) -> Iterable[str]:
+    wanted = ExampleRequest(order.everything, split, order.limit, order.seed or 0)
+    found = collect_examples(store, run, wanted)
     kind = "example" if order.everything else "disagreement"
-    say(f"{len(found.examples)} of {plural(found.available, kind)}")
-    if split is None and store.splits.made() is not None:
-        say("examples of all splits; a prompt is built from those of --split train")
+    print_to_stderr(f"{len(found.examples)} of {plural(found.available, kind)}")
+    if split is None and store.splits.read_split() is not None:
+        print_to_stderr("examples of all splits; a prompt is built from those of --split train")
     return example_lines(found.examples)
 
 
-def _annotations(store: Store, run: RunId, order: Order, split: Split | None) -> Iterable[str]:
-    found = annotated_answers(store, run, split)
-    say(f"{plural(len(found.answers), 'answer')} of which every statement has a verdict of people")
+def _make_ragas_annotations(
+    store: Store, run: RunId, order: ExportOptions, split: Split | None
+) -> Iterable[str]:
+    found = collect_annotated_answers(store, run, split)
+    print_to_stderr(
+        f"{plural(len(found.answers), 'answer')} of which every statement has a verdict of people"
+    )
     if found.unfinished:
-        say(f"left out: {plural(found.unfinished, 'answer')} of which only some have one")
+        print_to_stderr(
+            f"left out: {plural(found.unfinished, 'answer')} of which only some have one"
+        )
     if found.unfair:
-        say(f"left out: {plural(found.unfair, 'answer')} without any fair statement")
+        print_to_stderr(f"left out: {plural(found.unfair, 'answer')} without any fair statement")
     return [ragas_json(found.answers)]

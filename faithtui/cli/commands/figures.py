@@ -10,12 +10,12 @@ from faithtui.agreement.imported_scores.figures import ScaleFigures, shipped_fig
 from faithtui.agreement.imported_scores.judges import Detection, JudgeFigures
 from faithtui.agreement.imported_scores.units import RatedScale, ScoredConversation, UnitKind
 from faithtui.cli.commands.figures_json import figures_json
-from faithtui.cli.output import Column, plural, put, put_json, put_table
+from faithtui.cli.output import Column, plural, print_json, print_table, print_text
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 from faithtui.domain.text.sanitizing import visible_line
-from faithtui.formats.readers.imported_scores import read_scored
+from faithtui.formats.readers.imported_scores import read_scored_conversations
 
-_POOLED = {
+_POOLING_WORDS = {
     Pooling.MAJORITY: "more than half of the people pass it",
     Pooling.WORST: "all people pass it",
     Pooling.MEAN: "people's mean level is on the passing side",
@@ -23,7 +23,7 @@ _POOLED = {
 
 
 @dataclass(frozen=True, slots=True)
-class DataSet:
+class DataSetFigures:
     """The files that are counted together, and what came out."""
 
     files: tuple[Path, ...]
@@ -31,16 +31,16 @@ class DataSet:
     scales: tuple[ScaleFigures, ...]
 
 
-def figures(paths: Sequence[Path], *, together: bool, as_json: bool) -> int:
+def print_figures(paths: Sequence[Path], *, together: bool, as_json: bool) -> int:
     """Print the figures of files, each by itself or all as one data set.
 
     Raises:
         InputError: A file or a line of it cannot be used.
     """
     parts = [tuple(paths)] if together else [(path,) for path in paths]
-    sets = [_data_set(files) for files in parts]
+    sets = [_read_data_set(files) for files in parts]
     if as_json:
-        put_json(
+        print_json(
             {
                 "level": LEVEL,
                 "sets": [
@@ -56,29 +56,31 @@ def figures(paths: Sequence[Path], *, together: bool, as_json: bool) -> int:
         return 0
     for number, each in enumerate(sets):
         if number:
-            put("")
-        _put_set(each)
+            print_text("")
+        _print_data_set(each)
     return 0
 
 
-def _data_set(files: tuple[Path, ...]) -> DataSet:
-    conversations: list[ScoredConversation] = [each for path in files for each in read_scored(path)]
-    return DataSet(files, len(conversations), shipped_figures(conversations))
+def _read_data_set(files: tuple[Path, ...]) -> DataSetFigures:
+    conversations: list[ScoredConversation] = [
+        each for path in files for each in read_scored_conversations(path)
+    ]
+    return DataSetFigures(files, len(conversations), shipped_figures(conversations))
 
 
-def _put_set(data: DataSet) -> None:
+def _print_data_set(data: DataSetFigures) -> None:
     names = " + ".join(visible_line(path.name) for path in data.files)
-    put(f"== {names}: {plural(data.conversations, 'conversation')}")
+    print_text(f"== {names}: {plural(data.conversations, 'conversation')}")
     for scale in data.scales:
-        put("")
-        for line in _about(scale.rated):
-            put(line)
+        print_text("")
+        for line in _describe_scale(scale.rated):
+            print_text(line)
         if scale.rated.convention.is_comparable:
-            _put_people(scale.people)
-            _put_judges(scale.judges)
+            _print_people(scale.people)
+            _print_judges(scale.judges)
 
 
-def _about(rated: RatedScale) -> Iterator[str]:
+def _describe_scale(rated: RatedScale) -> Iterator[str]:
     """Say what was labelled, by how many, and what was left out."""
     rule = rated.convention
     labels = sum(rated.counts.values())
@@ -96,7 +98,7 @@ def _about(rated: RatedScale) -> Iterator[str]:
         f"{'1 person' if people == 1 else f'{people} people'}"
     )
     counts = ", ".join(f"{level} ({count})" for level, count in rated.counts.items())
-    yield f"labels, worst to best: {counts}; {_passing(rule)}"
+    yield f"labels, worst to best: {counts}; {_format_passing(rule)}"
     if rated.left_out:
         left = ", ".join(
             f"{visible_line(word)} ({count})" for word, count in rated.left_out.items()
@@ -108,14 +110,14 @@ def _about(rated: RatedScale) -> Iterator[str]:
         yield "judges' scores are of whole answers and these labels of claims, so not compared"
 
 
-def _passing(rule: Convention) -> str:
+def _format_passing(rule: Convention) -> str:
     words = " and ".join(rule.passing)
     return f"{words} {'pass' if len(rule.passing) > 1 else 'passes'}"
 
 
-def _put_people(people: Sequence[PeopleFigures]) -> None:
-    put("\npeople with each other")
-    put_table(
+def _print_people(people: Sequence[PeopleFigures]) -> None:
+    print_text("\npeople with each other")
+    print_table(
         (
             Column("reading"),
             Column("categories"),
@@ -133,21 +135,21 @@ def _put_people(people: Sequence[PeopleFigures]) -> None:
                 each.view.reading.value,
                 " < ".join(each.view.categories),
                 str(each.percent.n),
-                _estimate(each.percent),
-                _estimate(each.alpha_nominal),
-                _estimate(each.alpha_ordinal),
-                _estimate(each.ac1),
-                _with_kappa(each),
-                _point(each.mean_kappa),
-                _point(each.weighted_kappa),
+                _format_estimate(each.percent),
+                _format_estimate(each.alpha_nominal),
+                _format_estimate(each.alpha_ordinal),
+                _format_estimate(each.ac1),
+                _count_pairs_with_kappa(each),
+                _format_point(each.mean_kappa),
+                _format_point(each.weighted_kappa),
             )
             for each in people
         ],
     )
     if not people[0].pairs:
         return
-    put("\npairs of people, Cohen's kappa")
-    put_table(
+    print_text("\npairs of people, Cohen's kappa")
+    print_table(
         (
             Column("pair"),
             Column("units", "right"),
@@ -157,27 +159,27 @@ def _put_people(people: Sequence[PeopleFigures]) -> None:
             (
                 f"{pairs[0].first} {pairs[0].second}",
                 str(pairs[0].kappa.n),
-                *(_estimate(pair.kappa) for pair in pairs),
+                *(_format_estimate(pair.kappa) for pair in pairs),
             )
             for pairs in zip(*(each.pairs for each in people), strict=True)
         ],
     )
 
 
-def _with_kappa(people: PeopleFigures) -> str:
+def _count_pairs_with_kappa(people: PeopleFigures) -> str:
     """Count the pairs whose kappa enters the means, out of all where some have none."""
     known = sum(pair.kappa.value is not None for pair in people.pairs)
     return str(known) if known == len(people.pairs) else f"{known} of {len(people.pairs)}"
 
 
-def _put_judges(judges: Sequence[JudgeFigures]) -> None:
+def _print_judges(judges: Sequence[JudgeFigures]) -> None:
     if not judges:
-        put("\nno judge's scores of these came with the data")
+        print_text("\nno judge's scores of these came with the data")
         return
-    _put_correlations(judges)
+    _print_correlations(judges)
     for place, detection in enumerate(judges[0].detections):
-        put(f"\njudges: an answer passes when {_POOLED[detection.pooling]}")
-        put_table(
+        print_text(f"\njudges: an answer passes when {_POOLING_WORDS[detection.pooling]}")
+        print_table(
             (
                 Column("judge"),
                 Column("pass", "right"),
@@ -188,62 +190,62 @@ def _put_judges(judges: Sequence[JudgeFigures]) -> None:
                 Column("best, same labels"),
                 Column("best, other groups"),
             ),
-            [_detection(each, each.detections[place]) for each in judges],
+            [_detection_row(each, each.detections[place]) for each in judges],
         )
     if any(each.own_reference for each in judges):
-        put("\nleft out: scores that compare a reference answer with itself")
+        print_text("\nleft out: scores that compare a reference answer with itself")
 
 
-def _put_correlations(judges: Sequence[JudgeFigures]) -> None:
-    put("\njudges: Spearman with people's mean level")
-    put_table(
+def _print_correlations(judges: Sequence[JudgeFigures]) -> None:
+    print_text("\njudges: Spearman with people's mean level")
+    print_table(
         (
             Column("judge"),
             Column("scores"),
             Column("units", "right"),
             Column("left out", "right"),
-            *(Column(_against(each.view.reading)) for each in judges[0].correlations),
+            *(Column(_correlation_title(each.view.reading)) for each in judges[0].correlations),
         ),
         [
             (
                 each.judge,
-                _range(each),
+                _format_score_range(each),
                 str(each.n),
                 str(each.without_score + each.own_reference),
-                *(_estimate(one.spearman) for one in each.correlations),
+                *(_format_estimate(one.spearman) for one in each.correlations),
             )
             for each in judges
         ],
     )
 
 
-def _against(reading: Reading) -> str:
+def _correlation_title(reading: Reading) -> str:
     return "share that pass" if reading is Reading.TWO_WAY else f"mean of {reading.value}"
 
 
-def _detection(judge: JudgeFigures, found: Detection) -> tuple[str, ...]:
-    best = _point(found.best)
+def _detection_row(judge: JudgeFigures, found: Detection) -> tuple[str, ...]:
+    best = _format_point(found.best)
     if isinstance(found.best_threshold, float):
         best += f" at {found.best_threshold:.4g}"
     return (
         judge.judge,
         str(found.passed),
         str(found.failed),
-        _estimate(found.auroc),
-        _estimate(found.balanced_accuracy),
+        _format_estimate(found.auroc),
+        _format_estimate(found.balanced_accuracy),
         "its label" if judge.is_label else "0.5",
         "" if judge.is_label else best,
-        "" if judge.is_label else _estimate(found.cross_validated),
+        "" if judge.is_label else _format_estimate(found.cross_validated),
     )
 
 
-def _range(judge: JudgeFigures) -> str:
+def _format_score_range(judge: JudgeFigures) -> str:
     if judge.lowest is None or judge.highest is None:
         return ""
     return "0 or 1" if judge.is_label else f"{judge.lowest:.2f} to {judge.highest:.2f}"
 
 
-def _estimate(estimate: Estimate) -> str:
+def _format_estimate(estimate: Estimate) -> str:
     if estimate.value is None:
         return f"- ({estimate.reason.words})" if estimate.reason else "-"
     if estimate.ci_low is None or estimate.ci_high is None:
@@ -251,5 +253,5 @@ def _estimate(estimate: Estimate) -> str:
     return f"{estimate.value:.3f} [{estimate.ci_low:.3f}, {estimate.ci_high:.3f}]"
 
 
-def _point(point: Point) -> str:
+def _format_point(point: Point) -> str:
     return f"- ({point.words})" if isinstance(point, Reason) else f"{point:.3f}"

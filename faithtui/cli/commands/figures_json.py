@@ -22,8 +22,8 @@ def figures_json(figures: ScaleFigures) -> dict[str, object]:
         "labels": dict(rated.counts),
         "left_out": dict(rated.left_out),
         "not_assigned": rated.not_assigned,
-        "between_people": [_people(each) for each in figures.people],
-        "judges": [_judge(each) for each in figures.judges],
+        "between_people": [_people_json(each) for each in figures.people],
+        "judges": [_judge_json(each) for each in figures.judges],
     }
 
 
@@ -43,7 +43,7 @@ def estimate_json(estimate: Estimate) -> dict[str, object]:
     }
 
 
-def _people(people: PeopleFigures) -> dict[str, object]:
+def _people_json(people: PeopleFigures) -> dict[str, object]:
     return {
         "reading": people.view.reading.value,
         "categories": list(people.view.categories),
@@ -51,8 +51,8 @@ def _people(people: PeopleFigures) -> dict[str, object]:
         "alpha_nominal": estimate_json(people.alpha_nominal),
         "alpha_ordinal": estimate_json(people.alpha_ordinal),
         "gwet_ac1": estimate_json(people.ac1),
-        "mean_pairwise_kappa": _point(people.mean_kappa),
-        "mean_pairwise_kappa_weighted_by_n": _point(people.weighted_kappa),
+        "mean_pairwise_kappa": _point_json(people.mean_kappa),
+        "mean_pairwise_kappa_weighted_by_n": _point_json(people.weighted_kappa),
         "pairs": [
             {"first": pair.first, "second": pair.second, "cohen_kappa": estimate_json(pair.kappa)}
             for pair in people.pairs
@@ -60,7 +60,7 @@ def _people(people: PeopleFigures) -> dict[str, object]:
     }
 
 
-def _judge(judge: JudgeFigures) -> dict[str, object]:
+def _judge_json(judge: JudgeFigures) -> dict[str, object]:
     return {
         "judge": judge.judge,
         "n": judge.n,
@@ -73,23 +73,23 @@ def _judge(judge: JudgeFigures) -> dict[str, object]:
         "spearman": {
             each.view.reading.value: estimate_json(each.spearman) for each in judge.correlations
         },
-        "detection": {each.pooling.value: _detection(each) for each in judge.detections},
+        "detection": {each.pooling.value: _detection_json(each) for each in judge.detections},
     }
 
 
-def _detection(detection: Detection) -> dict[str, object]:
+def _detection_json(detection: Detection) -> dict[str, object]:
     return {
         "people_pass": detection.passed,
         "people_fail": detection.failed,
         "auroc": estimate_json(detection.auroc),
         "balanced_accuracy_at_0.5": estimate_json(detection.balanced_accuracy),
-        "best_threshold_same_labels": _point(detection.best_threshold),
-        "balanced_accuracy_best_same_labels": _point(detection.best),
+        "best_threshold_same_labels": _point_json(detection.best_threshold),
+        "balanced_accuracy_best_same_labels": _point_json(detection.best),
         "balanced_accuracy_cross_validated": estimate_json(detection.cross_validated),
     }
 
 
-def _point(point: Point) -> dict[str, object]:
+def _point_json(point: Point) -> dict[str, object]:
     if isinstance(point, Reason):
         return {"value": None, "reason": point.value}
     return {"value": point, "reason": None}

@@ -11,20 +11,20 @@ from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import Level
 from faithtui.cli.commands.figures_json import estimate_json
 from faithtui.cli.commands.report import read_idk_rule
-from faithtui.cli.output import Column, put, put_json, put_table, say
-from faithtui.cli.stores import open_store, run_id
+from faithtui.cli.output import Column, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.stores import open_store, read_run_id
 from faithtui.cli.streams import ReaderGone
 from faithtui.config import load_settings
 from faithtui.domain.ids import SampleId
 from faithtui.engine.integrity.run_checks import check_for_moment
 from faithtui.engine.review import gate as gate_run
-from faithtui.engine.review.gate import GateOrder, GateResult
+from faithtui.engine.review.gate import GateRequest, GateResult
 from faithtui.errors import ConfigError, FaithtuiError
 
 BROKEN = EXIT_CODES[Outcome.STALE]
 
 
-def order(
+def make_gate_order(
     *,
     kappa: float | None,
     recall_no: float | None,
@@ -40,7 +40,7 @@ def order(
     certificate: Path | None,
     write: Path | None,
     force: bool,
-) -> GateOrder:
+) -> GateRequest:
     """Put what was typed into an order.
 
     Raises:
@@ -49,7 +49,7 @@ def order(
     if level is not None and level not in tuple(Level):
         raise ConfigError(f"there is no level `{level}`; known: {', '.join(Level)}")
     basis = None if lower is None else Basis.LOWER if lower else Basis.POINT
-    return GateOrder(
+    return GateRequest(
         kappa=kappa,
         recall_no=recall_no,
         score=score,
@@ -67,50 +67,50 @@ def order(
     )
 
 
-def gate(store: Path | None, run: str, order: GateOrder, *, as_json: bool) -> int:
+def print_gate(store: Path | None, run: str, order: GateRequest, *, as_json: bool) -> int:
     """Hold a run against thresholds, print each, and give the exit code."""
     with open_store(store, load_settings()) as opened:
         opened.refuse_changed_labels()
-        number = run_id(opened, run)
+        number = read_run_id(opened, run)
         check_for_moment(opened, number)
-        result = gate_run.gate(opened, number, order)
-    _print(result, as_json=as_json)
+        result = gate_run.check_gate(opened, number, order)
+    _print_result(result, as_json=as_json)
     return EXIT_CODES[result.outcome]
 
 
-def guarded(work: Callable[[], int]) -> int:
+def run_or_broken(work: Callable[[], int]) -> int:
     """Run something whose exit code means something, so that no error passes for a result."""
     try:
         return work()
     except FaithtuiError as error:
-        say(f"error: {error}")
+        print_to_stderr(f"error: {error}")
     except Exception:  # Python ends with 1 after a bug, which would say here: below a threshold.
         traceback.print_exc()
     return BROKEN
 
 
-def _print(result: GateResult, *, as_json: bool) -> None:
+def _print_result(result: GateResult, *, as_json: bool) -> None:
     try:
         if as_json:
-            put_json(_as_json(result))
+            print_json(_as_json(result))
         else:
-            _put(result)
+            _print_table(result)
         for note in result.notes:
-            say(f"note: {note}")
+            print_to_stderr(f"note: {note}")
         for reason in result.broken:
-            say(f"stale or broken: {reason}")
+            print_to_stderr(f"stale or broken: {reason}")
         sys.stdout.flush()
     except ReaderGone:
         pass  # the exit code is the answer, and it stands
 
 
-def _put(result: GateResult) -> None:
+def _print_table(result: GateResult) -> None:
     row = result.row
-    put(
+    print_text(
         f"run {row.id}: {row.spec.metric} by {row.spec.judge_title} against people, "
-        f"{result.measured.level}{_counted(result)}"
+        f"{result.measured.level}{_format_counting_rules(result)}"
     )
-    put_table(
+    print_table(
         [
             Column("CRITERION"),
             Column("VALUE", "right"),
@@ -119,42 +119,42 @@ def _put(result: GateResult) -> None:
             Column("RESULT"),
             Column("WHY", flexible=True),
         ],
-        [_row(each, result.thresholds.basis) for each in result.checks],
+        [_check_row(each, result.thresholds.basis) for each in result.checks],
     )
-    put(f"result: {result.outcome}")
+    print_text(f"result: {result.outcome}")
     if result.written is not None:
-        put(f"certificate: {result.written}")
+        print_text(f"certificate: {result.written}")
 
 
-def _counted(result: GateResult) -> str:
+def _format_counting_rules(result: GateResult) -> str:
     """Say what is unusual in how labels were counted."""
     settings = result.settings
     words = "" if settings.idk is IdkRule.THREE else f", idk treated as {settings.idk.option}"
     return f"{words}, blind verdicts only" if settings.blind_only else words
 
 
-def _row(check: Check, basis: Basis) -> tuple[str, ...]:
+def _check_row(check: Check, basis: Basis) -> tuple[str, ...]:
     most = check.criterion is Criterion.AGE
     sign = "at most" if most else "at least"
     of = " (lower end)" if check.estimate is not None and basis is Basis.LOWER else ""
     return (
         TITLES[check.criterion],
-        "–" if check.value is None else _number(check.value),
-        _interval(check),
-        f"{sign} {_number(check.threshold)}{of}",
+        "–" if check.value is None else _format_number(check.value),
+        _format_interval(check),
+        f"{sign} {_format_number(check.threshold)}{of}",
         check.outcome.value,
         check.reason,
     )
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     """Write a whole number as one, others with three decimals or as they were typed."""
     if isclose(value, round(value), abs_tol=1e-12):
         return f"{round(value):,}" if abs(value) > 1 else f"{value:g}"
     return f"{value:.3f}"
 
 
-def _interval(check: Check) -> str:
+def _format_interval(check: Check) -> str:
     found = check.estimate
     if found is None or found.ci_low is None or found.ci_high is None:
         return ""

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from faithtui.cli.output import Column, put, put_json, put_table, say
+from faithtui.cli.output import Column, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store
 from faithtui.config import load_settings
 from faithtui.errors import ConfigError, InputError
@@ -13,17 +13,17 @@ _STDIN = Path("-")
 ACTIONS = ("show", "set", "history")
 
 
-def guideline(
+def run_guideline_action(
     store: Path | None, action: str, file: Path | None, reviewer: str | None, *, as_json: bool
 ) -> int:
     """Show, set or list."""
     match action, file:
         case "show", None:
-            return _show(store, as_json=as_json)
+            return _show_current(store, as_json=as_json)
         case "history", None:
-            return _history(store, as_json=as_json)
+            return _list_versions(store, as_json=as_json)
         case "set", Path():
-            return _put_in_force(store, file, reviewer, as_json=as_json)
+            return _set_guideline(store, file, reviewer, as_json=as_json)
         case "set", None:
             raise ConfigError("no text is named: faithtui guideline set FILE, with - for stdin")
         case "show" | "history", _:
@@ -31,45 +31,47 @@ def guideline(
     raise ConfigError(f"`{action}` is no action; known: {', '.join(ACTIONS)}")
 
 
-def _show(store: Path | None, *, as_json: bool) -> int:
+def _show_current(store: Path | None, *, as_json: bool) -> int:
     """Print the guideline in force; 0 also where there is none, which is said."""
     with open_store(store, load_settings()) as opened:
         current = opened.guidelines.current()
     if as_json:
-        put_json(None if current is None else _as_json(current))
+        print_json(None if current is None else _as_json(current))
     elif current is None:
-        say("there is no guideline yet: faithtui guideline set FILE")
+        print_to_stderr("there is no guideline yet: faithtui guideline set FILE")
     else:
-        put(current.text)
+        print_text(current.text)
     return 0
 
 
-def _put_in_force(store: Path | None, file: Path, reviewer: str | None, *, as_json: bool) -> int:
+def _set_guideline(store: Path | None, file: Path, reviewer: str | None, *, as_json: bool) -> int:
     """Put a text in force."""
     settings = load_settings()
-    text = _text_of(file)
+    text = _read_text(file)
     if not text.strip():
         raise InputError("is empty; expected the text of a guideline", path=file)
     with open_store(store, settings) as opened:
         before = opened.guidelines.current()
         now = opened.guidelines.set(text, reviewer or settings.reviewer)
     if as_json:
-        put_json(_as_json(now))
+        print_json(_as_json(now))
     elif before is not None and before.digest == now.digest:
-        put(f"version {now.number} stays in force: the text is the same")
+        print_text(f"version {now.number} stays in force: the text is the same")
     else:
-        put(f"version {now.number} is in force ({now.digest}); labels given from now on name it")
+        print_text(
+            f"version {now.number} is in force ({now.digest}); labels given from now on name it"
+        )
     return 0
 
 
-def _history(store: Path | None, *, as_json: bool) -> int:
+def _list_versions(store: Path | None, *, as_json: bool) -> int:
     """List all versions, the one in force first."""
     with open_store(store, load_settings()) as opened:
         versions = opened.guidelines.versions()[::-1]
     if as_json:
-        put_json([_as_json(each) for each in versions])
+        print_json([_as_json(each) for each in versions])
         return 0
-    put_table(
+    print_table(
         [
             Column("VERSION", "right"),
             Column("DIGEST"),
@@ -91,7 +93,7 @@ def _history(store: Path | None, *, as_json: bool) -> int:
     return 0
 
 
-def _text_of(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         raw = sys.stdin.buffer.read() if file == _STDIN else file.read_bytes()
         return raw.decode("utf-8-sig")

@@ -4,14 +4,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from faithtui.cli.output import hint, plural, put, put_json, say
+from faithtui.cli.output import plural, print_hint, print_json, print_text, print_to_stderr
 from faithtui.cli.stores import open_store
 from faithtui.config import load_settings
 from faithtui.engine.dataset_import import FileImport, ImportProgress, ImportResult, import_files
 from faithtui.errors import ConfigError, InputError
 
 FORMATS = ("auto", "jsonl")
-TOLD = 10_000
+MOST_PRINTED = 10_000
 """Refused lines that are told one by one, all that an import keeps; the rest is counted."""
 
 
@@ -33,28 +33,30 @@ def import_paths(
             paths,
             source=source,
             strict=strict,
-            report=progress_line(),
+            report=make_import_progress(),
             with_arrays=form == "auto",
         )
-    for refusal in result.refusals[:TOLD]:
-        say(str(refusal))
-    if result.refused > TOLD:
-        say(f"… and {result.refused - TOLD} more refused")
-    for new, stored in result.same_content[:TOLD]:
-        say(f"note: {new} has the same turns as {stored}; both are kept")
+    for refusal in result.refusals[:MOST_PRINTED]:
+        print_to_stderr(str(refusal))
+    if result.refused > MOST_PRINTED:
+        print_to_stderr(f"… and {result.refused - MOST_PRINTED} more refused")
+    for new, stored in result.same_content[:MOST_PRINTED]:
+        print_to_stderr(f"note: {new} has the same turns as {stored}; both are kept")
     if as_json:
-        put_json(_as_json(result, strict))
+        print_json(_as_json(result, strict))
     else:
         for each in result.files:
-            put(_line(each))
+            print_text(_format_file(each))
         if strict and result.refused:
-            put("nothing was imported, because of --strict")
+            print_text("nothing was imported, because of --strict")
         elif any(each.new for each in result.files):
-            hint("next: `faithtui run` judges them on this machine; --judge names another judge")
+            print_hint(
+                "next: `faithtui run` judges them on this machine; --judge names another judge"
+            )
     return InputError.exit_code if result.refused else 0
 
 
-class _ProgressLine:
+class _ImportProgressLine:
     """How far an import has come, on stderr, where somebody watches."""
 
     def __init__(self) -> None:
@@ -71,12 +73,12 @@ class _ProgressLine:
         sys.stderr.flush()
 
 
-def progress_line() -> _ProgressLine:
+def make_import_progress() -> _ImportProgressLine:
     """Make a listener for `import_files`."""
-    return _ProgressLine()
+    return _ImportProgressLine()
 
 
-def _line(each: FileImport) -> str:
+def _format_file(each: FileImport) -> str:
     parts = [f"{each.new} new"]
     if each.unchanged:
         parts.append(f"{each.unchanged} unchanged")

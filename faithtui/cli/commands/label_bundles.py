@@ -4,8 +4,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from faithtui.cli.output import plural, print_file_name, put, put_document, put_json, say
-from faithtui.cli.stores import open_store, run_id
+from faithtui.cli.output import (
+    plural,
+    print_document,
+    print_file_name,
+    print_json,
+    print_text,
+    print_to_stderr,
+)
+from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings
 from faithtui.domain.label_bundle import ConversationName
 from faithtui.domain.text.sanitizing import visible_line
@@ -14,21 +21,21 @@ from faithtui.engine.review.label_bundles import (
     export_labels,
     label_lines,
     merge_files,
-    way_out,
+    suggest_remedy,
 )
 from faithtui.errors import ConfigError, InputError
 
 KINDS = ("labels",)
 """What can be exported."""
-TOLD = 1_000
+MOST_PRINTED = 1_000
 """Refused lines, and conversations that are not here, that are told one by one."""
-_MOST = 500
+_MOST_CHARACTERS = 500
 """Characters of what is told of one of them."""
-_NAME = 100
+_MOST_OF_NAME = 100
 """Characters of a name in it."""
 
 
-def export(
+def write_label_bundle(
     store: Path | None,
     what: str,
     output: Path | None,
@@ -42,42 +49,50 @@ def export(
     if what not in KINDS:
         raise ConfigError(f"there is nothing called `{what}` to export; known: {', '.join(KINDS)}")
     with open_store(store, load_settings()) as opened:
-        chosen = None if run is None else run_id(opened, run)
+        chosen = None if run is None else read_run_id(opened, run)
         if output is None:
-            put_document(label_lines(opened, chosen, reviewers))
+            print_document(label_lines(opened, chosen, reviewers))
             return 0
         export_labels(opened, output, chosen, reviewers, force=force)
     print_file_name(output, as_json=as_json)
     return 0
 
 
-def merge(store: Path | None, paths: Sequence[Path], *, as_json: bool) -> int:
+def merge_bundles(store: Path | None, paths: Sequence[Path], *, as_json: bool) -> int:
     """Merge bundles; 0, or 3 when something in them is not in the store now."""
     with open_store(store, load_settings()) as opened:
         result = merge_files(opened, paths)
-    for refusal in result.refusals[:TOLD]:
-        say(visible_line(str(refusal), _MOST))
-    if len(result.refusals) > TOLD:
-        say(f"… and {len(result.refusals) - TOLD} more refused")
-    for each in result.merged.elsewhere[:TOLD]:
+    for refusal in result.refusals[:MOST_PRINTED]:
+        print_to_stderr(visible_line(str(refusal), _MOST_CHARACTERS))
+    if len(result.refusals) > MOST_PRINTED:
+        print_to_stderr(f"… and {len(result.refusals) - MOST_PRINTED} more refused")
+    for each in result.merged.unmerged[:MOST_PRINTED]:
         # What to do is said at the end, which a long name must not push out.
-        short = replace(each, conversation=_shortened(each.conversation))
-        say(visible_line(f"not merged, {plural(each.acts, 'act')}: {way_out(short)}"))
-    if len(result.merged.elsewhere) > TOLD:
-        say(f"… and {plural(len(result.merged.elsewhere) - TOLD, 'more conversation')}")
+        short = replace(each, conversation=_shorten_name(each.conversation))
+        print_to_stderr(
+            visible_line(f"not merged, {plural(each.acts, 'act')}: {suggest_remedy(short)}")
+        )
+    if len(result.merged.unmerged) > MOST_PRINTED:
+        print_to_stderr(
+            f"… and {plural(len(result.merged.unmerged) - MOST_PRINTED, 'more conversation')}"
+        )
     if as_json:
-        put_json(_as_json(result))
+        print_json(_as_json(result))
     else:
-        put(_line(result))
-        put(f"state {result.digest}")
-    return 0 if result.complete else InputError.exit_code
+        print_text(_format_result(result))
+        print_text(f"state {result.digest}")
+    return 0 if result.is_complete else InputError.exit_code
 
 
-def _shortened(name: ConversationName) -> ConversationName:
-    return replace(name, source=visible_line(name.source, _NAME), key=visible_line(name.key, _NAME))
+def _shorten_name(name: ConversationName) -> ConversationName:
+    return replace(
+        name,
+        source=visible_line(name.source, _MOST_OF_NAME),
+        key=visible_line(name.key, _MOST_OF_NAME),
+    )
 
 
-def _line(result: MergeResult) -> str:
+def _format_result(result: MergeResult) -> str:
     merged = result.merged
     parts = [plural(merged.new, "new act"), f"{merged.known} known"]
     for count, word in (
@@ -87,8 +102,8 @@ def _line(result: MergeResult) -> str:
     ):
         if count:
             parts.append(plural(count, word))
-    if merged.elsewhere:
-        parts.append(f"{merged.acts_elsewhere} not merged")
+    if merged.unmerged:
+        parts.append(f"{merged.unmerged_acts} not merged")
     if result.refusals:
         parts.append(f"{len(result.refusals)} refused")
     return ", ".join(parts)
@@ -104,7 +119,7 @@ def _as_json(result: MergeResult) -> dict[str, object]:
         "new_guidelines": merged.new_guidelines,
         "not_merged": [
             {**asdict(each.conversation), "why": each.why, "acts": each.acts}
-            for each in merged.elsewhere
+            for each in merged.unmerged
         ],
         "refusals": [
             {

@@ -1,17 +1,17 @@
 """`faithtui metrics`."""
 
-from faithtui.cli.output import Column, put, put_json, put_table
-from faithtui.metrics.registry import METRICS, Entry, entry, options_told
+from faithtui.cli.output import Column, print_json, print_table, print_text
+from faithtui.metrics.registry import METRICS, MetricEntry, describe_options, find_metric
 
 
-def metrics(metric: str | None, *, as_json: bool) -> int:
+def print_metrics(metric: str | None, *, as_json: bool) -> int:
     """List the metrics, or the options of one."""
     if metric is not None:
-        return _one(entry(metric), as_json=as_json)
+        return _print_metric(find_metric(metric), as_json=as_json)
     if as_json:
-        put_json([_metric_json(each) for each in METRICS])
+        print_json([_metric_json(each) for each in METRICS])
         return 0
-    put_table(
+    print_table(
         (Column("metric"), Column("title"), Column("after"), Column("judges"), Column("labels")),
         [
             (
@@ -27,28 +27,28 @@ def metrics(metric: str | None, *, as_json: bool) -> int:
     return 0
 
 
-def _one(found: Entry, *, as_json: bool) -> int:
-    options = options_told(found.spec.key)
+def _print_metric(found: MetricEntry, *, as_json: bool) -> int:
+    options = describe_options(found.spec.key)
     if as_json:
         told = [
             {"option": each.name, "default": each.default, "meaning": each.meaning}
             for each in options
         ]
-        put_json({**_metric_json(found), "options": told})
+        print_json({**_metric_json(found), "options": told})
         return 0
-    put(f"{found.spec.key}: {found.spec.title}, after {found.spec.peer}")
-    put_table(
+    print_text(f"{found.spec.key}: {found.spec.title}, after {found.spec.peer}")
+    print_table(
         (Column("option"), Column("default"), Column("meaning", flexible=True)),
-        [(each.name, _shown(each.default), each.meaning) for each in options],
+        [(each.name, _format_default(each.default), each.meaning) for each in options],
     )
     return 0
 
 
-def _shown(default: object) -> str:
+def _format_default(default: object) -> str:
     return str(default).lower() if default is None or isinstance(default, bool) else str(default)
 
 
-def _metric_json(found: Entry) -> dict[str, object]:
+def _metric_json(found: MetricEntry) -> dict[str, object]:
     spec = found.spec
     return {
         "metric": spec.key,

@@ -5,22 +5,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from faithtui.agreement.statistics.calibration import Bin
-from faithtui.cli.output import Column, plural, put, put_json, put_table, say
-from faithtui.cli.stores import open_store, run_id
+from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings
 from faithtui.engine.review.recalibration import (
     RecalibrationPreview,
-    apply,
-    in_force,
-    preview,
-    withdraw,
+    apply_recalibration,
+    find_current_recalibration,
+    preview_recalibration,
+    withdraw_recalibration,
 )
 from faithtui.errors import ConfigError
 from faithtui.store.calls.recalibrations import StoredRecalibration
 from faithtui.store.store import Store
 
 
-def recalibrate(
+def run_recalibration(
     store: Path | None,
     run: str | None,
     reviewer: str | None,
@@ -38,35 +38,39 @@ def recalibrate(
     settings = load_settings()
     with open_store(store, settings) as opened:
         if wants_withdraw:
-            return _withdrawn(opened, as_json=as_json)
-        wanted = preview(opened, None if run is None else run_id(opened, run))
+            return _withdraw_recalibration(opened, as_json=as_json)
+        wanted = preview_recalibration(opened, None if run is None else read_run_id(opened, run))
         if not as_json:
-            _put(wanted)
-        is_applied = wants_apply and (is_sure or _is_agreed())
+            _print_preview(wanted)
+        is_applied = wants_apply and (is_sure or _ask_confirmation())
         if is_applied:
-            apply(opened, wanted, reviewer or settings.reviewer)
-        stands = in_force(opened)
+            apply_recalibration(opened, wanted, reviewer or settings.reviewer)
+        stands = find_current_recalibration(opened)
     if as_json:
-        put_json(_as_json(wanted, stands))
+        print_json(_as_json(wanted, stands))
     elif is_applied:
-        say("applied: new runs of the embedded judge use it; faithtui judge recalibrate --withdraw")
+        print_to_stderr(
+            "applied: new runs of the embedded judge use it; faithtui judge recalibrate --withdraw"
+        )
     else:
-        say("nothing was changed" if wants_apply else "nothing was changed; --apply applies it")
+        print_to_stderr(
+            "nothing was changed" if wants_apply else "nothing was changed; --apply applies it"
+        )
     return 0
 
 
-def _withdrawn(opened: Store, *, as_json: bool) -> int:
-    was_there = withdraw(opened)
+def _withdraw_recalibration(opened: Store, *, as_json: bool) -> int:
+    was_there = withdraw_recalibration(opened)
     if as_json:
-        put_json({"withdrawn": was_there, "in_force": None})
+        print_json({"withdrawn": was_there, "in_force": None})
     elif was_there:
-        say("withdrawn: new runs of the embedded judge use it as it was shipped")
+        print_to_stderr("withdrawn: new runs of the embedded judge use it as it was shipped")
     else:
-        say("there was nothing to withdraw: the embedded judge is as it was shipped")
+        print_to_stderr("there was nothing to withdraw: the embedded judge is as it was shipped")
     return 0
 
 
-def _is_agreed() -> bool:
+def _ask_confirmation() -> bool:
     """Ask a person.
 
     Raises:
@@ -74,16 +78,18 @@ def _is_agreed() -> bool:
     """
     if not sys.stdin.isatty():
         raise ConfigError("nobody can be asked here; --yes applies it without asking")
-    say("Use it in new runs of the embedded judge? [y/N]")
+    print_to_stderr("Use it in new runs of the embedded judge? [y/N]")
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
 
-def _put(wanted: RecalibrationPreview) -> None:
+def _print_preview(wanted: RecalibrationPreview) -> None:
     found = wanted.effect
     runs = ", ".join(map(str, wanted.runs))
-    put(f"{plural(found.labels, 'label')} on claims of {plural(found.groups, 'group')}, run {runs}")
-    put(f"log odds × {found.fitted.slope:.3f} {found.fitted.intercept:+.3f}")
-    put_table(
+    print_text(
+        f"{plural(found.labels, 'label')} on claims of {plural(found.groups, 'group')}, run {runs}"
+    )
+    print_text(f"log odds × {found.fitted.slope:.3f} {found.fitted.intercept:+.3f}")
+    print_table(
         [
             Column("PROBABILITY"),
             Column("BEFORE", "right"),
@@ -93,27 +99,29 @@ def _put(wanted: RecalibrationPreview) -> None:
             Column("STATED", "right"),
             Column("TRUE", "right"),
         ],
-        _rows(found.bins_before, found.bins_after),
+        _make_bin_rows(found.bins_before, found.bins_after),
     )
-    put(
+    print_text(
         f"calibration error {found.error_before:.3f} before, {found.error_after:.3f} after "
         "(each conversation moved by numbers fitted without it)"
     )
-    put(
+    print_text(
         f"verdicts of labelled claims that would change: {found.raised} from idk to yes, "
         f"{found.lowered} from yes to idk"
     )
     if found.error_after >= found.error_before:
-        put("It does not help: the probabilities fit these labels already, or no two numbers can.")
+        print_text(
+            "It does not help: the probabilities fit these labels already, or no two numbers can."
+        )
     if wanted.in_force is not None:
         stands = wanted.in_force
-        put(
+        print_text(
             f"in force now: recalibrated on {plural(stands.labels, 'label')} by "
             f"{stands.reviewer}, {stands.created_at:%Y-%m-%d}"
         )
 
 
-def _rows(before: Sequence[Bin], after: Sequence[Bin]) -> list[tuple[str, ...]]:
+def _make_bin_rows(before: Sequence[Bin], after: Sequence[Bin]) -> list[tuple[str, ...]]:
     """One row per bin that holds anything before or after."""
     old = {round(each.low, 6): each for each in before}
     new = {round(each.low, 6): each for each in after}
@@ -121,12 +129,16 @@ def _rows(before: Sequence[Bin], after: Sequence[Bin]) -> list[tuple[str, ...]]:
     for low in sorted(old.keys() | new.keys()):
         edges = old.get(low) or new[low]
         rows.append(
-            (f"{edges.low:.1f} to {edges.high:.1f}", *_cells(old.get(low)), *_cells(new.get(low)))
+            (
+                f"{edges.low:.1f} to {edges.high:.1f}",
+                *_bin_cells(old.get(low)),
+                *_bin_cells(new.get(low)),
+            )
         )
     return rows
 
 
-def _cells(found: Bin | None) -> tuple[str, str, str]:
+def _bin_cells(found: Bin | None) -> tuple[str, str, str]:
     if found is None:
         return "0", "", ""
     return str(found.n), f"{found.mean:.2f}", f"{found.observed:.2f}"
@@ -145,8 +157,8 @@ def _as_json(wanted: RecalibrationPreview, stands: StoredRecalibration | None) -
         "error_after": found.error_after,
         "raised": found.raised,
         "lowered": found.lowered,
-        "bins_before": [_bin(each) for each in found.bins_before],
-        "bins_after": [_bin(each) for each in found.bins_after],
+        "bins_before": [_bin_json(each) for each in found.bins_before],
+        "bins_after": [_bin_json(each) for each in found.bins_after],
         "in_force": None
         if stands is None
         else {
@@ -159,7 +171,7 @@ def _as_json(wanted: RecalibrationPreview, stands: StoredRecalibration | None) -
     }
 
 
-def _bin(found: Bin) -> dict[str, float]:
+def _bin_json(found: Bin) -> dict[str, float]:
     return {
         "low": found.low,
         "high": found.high,

@@ -7,21 +7,21 @@ from typing import TypeVar, get_args
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import Duplicates
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
-from faithtui.cli.exposure import record_conversations
-from faithtui.cli.output import plural, put, put_document, put_json, say
-from faithtui.cli.stores import open_store, run_id
-from faithtui.config import load_configured
+from faithtui.cli.exposure import record_run_exposure
+from faithtui.cli.output import plural, print_document, print_json, print_text, print_to_stderr
+from faithtui.cli.stores import open_store, read_run_id
+from faithtui.config import load_settings_with_origins
 from faithtui.domain.ids import ConversationId, SampleId
 from faithtui.engine.integrity.run_checks import check_for_moment
 from faithtui.engine.review.agreement_report import (
     FILES,
     Format,
     RunAgreement,
-    render,
-    run_agreement,
-    write_files,
+    compute_run_agreement,
+    render_report,
+    write_report_files,
 )
-from faithtui.engine.review.splits import opened_test, read_split, test_among
+from faithtui.engine.review.splits import count_test_conversations, parse_split, record_test_opening
 from faithtui.errors import ConfigError
 from faithtui.store.store import Store
 
@@ -30,7 +30,7 @@ WordT = TypeVar("WordT", bound=StrEnum)
 MOST_RESAMPLES = 100_000
 
 
-def report(
+def write_agreement_report(
     store: Path | None,
     run: str,
     *,
@@ -45,35 +45,35 @@ def report(
 ) -> int:
     """Write a run's agreement report to files, or one format of it to stdout."""
     default = "json" if as_json and output is None else "md" if output is None else ",".join(FILES)
-    chosen = _formats(formats or default)
+    chosen = _read_formats(formats or default)
     if len(chosen) > 1 and output is None:
         raise ConfigError("stdout takes one format; name a folder for several with -o DIR")
-    part = read_split(split)
-    configured = load_configured()
+    part = parse_split(split)
+    configured = load_settings_with_origins()
     with open_store(store, configured.settings) as opened:
         opened.refuse_changed_labels()
-        found = run_id(opened, run)
-        other = None if compare is None else run_id(opened, compare)
+        found = read_run_id(opened, run)
+        other = None if compare is None else read_run_id(opened, compare)
         runs = (found,) if other is None else (found, other)
-        opening = opened_test(
+        opening = record_test_opening(
             opened, part, "report", runs, reviewer or configured.settings.reviewer
         )
         if opening is not None:
-            say(opening.sentence)
+            print_to_stderr(opening.warning)
         check_for_moment(opened, found)
-        agreement = run_agreement(opened, found, settings, other, part)
+        agreement = compute_run_agreement(opened, found, settings, other, part)
         _warn_of_test(opened, agreement)
         if output is not None:
-            written = write_files(opened, agreement, chosen, output, include_text=text)
+            written = write_report_files(opened, agreement, chosen, output, include_text=text)
             if as_json:
-                put_json([str(path) for path in written])
+                print_json([str(path) for path in written])
             else:
                 for path in written:
-                    put(str(path))
+                    print_text(str(path))
             return 0
-        seen = shown_conversations(agreement, chosen[0])
-        record_conversations(opened, found, seen, configured, reviewer)
-        put_document(render(opened, agreement, chosen[0], include_text=text))
+        seen = list_exposed_conversations(agreement, chosen[0])
+        record_run_exposure(opened, found, seen, configured, reviewer)
+        print_document(render_report(opened, agreement, chosen[0], include_text=text))
     return 0
 
 
@@ -81,16 +81,18 @@ def _warn_of_test(store: Store, agreement: RunAgreement) -> None:
     """Say so when figures look at the test part without anybody having asked for it."""
     if agreement.split is not None:
         return
-    within = test_among(store, [each.conversation for each in agreement.claims if each.human])
+    within = count_test_conversations(
+        store, [each.conversation for each in agreement.claims if each.human]
+    )
     if within:
-        say(
+        print_to_stderr(
             f"note: {plural(within, 'labelled conversation')} of the test split "
             f"{'is' if within == 1 else 'are'} in these figures, and this look is not counted; "
             "--split dev leaves them out, --split test looks at them alone and counts it"
         )
 
 
-def shown_conversations(agreement: RunAgreement, form: Format) -> list[ConversationId]:
+def list_exposed_conversations(agreement: RunAgreement, form: Format) -> list[ConversationId]:
     """Name the conversations of which a format shows what the judge said of single claims."""
     if form == "csv":
         return [each.conversation for each in agreement.claims]
@@ -98,7 +100,7 @@ def shown_conversations(agreement: RunAgreement, form: Format) -> list[Conversat
     return [each.conversation for level in report.levels for each in level.disagreements]
 
 
-def settings_from(
+def make_report_settings(
     *,
     level: float,
     duplicates: str,
@@ -131,7 +133,7 @@ def settings_from(
         level=level,
         duplicates=known[duplicates],
         idk=read_idk_rule(idk),
-        interval=read_word(IntervalMethod, interval, "kind of interval"),
+        interval=read_choice(IntervalMethod, interval, "kind of interval"),
         resamples=resamples,
         seed=seed,
         ordinal=ordinal,
@@ -153,11 +155,13 @@ def read_idk_rule(text: str) -> IdkRule:
         known = ", ".join(each.option for each in IdkRule)
         raise ConfigError(f"there is no idk rule `{text}`; known: {known}") from None
     if text != rule.option:
-        say(f"--idk {text} is now called --idk {rule.option}; the earlier word will be removed")
+        print_to_stderr(
+            f"--idk {text} is now called --idk {rule.option}; the earlier word will be removed"
+        )
     return rule
 
 
-def read_word(kind: type[WordT], text: str, name: str) -> WordT:
+def read_choice(kind: type[WordT], text: str, name: str) -> WordT:
     """Read one of the words that an option knows.
 
     Raises:
@@ -170,7 +174,7 @@ def read_word(kind: type[WordT], text: str, name: str) -> WordT:
         raise ConfigError(f"there is no {name} `{text}`; known: {known}") from None
 
 
-def _formats(text: str) -> tuple[Format, ...]:
+def _read_formats(text: str) -> tuple[Format, ...]:
     known: dict[str, Format] = {name: name for name in get_args(Format)}
     chosen = [part.strip().lower() for part in text.split(",") if part.strip()]
     for name in chosen:

@@ -5,24 +5,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from faithtui.cli.commands.show_metrics import compared_json, put_compared
-from faithtui.cli.exposure import record_seen
-from faithtui.cli.output import Column, plural, put, put_json, put_table, say
-from faithtui.cli.run.run_outcome import how_to_go_on
-from faithtui.cli.stores import open_store, run_id
-from faithtui.config import load_configured, load_settings
+from faithtui.cli.commands.show_metrics import metric_comparison_json, print_metric_comparison
+from faithtui.cli.exposure import record_exposure
+from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.run.run_outcome import format_resume_hint
+from faithtui.cli.stores import open_store, read_run_id
+from faithtui.config import load_settings, load_settings_with_origins
 from faithtui.domain.filters import Filter, Scope, read_filter
 from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.label_sets import LabelSet
-from faithtui.domain.scores import Score, ScoreSet, ScoreState, left_out_words
+from faithtui.domain.scores import Score, ScoreSet, ScoreState, format_left_out
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.engine.integrity.run_checks import check_for_moment
-from faithtui.engine.review.conversation_json import item_json, run_json, view_json
+from faithtui.engine.review.conversation_json import item_to_json, run_to_json, view_to_json
 from faithtui.engine.runs.workers import read_run, read_runs
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import MetricSpec
-from faithtui.metrics.registry import entry
+from faithtui.metrics.registry import find_metric
 from faithtui.store.records import (
     ClaimView,
     ItemRow,
@@ -33,26 +33,26 @@ from faithtui.store.records import (
     TruthView,
 )
 from faithtui.store.store import Store
-from faithtui.tui.screen.filter_matching import ground_for, matching
+from faithtui.tui.screen.filter_matching import find_claims, ground_for
 
 PAGE = 500
 """Conversations fetched at a time."""
 
 
-def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
+def print_runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
     """List the runs, or those that were archived."""
     with open_store(store, load_settings()) as opened:
         rows = [row for row in read_runs(opened) if (row.archived_at is not None) is archived]
-        out = opened.batches.all_out()
+        out = opened.batches.sum_all_outstanding()
     if as_json:
-        put_json(
+        print_json(
             [
-                {**run_json(row), "questions_out": out[row.id].questions if row.id in out else 0}
+                {**run_to_json(row), "questions_out": out[row.id].questions if row.id in out else 0}
                 for row in rows
             ]
         )
         return 0
-    put_table(
+    print_table(
         (
             Column("run", "right"),
             Column("metric"),
@@ -85,8 +85,8 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
                 str(row.incomplete),
                 str(row.claims),
                 str(row.labelled),
-                _number(row.score),
-                _number(row.corrected if row.labelled else None),
+                _format_number(row.score),
+                _format_number(row.corrected if row.labelled else None),
                 integrity_sentence(row.spec.metric, row.integrity),
                 f"{row.created_at:%Y-%m-%d %H:%M} UTC",
             )
@@ -95,11 +95,11 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
     )
     for row in rows:
         if row.state is RunState.INTERRUPTED or row.incomplete:
-            say(how_to_go_on(row) or "")
+            print_to_stderr(format_resume_hint(row) or "")
     return 0
 
 
-def show(
+def print_run(
     store: Path | None,
     run: str,
     conversation: str | None,
@@ -113,41 +113,43 @@ def show(
     Raises:
         ConfigError: A part of the filter cannot be used, or there is no such conversation.
     """
-    configured = load_configured()
+    configured = load_settings_with_origins()
     settings = configured.settings
     with open_store(store, settings) as opened:
-        found = run_id(opened, run)
+        found = read_run_id(opened, run)
         check_for_moment(opened, found)
         items = opened.runs.item_ids(found)
         run_row = read_run(opened, found)
         spec = run_row.spec
-        labels = entry(spec.metric).spec.labels
+        labels = find_metric(spec.metric).spec.labels
         if conversation is None:
             if wanted is not None:
-                items = opened.search.items(found, _filter(wanted, spec, Scope.CONVERSATIONS))
-            _conversations(opened, items, spec.metric, labels, as_json=as_json)
-            if sentence := how_to_go_on(run_row):
-                say(sentence)
+                items = opened.search.find_items(
+                    found, _parse_filter(wanted, spec, Scope.CONVERSATIONS)
+                )
+            _print_conversations(opened, items, spec.metric, labels, as_json=as_json)
+            if sentence := format_resume_hint(run_row):
+                print_to_stderr(sentence)
             return 0
-        claims = None if wanted is None else _filter(wanted, spec, Scope.CLAIMS)
-        row = _named(opened, items, conversation)
+        claims = None if wanted is None else _parse_filter(wanted, spec, Scope.CLAIMS)
+        row = _find_conversation(opened, items, conversation)
         view = opened.runs.review_view(row.id, settings.reviewer)
         if claims is not None:
-            kept = matching(view, claims)
+            kept = find_claims(view, claims)
             view = replace(view, claims=tuple(each for each in view.claims if each.id in kept))
         compared = opened.runs.compare_view(row.conversation)
-        record_seen(opened, [row.id], configured, reviewer, in_all_runs=True)
+        record_exposure(opened, [row.id], configured, reviewer, in_all_runs=True)
     if as_json:
-        put_json({**view_json(view), "metrics_compared": compared_json(compared)})
+        print_json({**view_to_json(view), "metrics_compared": metric_comparison_json(compared)})
         return 0
-    put("\n".join(_view_lines(view)))
+    print_text("\n".join(_view_lines(view)))
     if len(compared.runs) > 1:
-        put("\nmetrics compared, answer by answer")
-        put_compared(compared)
+        print_text("\nmetrics compared, answer by answer")
+        print_metric_comparison(compared)
     return 0
 
 
-def _filter(text: str, spec: RunSpec, scope: Scope) -> Filter:
+def _parse_filter(text: str, spec: RunSpec, scope: Scope) -> Filter:
     """Read a filter.
 
     Raises:
@@ -159,7 +161,7 @@ def _filter(text: str, spec: RunSpec, scope: Scope) -> Filter:
     return reading.filter
 
 
-def _conversations(
+def _print_conversations(
     store: Store, items: tuple[ItemId, ...], metric: str, labels: LabelSet, *, as_json: bool
 ) -> None:
     rows = [
@@ -168,9 +170,9 @@ def _conversations(
         for row in store.runs.item_rows(items[start : start + PAGE])
     ]
     if as_json:
-        put_json([item_json(row, metric) for row in rows])
+        print_json([item_to_json(row, metric) for row in rows])
         return
-    put_table(
+    print_table(
         (
             Column("no", "right"),
             Column("conversation", flexible=True),
@@ -188,9 +190,9 @@ def _conversations(
             (
                 str(row.number),
                 f"{row.source}/{row.key}",
-                _state(row),
-                _number(None if row.scores is None else row.scores.windowed.value),
-                _number(
+                _format_state(row),
+                _format_number(None if row.scores is None else row.scores.windowed.value),
+                _format_number(
                     None
                     if row.corrected is None or not row.labelled
                     else row.corrected.windowed.value
@@ -207,7 +209,7 @@ def _conversations(
     )
 
 
-def _named(store: Store, items: tuple[ItemId, ...], name: str) -> ItemRow:
+def _find_conversation(store: Store, items: tuple[ItemId, ...], name: str) -> ItemRow:
     """Find a conversation of a run by its id, by `source/id`, or by its number in the run."""
     for start in range(0, len(items), PAGE):
         for row in store.runs.item_rows(items[start : start + PAGE]):
@@ -221,11 +223,11 @@ def _named(store: Store, items: tuple[ItemId, ...], name: str) -> ItemRow:
     )
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "—" if value is None else f"{value:.2f}"
 
 
-def _state(row: ItemRow) -> str:
+def _format_state(row: ItemRow) -> str:
     """Name where a conversation stands: one that lacks a verdict is not done."""
     if row.state is ItemState.DONE and row.scores is not None:
         state = row.scores.windowed.state
@@ -239,11 +241,11 @@ def _why_unscored(row: ItemRow) -> str | None:
     return None if row.scores is None else row.scores.windowed.reason
 
 
-def _score(score: Score, parts: int = 0, noun: str = "window") -> str:
+def _format_score(score: Score, parts: int = 0, noun: str = "window") -> str:
     """Write a score; of a mean also what it leaves out of so many parts."""
     if score.value is None:
         return f"{score.state.value} ({score.reason})"
-    left_out = left_out_words(score.undefined, score.skipped, parts, noun)
+    left_out = format_left_out(score.undefined, score.skipped, parts, noun)
     return f"{score.value:.2f}" + (f" ({left_out})" if left_out else "")
 
 
@@ -261,23 +263,23 @@ def _view_lines(view: ReviewView) -> list[str]:
         lines.append(f"{item.state.value}: {visible_line(item.reason)}")
     # What has no score for the reason above needs no second telling of it.
     if item.scores is not None and (item.scores.windowed.value is not None or not item.reason):
-        lines.append(f"judge: {_scores(item.scores, item.windows)}")
+        lines.append(f"judge: {_format_scores(item.scores, item.windows)}")
     if item.corrected is not None and item.labelled:
-        lines.append(f"corrected: {_scores(item.corrected, item.windows)}")
+        lines.append(f"corrected: {_format_scores(item.corrected, item.windows)}")
     lines += [
-        visible_line(f"window {each.position + 1}: {_score(each.score)}")
+        visible_line(f"window {each.position + 1}: {_format_score(each.score)}")
         for each in view.windows
         if each.score.state in (ScoreState.UNDEFINED, ScoreState.SKIPPED)
     ]
     if found := integrity_sentence(view.run.spec.metric, item.integrity):
         lines.append(found)
-    lines += _notes(view)
+    lines += _format_notes(view)
     truths = {truth.id: truth for truth in view.truths}
-    spec = entry(view.run.spec.metric).spec
+    spec = find_metric(view.run.spec.metric).spec
     labels = spec.labels
     for claim in view.claims:
-        judge = claim.judge
-        letter = "-" if judge.label is None else labels.label(judge.label).letter
+        judge = claim.home_verdict
+        letter = "-" if judge.label is None else labels.get_label(judge.label).letter
         human = "" if claim.human is None else f"  people: {claim.human}"
         windows = ", ".join(str(each.window + 1) for each in claim.verdicts)
         windows = f"window{'s' if len(claim.verdicts) > 1 else ''} {windows}"
@@ -285,21 +287,21 @@ def _view_lines(view: ReviewView) -> list[str]:
         lines += [
             "",
             f"{claim.number:>3} [{letter}]{human}  turn {claim.turn + 1},{document} {windows}",
-            *_wrapped(claim.text, "    "),
+            *_wrap_text(claim.text, "    "),
         ]
         if judge.word is not None and judge.word.strip().lower() != judge.label:
-            lines += _wrapped(f"the judge wrote: {judge.word}", "      ")
+            lines += _wrap_text(f"the judge wrote: {judge.word}", "      ")
         if judge.reason:
-            lines += _wrapped(f"judge: {judge.reason}", "      ")
+            lines += _wrap_text(f"judge: {judge.reason}", "      ")
         lines += _evidence_lines(claim, truths, spec)
     if view.reason:
-        lines += ["", *_wrapped(f"final reason: {view.reason}", "")]
+        lines += ["", *_wrap_text(f"final reason: {view.reason}", "")]
     return lines
 
 
-def _notes(view: ReviewView) -> list[str]:
+def _format_notes(view: ReviewView) -> list[str]:
     """Say what is there and not read, or not shown here."""
-    spec = entry(view.run.spec.metric).spec
+    spec = find_metric(view.run.spec.metric).spec
     lines = []
     unread = [turn.position + 1 for turn in view.turns if turn.role == "user" and turn.documents]
     if unread:
@@ -326,7 +328,7 @@ def _evidence_lines(
             continue
         if spec.references_are_facts:
             where = "" if truth.document is None else f" (P{truth.document})"
-            if claim.judge.window not in truth.windows:
+            if claim.home_verdict.window not in truth.windows:
                 windows = ", ".join(str(window + 1) for window in truth.windows)
                 where += f" in view only in window{'s' * (len(truth.windows) > 1)} {windows}"
             stance: str = "supports a part" if each.stance == "partial" else each.stance
@@ -343,11 +345,11 @@ def _evidence_lines(
             words = f"{stance} T{truth.number}{where}: {truth.text}"
         else:
             words = f"serves: {truth.text}"
-        lines += _wrapped(words, "      ")
+        lines += _wrap_text(words, "      ")
     return lines
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def _wrap_text(text: str, indent: str) -> list[str]:
     return textwrap.wrap(
         visible_line(text),
         width=96,
@@ -357,12 +359,12 @@ def _wrapped(text: str, indent: str) -> list[str]:
     )
 
 
-def _scores(scores: ScoreSet, windows: int) -> str:
+def _format_scores(scores: ScoreSet, windows: int) -> str:
     if scores.windowed.reason and scores.windowed.reason == scores.per_interaction.reason:
-        return _score(scores.windowed)
+        return _format_score(scores.windowed)
     # There is one window for each interaction.
     return (
-        f"windowed {_score(scores.windowed, windows)} · "
-        f"per interaction {_score(scores.per_interaction, windows, 'interaction')} · "
-        f"pooled {_score(scores.pooled)}"
+        f"windowed {_format_score(scores.windowed, windows)} · "
+        f"per interaction {_format_score(scores.per_interaction, windows, 'interaction')} · "
+        f"pooled {_format_score(scores.pooled)}"
     )

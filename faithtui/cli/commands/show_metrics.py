@@ -1,19 +1,19 @@
 """One conversation as all metrics see it, for `faithtui show`."""
 
-from faithtui.cli.output import Column, put, put_table
+from faithtui.cli.output import Column, print_table, print_text
 from faithtui.domain.scores import Score
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
-from faithtui.engine.review.conversation_json import integrity_json
-from faithtui.metrics.registry import entry
-from faithtui.store.records import ComparedCell, ComparedRun, CompareView, ItemState
+from faithtui.engine.review.conversation_json import integrity_to_json
+from faithtui.metrics.registry import find_metric
+from faithtui.store.records import ComparisonCell, ComparisonRun, ComparisonView, ItemState
 
 _OPENING = 40
 """Characters of an answer that are shown."""
 
 
-def put_compared(view: CompareView) -> None:
+def print_metric_comparison(view: ComparisonView) -> None:
     """Print one row per answer and one column per run."""
-    put_table(
+    print_table(
         (
             Column("turn", "right"),
             Column("answer", flexible=True),
@@ -23,9 +23,12 @@ def put_compared(view: CompareView) -> None:
         [
             (
                 str(answer.turn + 1),
-                _opening(answer.content),
+                _shorten_answer(answer.content),
                 answer.human or "",
-                *(_cell(run, cell) for run, cell in zip(view.runs, answer.cells, strict=True)),
+                *(
+                    _format_cell(run, cell)
+                    for run, cell in zip(view.runs, answer.cells, strict=True)
+                ),
             )
             for answer in view.answers
         ],
@@ -33,20 +36,20 @@ def put_compared(view: CompareView) -> None:
     for each in view.runs:
         found = integrity_sentence(each.run.spec.metric, each.item.integrity)
         if found:
-            put(f"{each.run.id} {each.run.spec.metric}: {found}")
+            print_text(f"{each.run.id} {each.run.spec.metric}: {found}")
 
 
-def _opening(text: str) -> str:
+def _shorten_answer(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _OPENING else f"{line[: _OPENING - 1]}…"
 
 
-def _cell(run: ComparedRun, cell: ComparedCell | None) -> str:
+def _format_cell(run: ComparisonRun, cell: ComparisonCell | None) -> str:
     """Write a score with the labels it comes from: `0.67 (2×yes, 1×no)`."""
     if cell is None:
         state = run.item.state
         return state.value if state in (ItemState.FAILED, ItemState.SKIPPED) else "not judged"
-    spec = entry(run.run.spec.metric).spec
+    spec = find_metric(run.run.spec.metric).spec
     counts = [f"{cell.labels[name]}×{name}" for name in spec.labels.names if cell.labels.get(name)]
     if cell.missing:
         counts.append(f"{cell.missing} without verdict")
@@ -56,7 +59,7 @@ def _cell(run: ComparedRun, cell: ComparedCell | None) -> str:
     return f"{score} ({', '.join(counts)})" if counts else score
 
 
-def compared_json(view: CompareView) -> dict[str, object]:
+def metric_comparison_json(view: ComparisonView) -> dict[str, object]:
     """Write the comparison for programs."""
     return {
         "runs": [
@@ -65,7 +68,7 @@ def compared_json(view: CompareView) -> dict[str, object]:
                 "metric": each.run.spec.metric,
                 "judge": each.run.spec.judge,
                 "judge_title": each.run.spec.judge_title,
-                "integrity": integrity_json(each.run.spec.metric, each.item.integrity),
+                "integrity": integrity_to_json(each.run.spec.metric, each.item.integrity),
             }
             for each in view.runs
         ],

@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from faithtui.cli.output import Column, plural, put, put_json, put_table, say
+from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store
 from faithtui.config import load_settings
 from faithtui.domain.estimates import FEWEST_GROUPS
 from faithtui.domain.splits import SPLITS, Split
 from faithtui.engine.review.splits import make_split
 from faithtui.errors import ConfigError
-from faithtui.store.samples.splits import MadeSplit, SplitCount, TestOpening
+from faithtui.store.samples.splits import SplitCount, StoredSplit, TestOpening
 
 ACTIONS = ("show", "make")
 
 
-def split(
+def run_split_action(
     store: Path | None,
     action: str,
     shares: str | None,
@@ -32,28 +32,30 @@ def split(
     settings = load_settings()
     with open_store(store, settings) as opened:
         if action == "make":
-            wanted = None if shares is None else _shares(shares)
-            made: MadeSplit | None = make_split(opened, reviewer or settings.reviewer, wanted, seed)
+            wanted = None if shares is None else _read_shares(shares)
+            made: StoredSplit | None = make_split(
+                opened, reviewer or settings.reviewer, wanted, seed
+            )
         else:
-            made = opened.splits.made()
+            made = opened.splits.read_split()
         counts = {} if made is None else opened.splits.counts(made.rule)
         openings = opened.splits.openings()
     if as_json:
-        put_json(None if made is None else _as_json(made, counts, openings))
+        print_json(None if made is None else _as_json(made, counts, openings))
     elif made is None:
-        say("the conversations are not split yet: faithtui split make")
+        print_to_stderr("the conversations are not split yet: faithtui split make")
     else:
-        _put(made, counts, openings)
+        _print_split(made, counts, openings)
         few = [each for each in SPLITS if 0 < counts[each].groups < FEWEST_GROUPS]
         if few:
-            say(
+            print_to_stderr(
                 f"fewer than {FEWEST_GROUPS} groups in {' and '.join(few)}: figures there have no "
                 "interval until more conversations are imported"
             )
     return 0
 
 
-def _shares(text: str) -> list[int]:
+def _read_shares(text: str) -> list[int]:
     """Read percents.
 
     Raises:
@@ -67,12 +69,14 @@ def _shares(text: str) -> list[int]:
         ) from error
 
 
-def _put(
-    made: MadeSplit, counts: Mapping[Split, SplitCount], openings: tuple[TestOpening, ...]
+def _print_split(
+    made: StoredSplit, counts: Mapping[Split, SplitCount], openings: tuple[TestOpening, ...]
 ) -> None:
     rule = made.rule
-    put(f"made by {made.made_by} on {made.created_at:%Y-%m-%d}, seed {rule.seed}; it is frozen")
-    put_table(
+    print_text(
+        f"made by {made.made_by} on {made.created_at:%Y-%m-%d}, seed {rule.seed}; it is frozen"
+    )
+    print_table(
         [
             Column("SPLIT"),
             Column("SHARE", "right"),
@@ -84,15 +88,15 @@ def _put(
             for each, share in zip(SPLITS, rule.shares, strict=True)
         ],
     )
-    put(f"test split opened {plural(len(openings), 'time')}")
+    print_text(f"test split opened {plural(len(openings), 'time')}")
     for each in openings:
         when = f"{each.created_at:%Y-%m-%d %H:%M} UTC"
         runs = ", ".join(map(str, each.runs))
-        put(f"  {when} by {each.opened_by}: {each.command}, run {runs}")
+        print_text(f"  {when} by {each.opened_by}: {each.command}, run {runs}")
 
 
 def _as_json(
-    made: MadeSplit, counts: Mapping[Split, SplitCount], openings: tuple[TestOpening, ...]
+    made: StoredSplit, counts: Mapping[Split, SplitCount], openings: tuple[TestOpening, ...]
 ) -> dict[str, object]:
     return {
         "seed": made.rule.seed,

@@ -8,17 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithtui.agreement.sampling.draw import Design, SampleKind
-from faithtui.cli.stores import open_store, reviewing_as, run_id, show_app, store_path
-from faithtui.config import Settings, load_configured
+from faithtui.cli.stores import (
+    choose_store_path,
+    open_store,
+    read_run_id,
+    replace_reviewer,
+    show_app,
+)
+from faithtui.config import Settings, load_settings_with_origins
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.engine.review.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
     SampleRequest,
+    conclude_queue,
     draw_sample,
-    end_of,
-    name_of,
+    name_sample,
     next_seed,
     repeat_request,
     spot_check_request,
@@ -29,21 +35,21 @@ from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.tui.samples.queue import ClaimQueue, sample_queue
 
 if TYPE_CHECKING:
-    from faithtui.cli.label.line_output import Talk
+    from faithtui.cli.label.line_output import LineOutput
     from faithtui.store.store import Store
 
-NEW = ("new", "simple", "stratified", "conversations", "spot-check", "repeats")
+NEW_SAMPLES = ("new", "simple", "stratified", "conversations", "spot-check", "repeats")
 """What can be drawn."""
 ORDERS = ("drawn", "text")
 INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True)
-class LabelOrder:
+class LabelOptions:
     """What a person asked to label."""
 
     sample: str | None
-    """The number of a sample, or one of `NEW`; None: the newest with something left."""
+    """The number of a sample, or one of `NEW_SAMPLES`; None: the newest with something left."""
     size: int | None
     seed: int | None
     stratify: str | None
@@ -53,25 +59,31 @@ class LabelOrder:
     order: str
 
 
-def label(named: Path | None, run: str, order: LabelOrder, *, plain: bool, as_json: bool) -> int:
+def label_claims(
+    named: Path | None, run: str, order: LabelOptions, *, plain: bool, as_json: bool
+) -> int:
     """Open a queue and return the exit code.
 
     Raises:
         ConfigError: An option is not one that can be carried out.
         StoreError: There is no such run or sample, or nothing can be drawn.
     """
-    configured = reviewing_as(load_configured(), order.reviewer)
+    configured = replace_reviewer(load_settings_with_origins(), order.reviewer)
     settings = configured.settings
     with open_store(named, settings) as store:
-        queue = chosen_queue(store, run_id(store, run), order, settings)
+        queue = choose_queue(store, read_run_id(store, run), order, settings)
         if plain or as_json:
-            return _line_by_line(store, queue, settings.reviewer, as_json=as_json)
+            return _run_line_mode(store, queue, settings.reviewer, as_json=as_json)
     return show_app(
-        store_path(named, settings), configured, first_screen="review", run=queue.run, queue=queue
+        choose_store_path(named, settings),
+        configured,
+        first_screen="review",
+        run=queue.run,
+        queue=queue,
     )
 
 
-def chosen_queue(store: "Store", run: RunId, order: LabelOrder, settings: Settings) -> ClaimQueue:
+def choose_queue(store: "Store", run: RunId, order: LabelOptions, settings: Settings) -> ClaimQueue:
     """Find or draw what is to be worked through.
 
     Raises:
@@ -81,7 +93,7 @@ def chosen_queue(store: "Store", run: RunId, order: LabelOrder, settings: Settin
     if order.order not in ORDERS:
         raise ConfigError(f"--order {order.order}; expected {' or '.join(ORDERS)}")
     if order.order == "text":
-        return _whole_run(store, run, order, settings)
+        return _queue_whole_run(store, run, order, settings)
     reviewer = settings.reviewer
     rows = store.samples.rows(reviewer, run)
     given = [order.size, order.seed, order.stratify]
@@ -89,26 +101,28 @@ def chosen_queue(store: "Store", run: RunId, order: LabelOrder, settings: Settin
     if wanted is None and any(each is not None for each in given):
         wanted = "new"
     if wanted is None:
-        row = next((row for row in rows if row.left and row.closed_at is None), None)
+        row = next((row for row in rows if row.remaining and row.closed_at is None), None)
         if row is None:
             raise ConfigError(
                 "no sample of this run has anything left for you: --sample new draws one, "
                 "--sample spot-check takes 20 claims, --order text goes through every claim"
             )
-    elif wanted in NEW:
-        row = draw_sample(store, run, reviewer, _request(wanted, order, settings, rows))
+    elif wanted in NEW_SAMPLES:
+        row = draw_sample(store, run, reviewer, _make_sample_request(wanted, order, settings, rows))
     else:
-        row = _numbered(wanted, rows, order)
+        row = _find_sample(wanted, rows, order)
     queue = sample_queue(store, row.id, reviewer)
     if order.blind and not queue.blind:
         queue = replace(queue, blind=True, place={})
     return queue
 
 
-def _whole_run(store: "Store", run: RunId, order: LabelOrder, settings: Settings) -> ClaimQueue:
+def _queue_whole_run(
+    store: "Store", run: RunId, order: LabelOptions, settings: Settings
+) -> ClaimQueue:
     if order.sample is not None or order.size is not None or order.stratify is not None:
         raise ConfigError("--order text goes through every claim; leave out what draws a sample")
-    frame = store.samples.frame(run)
+    frame = store.samples.read_frame(run)
     if not len(frame):
         raise ConfigError("the run has judged nothing yet")
     blind = settings.blind if order.blind is None else order.blind
@@ -116,7 +130,7 @@ def _whole_run(store: "Store", run: RunId, order: LabelOrder, settings: Settings
     return ClaimQueue("every claim, in the order of the text", run, entries, blind)
 
 
-def _numbered(wanted: str, rows: Sequence[SampleRow], order: LabelOrder) -> SampleRow:
+def _find_sample(wanted: str, rows: Sequence[SampleRow], order: LabelOptions) -> SampleRow:
     """Find a sample of the run by its number."""
     if order.size is not None or order.seed is not None or order.stratify is not None:
         raise ConfigError("--size, --seed and --stratify are for a new sample")
@@ -124,7 +138,8 @@ def _numbered(wanted: str, rows: Sequence[SampleRow], order: LabelOrder) -> Samp
     if row is None:
         known = ", ".join(str(row.id) for row in rows) or "none yet"
         raise ConfigError(
-            f"--sample {wanted}: expected {', '.join(NEW)}, or the number of a sample of this run "
+            f"--sample {wanted}: expected {', '.join(NEW_SAMPLES)}, or the number of a "
+            "sample of this run "
             f"({known})"
         )
     if row.blind and order.blind is False:
@@ -132,8 +147,8 @@ def _numbered(wanted: str, rows: Sequence[SampleRow], order: LabelOrder) -> Samp
     return row
 
 
-def _request(
-    wanted: str, order: LabelOrder, settings: Settings, rows: Sequence[SampleRow]
+def _make_sample_request(
+    wanted: str, order: LabelOptions, settings: Settings, rows: Sequence[SampleRow]
 ) -> SampleRequest:
     """Read what is to be drawn."""
     seed = next_seed(rows) if order.seed is None else order.seed
@@ -162,7 +177,7 @@ def _request(
         strata = ("verdict",)
     whole = design is Design.CONVERSATIONS
     return SampleRequest(
-        name=name_of(design, strata),
+        name=name_sample(design, strata),
         kind=SampleKind.SAMPLE,
         design=design,
         stratified_by=strata,
@@ -173,38 +188,38 @@ def _request(
     )
 
 
-def _line_by_line(store: "Store", queue: ClaimQueue, reviewer: str, *, as_json: bool) -> int:
+def _run_line_mode(store: "Store", queue: ClaimQueue, reviewer: str, *, as_json: bool) -> int:
     """Work through a queue on stdin and stdout."""
     from faithtui.cli.label.line_mode import LineMode
-    from faithtui.cli.label.line_output import Talk
+    from faithtui.cli.label.line_output import LineOutput
 
     if isinstance(sys.stdin, TextIOWrapper):
         # A byte that is no text is a wrong key, or a blot in a note: no reason to stop.
         sys.stdin.reconfigure(errors="replace")
-    talk = Talk(as_json=as_json, prompt_ends_line=not sys.stdin.isatty())
-    talk.say("queue", *_opening(queue, reviewer), **_opening_values(queue, reviewer))
+    talk = LineOutput(as_json=as_json, prompt_ends_line=not sys.stdin.isatty())
+    talk.say("queue", *_opening_lines(queue, reviewer), **_opening_values(queue, reviewer))
     mode = LineMode(store, queue, reviewer, talk, sys.stdin.readline)
     interrupted = False
     try:
         mode.run()
     except KeyboardInterrupt:
         interrupted = True
-    mode.farewell()
+    mode.say_totals()
     if queue.sample is not None:
-        _conclude(store, queue.sample, reviewer, talk, through=not interrupted)
+        _say_sample_status(store, queue.sample, reviewer, talk, through=not interrupted)
     if interrupted:
         return INTERRUPTED
     return 0 if mode.error is None else mode.error.exit_code
 
 
-def _opening(queue: ClaimQueue, reviewer: str) -> list[str]:
-    from faithtui.cli.label.line_text import labelled
+def _opening_lines(queue: ClaimQueue, reviewer: str) -> list[str]:
+    from faithtui.cli.label.line_text import wrap_with_label
 
     where = f"sample {queue.sample}" if queue.sample is not None else "a convenience order"
     title = visible_line(queue.title, 200)
     lines = [
-        *labelled("queue", f"{title}, {where}, {len(queue.entries)} of run {queue.run}"),
-        *labelled("reviewer", visible_line(reviewer, 200)),
+        *wrap_with_label("queue", f"{title}, {where}, {len(queue.entries)} of run {queue.run}"),
+        *wrap_with_label("reviewer", visible_line(reviewer, 200)),
         "judge: hidden until you answer" if queue.blind else "judge: shown",
     ]
     if queue.repeats:
@@ -223,25 +238,25 @@ def _opening_values(queue: ClaimQueue, reviewer: str) -> dict[str, object]:
     }
 
 
-def _conclude(
-    store: "Store", sample: SampleId, reviewer: str, talk: "Talk", *, through: bool
+def _say_sample_status(
+    store: "Store", sample: SampleId, reviewer: str, talk: "LineOutput", *, through: bool
 ) -> None:
     """Say how the sample stands, and what a spot-check came to."""
-    from faithtui.cli.label.line_text import labelled
+    from faithtui.cli.label.line_text import wrap_with_label
     from faithtui.tui.samples.drawing import queue_status
 
-    end = end_of(store, sample, reviewer)
+    end = conclude_queue(store, sample, reviewer)
     row = end.progress.row
-    lines = labelled("status", queue_status(end.progress))
-    check = end.check if end.progress.finished and through else None
+    lines = wrap_with_label("status", queue_status(end.progress))
+    check = end.check if end.progress.is_finished and through else None
     if check is not None:
-        lines += labelled("decision", f"{check.decision.value}. {check.words}")
+        lines += wrap_with_label("decision", f"{check.decision.value}. {check.words}")
     talk.say(
         "status",
         *lines,
         answered=row.answered,
         size=row.size,
-        later=row.later,
+        later=row.skipped,
         pace_s=row.pace_s,
         needed=end.progress.needed,
         decision=None if check is None else check.decision.value,

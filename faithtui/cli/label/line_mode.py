@@ -9,35 +9,35 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from faithtui.cli.label.line_output import Talk
+from faithtui.cli.label.line_output import LineOutput
 from faithtui.cli.label.line_text import (
-    Served,
-    act_words,
+    ServedClaim,
     claim_lines,
+    format_label_event,
     full_lines,
     help_texts,
     judge_lines,
     keys_lines,
-    labelled,
+    wrap_with_label,
 )
 from faithtui.cli.output import plural
-from faithtui.domain.annotations import REASON_CODES, Action, LabelAct, Mark
+from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, LabelMark
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.domain.limits import NOTE
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import FaithtuiError
-from faithtui.store.annotations.blinding import answered, blinded
+from faithtui.store.annotations.blinding import blind_view, has_answered
 from faithtui.store.records import ReviewView
 from faithtui.tui.metric_view import spec_of
-from faithtui.tui.review.drawing.evidence import read_view
-from faithtui.tui.review.drawing.verdict import choices
-from faithtui.tui.samples.queue import ClaimQueue, Walk, begun
+from faithtui.tui.review.drawing.evidence import tokenise_view
+from faithtui.tui.review.drawing.verdict import list_verdict_choices
+from faithtui.tui.samples.queue import ClaimQueue, QueueCursor, load_queue_cursor
 from faithtui.tui.theme import format as fmt
 
 if TYPE_CHECKING:
     from faithtui.store.store import Store
 
-_TYPED = 60
+_MOST_ECHOED = 60
 """Characters of a line that is no key which are said again."""
 CODE_KEYS = frozenset(str(number) for number in range(1, len(REASON_CODES) + 1))
 
@@ -49,29 +49,29 @@ class LineMode:
     store: "Store"
     queue: ClaimQueue
     reviewer: str
-    talk: Talk
+    talk: LineOutput
     read_line: Callable[[], str]
     """Gives a line with its end, "" when there are no more."""
     seconds: Callable[[], float] = time.monotonic
-    walk: Walk = field(init=False)
-    served: Served | None = None
-    given: LabelAct | None = None
+    walk: QueueCursor = field(init=False)
+    served: ServedClaim | None = None
+    last_verdict: LabelEvent | None = None
     """The last verdict, for codes and doubts."""
     saved: int = 0
     """Verdicts that were saved."""
     error: FaithtuiError | None = None
     """What kept something from being saved, last."""
-    since: float = 0.0
+    served_at: float = 0.0
     unsure: bool = False
     """The last verdict was marked as unsure."""
 
     def __post_init__(self) -> None:
         """Take the queue up where the person left it."""
-        self._begin()
+        self._load_progress()
 
     def run(self) -> None:
         """Ask until the queue is through, the person quits or the input ends."""
-        self._next()
+        self._serve_next()
         while True:
             self.talk.prompt("answer")
             line = self.read_line()
@@ -79,76 +79,78 @@ class LineMode:
                 self.talk.say("end-of-input", "", reason="end of input")
                 return
             try:
-                if not self.handle(line.strip()):
+                if not self.handle_line(line.strip()):
                     return
             except FaithtuiError as error:
                 self.error = error
                 self.talk.say("not-saved", f"not saved: {error}", reason=str(error))
 
-    def handle(self, line: str) -> bool:
+    def handle_line(self, line: str) -> bool:
         """Do what a line says; False ends the session."""
         served = self.served
         key, _, rest = line.partition(" ")
         if served is None:
-            return self._about_last(key)
-        words = {name: name for _, name, _ in choices(served.spec)}
-        words |= {letter: name for letter, name, _ in choices(served.spec)}
+            return self._handle_last_verdict_key(key)
+        words = {name: name for _, name, _ in list_verdict_choices(served.spec)}
+        words |= {letter: name for letter, name, _ in list_verdict_choices(served.spec)}
         if key in words and not rest:
-            self._answer(served, words[key])
+            self._save_verdict(served, words[key])
             return True
         match key:
             case "":
-                self._tell(served)
+                self._say_claim(served)
             case "t":
                 self.talk.say("full", *full_lines(served), claim=served.claim.id)
             case "s":
-                self._later(served)
+                self._skip_claim(served)
             case "f":
-                self._flag(served)
+                self._toggle_flag(served)
             case "e":
-                self._note(served, rest)
+                self._edit_note(served, rest)
             case "v":
-                self._reveal(served)
+                self._reveal_judge(served)
             case "?":
-                self._help(served)
+                self._say_help(served)
             case "q":
                 return False
-            case _ if not self._about_last(key):
-                typed = visible_line(line, _TYPED)
+            case _ if not self._handle_last_verdict_key(key):
+                typed = visible_line(line, _MOST_ECHOED)
                 self.talk.say(
-                    "refused", *labelled("no such key", f"{typed}; ? lists the keys"), line=line
+                    "refused",
+                    *wrap_with_label("no such key", f"{typed}; ? lists the keys"),
+                    line=line,
                 )
         return True
 
-    def _about_last(self, key: str) -> bool:
+    def _handle_last_verdict_key(self, key: str) -> bool:
         """Do what a key says about what was done last; False when it says nothing of that."""
         match key:
             case "c":
-                self._doubt()
+                self._toggle_unsure()
             case "u" | "r":
-                self._take_back(redo=key == "r")
+                self._undo_or_redo(redo=key == "r")
             case _ if key in CODE_KEYS:
-                self._code(int(key))
+                self._save_reason_code(int(key))
             case _:
                 return False
         return True
 
     # Serving
 
-    def _begin(self) -> None:
+    def _load_progress(self) -> None:
         """Read how far the person is."""
-        here = self.walk.here if self.served is not None else -1
-        self.walk = begun(self.store, self.queue, self.reviewer)
+        here = self.walk.current_place if self.served is not None else -1
+        self.walk = load_queue_cursor(self.store, self.queue, self.reviewer)
         if self.queue.sample is None:
-            mine = self.store.samples.own_labelled(self.queue.run, self.reviewer)
-            self.walk.done |= {each.claim for each in mine} & set(self.queue.place)
-        self.walk.here = here
+            mine = self.store.samples.read_own_labelled_frame(self.queue.run, self.reviewer)
+            self.walk.answered_claims |= {each.claim for each in mine} & set(self.queue.place)
+        self.walk.current_place = here
 
-    def _next(self) -> None:
+    def _serve_next(self) -> None:
         """Serve the next claim, or say that the queue is through."""
-        following = self.walk.ahead(1)
+        following = self.walk.list_next(1)
         if following:
-            self._serve(*following[0])
+            self._serve_claim(*following[0])
             return
         self.served = None
         self.talk.say(
@@ -158,42 +160,46 @@ class LineMode:
             "keys: u undo; 1 to 7 and c are about your last verdict; enter or q ends",
         )
 
-    def _serve(self, item: ItemId, claim: ClaimId, *, quietly: bool = False) -> None:
+    def _serve_claim(self, item: ItemId, claim: ClaimId, *, quietly: bool = False) -> None:
         """Ask about a claim."""
         before = self.served
         again = before is not None and before.claim.id == claim
         open_to = set(self.queue.shown)
         if again and before is not None and before.shown:
             open_to.add(claim)
-        self.served = self._read(item, claim, open_to)
+        self.served = self._read_claim(item, claim, open_to)
         if not self.queue.blind:
-            self.store.reviews.expose(item, self.reviewer)
-        self.walk.follow(claim)
+            self.store.reviews.record_exposure(item, self.reviewer)
+        self.walk.move_to(claim)
         if not again:
-            self.since = self.seconds()
+            self.served_at = self.seconds()
         if not quietly:
-            self._tell(self.served)
+            self._say_claim(self.served)
 
-    def _read(self, item: ItemId, claim: ClaimId, open_to: set[ClaimId]) -> Served:
+    def _read_claim(self, item: ItemId, claim: ClaimId, open_to: set[ClaimId]) -> ServedClaim:
         view = self.store.runs.review_view(item, self.reviewer)
         spec = spec_of(view.run.spec)
         own = next(each.mine for each in view.claims if each.id == claim)
         if self.queue.blind:
             # A claim that is asked again is hidden again, however it was answered.
-            asked = _unanswered(view, claim)
-            view = blinded(asked, open_to=open_to, sample=self.queue.sample)
+            asked = _remove_verdict(view, claim)
+            view = blind_view(asked, open_to=open_to, sample=self.queue.sample)
         found = next(each for each in view.claims if each.id == claim)
         shown = claim not in view.hidden
-        if own is not None and answered(replace(found, mine=own), self.queue.sample):
+        if own is not None and has_answered(replace(found, mine=own), self.queue.sample):
             found = replace(found, mine=own)
         place = self.queue.place[claim] + 1
-        return Served(view, found, spec, read_view(view), place, len(self.queue.entries), shown)
+        return ServedClaim(
+            view, found, spec, tokenise_view(view), place, len(self.queue.entries), shown
+        )
 
-    def _tell(self, served: Served) -> None:
+    def _say_claim(self, served: ServedClaim) -> None:
         claim = served.claim
         judge: dict[str, object] = {}
         if served.shown:
-            judge = {"judge": {"label": claim.judge.label, "reason": claim.judge.reason}}
+            judge = {
+                "judge": {"label": claim.home_verdict.label, "reason": claim.home_verdict.reason}
+            }
         self.talk.say(
             "claim",
             "",
@@ -215,20 +221,22 @@ class LineMode:
 
     # Saying something
 
-    def _answer(self, served: Served, verdict: str) -> None:
-        act = self.store.reviews.answer(
+    def _save_verdict(self, served: ServedClaim, verdict: str) -> None:
+        act = self.store.reviews.record_verdict(
             served.claim.id,
             self.reviewer,
             verdict,
             run=self.queue.run,
-            saw_judge=self._knows(served),
+            saw_judge=self._knows_judge(served),
             repeats=self.queue.repeats,
-            seconds=max(0.0, self.seconds() - self.since),
+            seconds=max(0.0, self.seconds() - self.served_at),
             sample=self.queue.sample,
         )
-        self.given, self.unsure = act, False
+        self.last_verdict, self.unsure = act, False
         self.saved += 1
-        words = f"{self._name(served)} = {fmt.word(verdict, served.spec.labels)}"
+        words = (
+            f"{self._format_claim_name(served)} = {fmt.describe_label(verdict, served.spec.labels)}"
+        )
         self.talk.say(
             "saved",
             f"saved: {words}",
@@ -238,131 +246,148 @@ class LineMode:
             # `agreed` would tell what a hidden judge said.
             **({"action": act.action.value} if served.shown else {}),
         )
-        self.walk.answered(act.claim)
-        self._next()
+        self.walk.mark_answered(act.claim)
+        self._serve_next()
 
-    def _later(self, served: Served) -> None:
+    def _skip_claim(self, served: ServedClaim) -> None:
         mine = served.claim.mine
         if mine is not None and mine.verdict is not None:
             self.talk.say("refused", "refused: it has your verdict; u takes it back")
             return
-        self._record(served, Action.SKIPPED)
-        self.talk.say("later", f"later: {self._name(served)}", claim=served.claim.id)
-        self.walk.put_off(served.claim.id)
-        self._next()
+        self._record_action(served, Action.SKIPPED)
+        self.talk.say("later", f"later: {self._format_claim_name(served)}", claim=served.claim.id)
+        self.walk.mark_skipped(served.claim.id)
+        self._serve_next()
 
-    def _flag(self, served: Served) -> None:
+    def _toggle_flag(self, served: ServedClaim) -> None:
         flagged = served.claim.mine is not None and served.claim.mine.flagged
-        self._record(served, Action.MARKED, mark=Mark.UNFLAG if flagged else Mark.FLAG)
+        self._record_action(
+            served, Action.MARKED, mark=LabelMark.UNFLAG if flagged else LabelMark.FLAG
+        )
         words = "no longer flagged" if flagged else "flagged"
         self.talk.say(
-            "flag", f"{words}: {self._name(served)}", claim=served.claim.id, flagged=not flagged
+            "flag",
+            f"{words}: {self._format_claim_name(served)}",
+            claim=served.claim.id,
+            flagged=not flagged,
         )
-        self._again(served)
+        self._serve_again(served)
 
-    def _note(self, served: Served, text: str) -> None:
+    def _edit_note(self, served: ServedClaim, text: str) -> None:
         if not text:
             self.talk.prompt("note, empty leaves it as it is")
             text = self.read_line().strip()
             if not text:
                 self.talk.say("note", "note: as it was", claim=served.claim.id, changed=False)
                 return
-        problem = NOTE.problem(len(text))
+        problem = NOTE.find_problem(len(text))
         if problem is not None:
             self.talk.say("refused", f"refused: {problem}")
             return
         note = "" if text == "-" else text
-        self._record(served, Action.NOTED, note=note)
+        self._record_action(served, Action.NOTED, note=note)
         words = "note saved" if note else "note removed"
-        self.talk.say("note", f"{words}: {self._name(served)}", claim=served.claim.id, changed=True)
-        self._again(served)
+        self.talk.say(
+            "note",
+            f"{words}: {self._format_claim_name(served)}",
+            claim=served.claim.id,
+            changed=True,
+        )
+        self._serve_again(served)
 
-    def _reveal(self, served: Served) -> None:
+    def _reveal_judge(self, served: ServedClaim) -> None:
         claim = served.claim
         if not served.shown:
-            self._record(served, Action.REVEALED, saw=True)
-            self.served = served = self._read(served.view.item.id, claim.id, {claim.id})
-        judge = served.claim.judge
+            self._record_action(served, Action.REVEALED, saw=True)
+            self.served = served = self._read_claim(served.view.item.id, claim.id, {claim.id})
+        judge = served.claim.home_verdict
         self.talk.say(
             "judge", *judge_lines(served), claim=claim.id, label=judge.label, reason=judge.reason
         )
 
-    def _code(self, number: int) -> None:
+    def _save_reason_code(self, number: int) -> None:
         code = REASON_CODES[number - 1]
-        if self.given is None:
+        if self.last_verdict is None:
             self.talk.say("refused", "refused: a code belongs to a verdict; give one first")
             return
-        self._record_on(self.given, Action.CODED, code=code.name)
+        self._record_on_verdict(self.last_verdict, Action.CODED, code=code.name)
         self.talk.say(
             "code",
-            *labelled(
+            *wrap_with_label(
                 f"reason code {number} ({code.title}) saved with your last verdict", code.meaning
             ),
-            claim=self.given.claim,
+            claim=self.last_verdict.claim,
             code=code.name,
         )
 
-    def _doubt(self) -> None:
-        if self.given is None:
+    def _toggle_unsure(self) -> None:
+        if self.last_verdict is None:
             self.talk.say("refused", "refused: a doubt belongs to a verdict; give one first")
             return
-        self._record_on(self.given, Action.MARKED, mark=Mark.SURE if self.unsure else Mark.UNSURE)
+        self._record_on_verdict(
+            self.last_verdict,
+            Action.MARKED,
+            mark=LabelMark.SURE if self.unsure else LabelMark.UNSURE,
+        )
         self.unsure = not self.unsure
         words = "low confidence" if self.unsure else "sure again"
         self.talk.say(
-            "doubt", f"your last verdict: {words}", claim=self.given.claim, unsure=self.unsure
+            "doubt",
+            f"your last verdict: {words}",
+            claim=self.last_verdict.claim,
+            unsure=self.unsure,
         )
 
-    def _take_back(self, *, redo: bool) -> None:
+    def _undo_or_redo(self, *, redo: bool) -> None:
         step = (self.store.reviews.redo if redo else self.store.reviews.undo)(self.reviewer)
         done = "redone" if redo else "undone"
         if not step:
             self.talk.say(done, f"nothing to be {done}", acts=0)
             return
         act = step[0]
-        self.talk.say(done, f"{done}: {act_words(act)}", claim=act.claim, acts=len(step))
+        self.talk.say(done, f"{done}: {format_label_event(act)}", claim=act.claim, acts=len(step))
         if act.verdict is None and act.action is not Action.SKIPPED:
-            if act.mark in (Mark.UNSURE, Mark.SURE):
-                self.unsure = (act.mark is Mark.UNSURE) == redo
+            if act.mark in (LabelMark.UNSURE, LabelMark.SURE):
+                self.unsure = (act.mark is LabelMark.UNSURE) == redo
             if self.served is not None:
-                self._again(self.served)
+                self._serve_again(self.served)
             return
         verdicts = sum(each.verdict is not None for each in step)
         self.saved = max(0, self.saved + (verdicts if redo else -verdicts))
-        self.given = None
-        self._begin()
+        self.last_verdict = None
+        self._load_progress()
         place = self.queue.place.get(act.claim)
         if place is None:
             self.talk.say("elsewhere", "that claim is not in this queue", claim=act.claim)
             return
-        if redo and act.claim in self.walk.done:
-            self._next()
+        if redo and act.claim in self.walk.answered_claims:
+            self._serve_next()
         else:
-            self._serve(*self.queue.entries[place])
+            self._serve_claim(*self.queue.entries[place])
 
-    def _help(self, served: Served) -> None:
+    def _say_help(self, served: ServedClaim) -> None:
         keys = help_texts(served.spec)
-        lines = [line for each in keys for line in labelled(*each.split(": ", 1))]
+        lines = [line for each in keys for line in wrap_with_label(*each.split(": ", 1))]
         self.talk.say("help", *lines, keys=keys)
 
     # Writing
 
-    def _knows(self, served: Served) -> bool:
+    def _knows_judge(self, served: ServedClaim) -> bool:
         return served.shown or served.claim.seen
 
-    def _name(self, served: Served) -> str:
+    def _format_claim_name(self, served: ServedClaim) -> str:
         return f"{served.spec.units[0]} {served.number}"
 
-    def _again(self, served: Served) -> None:
-        self._serve(served.view.item.id, served.claim.id, quietly=True)
+    def _serve_again(self, served: ServedClaim) -> None:
+        self._serve_claim(served.view.item.id, served.claim.id, quietly=True)
 
-    def _record(
+    def _record_action(
         self,
-        served: Served,
+        served: ServedClaim,
         action: Action,
         *,
         note: str | None = None,
-        mark: Mark | None = None,
+        mark: LabelMark | None = None,
         saw: bool = False,
     ) -> None:
         self.store.reviews.record(
@@ -372,13 +397,18 @@ class LineMode:
             note=note,
             run=self.queue.run,
             judge_verdict=None,
-            saw_judge=saw or self._knows(served),
+            saw_judge=saw or self._knows_judge(served),
             mark=mark,
             sample=self.queue.sample,
         )
 
-    def _record_on(
-        self, given: LabelAct, action: Action, *, code: str | None = None, mark: Mark | None = None
+    def _record_on_verdict(
+        self,
+        given: LabelEvent,
+        action: Action,
+        *,
+        code: str | None = None,
+        mark: LabelMark | None = None,
     ) -> None:
         """Say something about a verdict that was given."""
         self.store.reviews.record(
@@ -393,9 +423,9 @@ class LineMode:
             sample=self.queue.sample,
         )
 
-    def farewell(self) -> None:
+    def say_totals(self) -> None:
         """Say what was done and what is left."""
-        left = len(self.queue.entries) - len(self.walk.done)
+        left = len(self.queue.entries) - len(self.walk.answered_claims)
         self.talk.say(
             "done",
             "",
@@ -407,7 +437,7 @@ class LineMode:
         )
 
 
-def _unanswered(view: ReviewView, claim: ClaimId) -> ReviewView:
+def _remove_verdict(view: ReviewView, claim: ClaimId) -> ReviewView:
     """Take out the verdict that the person gave on a claim; the note and the flag stay."""
     return replace(
         view,

@@ -1,10 +1,10 @@
 """What line mode says: for a person line by line, for a program one JSON value per event."""
 
-from faithtui.cli.output import put_json
+from faithtui.cli.output import print_json
 from faithtui.domain.text.sanitizing import visible
 
 
-class Talk:
+class LineOutput:
     """Where things are said: lines for a person, or one JSON value per event for a program."""
 
     def __init__(self, *, as_json: bool, prompt_ends_line: bool = False) -> None:
@@ -14,7 +14,7 @@ class Talk:
     def say(self, event: str, *lines: str, **values: object) -> None:
         """Tell that something happened."""
         if self.as_json:
-            put_json({"event": event, **values})
+            print_json({"event": event, **values})
         else:
             for line in lines:
                 print(visible(line), flush=True)

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.domain.annotations import REASON_CODES, Action, LabelAct
+from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent
 from faithtui.domain.text.evidence import excerpt
 from faithtui.domain.text.sanitizing import visible, visible_line
 from faithtui.domain.text.texts import read_text
@@ -16,15 +16,15 @@ from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.metric_view import reference_letter
 from faithtui.tui.review.drawing.evidence import (
-    PassageView,
-    ReadView,
-    compared_part,
-    excerpted,
-    ranked_passages,
+    RankedPassageView,
+    TokenisedView,
+    describe_compared_part,
+    excerpt_passage,
+    rank_claim_passages,
 )
-from faithtui.tui.review.drawing.verdict import choices
+from faithtui.tui.review.drawing.verdict import list_verdict_choices
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import GLANCE, LONGEST
+from faithtui.tui.theme.lines import FULL_TEXT_LIMIT, PANE_TEXT_LIMIT
 
 WIDTH = 78
 """Characters of a line; a longer text goes on in the next one, indented."""
@@ -54,14 +54,14 @@ _TITLES = {code.name: code.title for code in REASON_CODES}
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedClaim:
     """The claim that is asked about."""
 
     view: ReviewView
     """Blinded, if it is to be."""
     claim: ClaimView
     spec: MetricSpec
-    read: ReadView
+    read: TokenisedView
     number: int
     """Place in the queue, from 1."""
     of: int
@@ -69,19 +69,23 @@ class Served:
     """The judge may be seen."""
 
     @property
-    def passages(self) -> tuple[PassageView, ...]:
+    def passages(self) -> tuple[RankedPassageView, ...]:
         """The passages, ranked."""
-        return ranked_passages(self.view, self.claim, None, self.read)
+        return rank_claim_passages(self.view, self.claim, None, self.read)
 
 
-def labelled(name: str, text: str) -> list[str]:
+def wrap_with_label(name: str, text: str) -> list[str]:
     """Write a text with its name before it, in lines of `WIDTH`.
 
     Of a text longer than `GLANCE` the beginning is written, and how much is left out.
     """
-    more = f" … ({len(text) - GLANCE:,} more characters)" if len(text) > GLANCE else ""
+    more = (
+        f" … ({len(text) - PANE_TEXT_LIMIT:,} more characters)"
+        if len(text) > PANE_TEXT_LIMIT
+        else ""
+    )
     return textwrap.wrap(
-        f"{visible_line(name)}: {visible_line(text[:GLANCE])}{more}",
+        f"{visible_line(name)}: {visible_line(text[:PANE_TEXT_LIMIT])}{more}",
         width=WIDTH,
         subsequent_indent="  ",
         break_long_words=True,
@@ -89,77 +93,82 @@ def labelled(name: str, text: str) -> list[str]:
     )
 
 
-def claim_lines(served: Served) -> list[str]:
+def claim_lines(served: ServedClaim) -> list[str]:
     """Say all that a verdict needs."""
     view, claim, unit = served.view, served.claim, served.spec.units[0]
     mode = "judge shown" if served.shown else "blind"
     lines = [f"{unit} {served.number} of {served.of}, {mode}"]
-    lines += labelled("conversation", f"{view.item.key}, turn {claim.turn + 1}")
+    lines += wrap_with_label("conversation", f"{view.item.key}, turn {claim.turn + 1}")
     turn = next((each for each in view.turns if each.position == claim.turn), None)
-    question = _question(view, claim.turn)
+    question = _find_question(view, claim.turn)
     if question is not None:
-        lines += labelled("question", _shortened(question.content, _QUESTION))
+        lines += wrap_with_label("question", _shorten_text(question.content, _QUESTION))
     if turn is not None and claim.kind != "answer":
-        lines += labelled("answer", _around(turn, claim))
-    lines += labelled(unit, claim.text)
+        lines += wrap_with_label("answer", _excerpt_answer(turn, claim))
+    lines += wrap_with_label(unit, claim.text)
     lines += _passage_lines(served)
-    lines += _own(claim)
+    lines += _own_verdict_lines(claim)
     if served.shown:
         lines += judge_lines(served)
     return lines
 
 
-def full_lines(served: Served) -> list[str]:
+def full_lines(served: ServedClaim) -> list[str]:
     """Read out the question, the answer and every passage in full."""
     lines: list[str] = []
-    question = _question(served.view, served.claim.turn)
+    question = _find_question(served.view, served.claim.turn)
     turn = next((each for each in served.view.turns if each.position == served.claim.turn), None)
     for name, each in (("question", question), ("answer", turn)):
         if each is not None:
-            lines += _paragraphs(name, each.content)
+            lines += _wrap_paragraphs(name, each.content)
     for passage in served.passages:
-        lines += _paragraphs(_passage_name(passage), passage.document.text)
+        lines += _wrap_paragraphs(_passage_name(passage), passage.document.text)
     return lines
 
 
-def _paragraphs(name: str, text: str) -> list[str]:
+def _wrap_paragraphs(name: str, text: str) -> list[str]:
     lines = textwrap.wrap(f"{visible_line(name)}:", width=WIDTH, subsequent_indent="  ")
-    for paragraph in visible(text[:LONGEST]).split("\n"):
+    for paragraph in visible(text[:FULL_TEXT_LIMIT]).split("\n"):
         lines += textwrap.wrap(
             paragraph, width=WIDTH, initial_indent="  ", subsequent_indent="  "
         ) or [""]
-    if len(text) > LONGEST:
-        lines.append(f"  … ({len(text) - LONGEST:,} more characters)")
+    if len(text) > FULL_TEXT_LIMIT:
+        lines.append(f"  … ({len(text) - FULL_TEXT_LIMIT:,} more characters)")
     return lines
 
 
-def judge_lines(served: Served) -> list[str]:
+def judge_lines(served: ServedClaim) -> list[str]:
     """Say what the judge said of the claim; only for those who may know."""
-    judge, labels = served.claim.judge, served.spec.labels
-    lines = labelled("judge", fmt.word(judge.label, labels, served.view.run.spec.judge))
+    judge, labels = served.claim.home_verdict, served.spec.labels
+    lines = wrap_with_label(
+        "judge", fmt.describe_label(judge.label, labels, served.view.run.spec.judge)
+    )
     if judge.reason:
-        lines += labelled("judge's reason", judge.reason)
+        lines += wrap_with_label("judge's reason", judge.reason)
     truths = {truth.id: truth for truth in served.view.truths}
     for each in served.claim.evidence:
         truth = truths.get(each.truth)
         if truth is not None:
             stance = "supports a part" if each.stance == "partial" else each.stance
             name = f"{stance} {reference_letter(served.spec)}{truth.number}"
-            lines += labelled(name, truth.text)
+            lines += wrap_with_label(name, truth.text)
     return lines
 
 
 def keys_lines(spec: MetricSpec) -> list[str]:
     """Name the keys, shortly, before the answer is typed."""
-    own = ", ".join(f"{key} {fmt.word(label, spec.labels)}" for key, label, _ in choices(spec))
-    return labelled("keys", f"{own}; s later; ? all keys; q quit")
+    own = ", ".join(
+        f"{key} {fmt.describe_label(label, spec.labels)}"
+        for key, label, _ in list_verdict_choices(spec)
+    )
+    return wrap_with_label("keys", f"{own}; s later; ? all keys; q quit")
 
 
 def help_texts(spec: MetricSpec) -> list[str]:
     """Explain all keys, one text each: the key, a colon and what it does."""
     own = [
         f"{key if key == label else f'{key}, or {label}'}: {meaning}"
-        for key, label, meaning in choices(spec)
+        for key, label, meaning in list_verdict_choices(spec)
     ]
     codes = [
         f"{number}: reason code ({code.title}) for your last verdict: {code.meaning}"
@@ -168,7 +177,7 @@ def help_texts(spec: MetricSpec) -> list[str]:
     return [*own, *codes, *_HELP]
 
 
-def act_words(act: LabelAct) -> str:
+def format_label_event(act: LabelEvent) -> str:
     """Name an act that was taken back."""
     if act.verdict is not None:
         return f"the verdict {act.verdict}"
@@ -183,61 +192,61 @@ def act_words(act: LabelAct) -> str:
             return "putting it off"
 
 
-def _passage_name(passage: PassageView) -> str:
+def _passage_name(passage: RankedPassageView) -> str:
     source = f", {visible_line(passage.document.source, 60)}" if passage.document.source else ""
     return f"passage P{passage.document.number}{source}, turn {passage.turn + 1}"
 
 
-def _passage_lines(served: Served) -> list[str]:
-    passages: Sequence[PassageView] = served.passages
+def _passage_lines(served: ServedClaim) -> list[str]:
+    passages: Sequence[RankedPassageView] = served.passages
     if not passages:
         return ["passages: none are known for this answer"]
-    part = compared_part(served.claim, passages)
-    lines = [] if part is None else labelled("passages", part)
+    part = describe_compared_part(served.claim, passages)
+    lines = [] if part is None else wrap_with_label("passages", part)
     for passage in passages[:_PASSAGES]:
-        text = "".join(piece.text for piece in excerpted(passage, _PASSAGE))
+        text = "".join(piece.text for piece in excerpt_passage(passage, _PASSAGE))
         name = _passage_name(passage)
-        if passage.ranks:
+        if passage.is_ranked:
             name += f", match {passage.ranked.match:.2f}"
-        lines += labelled(name, text)
+        lines += wrap_with_label(name, text)
     left = len(passages) - _PASSAGES
     if left > 0:
         lines.append(f"passages left out: {left}; t reads everything in full")
     return lines
 
 
-def _own(claim: ClaimView) -> list[str]:
+def _own_verdict_lines(claim: ClaimView) -> list[str]:
     """Say what the person said before, as far as that may be told."""
     mine = claim.mine
     if mine is None:
         return []
-    lines = labelled("your verdict", mine.verdict) if mine.verdict is not None else []
+    lines = wrap_with_label("your verdict", mine.verdict) if mine.verdict is not None else []
     if mine.note:
-        lines += labelled("your note", mine.note)
+        lines += wrap_with_label("your note", mine.note)
     if mine.flagged:
         lines.append("flagged")
     return lines
 
 
-def _question(view: ReviewView, turn: int) -> TurnView | None:
+def _find_question(view: ReviewView, turn: int) -> TurnView | None:
     """Find the last message of the user before an answer."""
     before = [each for each in view.turns if each.position < turn and each.role == "user"]
     return before[-1] if before else None
 
 
-def _shortened(text: str, most: int) -> str:
+def _shorten_text(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]} …"
 
 
-def _around(turn: TurnView, claim: ClaimView) -> str:
+def _excerpt_answer(turn: TurnView, claim: ClaimView) -> str:
     """Give the answer near the claim, the claim's own words between « and »."""
     text = turn.content
     span = claim.span if claim.kind == "claim" else None
     if len(text) <= _ANSWER and span is None:
         return text
     if span is None:
-        return _shortened(text, _ANSWER)
-    parts = excerpt(read_text(text[:LONGEST]), [span], _ANSWER)
+        return _shorten_text(text, _ANSWER)
+    parts = excerpt(read_text(text[:FULL_TEXT_LIMIT]), [span], _ANSWER)
     told = []
     for part in parts:
         start, end = max(part.start, span.start), min(part.end, span.end)
@@ -247,4 +256,4 @@ def _around(turn: TurnView, claim: ClaimView) -> str:
             told.append(text[part.start : part.end])
     before = "… " if parts and text[: parts[0].start].strip() else ""
     after = " …" if parts and text[parts[-1].end :].strip() else ""
-    return f"{before}{' … '.join(told)}{after}" if told else _shortened(text, _ANSWER)
+    return f"{before}{' … '.join(told)}{after}" if told else _shorten_text(text, _ANSWER)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 
-from faithtui.cli.output import Column, plural, put, put_json, put_table, say
+from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.judge_names import judge_title
-from faithtui.engine.preview.estimates import Preview, sentence
-from faithtui.engine.preview.run_preview import preview, preview_runs
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.preview.estimates import Preview, format_preview
+from faithtui.engine.preview.run_preview import preview_requests, preview_runs
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.store import Store
 
@@ -26,7 +26,7 @@ def show_preview(
     store: Store,
     requests: Sequence[RunRequest],
     runs: Sequence[RunId],
-    around: Circumstances,
+    around: RunEnvironment,
     *,
     shared: bool,
     as_json: bool,
@@ -45,21 +45,21 @@ def show_preview(
         ConfigError: They cannot be run.
     """
     previews = (
-        *preview(store, requests, around=around, shared=shared),
+        *preview_requests(store, requests, around=around, shared=shared),
         *preview_runs(store, runs, around=around),
     )
     if as_json:
-        put_json([asdict(each) for each in previews])
+        print_json([asdict(each) for each in previews])
         return
     for each in previews:
         looked = "" if each.sampled == each.conversations else f", {each.sampled} of them looked at"
-        put(
+        print_text(
             f"{each.metric} by {judge_title(each.judge)}: "
             f"{plural(each.conversations, 'conversation')}{looked}"
         )
-        put(f"  {sentence([each])}")
+        print_text(f"  {format_preview([each])}")
         if each.held_back is not None:
-            put(f"  {each.held_back}")
+            print_text(f"  {each.held_back}")
         rows = [
             (
                 f"  {step.step}",
@@ -70,28 +70,30 @@ def show_preview(
             )
             for step in each.steps
         ]
-        put_table(_COLUMNS, rows)
+        print_table(_COLUMNS, rows)
     if len(previews) > 1:
-        for line in _per_judge(previews):
-            put(f"all: {line}")
-    say("nothing was asked; without --preview the run begins")
+        for line in _format_per_judge(previews):
+            print_text(f"all: {line}")
+    print_to_stderr("nothing was asked; without --preview the run begins")
 
 
-def announce(store: Store, runs: Sequence[RunId], around: Circumstances) -> None:
+def print_cost_notice(store: Store, runs: Sequence[RunId], around: RunEnvironment) -> None:
     """Say on stderr, in a line for each judge, what planned runs will ask and cost.
 
     Says nothing of judges that cost nothing.
     """
     specs = [store.runs.row(run).spec for run in runs]
-    prices = [around.prices.worst_nusd(each.judge, 1, 1, base_url=each.base_url) for each in specs]
+    prices = [
+        around.prices.max_cost_nusd(each.judge, 1, 1, base_url=each.base_url) for each in specs
+    ]
     if not any(price != 0 for price in prices):
         return
     # All of them: a run may judge the claims of one that costs nothing.
     previews = preview_runs(store, runs, around=around)
-    for line in _per_judge([each for each in previews if not each.is_free]):
-        say(line)
+    for line in _format_per_judge([each for each in previews if not each.is_free]):
+        print_to_stderr(line)
 
 
-def _per_judge(previews: Sequence[Preview]) -> list[str]:
+def _format_per_judge(previews: Sequence[Preview]) -> list[str]:
     ordered = sorted(previews, key=lambda each: each.judge)
-    return [sentence(list(some)) for _, some in groupby(ordered, key=lambda each: each.judge)]
+    return [format_preview(list(some)) for _, some in groupby(ordered, key=lambda each: each.judge)]

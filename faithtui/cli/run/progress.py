@@ -7,19 +7,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TextIO, assert_never
 
-from faithtui.cli.output import plural, put_json
-from faithtui.domain.judging.error_sentences import WAYS, failure_words
+from faithtui.cli.output import plural, print_json
+from faithtui.domain.judging.error_sentences import WAYS, format_attempt_failure
 from faithtui.domain.text.sanitizing import visible, visible_line
-from faithtui.engine.calls.budget import NUSD, Caps
+from faithtui.engine.calls.budget import NUSD, BudgetCaps
 from faithtui.engine.runs.events import (
     BatchRead,
     BatchSent,
     CallRetried,
     Draining,
     ItemFinished,
-    Progress,
     RunEnded,
     RunEvent,
+    RunProgress,
     RunStarted,
     StoreTroubled,
     WayChanged,
@@ -34,14 +34,14 @@ PLAIN_S = 5.0
 RETRIES_S = 1.0
 """Seconds between two lines about attempts that are made again: a bad hour has thousands."""
 
-NO_CAPS = Caps()
+NO_CAPS = BudgetCaps()
 
 
 BAR = 16
 """Cells of the bar."""
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Write seconds as `0:07` or `1:02:33`."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
@@ -54,7 +54,7 @@ class ProgressLine:
     def __init__(
         self,
         out: TextIO | None = None,
-        caps: Caps = NO_CAPS,
+        caps: BudgetCaps = NO_CAPS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare.
@@ -66,91 +66,93 @@ class ProgressLine:
         """
         self._out = out or sys.stderr
         self._caps = caps
-        self._asked = 0
-        self._asked_at: float | None = None
+        self._retries = 0
+        self._retry_shown_at: float | None = None
         self._live = self._out.isatty()
         self._clock = clock
-        self._began = clock()
-        self._drawn: float | None = None
-        self._before: int | None = None
-        self._open = False
+        self._started_at = clock()
+        self._drawn_at: float | None = None
+        self._finished_before: int | None = None
+        self._is_line_open = False
 
     def __call__(self, event: RunEvent) -> None:
         """Take an event."""
-        if self._before is None:
-            self._before = event.progress.finished
+        if self._finished_before is None:
+            self._finished_before = event.progress.finished_conversations
         match event:
             case RunStarted() | WindowAssessed() | ItemFinished():
-                self._update(event.progress)
+                self._redraw(event.progress)
             case WindowFailed():
-                self._update(event.progress)
+                self._redraw(event.progress)
             case CallRetried():
-                self._retried(event)
+                self._show_retry(event)
             case WayChanged():
                 left, taken = (WAYS.get(each, each) for each in (event.left, event.taken))
-                self._line(f"{left} did not work with this judge; asking by {taken} from now on")
+                self._print_line(
+                    f"{left} did not work with this judge; asking by {taken} from now on"
+                )
             case StoreTroubled():
-                self._line(event.trouble or "the store can be written again; going on")
+                self._print_line(event.trouble or "the store can be written again; going on")
             case BatchSent():
-                self._line(f"{plural(event.questions, 'question')} handed to the provider")
+                self._print_line(f"{plural(event.questions, 'question')} handed to the provider")
             case BatchRead():
-                self._update(event.progress)
+                self._redraw(event.progress)
             case Draining():
                 count = plural(event.progress.in_flight, "answer")
-                self._line(f"waiting for {count} on the way; Ctrl-C again stops at once")
+                self._print_line(f"waiting for {count} on the way; Ctrl-C again stops at once")
             case RunEnded():
-                self._update(event.progress, last=True)
+                self._redraw(event.progress, last=True)
             case _:
                 assert_never(event)
 
-    def _retried(self, event: CallRetried) -> None:
+    def _show_retry(self, event: CallRetried) -> None:
         """Tell of attempts that are made again, a few a second at most."""
-        self._asked += 1
+        self._retries += 1
         now = self._clock()
-        if self._asked_at is not None and now - self._asked_at < RETRIES_S:
+        if self._retry_shown_at is not None and now - self._retry_shown_at < RETRIES_S:
             return
-        more = f" ({self._asked} so far)" if self._asked > 1 else ""
-        self._asked_at = now
-        why = failure_words(event.error, event.status, event.said)
-        self._line(f"{event.step}: {why}; asked again in {event.wait_s:.1f} s{more}")
+        more = f" ({self._retries} so far)" if self._retries > 1 else ""
+        self._retry_shown_at = now
+        why = format_attempt_failure(event.error, event.status, event.said)
+        self._print_line(f"{event.step}: {why}; asked again in {event.wait_s:.1f} s{more}")
 
-    def _update(self, progress: Progress, *, last: bool = False) -> None:
+    def _redraw(self, progress: RunProgress, *, last: bool = False) -> None:
         now = self._clock()
         between_s = REDRAW_S if self._live else PLAIN_S
-        if not last and self._drawn is not None and now - self._drawn < between_s:
+        if not last and self._drawn_at is not None and now - self._drawn_at < between_s:
             return
-        self._drawn = now
-        text = self._text(progress, now - self._began)
+        self._drawn_at = now
+        text = self._format_progress(progress, now - self._started_at)
         if self._live:
             # A line that wraps cannot be drawn over.
             text = text[: max(1, shutil.get_terminal_size().columns - 1)]
             self._out.write(f"\r\x1b[K{text}" + ("\n" if last else ""))
-            self._open = not last
+            self._is_line_open = not last
         else:
             self._out.write(text + "\n")
         self._out.flush()
 
-    def tell(self, text: str) -> None:
+    def print_lines(self, text: str) -> None:
         """Write lines for a person, above the line that updates."""
-        self._lines(visible(text))
+        self._print_lines(visible(text))
 
-    def _line(self, text: str) -> None:
-        self._lines(visible_line(text))
+    def _print_line(self, text: str) -> None:
+        self._print_lines(visible_line(text))
 
-    def _lines(self, text: str) -> None:
-        start = "\r\x1b[K" if self._open else ""
+    def _print_lines(self, text: str) -> None:
+        start = "\r\x1b[K" if self._is_line_open else ""
         self._out.write(f"{start}{text}\n")
-        self._open = False
+        self._is_line_open = False
         self._out.flush()
 
-    def _text(self, progress: Progress, elapsed: float) -> str:
-        fresh = progress.finished - (self._before or 0)
-        left = progress.conversations - progress.finished
-        parts = [f"{progress.finished}/{progress.conversations} conversations"]
+    def _format_progress(self, progress: RunProgress, elapsed: float) -> str:
+        fresh = progress.finished_conversations - (self._finished_before or 0)
+        left = progress.conversations - progress.finished_conversations
+        parts = [f"{progress.finished_conversations}/{progress.conversations} conversations"]
         if fresh and left:
-            parts.append(f"{duration(elapsed / fresh * left)} to go")
+            parts.append(f"{format_duration(elapsed / fresh * left)} to go")
         else:
-            parts.append(duration(elapsed))
+            parts.append(format_duration(elapsed))
         parts.append(plural(progress.windows, "window"))
         again = f" ({progress.calls_again} asked again)" if progress.calls_again else ""
         parts.append(f"{plural(progress.calls, 'call')}{again}")
@@ -158,7 +160,7 @@ class ProgressLine:
             parts.append(f"{60 * progress.calls / elapsed:.0f}/min")
         if progress.calls_stored:
             parts.append(f"{progress.calls_stored} from the store")
-        parts += self._spent(progress)
+        parts += self._format_spending(progress)
         if progress.failed:
             parts.append(f"{progress.failed} failed")
         if progress.incomplete:
@@ -166,9 +168,9 @@ class ProgressLine:
         if progress.skipped:
             parts.append(f"{progress.skipped} skipped")
         text = " · ".join(parts)
-        return f"{_bar(progress)} {text}" if self._live else text
+        return f"{_draw_bar(progress)} {text}" if self._live else text
 
-    def _spent(self, progress: Progress) -> list[str]:
+    def _format_spending(self, progress: RunProgress) -> list[str]:
         parts = []
         if progress.cost_nusd or self._caps.nusd is not None:
             limit = "" if self._caps.nusd is None else f" of ${self._caps.nusd / NUSD:.2f}"
@@ -181,8 +183,10 @@ class ProgressLine:
         return parts
 
 
-def _bar(progress: Progress) -> str:
-    share = progress.finished / progress.conversations if progress.conversations else 0.0
+def _draw_bar(progress: RunProgress) -> str:
+    share = (
+        progress.finished_conversations / progress.conversations if progress.conversations else 0.0
+    )
     full = int(share * BAR)
     return f"[{'#' * full}{'.' * (BAR - full)}]"
 
@@ -194,4 +198,4 @@ def print_event(event: RunEvent, more: Mapping[str, object] | None = None) -> No
         event: The event.
         more: What else belongs to it; None: nothing.
     """
-    put_json({"event": type(event).__name__, **asdict(event), **(more or {})})
+    print_json({"event": type(event).__name__, **asdict(event), **(more or {})})

@@ -11,32 +11,37 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
-from faithtui.cli.output import hint, plural, put, say
-from faithtui.cli.run.preview import announce, show_preview
+from faithtui.cli.output import plural, print_hint, print_text, print_to_stderr
+from faithtui.cli.run.preview import print_cost_notice, show_preview
 from faithtui.cli.run.progress import ProgressLine, print_event
-from faithtui.cli.run.run_outcome import exit_code, gravest, how_to_go_on, missing_words
-from faithtui.cli.stores import open_store, run_id
+from faithtui.cli.run.run_outcome import (
+    choose_gravest_code,
+    exit_code,
+    format_missing_verdicts,
+    format_resume_hint,
+)
+from faithtui.cli.stores import open_store, read_run_id
 from faithtui.cli.streams import ReaderGone
 from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.domain.judging.image_addresses import read_host
-from faithtui.domain.scores import left_out_words
-from faithtui.engine.calls.budget import NUSD, Caps
+from faithtui.domain.scores import format_left_out
+from faithtui.engine.calls.budget import NUSD, BudgetCaps
 from faithtui.engine.calls.image_hosts import find_image_hosts
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
-from faithtui.engine.review.conversation_json import integrity_json
-from faithtui.engine.review.splits import read_split
+from faithtui.engine.review.conversation_json import integrity_to_json
+from faithtui.engine.review.splits import parse_split
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import Circumstances, circumstances
+from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
 from faithtui.engine.runs.events import RunEnded, RunEvent
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, ExportError, StoreError
 from faithtui.judges.deadlines import check_timeout
-from faithtui.judges.providers.endpoints import is_ours
+from faithtui.judges.providers.endpoints import is_offline_or_replay
 from faithtui.logbook import PROMPTS_FILE, open_log
-from faithtui.metrics.registry import METRICS, entry
+from faithtui.metrics.registry import METRICS, find_metric
 from faithtui.paths import log_dir
 from faithtui.store.records import ItemState, RunRow, RunState
 from faithtui.store.store import Store
@@ -51,7 +56,7 @@ LOOK_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RunOptions:
     """What was typed after `faithtui run`; () and None mean: as set."""
 
     metrics: tuple[str, ...]
@@ -92,7 +97,7 @@ _BESIDE_RESUME = _BESIDE_PREVIEW.union(
 """What may stand there. All other options say what a run is, and that was said at its start."""
 
 
-def refuse_beside_resume(typed: Iterable[str], *, preview: bool) -> None:
+def refuse_options_beside_resume(typed: Iterable[str], *, preview: bool) -> None:
     """Refuse options that a run that goes on would pass over.
 
     Args:
@@ -117,34 +122,38 @@ def refuse_beside_resume(typed: Iterable[str], *, preview: bool) -> None:
         )
 
 
-def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) -> int:
+def start_or_resume_runs(
+    store: Path | None, order: RunOptions, *, resume: str | None, as_json: bool
+) -> int:
     """Start runs, or go on with one.
 
     Returns:
         The exit code; see `run_outcome`.
     """
     settings = load_settings()
-    around = replace(around_of(settings, order.image_hosts), log_prompts=order.log_prompts)
+    around = replace(
+        environment_from_settings(settings, order.image_hosts), log_prompts=order.log_prompts
+    )
     if order.timeout_s is not None:
         around = replace(around, timeout_s=check_timeout(order.timeout_s, "--timeout"))
     open_log(log_dir(), prompts=order.log_prompts)
     if order.log_prompts:
-        say(f"questions and answers are written to {log_dir() / PROMPTS_FILE}")
-    requests = () if resume is not None else _requests(order, settings)
+        print_to_stderr(f"questions and answers are written to {log_dir() / PROMPTS_FILE}")
+    requests = () if resume is not None else _make_requests(order, settings)
     with open_store(store, settings, busy_timeout_s=PATIENCE_S) as opened:
         if order.preview:
-            runs = () if resume is None else (run_id(opened, resume),)
+            runs = () if resume is None else (read_run_id(opened, resume),)
             shared = order.claims == "extracted"
             show_preview(opened, requests, runs, around, shared=shared, as_json=as_json)
             return 0
         if resume is not None:
-            number = run_id(opened, resume)
+            number = read_run_id(opened, resume)
             if order.concurrency is not None:
                 planner.check_concurrency(order.concurrency)
             if order.max_failures is not None:
-                opened.runs.set_max_failures(number, str(_failure_limit(order.max_failures)))
-            _raise_budget(opened, number, order, around)
-            return execute(
+                opened.runs.set_max_failures(number, str(_read_failure_limit(order.max_failures)))
+            _set_budget(opened, number, order, around)
+            return execute_with_progress(
                 opened,
                 number,
                 as_json=as_json,
@@ -154,24 +163,28 @@ def run(store: Path | None, order: Order, *, resume: str | None, as_json: bool) 
                 concurrency=order.concurrency,
             )
         # All are planned before the first begins, so that a slip in the last one costs nothing.
-        planned = _planned(opened, requests, around, shared=order.claims == "extracted")
+        planned = _plan_runs(opened, requests, around, shared=order.claims == "extracted")
         for each in planned:
-            _tell_held_back(opened, each)
+            _warn_held_back(opened, each)
         if sys.stdout.isatty() and not as_json:
-            announce(opened, planned, around)
+            print_cost_notice(opened, planned, around)
         codes = {
-            each: _one_of(opened, each, len(planned), as_json=as_json, around=around)
+            each: _execute_one_of(opened, each, len(planned), as_json=as_json, around=around)
             for each in planned
         }
         if order.wait:
             # Only now: what is out of all of them is answered at the same time.
             for each in planned:
                 if opened.runs.row(each).state is RunState.WAITING:
-                    codes[each] = execute(opened, each, as_json=as_json, around=around, wait=True)
-        return gravest(codes.values())
+                    codes[each] = execute_with_progress(
+                        opened, each, as_json=as_json, around=around, wait=True
+                    )
+        return choose_gravest_code(codes.values())
 
 
-def around_of(settings: Settings, image_hosts: Sequence[str] = ()) -> Circumstances:
+def environment_from_settings(
+    settings: Settings, image_hosts: Sequence[str] = ()
+) -> RunEnvironment:
     """Make what the runs of this command share.
 
     Args:
@@ -189,7 +202,7 @@ def around_of(settings: Settings, image_hosts: Sequence[str] = ()) -> Circumstan
                 f"--allow-image-host is `{each}`; expected a host such as cdn.example.com, or *"
             )
         typed.append(host)
-    return circumstances(
+    return make_run_environment(
         requests_per_minute=settings.requests_per_minute,
         tokens_per_minute=settings.tokens_per_minute,
         prices=settings.prices,
@@ -199,59 +212,61 @@ def around_of(settings: Settings, image_hosts: Sequence[str] = ()) -> Circumstan
     )
 
 
-def _planned(
-    store: Store, requests: Sequence[RunRequest], around: Circumstances, *, shared: bool
+def _plan_runs(
+    store: Store, requests: Sequence[RunRequest], around: RunEnvironment, *, shared: bool
 ) -> list[RunId]:
     """Plan all runs; where claims are shared, later judges get those of the first one."""
     planned: list[RunId] = []
     first: dict[str, RunId] = {}
     for request in requests:
-        spec = entry(request.metric).spec
+        spec = find_metric(request.metric).spec
         if shared and spec.judges == "claim" and not request.as_peer:
             request = replace(request, claims_run=first.get(spec.key))
-        number = planner.plan(store, request, around=around)
+        number = planner.plan_run(store, request, around=around)
         first.setdefault(spec.key, number)
         planned.append(number)
     return planned
 
 
-def _tell_held_back(store: Store, run: RunId) -> None:
+def _warn_held_back(store: Store, run: RunId) -> None:
     """Say on stderr which conversations will fail because of where their images lie."""
     judge = store.runs.row(run).spec.judge
-    if is_ours(judge) or not store.conversations.has_image_addresses():
+    if is_offline_or_replay(judge) or not store.conversations.has_image_addresses():
         return
-    pending = [each.conversation for each in store.runs.pending(run)]
-    held_back = find_image_hosts(store, pending, judge).sentence()
+    pending = [each.conversation for each in store.runs.list_pending(run)]
+    held_back = find_image_hosts(store, pending, judge).format_warning()
     if held_back is not None:
-        say(f"run {run}: {held_back}")
+        print_to_stderr(f"run {run}: {held_back}")
 
 
-def _raise_budget(store: Store, run: RunId, order: Order, around: Circumstances) -> None:
+def _set_budget(store: Store, run: RunId, order: RunOptions, around: RunEnvironment) -> None:
     """Give a run that goes on another budget, where one was typed."""
     if order.budget_usd is None and order.budget_tokens is None:
         return
     spec = store.runs.row(run).spec
-    nusd = spec.budget_nusd if order.budget_usd is None else _nusd(order.budget_usd)
+    nusd = spec.budget_nusd if order.budget_usd is None else _to_nusd(order.budget_usd)
     tokens = spec.budget_tokens if order.budget_tokens is None else order.budget_tokens
     planner.check_budget(nusd, tokens, spec.judge, spec.base_url, around)
     store.runs.set_budget(run, nusd, tokens)
 
 
-def _one_of(store: Store, run: RunId, runs: int, *, as_json: bool, around: Circumstances) -> int:
+def _execute_one_of(
+    store: Store, run: RunId, runs: int, *, as_json: bool, around: RunEnvironment
+) -> int:
     """Execute one of several runs, and say on stderr which it is."""
     if runs > 1 and not as_json:
         spec = store.runs.row(run).spec
-        say(f"run {run}: {spec.metric} by {spec.judge_title} …")
-    return execute(store, run, as_json=as_json, around=around)
+        print_to_stderr(f"run {run}: {spec.metric} by {spec.judge_title} …")
+    return execute_with_progress(store, run, as_json=as_json, around=around)
 
 
-def execute(
+def execute_with_progress(
     store: Store,
     run: RunId,
     *,
     as_json: bool,
     retry_unfinished: bool = False,
-    around: Circumstances | None = None,
+    around: RunEnvironment | None = None,
     wait: bool = False,
     concurrency: int | None = None,
 ) -> int:
@@ -268,14 +283,16 @@ def execute(
     """
     spec = store.runs.row(run).spec
     at_once = spec.concurrency if concurrency is None else concurrency
-    line = ProgressLine(caps=Caps(spec.budget_nusd, spec.budget_tokens))
-    sink, tell = (partial(_print_event, store), say) if as_json else (line, line.tell)
+    line = ProgressLine(caps=BudgetCaps(spec.budget_nusd, spec.budget_tokens))
+    sink, tell = (
+        (partial(_print_event, store), print_to_stderr) if as_json else (line, line.print_lines)
+    )
     stopped_by: list[signal.Signals] = []
 
-    async def guarded() -> None:
-        with ending_by_signals(stopped_by):
+    async def run_to_end() -> None:
+        with cancel_on_signals(stopped_by):
             control = RunControl(at_once)
-            state = await runner.execute(
+            state = await runner.execute_run(
                 store,
                 run,
                 sink,
@@ -287,29 +304,31 @@ def execute(
             while wait and state is RunState.WAITING:
                 await asyncio.sleep(LOOK_S)
                 control = RunControl(at_once)
-                state = await runner.execute(
+                state = await runner.execute_run(
                     store, run, sink, tell=tell, control=control, around=around
                 )
 
     try:
-        asyncio.run(guarded())
+        asyncio.run(run_to_end())
     except (KeyboardInterrupt, asyncio.CancelledError):
-        say(f"stopped; everything answered is stored: faithtui run --resume {run}")
+        print_to_stderr(f"stopped; everything answered is stored: faithtui run --resume {run}")
         by = stopped_by[0] if stopped_by else signal.SIGINT
         if by is signal.SIGINT:
             raise KeyboardInterrupt from None
         raise SystemExit(128 + by) from None
     except (StoreError, ExportError, ReaderGone):  # the last two where nothing takes the events
-        say(f"run {run} stopped; what is stored stays: faithtui run --resume {run}")
+        print_to_stderr(f"run {run} stopped; what is stored stays: faithtui run --resume {run}")
         raise
     row = store.runs.row(run)
     if not as_json:
-        skipped = store.runs.reasons(run, ItemState.SKIPPED)
-        put(summary(row, skipped, store.runs.undefined_reasons(run)))
-    if sentence := how_to_go_on(row):
-        say(sentence)
+        skipped = store.runs.count_reasons(run, ItemState.SKIPPED)
+        print_text(format_run_summary(row, skipped, store.runs.count_undefined_reasons(run)))
+    if sentence := format_resume_hint(row):
+        print_to_stderr(sentence)
     elif not as_json and row.windows:
-        hint("next: `faithtui` shows the verdicts and takes yours; `faithtui report` compares them")
+        print_hint(
+            "next: `faithtui` shows the verdicts and takes yours; `faithtui report` compares them"
+        )
     return exit_code(row)
 
 
@@ -319,12 +338,12 @@ def _print_event(store: Store, event: RunEvent) -> None:
         print_event(event)
         return
     row = store.runs.row(event.run)
-    found = integrity_json(row.spec.metric, row.integrity)
+    found = integrity_to_json(row.spec.metric, row.integrity)
     print_event(event, {"score": row.score, "integrity": found})
 
 
 @contextmanager
-def ending_by_signals(heard: list[signal.Signals]) -> Iterator[None]:
+def cancel_on_signals(heard: list[signal.Signals]) -> Iterator[None]:
     """Let signals end the task that is running: the first one gently, a second one at once.
 
     Args:
@@ -334,7 +353,7 @@ def ending_by_signals(heard: list[signal.Signals]) -> Iterator[None]:
     task = asyncio.current_task()
     assert task is not None
 
-    def end(number: signal.Signals) -> None:
+    def cancel_task(number: signal.Signals) -> None:
         heard.append(number)
         task.cancel()
 
@@ -343,7 +362,7 @@ def ending_by_signals(heard: list[signal.Signals]) -> Iterator[None]:
     for each in signals:
         # Not everywhere can a loop hear signals; there the second Ctrl-C is as the first.
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(each, end, each)
+            loop.add_signal_handler(each, cancel_task, each)
     try:
         yield
     finally:
@@ -352,7 +371,9 @@ def ending_by_signals(heard: list[signal.Signals]) -> Iterator[None]:
                 loop.remove_signal_handler(each)
 
 
-def summary(row: RunRow, skipped: Mapping[str, int], undefined: Mapping[str, int]) -> str:
+def format_run_summary(
+    row: RunRow, skipped: Mapping[str, int], undefined: Mapping[str, int]
+) -> str:
     """Say in a line what a run found.
 
     Args:
@@ -363,19 +384,19 @@ def summary(row: RunRow, skipped: Mapping[str, int], undefined: Mapping[str, int
     parts = [f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}"]
     if row.incomplete:
         scored = f"{row.scored} of {plural(row.conversations, 'conversation')} scored"
-        parts.append(f"{scored}, {missing_words(row)}: see `faithtui show {row.id}`")
+        parts.append(f"{scored}, {format_missing_verdicts(row)}: see `faithtui show {row.id}`")
     else:
         parts.append(f"{row.done} of {row.conversations} conversations judged")
     parts += [f"{count} skipped: {reason}" for reason, count in skipped.items()]
     if row.failed:
         parts.append(f"{row.failed} failed")
-    one, many = entry(row.spec.metric).spec.units
+    one, many = find_metric(row.spec.metric).spec.units
     parts.append(f"{row.claims} {one if row.claims == 1 else many}")
     if row.missing_verdicts and not row.incomplete:
         parts.append(
             f"{row.missing_verdicts} of them without a verdict: see `faithtui show {row.id}`"
         )
-    parts += score_parts(row)
+    parts += format_score_parts(row)
     parts += [f"{count} undefined: {reason}" for reason, count in undefined.items()]
     if found := integrity_sentence(row.spec.metric, row.integrity):
         parts.append(found)
@@ -386,23 +407,23 @@ def summary(row: RunRow, skipped: Mapping[str, int], undefined: Mapping[str, int
     return " · ".join(parts)
 
 
-def score_parts(row: RunRow) -> list[str]:
+def format_score_parts(row: RunRow) -> list[str]:
     """Say a run's mean score, of how many conversations it is, and what it leaves out."""
     score = "no score"
     if row.score is not None:
         score = f"mean score {row.score:.2f}"
         if row.scored < row.done:
             score += f" over {row.scored} of {plural(row.done, 'conversation')}"
-    left_out = left_out_words(row.undefined_windows, row.skipped_windows, row.windows)
+    left_out = format_left_out(row.undefined_windows, row.skipped_windows, row.windows)
     return [score, left_out] if left_out else [score]
 
 
-def _requests(order: Order, settings: Settings) -> tuple[RunRequest, ...]:
+def _make_requests(order: RunOptions, settings: Settings) -> tuple[RunRequest, ...]:
     if order.claims not in CLAIMS:
         raise ConfigError(
             f"--claims is `{order.claims}`; expected {', '.join(CLAIMS[:-1])} or {CLAIMS[-1]}"
         )
-    options = dict(_pair(text) for text in order.options)
+    options = dict(_split_option(text) for text in order.options)
     metrics = order.metrics or ("turn-faithfulness",)
     if "all" in metrics:
         metrics = tuple(each.spec.key for each in METRICS)
@@ -416,31 +437,31 @@ def _requests(order: Order, settings: Settings) -> tuple[RunRequest, ...]:
             judge=judge,
             base_url=base_url,
             strategy=order.strategy,
-            options=planner.options_for(metric, options, metrics),
+            options=planner.select_metric_options(metric, options, metrics),
             imported_claims=order.claims == "imported",
             as_peer=order.as_peer,
             prompts_dir=order.prompts,
             examples=order.examples,
             sources=order.sources,
-            split=read_split(order.split),
+            split=parse_split(order.split),
             limit=order.limit,
             concurrency=settings.concurrency if order.concurrency is None else order.concurrency,
-            budget_nusd=None if order.budget_usd is None else _nusd(order.budget_usd),
+            budget_nusd=None if order.budget_usd is None else _to_nusd(order.budget_usd),
             budget_tokens=order.budget_tokens,
             batch=order.batch,
-            max_failures=_failure_limit(order.max_failures or settings.max_failures),
+            max_failures=_read_failure_limit(order.max_failures or settings.max_failures),
         )
         for metric, judge in product(metrics, judges)
     )
 
 
-def _nusd(dollars: float) -> int:
+def _to_nusd(dollars: float) -> int:
     if not math.isfinite(dollars):
         raise ConfigError("--budget-usd is no amount of money; expected something like 2.50")
     return round(dollars * NUSD)
 
 
-def _failure_limit(text: str) -> FailureLimit:
+def _read_failure_limit(text: str) -> FailureLimit:
     """Read what was typed after `--max-failures`.
 
     Raises:
@@ -455,7 +476,7 @@ def _failure_limit(text: str) -> FailureLimit:
     return limit
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _split_option(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise ConfigError(f"--option is `{text}`; expected name=value, such as window_size=5")

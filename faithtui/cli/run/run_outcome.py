@@ -5,7 +5,7 @@ from typing import Final
 
 from faithtui.cli.output import plural
 from faithtui.errors import JudgeError
-from faithtui.metrics.registry import entry
+from faithtui.metrics.registry import find_metric
 from faithtui.store.records import RunRow, RunState
 
 DONE: Final = 0
@@ -26,19 +26,19 @@ def exit_code(row: RunRow) -> int:
     return DONE
 
 
-def gravest(codes: Iterable[int]) -> int:
+def choose_gravest_code(codes: Iterable[int]) -> int:
     """Choose the exit code of several runs: what is incomplete counts more than what waits."""
     return max(codes, key=_GRAVITY.index, default=DONE)
 
 
-def how_to_go_on(row: RunRow) -> str | None:
+def format_resume_hint(row: RunRow) -> str | None:
     """Say in a sentence what is left of a run and which command takes it up; None: nothing."""
     resume = f"faithtui run --resume {row.id}"
     match row.state:
         case RunState.WAITING:
             return f"run {row.id} waits: {row.reason}; come back with {resume}"
         case RunState.DONE:
-            return _what_is_unfinished(row, resume)
+            return _format_unfinished(row, resume)
         case RunState.INTERRUPTED:
             return (
                 f"run {row.id} was interrupted: the process that judged it is gone. What was "
@@ -52,12 +52,12 @@ def how_to_go_on(row: RunRow) -> str | None:
             return None
 
 
-def _what_is_unfinished(row: RunRow, resume: str) -> str | None:
+def _format_unfinished(row: RunRow, resume: str) -> str | None:
     parts = []
     if row.failed:
         parts.append(f"{plural(row.failed, 'conversation')} failed")
     if row.incomplete:
-        parts.append(missing_words(row))
+        parts.append(format_missing_verdicts(row))
     if not parts:
         return None
     return (
@@ -66,10 +66,10 @@ def _what_is_unfinished(row: RunRow, resume: str) -> str | None:
     )
 
 
-def missing_words(row: RunRow) -> str:
+def format_missing_verdicts(row: RunRow) -> str:
     """Say what is without a verdict in a run that lacks some: `1 claim without a verdict`."""
     if row.missing_verdicts:
-        one, many = entry(row.spec.metric).spec.units
+        one, many = find_metric(row.spec.metric).spec.units
         count = row.missing_verdicts
         return f"{count} {one if count == 1 else many} without a verdict"
     # Each claim has one somewhere, and a window that shows it too has none.

@@ -28,7 +28,7 @@ from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.text.evidence import CLASH_FROM, overlap
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.domain.text.texts import ReadText, read_text
-from faithtui.domain.windows import interactions, turns_left_out
+from faithtui.domain.windows import cut_interactions, list_left_out_turns
 
 _Views = Mapping[int, frozenset[TruthId]]
 """Truths in view, by position of the window."""
@@ -188,8 +188,8 @@ def _windows(judged: JudgedConversation) -> Iterator[Finding]:
 
 def _left_out(judged: JudgedConversation) -> Iterator[Finding]:
     """Turns that no verdict looks at."""
-    parts = interactions(judged.turns, answers_alone=True)
-    left = dict.fromkeys(turns_left_out(judged.turns, parts), "it belongs to no exchange")
+    parts = cut_interactions(judged.turns, answers_alone=True)
+    left = dict.fromkeys(list_left_out_turns(judged.turns, parts), "it belongs to no exchange")
     if judged.turns and judged.turns[-1].role == "user":
         last = len(judged.turns) - 1
         while last >= 0 and judged.turns[last].role == "user":
@@ -503,4 +503,4 @@ def _is_all_drawn(passage: str, truths: Sequence[CheckedTruth]) -> bool:
 
 
 def _polarity(labels: LabelSet, label: str | None) -> Polarity | None:
-    return labels.label(label).polarity if label is not None and label in labels.names else None
+    return labels.get_label(label).polarity if label is not None and label in labels.names else None

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from faithtui.domain.conversation import normalised
+from faithtui.domain.conversation import normalise_text
 
 FEWEST_WORDS: Final = 4
 """Words below which marks may stand around anything: a term, an irony, a verdict."""
@@ -49,7 +49,7 @@ class Quotable:
 
 
 def _folded(text: str) -> str:
-    return normalised(text.translate(_ALIKE))
+    return normalise_text(text.translate(_ALIKE))
 
 
 def _in_order(parts: Iterable[str], text: str) -> bool:

@@ -44,7 +44,7 @@ MOST_SAID: Final = 120
 """Characters of a provider's words that an event carries: its first sentence, mostly."""
 
 
-def failure_words(error: str, status: int | None, said: str) -> str:
+def format_attempt_failure(error: str, status: int | None, said: str) -> str:
     """Say what went wrong with an attempt: what was answered, else why there was no answer.
 
     Args:
@@ -56,13 +56,13 @@ def failure_words(error: str, status: int | None, said: str) -> str:
         Such as `HTTP 500: upstream connect error`.
     """
     if status is None:
-        return said or plain_error(error)
+        return said or describe_error(error)
     if said:
         return f"HTTP {status}{' ' if said.startswith('with') else ': '}{said}"
-    return f"HTTP {status}: {plain_error(error)}"
+    return f"HTTP {status}: {describe_error(error)}"
 
 
-def plain_error(error: str) -> str:
+def describe_error(error: str) -> str:
     """Put an error into words; what nobody has words for stays what it is.
 
     Args:

@@ -32,5 +32,5 @@ class FailureLimit:
         return f"{self.in_a_row}" if self.share is None else f"{100 * self.share:g}%"
 
 
-DEFAULT = FailureLimit(in_a_row=10)
+DEFAULT_FAILURE_LIMIT = FailureLimit(in_a_row=10)
 """Ten questions that fail in the same way, each after all its tries, are no accident."""

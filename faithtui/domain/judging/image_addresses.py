@@ -108,8 +108,8 @@ def host_of(address: str) -> str | None:
         address without its brackets. None as well for an address with spaces, control characters
         or a backslash, which programs read in different ways.
     """
-    parts = _parts(address)
-    return None if parts is None else _host(parts.hostname or "")
+    parts = _split_address(address)
+    return None if parts is None else _fold_host(parts.hostname or "")
 
 
 def read_host(text: str) -> str | None:
@@ -119,7 +119,7 @@ def read_host(text: str) -> str | None:
         The host as `host_of` names it, or `ANY_HOST`.
     """
     word = text.strip()
-    return ANY_HOST if word == ANY_HOST else _host(word.removeprefix("[").removesuffix("]"))
+    return ANY_HOST if word == ANY_HOST else _fold_host(word.removeprefix("[").removesuffix("]"))
 
 
 def is_allowed(host: str, allowed: Collection[str]) -> bool:
@@ -152,7 +152,7 @@ def _is_secret(name: str) -> bool:
     )
 
 
-def why_never_passed_on(address: str) -> str | None:
+def find_address_problem(address: str) -> str | None:
     """Say why nobody is ever handed an address, whatever is allowed; None: somebody may be.
 
     The host is looked at as it is written. A public name that leads to a private network is told
@@ -179,7 +179,7 @@ def is_public(host: str) -> bool:
         except ValueError:
             return False
     if _NUMERIC.fullmatch(host):
-        found = _ipv4(host)
+        found = _read_ipv4(host)
         return found is not None and _is_global(found)
     parts = host.split(".")
     # A name of one part is one of this network alone, and programs differ on those that end in a
@@ -195,7 +195,7 @@ def format_address(address: str) -> str:
     return ("…@" if at else "") + re.split("[?#;]", rest, maxsplit=1)[0]
 
 
-def _parts(address: str) -> SplitResult | None:
+def _split_address(address: str) -> SplitResult | None:
     if not address.isprintable() or " " in address or "\\" in address:
         return None
     try:
@@ -206,7 +206,7 @@ def _parts(address: str) -> SplitResult | None:
     return parts if parts.scheme in ("http", "https") else None
 
 
-def _host(text: str) -> str | None:
+def _fold_host(text: str) -> str | None:
     """Fold a name the way programs that look it up do."""
     folded = unicodedata.normalize("NFKC", text).lower().replace("\u3002", ".")
     if _DEVIATION.search(folded):
@@ -225,14 +225,14 @@ def _host(text: str) -> str | None:
     return folded if _HOST.fullmatch(folded) else None
 
 
-def _ipv4(host: str) -> ipaddress.IPv4Address | None:
+def _read_ipv4(host: str) -> ipaddress.IPv4Address | None:
     """Read an IPv4 address in any form that `inet_aton` takes; None: too large.
 
     The last of one to four numbers fills all bytes that are left; each may be decimal, octal with
     a leading 0, or hexadecimal.
     """
     try:
-        numbers = [_number(part) for part in host.split(".")]
+        numbers = [_read_number(part) for part in host.split(".")]
     except ValueError:
         return None
     *first, last = numbers
@@ -245,7 +245,7 @@ def _ipv4(host: str) -> ipaddress.IPv4Address | None:
     return ipaddress.IPv4Address(value)
 
 
-def _number(text: str) -> int:
+def _read_number(text: str) -> int:
     if text.startswith("0x"):
         return int(text[2:] or "0", 16)
     if len(text) > 40:  # more digits than any address has

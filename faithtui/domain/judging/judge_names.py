@@ -22,7 +22,7 @@ def judge_title(ref: str, calibration: Mapping[str, object] | None = None) -> st
     return f"{title}, recalibrated on {calibration['labels']} labels"
 
 
-def judged_meaning(ref: str, label: str, labels: LabelSet) -> str:
+def describe_judge_label(ref: str, label: str, labels: LabelSet) -> str:
     """Say what a label means as a word of a judge.
 
     A clash that the embedded judge sees between words is a reason to look, not a contradiction.
@@ -36,7 +36,7 @@ def judged_meaning(ref: str, label: str, labels: LabelSet) -> str:
     Raises:
         KeyError: No label of the set has this name.
     """
-    found = labels.label(label)
+    found = labels.get_label(label)
     contradicts = found.polarity is Polarity.BAD and any(
         each.polarity is Polarity.UNSURE for each in labels.labels
     )

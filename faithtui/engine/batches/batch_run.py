@@ -12,22 +12,28 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.batches.journal import Journal
-from faithtui.engine.batches.question_collector import Desk
-from faithtui.engine.batches.submission import Shipping
-from faithtui.engine.batches.wave import drive
+from faithtui.engine.batches.journal import BatchTracker
+from faithtui.engine.batches.question_collector import QuestionCollector
+from faithtui.engine.batches.submission import BatchSubmitter
+from faithtui.engine.batches.wave import drive_pending
 from faithtui.engine.calls.costs import TablePrices
-from faithtui.engine.calls.image_hosts import check_run
+from faithtui.engine.calls.image_hosts import check_run_image_hosts
 from faithtui.engine.calls.leases import StoreLeases
-from faithtui.engine.review.examples import kept
+from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import EventSink, RunStarted
-from faithtui.engine.runs.run_execution import Course, Ending, judge_of, same_metric, to_its_end
+from faithtui.engine.runs.run_execution import (
+    RunEnding,
+    RunExecution,
+    open_run_judge,
+    rebuild_metric,
+    run_to_end,
+)
 from faithtui.errors import JudgeRequestRejected, JudgeUnsupported, JudgeUnusable
 from faithtui.judges.base import Judge
 from faithtui.judges.providers.batches import BatchClient, open_batches
-from faithtui.store.calls.batch_records import BY_FILE, BatchesOut
+from faithtui.store.calls.batch_records import BY_FILE, OutstandingBatches
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 
@@ -37,7 +43,7 @@ LEASE = "batches"
 _SETTLED = (RunState.DONE, RunState.STOPPED, RunState.CANCELLED)
 
 
-async def advance(
+async def advance_run(
     store: Store,
     run: RunId,
     emit: EventSink,
@@ -46,7 +52,7 @@ async def advance(
     retry_unfinished: bool = False,
     tell: Callable[[str], None] = lambda steps: None,
     control: RunControl | None = None,
-    around: Circumstances | None = None,
+    around: RunEnvironment | None = None,
 ) -> RunState:
     """Take a run as far as it goes without waiting for the provider.
 
@@ -73,35 +79,35 @@ async def advance(
         StoreError: The store cannot be written; what was written stays.
         CancelledError: Let through after the run is marked as waiting or cancelled.
     """
-    around = around or Circumstances()
-    async with sole(store):
+    around = around or RunEnvironment()
+    async with hold_batch_lease(store):
         row = store.runs.row(run)
-        metric = same_metric(row, kept(store, row.spec.examples))
-        check_run(store, row, around.image_hosts, with_unfinished=retry_unfinished)
-        judge = judge_of(row, around)
+        metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
+        check_run_image_hosts(store, row, around.image_hosts, with_unfinished=retry_unfinished)
+        judge = open_run_judge(row, around)
         if retry_unfinished:
-            row = _reopened(store, row)
+            row = _reopen_unfinished(store, row)
 
-        async def through(course: Course) -> Ending:
+        async def advance_batches(course: RunExecution) -> RunEnding:
             try:
-                opening = clients or _batches_of(row, around)
+                opening = clients or _open_batch_client(row, around)
             except JudgeUnsupported as error:
-                return RunState.STOPPED, f"{error}. {by_file(run)}"
+                return RunState.STOPPED, f"{error}. {suggest_batch_export(run)}"
             async with opening as client, judge as opened:
-                return await _Advance(course, client, opened, around).through(row)
+                return await _BatchRunner(course, client, opened, around).run_to_ending(row)
 
         control = control or RunControl(row.spec.concurrency)
-        return await to_its_end(
-            store, row, metric, control, emit, tell, through, image_hosts=around.image_hosts
+        return await run_to_end(
+            store, row, metric, control, emit, tell, advance_batches, image_hosts=around.image_hosts
         )
 
 
-async def cancel(
+async def cancel_batches(
     store: Store,
     run: RunId,
     *,
-    around: Circumstances | None = None,
-) -> BatchesOut:
+    around: RunEnvironment | None = None,
+) -> OutstandingBatches:
     """Have the provider stop what is out of a run, and give up what it does not know.
 
     What was answered until then is kept, billed, and read when the run is resumed.
@@ -114,17 +120,17 @@ async def cancel(
         JudgeError: The provider cannot be asked now.
         StoreError: The store cannot be written.
     """
-    around = around or Circumstances()
-    async with sole(store):
+    around = around or RunEnvironment()
+    async with hold_batch_lease(store):
         row, batches = store.runs.row(run), store.batches
-        out = batches.out(run)
-        rows = batches.open_of(run)
+        out = batches.sum_outstanding(run)
+        rows = batches.list_open(run)
         for each in rows:
             if each.provider_id == BY_FILE:
                 batches.give_up(each.uid, "cancelled")
         handed = [each for each in rows if each.provider_id != BY_FILE]
         if handed:
-            async with _batches_of(row, around) as client:
+            async with _open_batch_client(row, around) as client:
                 for each in handed:
                     name = each.provider_id or await client.find(
                         each.uid,
@@ -145,7 +151,9 @@ async def cancel(
     return out
 
 
-def _batches_of(row: RunRow, around: Circumstances) -> AbstractAsyncContextManager[BatchClient]:
+def _open_batch_client(
+    row: RunRow, around: RunEnvironment
+) -> AbstractAsyncContextManager[BatchClient]:
     """Open the Batch API of a run's judge.
 
     Raises:
@@ -160,7 +168,7 @@ def _batches_of(row: RunRow, around: Circumstances) -> AbstractAsyncContextManag
     )
 
 
-def by_file(run: RunId) -> str:
+def suggest_batch_export(run: RunId) -> str:
     """Say how a server without batches gets many questions at once."""
     return (
         f"`faithtui batch export {run} FILE` writes the questions in OpenAI's form, for servers"
@@ -169,37 +177,37 @@ def by_file(run: RunId) -> str:
 
 
 @contextlib.asynccontextmanager
-async def sole(store: Store) -> AsyncIterator[None]:
+async def hold_batch_lease(store: Store) -> AsyncIterator[None]:
     """Be the only one, over all processes, who works on the batches of a store."""
     leases = StoreLeases(store)
-    async with leases.alive():
-        await leases.wait_for(LEASE, lambda: False)
+    async with leases.keep_alive():
+        await leases.acquire_or_wait(LEASE, lambda: False)
         yield
 
 
-def _reopened(store: Store, row: RunRow) -> RunRow:
+def _reopen_unfinished(store: Store, row: RunRow) -> RunRow:
     """Make conversations pending again that failed or lack a verdict, unless it is under way."""
-    if row.state not in _SETTLED or store.batches.out(row.id).questions:
+    if row.state not in _SETTLED or store.batches.sum_outstanding(row.id).questions:
         return row
-    store.runs.reopen_unfinished(row.id, store.runs.unfinished(row.id))
+    store.runs.reopen_unfinished(row.id, store.runs.list_unfinished(row.id))
     return store.runs.row(row.id)
 
 
 @dataclass(slots=True)
-class _Advance:
+class _BatchRunner:
     """One run taken as far as it goes."""
 
-    course: Course
+    course: RunExecution
     client: BatchClient
     judge: Judge
-    around: Circumstances
-    journal: Journal = field(init=False)
-    shipping: Shipping = field(init=False)
+    around: RunEnvironment
+    tracker: BatchTracker = field(init=False)
+    submitter: BatchSubmitter = field(init=False)
 
     def __post_init__(self) -> None:
-        self.journal = Journal(self.course, self.client, self.around)
+        self.tracker = BatchTracker(self.course, self.client, self.around)
 
-    async def through(self, before: RunRow) -> Ending:
+    async def run_to_ending(self, before: RunRow) -> RunEnding:
         """Do it.
 
         Args:
@@ -207,13 +215,13 @@ class _Advance:
         """
         course, store = self.course, self.course.store
         await course.recorder.write(store.runs.set_state, course.row.id, RunState.RUNNING)
-        course.emit(RunStarted(course.row.id, course.progress()))
+        course.emit(RunStarted(course.row.id, course.update_progress()))
         try:
-            return await self._through(before)
+            return await self._read_drive_and_submit(before)
         except (JudgeUnusable, JudgeRequestRejected) as error:
             return RunState.STOPPED, str(error)
 
-    async def _through(self, before: RunRow) -> Ending:
+    async def _read_drive_and_submit(self, before: RunRow) -> RunEnding:
         """Read, drive, hand over.
 
         Raises:
@@ -224,26 +232,29 @@ class _Advance:
         run, spec = course.row.id, course.row.spec
         if spec.claims_run is not None and course.store.runs.row(spec.claims_run).pending:
             return RunState.WAITING, f"it judges the claims of run {spec.claims_run}: finish that"
-        has_changed = await self.journal.look_after(batches.open_of(run))
+        has_changed = await self.tracker.update_batches(batches.list_open(run))
         self._stop_if_pointless()
-        self.shipping = Shipping(course, self.client, self.around)
-        out = batches.out(run)
-        if out.questions and not has_changed and self._is_as_it_was(before):
-            return RunState.WAITING, handed_over(out, run)
+        self.submitter = BatchSubmitter(course, self.client, self.around)
+        out = batches.sum_outstanding(run)
+        if out.questions and not has_changed and self._is_unchanged(before):
+            return RunState.WAITING, describe_batches_out(out, run)
         while True:
-            desk = self._desk()
-            await drive(
-                course, self.judge, desk, partial(self.shipping.ship, desk.pile, everything=False)
+            desk = self._make_collector()
+            await drive_pending(
+                course,
+                self.judge,
+                desk,
+                partial(self.submitter.submit_batches, desk.buffer, everything=False),
             )
-            await self.shipping.ship(desk.pile, everything=True)
-            if not desk.elsewhere:
+            await self.submitter.submit_batches(desk.buffer, everything=True)
+            if not desk.other_batches:
                 break
-            if not await self.journal.look_after(batches.rows(desk.elsewhere)):
+            if not await self.tracker.update_batches(batches.rows(desk.other_batches)):
                 break
             self._stop_if_pointless()
-        return await self._ending(desk)
+        return await self._make_ending(desk)
 
-    def _is_as_it_was(self, before: RunRow) -> bool:
+    def _is_unchanged(self, before: RunRow) -> bool:
         """Whether driving everything again would find nothing new, when no batch has ended.
 
         A run that was cut short waits without a reason, and one with a budget may have room now.
@@ -251,41 +262,43 @@ class _Advance:
         spec = before.spec
         is_complete = before.state is RunState.WAITING and before.reason is not None
         has_budget = spec.budget_nusd is not None or spec.budget_tokens is not None
-        return is_complete and not has_budget and not self.journal.troubles
+        return is_complete and not has_budget and not self.tracker.troubles
 
-    def _desk(self) -> Desk:
+    def _make_collector(self) -> QuestionCollector:
         spec = self.course.row.spec
-        return Desk(
+        return QuestionCollector(
             self.course.recorder,
             self.course.row.id,
             size_of=self.client.size,
-            most_bytes=self.shipping.most_bytes,
+            most_bytes=self.submitter.most_bytes,
             pricing=TablePrices(self.around.prices, spec.judge, spec.base_url, batch=True),
         )
 
     def _stop_if_pointless(self) -> None:
-        if self.journal.stops is not None:
-            raise self.journal.stops
+        if self.tracker.stop_error is not None:
+            raise self.tracker.stop_error
 
-    async def _ending(self, desk: Desk) -> Ending:
+    async def _make_ending(self, desk: QuestionCollector) -> RunEnding:
         """Say where the run stands.
 
         Raises:
             BudgetReached: What is left does not fit into the budget.
         """
-        ending = standing(self.course, desk, self._more())
+        ending = find_ending(self.course, desk, self._list_troubles())
         if ending is None:
-            await self.shipping.refuse_more()
+            await self.submitter.raise_if_over_budget()
             raise AssertionError("a conversation waits for something that nobody was asked")
         return ending
 
-    def _more(self) -> list[str]:
+    def _list_troubles(self) -> list[str]:
         """Say what else there is to say of a run that waits."""
-        over = ["the budget holds no more of them at once"] if self.shipping.is_over_budget else []
-        return [*over, *self.journal.troubles, *self.shipping.troubles]
+        over = ["the budget holds no more of them at once"] if self.submitter.is_over_budget else []
+        return [*over, *self.tracker.troubles, *self.submitter.troubles]
 
 
-def standing(course: Course, desk: Desk, more: Sequence[str] = ()) -> Ending | None:
+def find_ending(
+    course: RunExecution, desk: QuestionCollector, more: Sequence[str] = ()
+) -> RunEnding | None:
     """Say where a run stands that was driven as far as it goes.
 
     Args:
@@ -297,16 +310,16 @@ def standing(course: Course, desk: Desk, more: Sequence[str] = ()) -> Ending | N
         None when it waits, and nothing of it is out.
     """
     run = course.row.id
-    out = course.store.batches.out(run)
-    parts = [handed_over(out, run)] if out.questions else []
-    if desk.elsewhere:
+    out = course.store.batches.sum_outstanding(run)
+    parts = [describe_batches_out(out, run)] if out.questions else []
+    if desk.other_batches:
         parts.append("batches of other runs will answer some of its questions")
     if parts:
         return RunState.WAITING, "; ".join([*parts, *more])
     return None if course.store.runs.row(run).pending else (RunState.DONE, None)
 
 
-def handed_over(out: BatchesOut, run: RunId) -> str:
+def describe_batches_out(out: OutstandingBatches, run: RunId) -> str:
     """Say in a clause what is out of a run."""
     questions = "1 question" if out.questions == 1 else f"{out.questions:,} questions"
     where = "1 batch" if out.batches == 1 else f"{out.batches:,} batches"

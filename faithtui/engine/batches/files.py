@@ -21,18 +21,28 @@ from typing import Final
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.image_addresses import ANY_HOST
-from faithtui.engine.batches.batch_run import by_file, sole, standing
-from faithtui.engine.batches.question_collector import Desk, Pile, Wanted
+from faithtui.engine.batches.batch_run import find_ending, hold_batch_lease, suggest_batch_export
+from faithtui.engine.batches.question_collector import (
+    CollectedQuestion,
+    QuestionBuffer,
+    QuestionCollector,
+)
 from faithtui.engine.batches.results import UNANSWERED, read_results
-from faithtui.engine.batches.wave import drive
+from faithtui.engine.batches.wave import drive_pending
 from faithtui.engine.calls.costs import TablePrices
-from faithtui.engine.calls.image_hosts import check_run
+from faithtui.engine.calls.image_hosts import check_run_image_hosts
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
-from faithtui.engine.review.examples import kept
+from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import EventSink, RunStarted
-from faithtui.engine.runs.run_execution import Course, Ending, judge_of, same_metric, to_its_end
+from faithtui.engine.runs.run_execution import (
+    RunEnding,
+    RunExecution,
+    open_run_judge,
+    rebuild_metric,
+    run_to_end,
+)
 from faithtui.errors import ExportError, InputError
 from faithtui.files import write_text
 from faithtui.judges.base import Judge, JudgeRequest
@@ -46,13 +56,13 @@ _NAME: Final = "x" * 64
 
 
 @dataclass(slots=True)
-class Imported:
+class AnswerImport:
     """What a file of answers brought."""
 
     answered: int = 0
     failed: int = 0
     """Questions that ended without an answer."""
-    passed_over: int = 0
+    ignored: int = 0
     """Lines that are not waited for: known already, or of another run."""
     refused: int = 0
     """Lines that cannot be read."""
@@ -65,7 +75,7 @@ async def export_questions(
     path: Path,
     *,
     emit: EventSink = lambda event: None,
-    around: Circumstances | None = None,
+    around: RunEnvironment | None = None,
 ) -> int:
     """Write the questions a run can ask now into a file, each once.
 
@@ -87,50 +97,54 @@ async def export_questions(
         ExportError: The file is there, or cannot be written.
         StoreError: The store cannot be read or written.
     """
-    around = around or Circumstances()
+    around = around or RunEnvironment()
     count = 0
     _refuse_existing(path)
-    async with sole(store):
-        UnstoredReplies(store.path).read_back(store)
+    async with hold_batch_lease(store):
+        UnstoredReplies(store.path).recover_into_store(store)
         row = store.runs.row(run)
-        check_run(store, row, around.image_hosts)
+        check_run_image_hosts(store, row, around.image_hosts)
         spec = row.spec
         lines = open_question_file(spec.judge, base_url=spec.base_url, redact=around.redact)
         uid = uuid.uuid4().hex
         questions: dict[str, BatchQuestion] = {}
 
-        async def through(course: Course, judge: Judge) -> Ending:
+        async def collect_questions(course: RunExecution, judge: Judge) -> RunEnding:
             nonlocal count
             async with lines as form:
                 with tempfile.TemporaryFile() as spool:
-                    desk = _desk(course, around, lambda each: len(form.line(_NAME, each)))
+                    desk = _make_collector(
+                        course, around, lambda each: len(form.format_question(_NAME, each))
+                    )
 
-                    async def spooled() -> None:
-                        for wanted in _all(desk.pile):
+                    async def spool_questions() -> None:
+                        for wanted in _take_all(desk.buffer):
                             key = wanted.question.key
                             # Conversations are driven in parts, and those of a later part may ask
                             # what is in the file already.
                             if key not in questions:
-                                spool.write(form.line(f"{uid}-{len(questions)}", wanted.request))
+                                spool.write(
+                                    form.format_question(f"{uid}-{len(questions)}", wanted.request)
+                                )
                                 questions[key] = wanted.question
 
-                    await drive(course, judge, desk, spooled)
+                    await drive_pending(course, judge, desk, spool_questions)
                     if questions:
                         spool.seek(0)
                         lines_of_spool = (line.decode("ascii") for line in spool)
                         write_text(path, lines_of_spool, force=False)
             if questions:
                 await course.recorder.write(
-                    lambda: store.batches.plan(
+                    lambda: store.batches.plan_batch(
                         run, uid, list(questions.values()), provider_id=BY_FILE
                     )
                 )
             count = len(questions)
-            ending = standing(course, desk)
+            ending = find_ending(course, desk)
             assert ending is not None, "everything that was wanted is in the file"
             return ending
 
-        await _driven(store, row, emit, around, through)
+        await _drive_run(store, row, emit, around, collect_questions)
     return count
 
 
@@ -140,8 +154,8 @@ async def import_answers(
     path: Path,
     *,
     emit: EventSink = lambda event: None,
-    around: Circumstances | None = None,
-) -> Imported:
+    around: RunEnvironment | None = None,
+) -> AnswerImport:
     """Read a file of answers, and finish the conversations that have all they need.
 
     A file may hold some of the answers, or those of several files of questions, and may be read
@@ -160,83 +174,85 @@ async def import_answers(
         StoreError: The store cannot be read or written.
     """
     # Nothing is sent: its questions are made again only to find their answers.
-    around = replace(around or Circumstances(), image_hosts=(ANY_HOST,))
-    imported = Imported()
+    around = replace(around or RunEnvironment(), image_hosts=(ANY_HOST,))
+    imported = AnswerImport()
     uids: dict[str, int] = {}
-    for line in _lines(path, imported):
-        uid = _name_of(line).partition("-")[0]
+    for line in _read_json_lines(path, imported):
+        uid = _get_question_name(line).partition("-")[0]
         uids[uid] = uids.get(uid, 0) + 1
-    async with sole(store):
+    async with hold_batch_lease(store):
         row = store.runs.row(run)
         spec = row.spec
         lines = open_question_file(spec.judge, base_url=spec.base_url, redact=around.redact)
 
-        async def through(course: Course, judge: Judge) -> Ending:
+        async def read_answers(course: RunExecution, judge: Judge) -> RunEnding:
             batches = store.batches
             async with lines as form:
                 for batch in batches.rows(uids):
                     if batch.run != run:
                         continue
-                    waiting = batches.waiting(batch.uid)
-                    results = _results(path, form, batch.uid, waiting)
+                    waiting = batches.list_waiting(batch.uid)
+                    results = _parse_results(path, form, batch.uid, waiting)
                     read = await read_results(course, around, batch, results)
                     imported.answered += read.answered
                     imported.failed += read.failed
-                    if waiting and not batches.waiting(batch.uid):
-                        await course.recorder.write(batches.end, batch.uid, UNANSWERED)
-            imported.passed_over = sum(uids.values()) - imported.answered - imported.failed
-            desk = _desk(course, around, lambda each: 0)
-            desk.pile.close()
+                    if waiting and not batches.list_waiting(batch.uid):
+                        await course.recorder.write(batches.end_batch, batch.uid, UNANSWERED)
+            imported.ignored = sum(uids.values()) - imported.answered - imported.failed
+            desk = _make_collector(course, around, lambda each: 0)
+            desk.buffer.close()
 
-            async def nothing() -> None:
+            async def take_nothing() -> None:
                 """Nothing is taken here."""
 
-            await drive(course, judge, desk, nothing)
-            left = len(desk.pile.left_out)
-            return standing(course, desk) or (
+            await drive_pending(course, judge, desk, take_nothing)
+            left = len(desk.buffer.left_out_keys)
+            return find_ending(course, desk) or (
                 RunState.WAITING,
                 f"{left:,} more {'question is' if left == 1 else 'questions are'} to be asked; "
-                f"{by_file(run)}",
+                f"{suggest_batch_export(run)}",
             )
 
-        await _driven(store, row, emit, around, through)
+        await _drive_run(store, row, emit, around, read_answers)
     return imported
 
 
-async def _driven(
+async def _drive_run(
     store: Store,
     row: RunRow,
     emit: EventSink,
-    around: Circumstances,
-    through: Callable[[Course, Judge], Awaitable[Ending]],
+    around: RunEnvironment,
+    through: Callable[[RunExecution, Judge], Awaitable[RunEnding]],
 ) -> None:
     """Work on a run with its judge at hand, which is not asked."""
-    metric = same_metric(row, kept(store, row.spec.examples))
-    check_run(store, row, around.image_hosts)
-    opening = judge_of(row, around)
+    metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
+    check_run_image_hosts(store, row, around.image_hosts)
+    opening = open_run_judge(row, around)
 
-    async def work(course: Course) -> Ending:
+    async def drive_with_judge(course: RunExecution) -> RunEnding:
         await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
-        course.emit(RunStarted(row.id, course.progress()))
+        course.emit(RunStarted(row.id, course.update_progress()))
         async with opening as judge:
             return await through(course, judge)
 
     control = RunControl(row.spec.concurrency)
-    await to_its_end(
+    await run_to_end(
         store,
         row,
         metric,
         control,
         emit,
         lambda steps: None,
-        work,
+        drive_with_judge,
         image_hosts=around.image_hosts,
     )
 
 
-def _desk(course: Course, around: Circumstances, size_of: Callable[[JudgeRequest], int]) -> Desk:
+def _make_collector(
+    course: RunExecution, around: RunEnvironment, size_of: Callable[[JudgeRequest], int]
+) -> QuestionCollector:
     spec = course.row.spec
-    return Desk(
+    return QuestionCollector(
         course.recorder,
         course.row.id,
         size_of=size_of,
@@ -245,8 +261,8 @@ def _desk(course: Course, around: Circumstances, size_of: Callable[[JudgeRequest
     )
 
 
-def _all(pile: Pile) -> list[Wanted]:
-    return pile.take(len(pile.wanted), sys.maxsize)
+def _take_all(pile: QuestionBuffer) -> list[CollectedQuestion]:
+    return pile.take(len(pile.questions), sys.maxsize)
 
 
 def _refuse_existing(path: Path) -> None:
@@ -255,7 +271,9 @@ def _refuse_existing(path: Path) -> None:
         raise ExportError(f"{path} is there already; name another file")
 
 
-def _lines(path: Path, imported: Imported | None = None) -> Iterator[Mapping[str, object]]:
+def _read_json_lines(
+    path: Path, imported: AnswerImport | None = None
+) -> Iterator[Mapping[str, object]]:
     """Read the lines of a file that are JSON objects.
 
     Args:
@@ -270,7 +288,7 @@ def _lines(path: Path, imported: Imported | None = None) -> Iterator[Mapping[str
             for number, line in enumerate(file, start=1):
                 if not line.strip():
                     continue
-                found = _object(line)
+                found = _parse_object(line)
                 if found is not None:
                     yield found
                 elif imported is not None:
@@ -282,7 +300,7 @@ def _lines(path: Path, imported: Imported | None = None) -> Iterator[Mapping[str
         raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
 
 
-def _object(line: bytes) -> dict[str, object] | None:
+def _parse_object(line: bytes) -> dict[str, object] | None:
     try:
         found: object = json.loads(line)
     except (ValueError, RecursionError):
@@ -290,20 +308,20 @@ def _object(line: bytes) -> dict[str, object] | None:
     return found if isinstance(found, dict) else None
 
 
-def _name_of(line: Mapping[str, object]) -> str:
+def _get_question_name(line: Mapping[str, object]) -> str:
     name = line.get("custom_id")
     return name if isinstance(name, str) else ""
 
 
-async def _results(
+async def _parse_results(
     path: Path, form: QuestionFile, uid: str, waiting: Mapping[int, WaitingQuestion]
 ) -> AsyncGenerator[BatchResult]:
     plain = {str(number) for number, each in waiting.items() if each.is_plain}
     pictured = {str(number) for number, each in waiting.items() if each.has_images}
-    for line in _lines(path):
-        batch, _, number = _name_of(line).partition("-")
+    for line in _read_json_lines(path):
+        batch, _, number = _get_question_name(line).partition("-")
         if batch == uid:
             yield (
                 number,
-                form.result(line, is_plain=number in plain, with_images=number in pictured),
+                form.read_result(line, is_plain=number in plain, with_images=number in pictured),
             )

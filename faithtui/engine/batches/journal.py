@@ -6,8 +6,8 @@ from functools import partial
 from typing import Final
 
 from faithtui.engine.batches.results import UNANSWERED, read_results
-from faithtui.engine.runs.environment import Circumstances
-from faithtui.engine.runs.run_execution import Course
+from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_execution import RunExecution
 from faithtui.errors import JudgeError, JudgeRequestRejected, JudgeUnusable
 from faithtui.judges.providers.batches import BatchClient
 from faithtui.store.calls.batch_records import BY_FILE, BatchRow
@@ -18,24 +18,24 @@ TOO_MUCH: Final = "more than the provider takes at once: "
 _NEVER_CAME: Final = "the provider never got it"
 
 
-def refusal(why: str) -> str:
+def format_refusal(why: str) -> str:
     """Say why a batch was refused as a whole, so that one that was too large is known again."""
     return f"{TOO_MUCH}{why}" if "limit" in why.lower() else why
 
 
 @dataclass(slots=True)
-class Journal:
+class BatchTracker:
     """The batches of a run, as they are looked after once."""
 
-    course: Course
+    course: RunExecution
     client: BatchClient
-    around: Circumstances
+    around: RunEnvironment
     troubles: list[str] = field(default_factory=list)
     """What could not be looked at now, in sentences."""
-    stops: JudgeError | None = None
+    stop_error: JudgeError | None = None
     """Why going on is pointless, if it is."""
 
-    async def look_after(self, rows: Iterable[BatchRow]) -> bool:
+    async def update_batches(self, rows: Iterable[BatchRow]) -> bool:
         """Look how far batches are, and read the results of those that have ended.
 
         One that cannot be looked at now does not keep the others from it.
@@ -55,11 +55,11 @@ class Journal:
             if row.provider_id == BY_FILE:
                 continue
             try:
-                has_changed |= await self._look_at(row)
+                has_changed |= await self._update_batch(row)
             except JudgeUnusable:
                 raise
             except JudgeRequestRejected as error:
-                self.stops = JudgeRequestRejected(
+                self.stop_error = JudgeRequestRejected(
                     f"{error}. If the key is still one of the same account, give the batch up with"
                     f" `faithtui batch cancel {row.run}`",
                     status=error.status,
@@ -68,7 +68,7 @@ class Journal:
                 self.troubles.append(str(error))
         return has_changed
 
-    async def _look_at(self, row: BatchRow) -> bool:
+    async def _update_batch(self, row: BatchRow) -> bool:
         """Look after one batch.
 
         Raises:
@@ -87,28 +87,28 @@ class Journal:
             if provider_id is None:
                 await write(batches.give_up, row.uid, _NEVER_CAME)
                 return True
-            await write(batches.sent, row.uid, provider_id)
+            await write(batches.mark_sent, row.uid, provider_id)
         status = await self.client.status(provider_id)
         if status.state == "working":
             return is_found
         if status.state == "failed":
-            await self._failed(row, status.reason or "it does not say why")
+            await self._give_up_refused_batch(row, status.reason or "it does not say why")
             return True
-        waiting = batches.waiting(row.uid)
+        waiting = batches.list_waiting(row.uid)
         plain = {str(number) for number, each in waiting.items() if each.is_plain}
         pictured = {str(number) for number, each in waiting.items() if each.has_images}
         results = partial(self.client.results, provider_id, plain=plain, pictured=pictured)
         read = await read_results(self.course, self.around, row, results())
-        self.stops = self.stops or read.stops
-        await write(batches.end, row.uid, UNANSWERED)
+        self.stop_error = self.stop_error or read.stop_error
+        await write(batches.end_batch, row.uid, UNANSWERED)
         return True
 
-    async def _failed(self, row: BatchRow, why: str) -> None:
+    async def _give_up_refused_batch(self, row: BatchRow, why: str) -> None:
         """Take a batch back that was refused as a whole: nothing in it was asked."""
-        reason = refusal(why)
+        reason = format_refusal(why)
         is_too_much = reason.startswith(TOO_MUCH)
         await self.course.recorder.write(self.course.store.batches.give_up, row.uid, reason)
         if not is_too_much or row.requests == 1:
-            self.stops = JudgeRequestRejected(
+            self.stop_error = JudgeRequestRejected(
                 f"the provider refused a batch ({row.requests:,} in it): {why}"
             )

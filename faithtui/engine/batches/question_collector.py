@@ -13,9 +13,9 @@ from typing import Any, Final, NoReturn, TypeVar
 from faithtui import errors
 from faithtui.domain.ids import RunId
 from faithtui.engine.calls.answer_limit import check_answers_left, is_answered
-from faithtui.engine.calls.budget import Spent
-from faithtui.engine.calls.costs import Pricing, likely_tokens, worst_case
-from faithtui.engine.calls.reply_cache import Asked, from_store
+from faithtui.engine.calls.budget import Expense
+from faithtui.engine.calls.costs import Pricing, estimate_tokens_in, estimate_worst_cost
+from faithtui.engine.calls.reply_cache import QuestionContext, reply_from_stored
 from faithtui.engine.runs.recorder import Recorder
 from faithtui.errors import (
     JudgeError,
@@ -26,7 +26,7 @@ from faithtui.errors import (
     JudgeUnusable,
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.store.calls.batch_records import BatchQuestion, LastAsked, RequestState
+from faithtui.store.calls.batch_records import BatchQuestion, LastBatchRequest, RequestState
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ TRIES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CollectedQuestion:
     """A question that is to go into a batch."""
 
     question: BatchQuestion
@@ -44,58 +44,58 @@ class Wanted:
     """Bytes it takes there."""
 
     @property
-    def worst(self) -> Spent:
+    def worst_cost(self) -> Expense:
         """What it may cost at most."""
-        return Spent(self.question.nusd_worst, self.question.tokens_worst)
+        return Expense(self.question.nusd_worst, self.question.tokens_worst)
 
 
 @dataclass(slots=True)
-class Pile:
+class QuestionBuffer:
     """Questions that were collected, each once, in the order they came up."""
 
-    wanted: dict[str, Wanted] = field(default_factory=dict)
+    questions: dict[str, CollectedQuestion] = field(default_factory=dict)
     """By key."""
     size: int = 0
     """Bytes they take together."""
     is_closed: bool = False
     """Nothing more is taken; it is only counted."""
-    left_out: set[str] = field(default_factory=set)
+    left_out_keys: set[str] = field(default_factory=set)
     """Keys of those that were not taken."""
 
-    def add(self, wanted: Wanted) -> None:
+    def add(self, wanted: CollectedQuestion) -> None:
         """Take a question, unless it is there or nothing more is taken."""
         if self.is_closed:
-            self.left_out.add(wanted.question.key)
-        elif wanted.question.key not in self.wanted:
-            self.wanted[wanted.question.key] = wanted
+            self.left_out_keys.add(wanted.question.key)
+        elif wanted.question.key not in self.questions:
+            self.questions[wanted.question.key] = wanted
             self.size += wanted.size
 
-    def take(self, most: int, most_bytes: int) -> list[Wanted]:
+    def take(self, most: int, most_bytes: int) -> list[CollectedQuestion]:
         """Take out as many as a batch holds, the first ones first; at least one if there is any."""
-        taken: list[Wanted] = []
+        taken: list[CollectedQuestion] = []
         room = most_bytes
-        for key in list(self.wanted):
-            wanted = self.wanted[key]
+        for key in list(self.questions):
+            wanted = self.questions[key]
             if taken and (len(taken) >= most or wanted.size > room):
                 break
-            taken.append(self.wanted.pop(key))
+            taken.append(self.questions.pop(key))
             room -= wanted.size
         self.size -= sum(each.size for each in taken)
         return taken
 
-    def close(self, also: Sequence[Wanted] = ()) -> None:
+    def close(self, also: Sequence[CollectedQuestion] = ()) -> None:
         """Take nothing more, and let go of what is there.
 
         Args:
             also: What was taken out and is let go of too.
         """
         self.is_closed = True
-        self.left_out.update(self.wanted, (each.question.key for each in also))
-        self.wanted.clear()
+        self.left_out_keys.update(self.questions, (each.question.key for each in also))
+        self.questions.clear()
         self.size = 0
 
 
-class Desk:
+class QuestionCollector:
     """Answers the questions of one run as far as answers are there.
 
     Attributes:
@@ -121,8 +121,8 @@ class Desk:
             most_bytes: How many a batch may have.
             pricing: What questions may cost in a batch.
         """
-        self.pile = Pile()
-        self.elsewhere: set[str] = set()
+        self.buffer = QuestionBuffer()
+        self.other_batches: set[str] = set()
         self._recorder = recorder
         self._batches = recorder.store.batches
         self._calls = recorder.store.calls
@@ -135,8 +135,8 @@ class Desk:
         """Nothing is ever on its way from here."""
         return frozenset()
 
-    async def put(
-        self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    async def send_question(
+        self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Answer a question from the batches it was in, or collect it and wait for good.
 
@@ -144,34 +144,34 @@ class Desk:
             JudgeReplyInvalid: It was answered, and the answer cannot be used.
             JudgeError: It failed in a way that will not pass.
         """
-        last = self._batches.last(self._run, asked.key)
+        last = self._batches.find_last_request(self._run, asked.key)
         tries = 1
         if last is not None:
             asked.count.answers += _count_answered(last)
             match last.state:
                 case RequestState.WAITING:
                     if last.run != self._run:
-                        self.elsewhere.add(last.batch)
-                    await _for_good()
+                        self.other_batches.add(last.batch)
+                    await _wait_forever()
                 case RequestState.ANSWERED | RequestState.UNUSABLE:
                     try:
-                        return await self._read(asked, last, understand)
+                        return await self._accept_reply(asked, last, understand)
                     except JudgeReplyInvalid:
                         # What another run got wrong is its own to repair.
                         if last.run == self._run:
                             raise
                 case _:
-                    tries = next_try(last)
-        self._collect(asked, request, tries)
-        await _for_good()
+                    tries = find_next_try(last)
+        self._collect_question(asked, request, tries)
+        await _wait_forever()
 
     def count_unreadable(self, key: str) -> int:
         """Count answers to a question in batches of the run that were no replies."""
-        last = self._batches.last(self._run, key)
+        last = self._batches.find_last_request(self._run, key)
         return 0 if last is None else _count_answered(last)
 
-    async def _read(
-        self, asked: Asked, last: LastAsked, understand: Callable[[JudgeReply], T]
+    async def _accept_reply(
+        self, asked: QuestionContext, last: LastBatchRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Understand a reply, and only then let it be found by others.
 
@@ -180,19 +180,19 @@ class Desk:
         """
         asked.count.answers += 1
         asked.count.is_earlier = False
-        stored = self._calls.reply_in(last.batch, asked.key)
+        stored = self._calls.find_batch_reply(last.batch, asked.key)
         assert stored is not None, "a question is answered in the transaction that keeps the reply"
         try:
-            value = understand(from_store(stored))
+            value = understand(reply_from_stored(stored))
         except JudgeReplyInvalid as error:
             asked.count.problem, asked.count.raw = str(error), error.raw
             if last.state is RequestState.ANSWERED and last.run == self._run:
-                await self._recorder.write(self._batches.found_unusable, last.batch, last.number)
+                await self._recorder.write(self._batches.mark_unusable, last.batch, last.number)
             raise
-        await self._recorder.write(self._batches.found_usable, last.batch, asked.key)
+        await self._recorder.write(self._batches.mark_usable, last.batch, asked.key)
         return value
 
-    def _collect(self, asked: Asked, request: JudgeRequest, tries: int) -> None:
+    def _collect_question(self, asked: QuestionContext, request: JudgeRequest, tries: int) -> None:
         check_answers_left(asked.step, asked.count)
         size = self._size_of(request)
         if size > self._most_bytes:
@@ -200,7 +200,7 @@ class Desk:
                 f"the question takes {size:,} bytes and a batch holds {self._most_bytes:,}; cut"
                 " the conversation's documents or its window smaller"
             )
-        worst = worst_case(self._pricing, request)
+        worst = estimate_worst_cost(self._pricing, request)
         question = BatchQuestion(
             key=asked.key,
             step=asked.step,
@@ -209,26 +209,26 @@ class Desk:
             tries=tries,
             replicate=asked.replicate,
             is_plain=request.schema is None,
-            tokens_likely=likely_tokens(request),
+            tokens_likely=estimate_tokens_in(request),
             tokens_worst=worst.tokens,
             nusd_worst=worst.nusd,
         )
-        self.pile.add(Wanted(question, request, size))
+        self.buffer.add(CollectedQuestion(question, request, size))
 
 
-async def _for_good() -> NoReturn:
+async def _wait_forever() -> NoReturn:
     """Wait until whoever waits is cancelled."""
     await asyncio.get_running_loop().create_future()
     raise AssertionError("nobody answers here")
 
 
-def reason_of(error: JudgeError) -> str:
-    """Say why a question failed, so that `next_try` can read it."""
+def format_error_reason(error: JudgeError) -> str:
+    """Say why a question failed, so that `find_next_try` can read it."""
     status = "" if error.status is None else f" {error.status}"
     return f"{type(error).__name__}{status}: {error}"
 
 
-def next_try(last: LastAsked) -> int:
+def find_next_try(last: LastBatchRequest) -> int:
     """Say which try of a question the next one is.
 
     Args:
@@ -237,7 +237,7 @@ def next_try(last: LastAsked) -> int:
     Raises:
         JudgeError: There is none: it failed in a way that will not pass, or too often.
     """
-    error = _error_of(last.reason or "")
+    error = _error_from_reason(last.reason or "")
     if isinstance(error, JudgeUnusable):
         return last.tries  # the run was stopped for it; the question is not to blame
     is_lasting = isinstance(error, JudgeRequestRejected | JudgeReplyInvalid)
@@ -246,13 +246,13 @@ def next_try(last: LastAsked) -> int:
     return last.tries + 1
 
 
-def _count_answered(last: LastAsked) -> int:
+def _count_answered(last: LastBatchRequest) -> int:
     """Count the failures that were answers, and may have been billed."""
-    return sum(is_answered(_error_of(why)) for why in last.failures)
+    return sum(is_answered(_error_from_reason(why)) for why in last.failures)
 
 
-def _error_of(reason: str) -> JudgeError:
-    """Undo `reason_of`."""
+def _error_from_reason(reason: str) -> JudgeError:
+    """Undo `format_error_reason`."""
     name, _, sentence = reason.partition(": ")
     name, _, number = name.partition(" ")
     status = int(number) if number.isdecimal() else None

@@ -9,39 +9,42 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from faithtui.engine.batches.question_collector import reason_of
-from faithtui.engine.calls.costs import TablePrices, counted_from
-from faithtui.engine.calls.reply_cache import to_store
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.batches.question_collector import format_error_reason
+from faithtui.engine.calls.costs import TablePrices, fill_in_usage_from_estimate
+from faithtui.engine.calls.reply_cache import make_stored_reply
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import BatchRead
-from faithtui.engine.runs.run_execution import Course
+from faithtui.engine.runs.run_execution import RunExecution
 from faithtui.errors import JudgeError, JudgeUnavailable, JudgeUnusable
 from faithtui.judges.base import JudgeReply
 from faithtui.judges.logging_judge import log_answer
 from faithtui.judges.providers.batches import BatchResult
 from faithtui.store.calls.batch_records import BatchRow, QuestionResult, WaitingQuestion
 
-COMMITTED: Final = 100
+RESULTS_PER_COMMIT: Final = 100
 """Results in one transaction."""
 
-UNANSWERED: Final = reason_of(
+UNANSWERED: Final = format_error_reason(
     JudgeUnavailable("the batch ended without a word of this question. It can be asked again")
 )
 
 
 @dataclass(slots=True)
-class Read:
+class ResultCounts:
     """What was read of a batch."""
 
     answered: int = 0
     failed: int = 0
-    stops: JudgeUnusable | None = None
+    stop_error: JudgeUnusable | None = None
     """Why going on is pointless, when a result says so."""
 
 
 async def read_results(
-    course: Course, around: Circumstances, row: BatchRow, results: AsyncGenerator[BatchResult]
-) -> Read:
+    course: RunExecution,
+    around: RunEnvironment,
+    row: BatchRow,
+    results: AsyncGenerator[BatchResult],
+) -> ResultCounts:
     """Keep the results of a batch.
 
     Args:
@@ -57,16 +60,16 @@ async def read_results(
     store = course.store
     spec = store.runs.row(row.run).spec
     pricing = TablePrices(around.prices, spec.judge, spec.base_url, batch=True)
-    waiting = store.batches.waiting(row.uid)
-    read = Read()
+    waiting = store.batches.list_waiting(row.uid)
+    read = ResultCounts()
     some: list[QuestionResult] = []
 
-    async def commit() -> None:
-        totals = await course.recorder.write(store.batches.answer, row.uid, tuple(some))
+    async def commit_results() -> None:
+        totals = await course.recorder.write(store.batches.store_results, row.uid, tuple(some))
         some.clear()
         if totals is not None and row.run == course.row.id:
             course.totals = totals
-        course.emit(BatchRead(course.row.id, read.answered, read.failed, course.progress()))
+        course.emit(BatchRead(course.row.id, read.answered, read.failed, course.update_progress()))
 
     try:
         async with aclosing(results) as coming:
@@ -76,37 +79,37 @@ async def read_results(
                     continue
                 if around.log_prompts:
                     log_answer(spec.judge, asked.step, result)
-                some.append(_result(course, row, asked, result, pricing))
+                some.append(_make_question_result(course, row, asked, result, pricing))
                 if isinstance(result, JudgeReply):
                     read.answered += 1
                 else:
                     read.failed += 1
                 if isinstance(result, JudgeUnusable):
-                    read.stops = result
-                if len(some) >= COMMITTED:
-                    await commit()
+                    read.stop_error = result
+                if len(some) >= RESULTS_PER_COMMIT:
+                    await commit_results()
     finally:
         if some:
-            await commit()
+            await commit_results()
     return read
 
 
-def _result(
-    course: Course,
+def _make_question_result(
+    course: RunExecution,
     row: BatchRow,
     asked: WaitingQuestion,
     result: JudgeReply | JudgeError,
     pricing: TablePrices,
 ) -> QuestionResult:
     if isinstance(result, JudgeError):
-        return QuestionResult(asked.number, None, reason_of(result))
-    usage, is_estimated = counted_from(asked.tokens_likely, result)
+        return QuestionResult(asked.number, None, format_error_reason(result))
+    usage, is_estimated = fill_in_usage_from_estimate(asked.tokens_likely, result)
     tally = course.control.tally
     tally.calls += 1
-    tally.step(asked.step).calls += 1
+    tally.get_step(asked.step).calls += 1
     return QuestionResult(
         asked.number,
-        to_store(
+        make_stored_reply(
             result,
             usage,
             estimated=is_estimated,

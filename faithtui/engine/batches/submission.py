@@ -9,16 +9,16 @@ import uuid
 from collections.abc import Coroutine
 from typing import Any, Final
 
-from faithtui.engine.batches.journal import TOO_MUCH, refusal
-from faithtui.engine.batches.question_collector import Pile, Wanted
-from faithtui.engine.calls.budget import Budget, Caps, Spent
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.batches.journal import TOO_MUCH, format_refusal
+from faithtui.engine.batches.question_collector import CollectedQuestion, QuestionBuffer
+from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import BatchSent
-from faithtui.engine.runs.run_execution import Course
+from faithtui.engine.runs.run_execution import RunExecution
 from faithtui.errors import JudgeError, JudgeRequestRejected, JudgeUnusable
 from faithtui.judges.logging_judge import log_question
 from faithtui.judges.providers.batches import BatchClient
-from faithtui.judges.redaction import redacted
+from faithtui.judges.redaction import redact_request
 
 MOST_QUESTIONS: Final = 10_000
 """In one batch: what is lost with it can be asked again within a day."""
@@ -27,32 +27,32 @@ MOST_BYTES: Final = 100_000_000
 """Likewise; it is held in memory while it is sent."""
 
 
-class Shipping:
+class BatchSubmitter:
     """Sends what one run wants asked."""
 
     def __init__(
-        self, course: Course, client: BatchClient, around: Circumstances | None = None
+        self, course: RunExecution, client: BatchClient, around: RunEnvironment | None = None
     ) -> None:
-        self._around = around or Circumstances()
+        self._around = around or RunEnvironment()
         self.most_bytes = min(MOST_BYTES, client.most_bytes)
         self.troubles: list[str] = []
         """Why something was not sent, in sentences."""
         self._course = course
         self._client = client
-        self._most = min(MOST_QUESTIONS, client.most_requests)
-        self._over: Spent | None = None
+        self._most_questions = min(MOST_QUESTIONS, client.most_requests)
+        self._cost_over_budget: Expense | None = None
         batches = course.store.batches
         too_much = [
             row.requests
-            for row in batches.refused(course.row.id)
+            for row in batches.list_refused(course.row.id)
             if (row.reason or "").startswith(TOO_MUCH)
         ]
         self._is_tight = bool(too_much)
         """The provider refused batches for their size: half as much, and one after the other."""
         if too_much:
-            self._most = max(1, min(too_much) // 2)
+            self._most_questions = max(1, min(too_much) // 2)
 
-    async def ship(self, pile: Pile, *, everything: bool) -> None:
+    async def submit_batches(self, pile: QuestionBuffer, *, everything: bool) -> None:
         """Send full batches, and the rest too when there is nothing to wait for.
 
         Args:
@@ -64,67 +64,75 @@ class Shipping:
             JudgeRequestRejected: It has no Batch API, or does not take these questions.
             StoreError: The store cannot be written.
         """
-        while pile.wanted and (everything or self._is_full(pile)):
-            if self._is_tight and self._course.store.batches.out(self._course.row.id).batches:
+        while pile.questions and (everything or self._is_full(pile)):
+            if (
+                self._is_tight
+                and self._course.store.batches.sum_outstanding(self._course.row.id).batches
+            ):
                 pile.close()
                 return
-            fitting = self._affordable(pile.take(self._most, self.most_bytes), pile)
+            fitting = self._keep_affordable(pile.take(self._most_questions, self.most_bytes), pile)
             if fitting:
-                await _to_its_end(self._send(fitting, pile))
+                await _finish_despite_cancel(self._submit_batch(fitting, pile))
 
     @property
     def is_over_budget(self) -> bool:
         """Whether something was held back because it might cost too much."""
-        return self._over is not None
+        return self._cost_over_budget is not None
 
-    async def refuse_more(self) -> None:
+    async def raise_if_over_budget(self) -> None:
         """Say that the budget is too small for what is left, when it is for that alone.
 
         Raises:
             BudgetReached: The next question does not fit although nothing is out.
         """
-        if self._over is not None:
-            await self._budget().reserve(self._over)
+        if self._cost_over_budget is not None:
+            await self._make_budget().reserve(self._cost_over_budget)
 
-    def _is_full(self, pile: Pile) -> bool:
-        return len(pile.wanted) >= self._most or pile.size >= self.most_bytes
+    def _is_full(self, pile: QuestionBuffer) -> bool:
+        return len(pile.questions) >= self._most_questions or pile.size >= self.most_bytes
 
-    def _budget(self) -> Budget:
+    def _make_budget(self) -> Budget:
         spec, totals = self._course.row.spec, self._course.totals
         return Budget(
-            Caps(spec.budget_nusd, spec.budget_tokens),
-            Spent(totals.cost_nusd, totals.tokens_in + totals.tokens_out),
+            BudgetCaps(spec.budget_nusd, spec.budget_tokens),
+            Expense(totals.cost_nusd, totals.tokens_in + totals.tokens_out),
         )
 
-    def _affordable(self, shard: list[Wanted], pile: Pile) -> list[Wanted]:
+    def _keep_affordable(
+        self, shard: list[CollectedQuestion], pile: QuestionBuffer
+    ) -> list[CollectedQuestion]:
         """Keep as many as the budget holds even if all cost the most; close the pile at the end."""
-        budget = self._budget()
-        out = self._course.store.batches.out(self._course.row.id)
-        committed = budget.spent + Spent(out.nusd_worst, out.tokens_worst)
+        budget = self._make_budget()
+        out = self._course.store.batches.sum_outstanding(self._course.row.id)
+        committed = budget.spent + Expense(out.nusd_worst, out.tokens_worst)
         for count, wanted in enumerate(shard):
-            committed += wanted.worst
-            if not budget.caps.hold(committed):
-                self._over = wanted.worst
+            committed += wanted.worst_cost
+            if not budget.caps.has_room_for(committed):
+                self._cost_over_budget = wanted.worst_cost
                 pile.close(shard[count:])
                 return shard[:count]
         return shard
 
-    async def _send(self, shard: list[Wanted], pile: Pile) -> None:
+    async def _submit_batch(self, shard: list[CollectedQuestion], pile: QuestionBuffer) -> None:
         """Write a batch down, send it, and note its receipt."""
         course, uid = self._course, uuid.uuid4().hex
         batches, write = course.store.batches, course.recorder.write
-        await course.recorder.ready()
-        await write(batches.plan, course.row.id, uid, [each.question for each in shard])
+        await course.recorder.wait_until_writable()
+        await write(batches.plan_batch, course.row.id, uid, [each.question for each in shard])
         requests = [(str(number), each.request) for number, each in enumerate(shard)]
         if self._around.log_prompts:
             for _, request in requests:
-                log_question(course.row.spec.judge, redacted(request, self._around.redact))
+                log_question(course.row.spec.judge, redact_request(request, self._around.redact))
         try:
             provider_id = await self._client.submit(uid, requests)
         except JudgeRequestRejected as error:
-            reason = refusal(str(error))
+            reason = format_refusal(str(error))
             await write(batches.give_up, uid, reason)
-            if not reason.startswith(TOO_MUCH) or not batches.out(course.row.id).questions:
+            if (
+                not reason.startswith(TOO_MUCH)
+                or not batches.sum_outstanding(course.row.id).questions
+            ):
                 raise
             pile.close()
             return
@@ -135,11 +143,11 @@ class Shipping:
             self.troubles.append(str(error))
             pile.close()
             return
-        await write(batches.sent, uid, provider_id)
-        course.emit(BatchSent(course.row.id, len(shard), course.progress()))
+        await write(batches.mark_sent, uid, provider_id)
+        course.emit(BatchSent(course.row.id, len(shard), course.update_progress()))
 
 
-async def _to_its_end(sending: Coroutine[Any, Any, None]) -> None:
+async def _finish_despite_cancel(sending: Coroutine[Any, Any, None]) -> None:
     """Wait until a batch is sent, also when whoever waits is cancelled; cancelled again, give up.
 
     Half a submission is the one thing that has to be looked for afterwards.

@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from faithtui.engine.batches.question_collector import Desk
+from faithtui.engine.batches.question_collector import QuestionCollector
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.runs.idle_tasks import Steps
-from faithtui.engine.runs.recorder import StoreImages, StoreReplies
-from faithtui.engine.runs.run_execution import Course, judge_item
+from faithtui.engine.runs.idle_tasks import StepCounter
+from faithtui.engine.runs.recorder import StoreImages, StoreReplyCache
+from faithtui.engine.runs.run_execution import RunExecution, judge_item
 from faithtui.judges.base import Judge
 from faithtui.store.records import PendingItem
 
@@ -20,8 +20,11 @@ AT_ONCE: Final = 32
 """Conversations that are driven together: they hold their documents in memory."""
 
 
-async def drive(
-    course: Course, judge: Judge, desk: Desk, between: Callable[[], Awaitable[None]]
+async def drive_pending(
+    course: RunExecution,
+    judge: Judge,
+    desk: QuestionCollector,
+    between: Callable[[], Awaitable[None]],
 ) -> None:
     """Drive every pending conversation once.
 
@@ -34,7 +37,7 @@ async def drive(
     Raises:
         StoreError: The store cannot be written.
     """
-    pending = course.store.runs.pending(course.row.id)
+    pending = course.store.runs.list_pending(course.row.id)
     for start in range(0, len(pending), AT_ONCE):
         async with course.control.conversations:  # held while the run is paused
             await _drive_some(course, judge, desk, pending[start : start + AT_ONCE])
@@ -42,21 +45,21 @@ async def drive(
 
 
 async def _drive_some(
-    course: Course, judge: Judge, desk: Desk, items: Sequence[PendingItem]
+    course: RunExecution, judge: Judge, desk: QuestionCollector, items: Sequence[PendingItem]
 ) -> None:
     asker = Asker(
         judge,
-        StoreReplies(course.recorder, judge.ref, course.row.id, None),
+        StoreReplyCache(course.recorder, judge.ref, course.row.id, None),
         tally=course.control.tally,
         load_image=StoreImages(course.store, course.row.spec.judge, course.image_hosts),
         sender=desk,
     )
-    steps = Steps()
-    with steps.counted():
+    steps = StepCounter()
+    with steps.count_steps():
         tasks = [asyncio.create_task(judge_item(course, asker, item)) for item in items]
         try:
             # Outside the event loop a conversation waits for the store and for its checks alone.
-            await steps.until_still(
+            await steps.wait_until_idle(
                 tasks, lambda: course.recorder.is_writing or course.checks.is_checking
             )
         finally:

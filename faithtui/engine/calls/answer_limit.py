@@ -8,7 +8,7 @@ nothing, follows the rules of `sending`, and is not counted here.
 from typing import Final
 
 from faithtui.errors import JudgeAnswersUsedUp, JudgeError
-from faithtui.metrics.base import AGAIN, AnswerCount
+from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount
 
 MOST_ANSWERS: Final = 8
 """An answer that was cut needs two, one that has to be asked for in another form three, and
@@ -47,7 +47,7 @@ def is_asked_again(step: str, count: AnswerCount) -> bool:
         step: The question.
         count: Its answers, the one that came among them.
     """
-    return count.answers > 1 or step.endswith(AGAIN)
+    return count.answers > 1 or step.endswith(AGAIN_SUFFIX)
 
 
 def is_answered(error: JudgeError) -> bool:

@@ -19,9 +19,14 @@ from faithtui.engine.calls.budget import Budget
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.costs import Pricing
 from faithtui.engine.calls.leases import Leases, NoLeases
-from faithtui.engine.calls.output_format_fallback import Ladder
-from faithtui.engine.calls.rate_limiter import Limiter
-from faithtui.engine.calls.reply_cache import Asked, Replies, from_store, reply_key
+from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
+from faithtui.engine.calls.rate_limiter import RateLimiter
+from faithtui.engine.calls.reply_cache import (
+    QuestionContext,
+    ReplyCache,
+    compute_question_key,
+    reply_from_stored,
+)
 from faithtui.engine.calls.send import Sender, Tally
 from faithtui.engine.calls.slots import Slots
 from faithtui.errors import (
@@ -32,9 +37,16 @@ from faithtui.errors import (
     JudgeReplyInvalid,
     JudgeReplyTruncated,
 )
-from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, Rung, Stop
+from faithtui.judges.base import (
+    ImageData,
+    Judge,
+    JudgeReply,
+    JudgeRequest,
+    OutputFormat,
+    StopReason,
+)
 from faithtui.judges.reply_parser import parse_reply
-from faithtui.metrics.base import STOPS_THE_RUN, AnswerCount, Mismatch, Pace, Question
+from faithtui.metrics.base import STOPS_THE_RUN, AnswerCount, Question, QuestionPace, ReplyMismatch
 
 T = TypeVar("T")
 
@@ -45,7 +57,7 @@ DOUBLINGS = 2
 """How often the token limit is raised for a reply that ran into it."""
 
 
-def _no_image(image: Image) -> ImageData:
+def _refuse_image(image: Image) -> ImageData:
     """Stand in for a source of images where there is none.
 
     Raises:
@@ -54,14 +66,14 @@ def _no_image(image: Image) -> ImageData:
     raise ImagesNotSupported(f"there is nowhere to read the image {image.sha256[:12]} from")
 
 
-class Sends(Protocol):
+class QuestionSender(Protocol):
     """What brings one question to a judge and its reply back. See `Sender`."""
 
     def close(self) -> frozenset[asyncio.Task[Any]]:
         """Send nothing more, and name the tasks whose replies are on their way."""
 
-    async def put(
-        self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    async def send_question(
+        self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Put a question until it is answered or will not be."""
 
@@ -75,22 +87,22 @@ class Asker:
     def __init__(
         self,
         judge: Judge,
-        replies: Replies,
+        replies: ReplyCache,
         *,
         concurrency: int = 1,
         slots: Slots | None = None,
         tally: Tally | None = None,
-        ladder: Ladder | None = None,
-        limiter: Limiter | None = None,
+        ladder: OutputFormatFallback | None = None,
+        limiter: RateLimiter | None = None,
         budget: Budget | None = None,
         pricing: Pricing | None = None,
         leases: Leases | None = None,
         on_retry: Callable[[str, JudgeError, float], None] = lambda step, error, wait_s: None,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        pace: Pace | None = None,
-        load_image: Callable[[Image], ImageData] = _no_image,
+        pace: QuestionPace | None = None,
+        load_image: Callable[[Image], ImageData] = _refuse_image,
         on_reply: Callable[[str, JudgeReply, bool], None] = lambda step, reply, stored: None,
-        sender: Sends | None = None,
+        sender: QuestionSender | None = None,
         breaker: CircuitBreaker | None = None,
     ) -> None:
         """Prepare; nothing is asked yet.
@@ -115,7 +127,7 @@ class Asker:
                 limits above.
             breaker: Stops a run that keeps failing; None: nothing does.
         """
-        pace = pace or Pace()
+        pace = pace or QuestionPace()
         slots = slots or Slots(concurrency)
         if pace.one_call:
             slots.resize(1)
@@ -129,7 +141,7 @@ class Asker:
         self._leases = leases or NoLeases()
         self._breaker = breaker
         self.tally = tally or Tally()
-        self._sender: Sends = sender or Sender(
+        self._sender: QuestionSender = sender or Sender(
             judge,
             replies,
             slots,
@@ -142,7 +154,7 @@ class Asker:
             sleep=pause,
             pause_s=pace.pause_s,
         )
-        self._in_the_air: dict[str, tuple[asyncio.Task[Any], AnswerCount]] = {}
+        self._calls_in_flight: dict[str, tuple[asyncio.Task[Any], AnswerCount]] = {}
         """By key of the question, with the count of whoever asked first."""
 
     @property
@@ -159,7 +171,7 @@ class Asker:
         """Hold a place while one answer is judged."""
         return self._answers
 
-    def on_behalf_of(self, item: ItemId | None, *, asked_after: int = 0) -> "BoundAsk":
+    def bind_to_item(self, item: ItemId | None, *, asked_after: int = 0) -> "BoundAsk":
         """Make the `Ask` of one conversation; its calls are stored under that item.
 
         Args:
@@ -174,7 +186,7 @@ class Asker:
         Cancelling the wait leaves them to `aclose`.
         """
         landing = self._sender.close()
-        for task, _ in self._in_the_air.values():
+        for task, _ in self._calls_in_flight.values():
             if task not in landing:
                 task.cancel()
         if landing:
@@ -182,7 +194,7 @@ class Asker:
 
     async def aclose(self) -> None:
         """Cancel questions that nobody waits for any more."""
-        tasks = [task for task, _ in self._in_the_air.values()]
+        tasks = [task for task, _ in self._calls_in_flight.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -207,14 +219,14 @@ class Asker:
         Raises:
             JudgeError: No usable answer after retries and repairs.
         """
-        request = self.request_of(question)
+        request = self.make_request(question)
         try:
             return await self._ask_until_usable(question, request, item, window, asked_after)
         except STOPS_THE_RUN:
             raise
         except JudgeError as error:
             if self._breaker is not None:
-                key = reply_key(self._judge.fingerprint, request)
+                key = compute_question_key(self._judge.fingerprint, request)
                 self._breaker.note_error(question.step, key, error)
             raise
 
@@ -234,7 +246,7 @@ class Asker:
         while True:
             may_double = doublings < DOUBLINGS
             try:
-                return await self._shared(
+                return await self._ask_shared(
                     question, request, item, window, asked_after=asked_after, or_cut=may_double
                 )
             except JudgeReplyTruncated as error:
@@ -252,7 +264,7 @@ class Asker:
                 if repairs >= REPAIRS:
                     raise
                 repairs += 1
-                request = repaired(request, question.prompt, error, repairs)
+                request = make_repair_request(request, question.prompt, error, repairs)
 
     def _find_next_form(
         self, question: Question[Any], request: JudgeRequest, asked_after: int
@@ -269,7 +281,7 @@ class Asker:
         form, doublings, repairs = request, 0, 0
         is_asked_again, answers = False, 0
         while True:
-            key = reply_key(self._judge.fingerprint, form)
+            key = compute_question_key(self._judge.fingerprint, form)
             if self._replies.find(key) is not None:
                 return form, doublings, repairs
             stored = self._replies.find_unusable(key)
@@ -281,7 +293,7 @@ class Asker:
             is_asked_again = is_asked_again or 0 < stored.number <= asked_after
             answers += 1 + self._sender.count_unreadable(key)
             try:
-                understood(question, from_store(stored))
+                value_from_reply(question, reply_from_stored(stored))
             except JudgeReplyTruncated:
                 doublings += 1
                 form = replace(form, max_tokens=form.max_tokens * 2)
@@ -289,14 +301,14 @@ class Asker:
                 break
             except JudgeReplyInvalid as error:
                 repairs += 1
-                form = repaired(form, question.prompt, error, repairs)
+                form = make_repair_request(form, question.prompt, error, repairs)
             else:
                 break  # nobody has looked at it yet
             if doublings > DOUBLINGS or repairs > REPAIRS:
                 break
         return request, 0, 0
 
-    def request_of(self, question: Question[Any]) -> JudgeRequest:
+    def make_request(self, question: Question[Any]) -> JudgeRequest:
         """Put a question into the form a judge gets."""
         return JudgeRequest(
             step=question.step,
@@ -309,7 +321,7 @@ class Asker:
             images=tuple(map(self._load_image, question.images)),
         )
 
-    async def _shared(
+    async def _ask_shared(
         self,
         question: Question[T],
         request: JudgeRequest,
@@ -332,17 +344,19 @@ class Asker:
             asked_after: As in `ask`.
             or_cut: A stored reply that was cut will do: it is asked with a higher limit next.
         """
-        key = reply_key(self._judge.fingerprint, request)
+        key = compute_question_key(self._judge.fingerprint, request)
         while True:
             found, value = self._look_up(question, key, or_cut, asked_after)
             if found:
                 return value
-            in_the_air = self._in_the_air.get(key)
+            in_the_air = self._calls_in_flight.get(key)
             if in_the_air is None:
-                asked = Asked(key, request.step, item, window, request.replicate, question.count)
+                asked = QuestionContext(
+                    key, request.step, item, window, request.replicate, question.count
+                )
                 task = asyncio.create_task(self._call_once(question, request, asked, or_cut))
-                self._in_the_air[key] = task, question.count
-                task.add_done_callback(lambda done: self._landed(key, done))
+                self._calls_in_flight[key] = task, question.count
+                task.add_done_callback(lambda done: self._on_done(key, done))
                 value = await asyncio.shield(task)
                 return value
             task, theirs = in_the_air
@@ -375,31 +389,31 @@ class Asker:
         if stored is None:
             return False, None  # type: ignore[return-value]  # read only where True
         self.tally.calls_stored += 1
-        self.tally.step(question.step).stored += 1
+        self.tally.get_step(question.step).stored += 1
         count = question.count
         count.is_earlier = 0 < stored.number <= asked_after
         count.answers += not count.is_earlier
-        reply = from_store(stored)
-        if reply.stop is Stop.LENGTH:
+        reply = reply_from_stored(stored)
+        if reply.stop is StopReason.LENGTH:
             question.count.answers += self._sender.count_unreadable(key)
         self._on_reply(question.step, reply, True)
-        return True, understood(question, reply)
+        return True, value_from_reply(question, reply)
 
-    def _landed(self, key: str, task: asyncio.Task[Any]) -> None:
-        del self._in_the_air[key]
+    def _on_done(self, key: str, task: asyncio.Task[Any]) -> None:
+        del self._calls_in_flight[key]
         if not task.cancelled():
             task.exception()  # marks it as seen, for when nobody waits any more
 
     async def _call_once(
-        self, question: Question[T], request: JudgeRequest, asked: Asked, or_cut: bool
+        self, question: Question[T], request: JudgeRequest, asked: QuestionContext, or_cut: bool
     ) -> T:
         """Ask, unless somebody else is asking the same: then wait for their answer."""
 
-        def understand(reply: JudgeReply) -> T:
+        def read_reply(reply: JudgeReply) -> T:
             self._on_reply(question.step, reply, False)
-            return understood(question, reply)
+            return value_from_reply(question, reply)
 
-        is_ours = await self._leases.wait_for(
+        is_ours = await self._leases.acquire_or_wait(
             asked.key, lambda: self._replies.find(asked.key, or_cut=or_cut) is not None
         )
         if not is_ours:
@@ -407,13 +421,13 @@ class Asker:
             return value
         is_kept = False
         try:
-            value = await self._sender.put(asked, request, understand)
+            value = await self._sender.send_question(asked, request, read_reply)
             is_kept = True
             self._note_answer(question, value, asked.key)
             return value
         finally:
             if not is_kept:  # a usable reply ends the lease as it is kept
-                await self._leases.give_back(asked.key)
+                await self._leases.release(asked.key)
 
     def _note_answer(self, question: Question[T], value: T, key: str) -> None:
         """Tell what stops a failing run of a reply that came.
@@ -457,7 +471,7 @@ class BoundAsk:
         """Hold a place while one answer is judged."""
         return self.asker.in_flight()
 
-    def about(self, window: int) -> "BoundAsk":
+    def for_window(self, window: int) -> "BoundAsk":
         """Ask on behalf of one window."""
         return replace(self, window=window)
 
@@ -466,27 +480,27 @@ class BoundAsk:
         return self.asker.ask(question, self.item, self.window, asked_after=self.asked_after)
 
 
-def understood(question: Question[T], reply: JudgeReply) -> T:
+def value_from_reply(question: Question[T], reply: JudgeReply) -> T:
     """Turn a reply into the question's value.
 
     Raises:
         JudgeReplyInvalid: Cut short, refused, no JSON, or of the wrong shape.
     """
-    if reply.stop is Stop.LENGTH:
+    if reply.stop is StopReason.LENGTH:
         raise JudgeReplyTruncated(
             f"the answer to `{question.step}` ran into the limit of tokens", raw=reply.text
         )
-    if reply.stop in (Stop.REFUSAL, Stop.FILTER):
+    if reply.stop in (StopReason.REFUSAL, StopReason.FILTER):
         raise JudgeRefused(f"the judge refused to answer `{question.step}`", raw=reply.text)
     try:
-        return question.reply.read(_parse_answer(question, reply), reply.structured)
-    except Mismatch as error:
+        return question.reply.read(_parse_reply_text(question, reply), reply.structured)
+    except ReplyMismatch as error:
         raise JudgeReplyInvalid(
             f"the answer to `{question.step}` has the wrong shape: {error}", raw=reply.text
         ) from error
 
 
-def _parse_answer(question: Question[Any], reply: JudgeReply) -> object:
+def _parse_reply_text(question: Question[Any], reply: JudgeReply) -> object:
     """Parse a reply as its question wants it.
 
     Raises:
@@ -498,12 +512,12 @@ def _parse_answer(question: Question[Any], reply: JudgeReply) -> object:
     if question.reply.parse is not None:
         return question.reply.parse(reply.text)
     value = parse_reply(reply.text)
-    if value == {} and reply.rung is Rung.TOOL:
-        raise Mismatch("the tool was called without any input")
+    if value == {} and reply.rung is OutputFormat.TOOL:
+        raise ReplyMismatch("the tool was called without any input")
     return value
 
 
-def repaired(
+def make_repair_request(
     request: JudgeRequest, prompt: str, error: JudgeReplyInvalid, earlier: int
 ) -> JudgeRequest:
     """Say what was wrong with the last answer, after the whole question.

@@ -14,42 +14,42 @@ NUSD = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class Expense:
     """What was spent, or may be."""
 
     nusd: int = 0
     tokens: int = 0
 
-    def __add__(self, other: "Spent") -> "Spent":
+    def __add__(self, other: "Expense") -> "Expense":
         """Add up."""
-        return Spent(self.nusd + other.nusd, self.tokens + other.tokens)
+        return Expense(self.nusd + other.nusd, self.tokens + other.tokens)
 
-    def __sub__(self, other: "Spent") -> "Spent":
+    def __sub__(self, other: "Expense") -> "Expense":
         """Take away."""
-        return Spent(self.nusd - other.nusd, self.tokens - other.tokens)
+        return Expense(self.nusd - other.nusd, self.tokens - other.tokens)
 
 
 @dataclass(frozen=True, slots=True)
-class Caps:
+class BudgetCaps:
     """What may be spent. None: no limit."""
 
     nusd: int | None = None
     tokens: int | None = None
 
-    def hold(self, spent: Spent) -> bool:
+    def has_room_for(self, spent: Expense) -> bool:
         """Whether so much is within them."""
         return (self.nusd is None or spent.nusd <= self.nusd) and (
             self.tokens is None or spent.tokens <= self.tokens
         )
 
 
-NOTHING = Spent()
+NO_EXPENSE = Expense()
 
 
 class Budget:
     """The budget of one run. Belongs to one event loop."""
 
-    def __init__(self, caps: Caps, spent: Spent = NOTHING) -> None:
+    def __init__(self, caps: BudgetCaps, spent: Expense = NO_EXPENSE) -> None:
         """Begin.
 
         Args:
@@ -58,36 +58,36 @@ class Budget:
         """
         self.caps = caps
         self.spent = spent
-        self._reserved = NOTHING
-        self._is_told = False
+        self._reserved = NO_EXPENSE
+        self._is_total_known = False
         self._changed = asyncio.Event()
 
-    async def reserve(self, worst: Spent) -> None:
+    async def reserve(self, worst: Expense) -> None:
         """Set aside what a question may cost, waiting for others to cost less than they might.
 
         Raises:
             BudgetReached: It does not fit although nothing else is in the air.
         """
-        while not self.caps.hold(self.spent + self._reserved + worst):
-            if self._reserved == NOTHING:
-                raise BudgetReached(self._sentence(worst))
+        while not self.caps.has_room_for(self.spent + self._reserved + worst):
+            if self._reserved == NO_EXPENSE:
+                raise BudgetReached(self._format_error(worst))
             self._changed.clear()
             await self._changed.wait()
         self._reserved += worst
 
-    def settle(self, worst: Spent, spent: Spent = NOTHING) -> None:
+    def settle(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
         """Give back what was set aside, and count what it cost."""
         self._reserved -= worst
-        if not self._is_told:
+        if not self._is_total_known:
             self.spent += spent
         self._changed.set()
 
-    def tell(self, spent: Spent) -> None:
+    def set_spent(self, spent: Expense) -> None:
         """Say what was spent in all, by other processes too; from now on nothing is added up."""
-        self._is_told = True
+        self._is_total_known = True
         self.spent = spent
 
-    def _sentence(self, worst: Spent) -> str:
+    def _format_error(self, worst: Expense) -> str:
         nusd, tokens = self.caps.nusd, self.caps.tokens
         if nusd is not None and self.spent.nusd + worst.nusd > nusd:
             return (

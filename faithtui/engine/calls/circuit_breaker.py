@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.errors import JudgeError, JudgeKeepsFailing
-from faithtui.metrics.base import AGAIN
+from faithtui.metrics.base import AGAIN_SUFFIX
 
 
 class CircuitBreaker:
@@ -25,14 +25,14 @@ class CircuitBreaker:
         self._limit = limit
         self._conversations = conversations
         self._unfinished = 0
-        self._stopped: JudgeKeepsFailing | None = None
+        self._stop_error: JudgeKeepsFailing | None = None
         """Why, for all that fails until everything has come to its end."""
-        self._failed: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        self._failed_keys: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         """By kind of failure and step: keys of the questions since the step was last answered."""
 
     def note_answer(self, step: str) -> None:
         """Note that a question of this step was answered by the judge, not from the store."""
-        for of_kind in self._failed.values():
+        for of_kind in self._failed_keys.values():
             of_kind.pop(_first_step(step), None)
 
     def note_failure(self, step: str, key: str, kind: str, why: str) -> None:
@@ -47,11 +47,11 @@ class CircuitBreaker:
         Raises:
             JudgeKeepsFailing: So many failed alike that the next one will.
         """
-        of_kind = self._failed[kind]
+        of_kind = self._failed_keys[kind]
         of_kind[_first_step(step)].add(key)
         count = sum(map(len, of_kind.values()))
         if self._limit.in_a_row is not None and count >= self._limit.in_a_row:
-            self._stop(
+            self._raise_stop_error(
                 f"{count} questions in a row failed in the same way, the last one: {why}. Nothing "
                 "more is asked: choose another model, or allow more with --max-failures"
             )
@@ -72,17 +72,17 @@ class CircuitBreaker:
         self._unfinished += 1
         share = self._limit.share
         if share is not None and self._unfinished > share * self._conversations:
-            self._stop(
+            self._raise_stop_error(
                 f"{self._unfinished} of {self._conversations} conversations failed or lack a "
                 f"verdict, more than {self._limit}; the last one: {why}. Nothing more is asked: "
                 "choose another model, or allow more with --max-failures"
             )
 
-    def _stop(self, why: str) -> NoReturn:
-        self._stopped = self._stopped or JudgeKeepsFailing(why)
-        raise self._stopped
+    def _raise_stop_error(self, why: str) -> NoReturn:
+        self._stop_error = self._stop_error or JudgeKeepsFailing(why)
+        raise self._stop_error
 
 
 def _first_step(step: str) -> str:
     """Name the step of a question that may be about what was asked before."""
-    return step.removesuffix(AGAIN)
+    return step.removesuffix(AGAIN_SUFFIX)

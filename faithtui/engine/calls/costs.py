@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from faithtui.engine.calls.budget import Spent
+from faithtui.engine.calls.budget import Expense
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
 from faithtui.judges.providers.prices import PriceTable
 
@@ -69,40 +69,40 @@ class TablePrices:
 
     def worst_nusd(self, tokens_in: int, max_tokens: int) -> int | None:
         """What a call may cost at most; None: not known."""
-        return self.table.worst_nusd(
+        return self.table.max_cost_nusd(
             self.judge, tokens_in, max_tokens, base_url=self.base_url, batch=self.batch
         )
 
 
-def worst_case(pricing: Pricing, request: JudgeRequest) -> Spent:
+def estimate_worst_cost(pricing: Pricing, request: JudgeRequest) -> Expense:
     """What a request may use and cost at most.
 
     An unknown price counts as nothing: whoever set a budget in money was told before.
     """
-    tokens_in = _read(request, _CHARACTERS_AT_WORST)
+    tokens_in = _count_tokens_in(request, _CHARACTERS_AT_WORST)
     nusd = pricing.worst_nusd(tokens_in, request.max_tokens)
-    return Spent(nusd or 0, tokens_in + request.max_tokens)
+    return Expense(nusd or 0, tokens_in + request.max_tokens)
 
 
-def likely_tokens(request: JudgeRequest) -> int:
+def estimate_tokens_in(request: JudgeRequest) -> int:
     """Tokens a request reads, by its length."""
-    return _read(request, _CHARACTERS)
+    return _count_tokens_in(request, _CHARACTERS)
 
 
-def counted(request: JudgeRequest, reply: JudgeReply) -> tuple[Usage, bool]:
+def fill_in_usage(request: JudgeRequest, reply: JudgeReply) -> tuple[Usage, bool]:
     """Fill in the tokens a judge did not say, by the length of what was read and written.
 
     Returns:
         The tokens, and whether any of them are ours.
     """
-    return counted_from(likely_tokens(request), reply)
+    return fill_in_usage_from_estimate(estimate_tokens_in(request), reply)
 
 
-def counted_from(likely: int, reply: JudgeReply) -> tuple[Usage, bool]:
-    """Do as `counted`, where the request is not at hand any more.
+def fill_in_usage_from_estimate(likely: int, reply: JudgeReply) -> tuple[Usage, bool]:
+    """Do as `fill_in_usage`, where the request is not at hand any more.
 
     Args:
-        likely: Its `likely_tokens`.
+        likely: Its `estimate_tokens_in`.
         reply: What it was answered with.
     """
     said = reply.usage
@@ -116,6 +116,6 @@ def counted_from(likely: int, reply: JudgeReply) -> tuple[Usage, bool]:
     )
 
 
-def _read(request: JudgeRequest, characters: int) -> int:
+def _count_tokens_in(request: JudgeRequest, characters: int) -> int:
     text = len(request.system) + len(request.prompt)
     return _OVERHEAD + text // characters + _IMAGE * len(request.images)

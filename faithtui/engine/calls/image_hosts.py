@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.judging.image_addresses import host_of, is_allowed, why_never_passed_on
+from faithtui.domain.judging.image_addresses import find_address_problem, host_of, is_allowed
 from faithtui.errors import ImageHostNotAllowed, ImagesNotSupported
-from faithtui.judges.providers.endpoints import is_ours
+from faithtui.judges.providers.endpoints import is_offline_or_replay
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
 
@@ -26,19 +26,20 @@ _NAMED = 5
 class ImageHosts:
     """Where images of some conversations lie that are known by their address alone."""
 
-    public: Counter[str] = field(default_factory=Counter)
+    public_hosts: Counter[str] = field(default_factory=Counter)
     """Conversations by host."""
-    never: Counter[str] = field(default_factory=Counter)
+    refusal_reasons: Counter[str] = field(default_factory=Counter)
     """Conversations by the reason why an address of theirs goes to nobody."""
 
-    def sentence(self) -> str | None:
+    def format_warning(self) -> str | None:
         """Say which conversations cannot be judged whatever is allowed; None: all can."""
-        if not self.never:
+        if not self.refusal_reasons:
             return None
         return "; ".join(
-            f"{_conversations(count)} an image whose address {reason}, which no judge is sent: "
+            f"{_format_conversations(count)} an image whose address {reason}, which no judge "
+            "is sent: "
             "judging fails there; import the image itself, as `path` or `base64`"
-            for reason, count in self.never.most_common(_NAMED)
+            for reason, count in self.refusal_reasons.most_common(_NAMED)
         )
 
 
@@ -53,18 +54,18 @@ def find_image_hosts(
         judge: Reference of the judge.
     """
     found = ImageHosts()
-    if is_ours(judge):
+    if is_offline_or_replay(judge):
         return found
     for addresses in store.conversations.image_addresses(conversations).values():
         hosts, reasons = set(), set()
         for address in addresses:
-            reason = why_never_passed_on(address)
+            reason = find_address_problem(address)
             if reason is None:
                 hosts.add(host_of(address) or "")
             else:
                 reasons.add(reason)
-        found.public.update(hosts)
-        found.never.update(reasons)
+        found.public_hosts.update(hosts)
+        found.refusal_reasons.update(reasons)
     return found
 
 
@@ -85,13 +86,13 @@ def check_image_hosts(
     Raises:
         ImageHostNotAllowed: There are images at other hosts.
     """
-    counts = find_image_hosts(store, conversations, judge).public
+    counts = find_image_hosts(store, conversations, judge).public_hosts
     missing = {host: count for host, count in counts.items() if not is_allowed(host, allowed)}
     if missing:
-        raise not_allowed(missing, judge)
+        raise make_host_error(missing, judge)
 
 
-def check_run(
+def check_run_image_hosts(
     store: Store, row: RunRow, allowed: Collection[str], *, with_unfinished: bool = False
 ) -> None:
     """Do the same for what is left of a run.
@@ -105,16 +106,16 @@ def check_run(
     Raises:
         ImageHostNotAllowed: As `check_image_hosts`.
     """
-    if is_ours(row.spec.judge) or not store.conversations.has_image_addresses():
+    if is_offline_or_replay(row.spec.judge) or not store.conversations.has_image_addresses():
         return
-    left = [each.conversation for each in store.runs.pending(row.id)]
+    left = [each.conversation for each in store.runs.list_pending(row.id)]
     if with_unfinished:
-        items = store.runs.item_rows(store.runs.unfinished(row.id))
+        items = store.runs.item_rows(store.runs.list_unfinished(row.id))
         left += [each.conversation for each in items]
     check_image_hosts(store, left, row.spec.judge, allowed)
 
 
-def check_images(images: Iterable[Image], judge: str, allowed: Collection[str]) -> None:
+def check_image_addresses(images: Iterable[Image], judge: str, allowed: Collection[str]) -> None:
     """Refuse images of which a judge may not be sent the address, before it is asked anything.
 
     Args:
@@ -123,20 +124,20 @@ def check_images(images: Iterable[Image], judge: str, allowed: Collection[str]) 
         allowed: As in `check_image_hosts`.
 
     Raises:
-        ImageHostNotAllowed, ImagesNotSupported: As `check_address`.
+        ImageHostNotAllowed, ImagesNotSupported: As `check_image_address`.
     """
-    if not is_ours(judge):
+    if not is_offline_or_replay(judge):
         for image in images:
             if image.url is not None:
-                check_address(image, judge, allowed)
+                check_image_address(image, judge, allowed)
 
 
-def without_bytes(images: Iterable[Image]) -> list[Image]:
+def list_address_only_images(images: Iterable[Image]) -> list[Image]:
     """Choose the images of a stored conversation that are an address alone."""
     return [image for image in images if not image.media_type]
 
 
-def check_address(image: Image, judge: str, allowed: Collection[str]) -> None:
+def check_image_address(image: Image, judge: str, allowed: Collection[str]) -> None:
     """Refuse to send the address of an image to a judge, unless it may be.
 
     Raises:
@@ -144,7 +145,7 @@ def check_address(image: Image, judge: str, allowed: Collection[str]) -> None:
         ImagesNotSupported: It goes to nobody.
     """
     address = image.url or ""
-    reason = why_never_passed_on(address)
+    reason = find_address_problem(address)
     if reason is not None:
         raise ImagesNotSupported(
             f"the address of {image.mark} {reason}, and no judge is sent it; import the image "
@@ -152,14 +153,14 @@ def check_address(image: Image, judge: str, allowed: Collection[str]) -> None:
         )
     host = host_of(address) or ""
     if not is_allowed(host, allowed):
-        raise not_allowed({host: 1}, judge)
+        raise make_host_error({host: 1}, judge)
 
 
-def not_allowed(missing: dict[str, int], judge: str) -> ImageHostNotAllowed:
+def make_host_error(missing: dict[str, int], judge: str) -> ImageHostNotAllowed:
     """Make the error that counts conversations by host and names the way out."""
     ordered = sorted(missing, key=lambda host: (-missing[host], host))
     told = ordered[:_NAMED]
-    where = ", ".join(f"{_conversations(missing[host])} images at {host}" for host in told)
+    where = ", ".join(f"{_format_conversations(missing[host])} images at {host}" for host in told)
     if len(ordered) > len(told):
         where += f", and more at {len(ordered) - len(told)} other hosts"
     options = " ".join(f"--allow-image-host {host}" for host in told)
@@ -171,5 +172,5 @@ def not_allowed(missing: dict[str, int], judge: str) -> ImageHostNotAllowed:
     )
 
 
-def _conversations(count: int) -> str:
+def _format_conversations(count: int) -> str:
     return f"{count} conversation has" if count == 1 else f"{count} conversations have"

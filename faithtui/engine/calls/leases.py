@@ -39,14 +39,14 @@ class Leases(Protocol):
     def holder(self) -> str | None:
         """Who takes them, for the reply to end them; None: nobody needs any."""
 
-    async def wait_for(self, key: str, is_answered: Callable[[], bool]) -> bool:
+    async def acquire_or_wait(self, key: str, is_answered: Callable[[], bool]) -> bool:
         """Take the lease on a question, or wait until somebody else has answered it.
 
         Returns:
             True: ours, and to be given back; False: it is answered.
         """
 
-    async def give_back(self, key: str) -> None:
+    async def release(self, key: str) -> None:
         """Let others ask."""
 
 
@@ -55,11 +55,11 @@ class NoLeases:
 
     holder = None
 
-    async def wait_for(self, key: str, is_answered: Callable[[], bool]) -> bool:
+    async def acquire_or_wait(self, key: str, is_answered: Callable[[], bool]) -> bool:
         """Take it at once."""
         return True
 
-    async def give_back(self, key: str) -> None:
+    async def release(self, key: str) -> None:
         """Do nothing."""
 
 
@@ -75,7 +75,7 @@ class StoreLeases:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Prepare; nothing is written before `alive`.
+        """Prepare; nothing is written before `keep_alive`.
 
         Args:
             store: Where they are kept.
@@ -91,7 +91,7 @@ class StoreLeases:
         self._sleep = sleep
         self._run = run
         self._uid = uuid.uuid4().hex
-        self._seen: dict[str, tuple[int, float]] = {}
+        self._last_beats: dict[str, tuple[int, float]] = {}
         """Of other processes: their count, and when it was first seen."""
 
     @property
@@ -100,13 +100,15 @@ class StoreLeases:
         return self._uid
 
     @contextlib.asynccontextmanager
-    async def alive(self) -> AsyncIterator[None]:
+    async def keep_alive(self) -> AsyncIterator[None]:
         """Show that the process lives for as long as the context is held."""
         now = datetime.now(UTC)
         pid = os.getpid()
-        me = WorkerRow(self._uid, _this_host(), pid, 0, now, self._run, _process_of(pid), now)
-        await self._write(self._store.calls.begin, me)
-        beating = asyncio.create_task(self._beat())
+        me = WorkerRow(
+            self._uid, _this_host(), pid, 0, now, self._run, _read_process_identity(pid), now
+        )
+        await self._write(self._store.calls.add_worker, me)
+        beating = asyncio.create_task(self._send_heartbeats())
         try:
             yield
         finally:
@@ -115,45 +117,49 @@ class StoreLeases:
                 await beating
             # A store that cannot be written keeps the entry; it goes stale by itself.
             with contextlib.suppress(StoreError):
-                await asyncio.wrap_future(self._store.submit(self._store.calls.end, self._uid))
+                await asyncio.wrap_future(
+                    self._store.submit(self._store.calls.remove_worker, self._uid)
+                )
 
-    async def wait_for(self, key: str, is_answered: Callable[[], bool]) -> bool:
+    async def acquire_or_wait(self, key: str, is_answered: Callable[[], bool]) -> bool:
         """Take the lease on a question, or wait until somebody else has answered it."""
         while True:
-            if await self._write(self._store.calls.take, key, self._uid, self._is_dead):
+            if await self._write(self._store.calls.take_lease, key, self._uid, self._is_dead):
                 # Between the look for a reply and the lease another process may have answered.
                 if not is_answered():
                     return True
-                await self.give_back(key)
+                await self.release(key)
                 return False
             await self._sleep(POLL_S)
             if is_answered():
                 return False
 
-    async def give_back(self, key: str) -> None:
+    async def release(self, key: str) -> None:
         """Let others ask."""
-        await self._write(self._store.calls.release, key, self._uid)
+        await self._write(self._store.calls.release_lease, key, self._uid)
 
     async def _write_once(self, write: Callable[..., Any], *args: object) -> Any:
         return await asyncio.wrap_future(self._store.submit(write, *args))
 
-    async def _beat(self) -> None:
+    async def _send_heartbeats(self) -> None:
         while True:
             await asyncio.sleep(BEAT_S)
             with contextlib.suppress(StoreError):  # locked or full: the next one may get through
-                await asyncio.wrap_future(self._store.submit(self._store.calls.beat, self._uid))
+                await asyncio.wrap_future(
+                    self._store.submit(self._store.calls.record_heartbeat, self._uid)
+                )
 
     def _is_dead(self, other: WorkerRow) -> bool:
         if _is_of_this_machine(other) and not _is_running(other):
             return True
-        beats, since = self._seen.get(other.uid, (-1, 0.0))
+        beats, since = self._last_beats.get(other.uid, (-1, 0.0))
         if other.beats != beats:
-            self._seen[other.uid] = (other.beats, self._clock())
+            self._last_beats[other.uid] = (other.beats, self._clock())
             return False
         return self._clock() - since > SILENT_S
 
 
-def is_gone(other: WorkerRow, now: datetime) -> bool:
+def is_worker_gone(other: WorkerRow, now: datetime) -> bool:
     """Say whether a process that worked on a run is gone, by one look at what it left.
 
     Of this machine the system knows. Another one cannot be asked, and nobody waits here to see
@@ -180,7 +186,7 @@ def _is_of_this_machine(other: WorkerRow) -> bool:
     if other.host != _this_host():
         return False
     theirs = (other.process or "").split()
-    ours = (_process_of(os.getpid()) or "").split()
+    ours = (_read_process_identity(os.getpid()) or "").split()
     # Of the same boot, in another space of numbers. After a restart all of before are gone.
     return not (len(theirs) == len(ours) == 3 and theirs[0] == ours[0] and theirs[1] != ours[1])
 
@@ -189,11 +195,11 @@ def _is_running(other: WorkerRow) -> bool:
     """Whether a process of this machine is there, and is not a later one with its number."""
     if not is_process_there(other.pid):
         return False
-    known = _process_of(other.pid)
+    known = _read_process_identity(other.pid)
     return (
         other.process is None
         or known is None
-        or _without_space(other.process) == (_without_space(known))
+        or _drop_pid_namespace(other.process) == (_drop_pid_namespace(known))
     )
 
 
@@ -210,12 +216,12 @@ def is_process_there(pid: int) -> bool:
     return True
 
 
-def _without_space(process: str) -> tuple[str, str]:
+def _drop_pid_namespace(process: str) -> tuple[str, str]:
     boot, *_, began = process.split()
     return boot, began
 
 
-def _process_of(pid: int) -> str | None:
+def _read_process_identity(pid: int) -> str | None:
     """Tell a process from later ones with its number: by the boot and the tick it began in.
 
     Returns:

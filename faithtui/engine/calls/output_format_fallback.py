@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from faithtui.errors import JudgeSpeaksNoJson, JudgeUnsupported
-from faithtui.judges.base import Rung
+from faithtui.judges.base import OutputFormat
 
 TRIAL = 3
 """The first replies of a rung, which decide whether it is kept."""
@@ -24,17 +24,17 @@ MOST_WASTED = 6
 the judge is given up."""
 
 
-class Ladder:
+class OutputFormatFallback:
     """The rungs of one judge. Belongs to one event loop."""
 
     def __init__(
         self,
         ref: str,
-        rungs: Sequence[Rung],
+        rungs: Sequence[OutputFormat],
         *,
-        known: Rung | None = None,
-        on_known: Callable[[Rung], None] = lambda rung: None,
-        on_step: Callable[[Rung, Rung], None] = lambda left, taken: None,
+        known: OutputFormat | None = None,
+        on_known: Callable[[OutputFormat], None] = lambda rung: None,
+        on_step: Callable[[OutputFormat, OutputFormat], None] = lambda left, taken: None,
     ) -> None:
         """Begin at the top, or where an earlier run ended.
 
@@ -46,10 +46,10 @@ class Ladder:
             on_step: Told of every step down.
         """
         self._ref = ref
-        self._rungs = tuple(rungs)
-        self._at = self._rungs.index(known) if known in self._rungs else 0
-        self._is_proved = known in self._rungs or not rungs
-        self._is_narrow = not self._is_proved
+        self._formats = tuple(rungs)
+        self._format_index = self._formats.index(known) if known in self._formats else 0
+        self._is_proved = known in self._formats or not rungs
+        self._is_one_at_a_time = not self._is_proved
         """One request at a time."""
         self._on_known = on_known
         self._on_step = on_step
@@ -57,41 +57,41 @@ class Ladder:
         self._probing = asyncio.Lock()
 
     @property
-    def rung(self) -> Rung | None:
+    def output_format(self) -> OutputFormat | None:
         """The way to ask now; None for a judge that needs none."""
-        return self._rungs[self._at] if self._rungs else None
+        return self._formats[self._format_index] if self._formats else None
 
     @contextlib.asynccontextmanager
-    async def turn(self) -> AsyncIterator[Rung | None]:
+    async def acquire_format(self) -> AsyncIterator[OutputFormat | None]:
         """Give the rung for one request; until one has proved to work, one request at a time.
 
         A request that ends without a word about its rung, such as one that is never answered, lets
         all others go: one after the other, they would wait for a deadline each.
         """
         async with contextlib.AsyncExitStack() as alone:
-            if self._is_narrow:
+            if self._is_one_at_a_time:
                 await alone.enter_async_context(self._probing)
-            if not self._is_narrow:  # by now
+            if not self._is_one_at_a_time:  # by now
                 await alone.aclose()
-            before = self._at, self._seen
+            before = self._format_index, self._seen
             try:
-                yield self.rung
+                yield self.output_format
             finally:
-                if (self._at, self._seen) == before:
-                    self._is_narrow = False
+                if (self._format_index, self._seen) == before:
+                    self._is_one_at_a_time = False
 
-    def worked(self, rung: Rung | None) -> None:
+    def record_success(self, rung: OutputFormat | None) -> None:
         """Note a usable reply."""
-        if rung is None or rung is not self.rung:
+        if rung is None or rung is not self.output_format:
             return
         self._seen += 1
         self._wasted = 0
         if not self._is_proved:
             self._is_proved = True
-            self._is_narrow = False
+            self._is_one_at_a_time = False
             self._on_known(rung)
 
-    def failed(self, rung: Rung) -> bool:
+    def record_failure(self, rung: OutputFormat) -> bool:
         """Note a reply that is no usable JSON.
 
         Returns:
@@ -100,14 +100,18 @@ class Ladder:
         Raises:
             JudgeSpeaksNoJson: No rung is left and nothing is usable any more.
         """
-        if rung is not self.rung:
+        if rung is not self.output_format:
             return True
         self._seen += 1
         self._bad += 1
         self._wasted += 1
-        too_many = _BAD_LATER if self._at else _BAD_AT_FIRST
-        if self._seen <= TRIAL and self._bad >= too_many and self._at + 1 < len(self._rungs):
-            self._down()
+        too_many = _BAD_LATER if self._format_index else _BAD_AT_FIRST
+        if (
+            self._seen <= TRIAL
+            and self._bad >= too_many
+            and self._format_index + 1 < len(self._formats)
+        ):
+            self._step_down()
             return True
         if not self._is_proved and self._wasted >= MOST_WASTED:
             raise JudgeSpeaksNoJson(
@@ -116,7 +120,7 @@ class Ladder:
             )
         return False
 
-    def refused(self, rung: Rung | None, error: JudgeUnsupported) -> None:
+    def record_refusal(self, rung: OutputFormat | None, error: JudgeUnsupported) -> None:
         """Note that the judge does not take a request of this form.
 
         Requests that were refused together step down once.
@@ -124,19 +128,19 @@ class Ladder:
         Raises:
             JudgeSpeaksNoJson: There is no other form.
         """
-        if rung is not self.rung:
+        if rung is not self.output_format:
             return
-        if self._at + 1 >= len(self._rungs):
+        if self._format_index + 1 >= len(self._formats):
             raise JudgeSpeaksNoJson(
                 f"{self._ref} takes no form of request that asks for JSON: {error}",
                 status=error.status,
             ) from error
-        self._down()
+        self._step_down()
 
-    def _down(self) -> None:
-        left = self._rungs[self._at]
-        self._at += 1
+    def _step_down(self) -> None:
+        left = self._formats[self._format_index]
+        self._format_index += 1
         self._seen = self._bad = 0
         self._is_proved = False
-        self._is_narrow = True
-        self._on_step(left, self._rungs[self._at])
+        self._is_one_at_a_time = True
+        self._on_step(left, self._formats[self._format_index])

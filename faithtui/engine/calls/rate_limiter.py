@@ -19,25 +19,25 @@ from faithtui.judges.base import RateLimits
 FIRST_WINDOW = 8
 """Requests in flight at the start: enough to learn from, too few to be cut off for."""
 
-WIDEST = 256
+MOST_IN_FLIGHT = 256
 """Requests in flight at most, whatever is accepted."""
 
-OPENING = 2.0
+OPENING_GROWTH = 2.0
 """How much the window grows with each success until the first refusals: it triples a round."""
 
 _LOOK_BACK_S = 2.0
 """How long answers and refusals are remembered."""
 
-_MANY = 0.15
+_CUT_SHARE = 0.15
 """Share of refusals that cuts the window. Below it they may be bad luck."""
 
-_SOME = 0.10
+_STEP_DOWN_SHARE = 0.10
 """Share of refusals at which the window goes down by one."""
 
-_FEW = 0.08
+_GROWTH_SHARE = 0.08
 """Share of refusals from which the window no longer grows."""
 
-_MANY_PACED = 0.06
+_CUT_SHARE_PACED = 0.06
 """Share of refusals that cuts when there is a pace: then a limit on speed is known to exist."""
 
 _FEWEST, _FEWEST_PACED = 3, 2
@@ -49,40 +49,40 @@ _STEP_S = 0.5
 _CUT, _FIRST_CUT = 0.8, 0.5
 """What is left of the window; the first cut ends a phase that overshoots by more."""
 
-_AGAIN_S = 5.0
+_SECOND_CUT_S = 5.0
 """A second cut within so many seconds says that speed is limited, and sets a pace: a limit of
 requests in flight is met by the window alone."""
 
-_GROWTH = 1.08
+_PACE_GROWTH = 1.08
 """By how much the pace rises in a second without refusals."""
 
-_FORGOTTEN_S = 60.0
+_PACE_FORGOTTEN_S = 60.0
 """After so long without a cut the pace is forgotten."""
 
 _BURST_S = 1.0
 """How much of unused pace is saved up."""
 
 
-_NOTHING_SAID = RateLimits()
+_NO_LIMITS = RateLimits()
 
 
 @dataclass(frozen=True, slots=True)
-class Speed:
+class SpeedLimit:
     """What a person allows. None: whatever the provider takes."""
 
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
 
 
-ANY_SPEED = Speed()
+NO_SPEED_LIMIT = SpeedLimit()
 
 
-class Limiter:
+class RateLimiter:
     """The limits of one account."""
 
     def __init__(
         self,
-        allowed: Speed = ANY_SPEED,
+        allowed: SpeedLimit = NO_SPEED_LIMIT,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -94,16 +94,16 @@ class Limiter:
             clock: Seconds that never jump.
             sleep: Waits for seconds.
         """
-        self._allowed = allowed
-        self._said = RateLimits()
+        self._user_limit = allowed
+        self._provider_limits = RateLimits()
         self._clock = clock
         self._sleep = sleep
         self._lock = threading.Lock()
         self._window = float(FIRST_WINDOW)
         self._slots = Slots(FIRST_WINDOW)
         self._is_opening = True
-        self._accepted: deque[float] = deque()
-        self._refused: deque[float] = deque()
+        self._accepted_times: deque[float] = deque()
+        self._refused_times: deque[float] = deque()
         self._cut_at = self._step_at = -math.inf
         self._pace: float | None = None
         """Requests a second at the time of the last cut; None: none is needed."""
@@ -117,51 +117,52 @@ class Limiter:
     @property
     def in_flight(self) -> int:
         """Requests in flight."""
-        return self._slots.used
+        return self._slots.in_use
 
     @property
     def pace(self) -> float | None:
         """Requests a second that may start; None: as many as there is room for."""
         with self._lock:
-            return self._pace_at(self._clock())
+            return self._compute_pace(self._clock())
 
-    async def enter(self, tokens: int) -> float:
+    async def start_request(self, tokens: int) -> float:
         """Wait until a request may start.
 
         Args:
             tokens: What it may use, as far as known.
 
         Returns:
-            When it started, for `accepted`, `refused` or `failed`, one of which must follow.
+            When it started, for `record_success`, `record_refusal` or `record_failure`: one of them
+            must follow.
         """
-        await self._slots.take()
+        await self._slots.acquire()
         try:
-            wait_s = self._reserve(tokens)
+            wait_s = self._reserve_start(tokens)
             if wait_s > 0:
                 await self._sleep(wait_s)
         except BaseException:
-            self._slots.leave()
+            self._slots.release()
             raise
         return self._clock()
 
-    def accepted(self, said: RateLimits = _NOTHING_SAID) -> None:
+    def record_success(self, said: RateLimits = _NO_LIMITS) -> None:
         """Note an answer, and what the provider says of its limits beside it."""
         with self._lock:
             now = self._clock()
-            self._accepted.append(now)
-            self._forget(now)
-            if said != _NOTHING_SAID:
-                self._said = said
+            self._accepted_times.append(now)
+            self._forget_old_times(now)
+            if said != _NO_LIMITS:
+                self._provider_limits = said
             # A window that is not used says nothing about a wider one.
-            if self._slots.used >= self._slots.limit:
+            if self._slots.in_use >= self._slots.limit:
                 if self._is_opening:
-                    self._window += OPENING
-                elif self._share_refused() < _FEW:
+                    self._window += OPENING_GROWTH
+                elif self._compute_refused_share() < _GROWTH_SHARE:
                     self._window += 1 / self._window
-                self._window = min(self._window, WIDEST)
-        self._leave()
+                self._window = min(self._window, MOST_IN_FLIGHT)
+        self._release_slot()
 
-    def refused(self, started: float) -> None:
+    def record_refusal(self, started: float) -> None:
         """Note that the provider found a request too many.
 
         Args:
@@ -170,71 +171,77 @@ class Limiter:
         with self._lock:
             now = self._clock()
             if started >= self._cut_at:
-                self._refused.append(now)
-            self._forget(now)
-            is_paced = self._learned(now) is not None
-            share = self._share_refused()
-            if len(self._refused) >= (_FEWEST_PACED if is_paced else _FEWEST) and share >= (
-                _MANY_PACED if is_paced else _MANY
+                self._refused_times.append(now)
+            self._forget_old_times(now)
+            is_paced = self._compute_learned_pace(now) is not None
+            share = self._compute_refused_share()
+            if len(self._refused_times) >= (_FEWEST_PACED if is_paced else _FEWEST) and share >= (
+                _CUT_SHARE_PACED if is_paced else _CUT_SHARE
             ):
-                self._cut(now)
+                self._cut_window(now)
             elif (
                 not self._is_opening
-                and len(self._refused) > 1
-                and share >= _SOME
+                and len(self._refused_times) > 1
+                and share >= _STEP_DOWN_SHARE
                 and now - self._step_at > _STEP_S
             ):
                 self._window = max(1.0, self._window - 1)
                 self._step_at = now
-        self._leave()
+        self._release_slot()
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         """Note that a request ended in another way, which says nothing about limits."""
-        self._slots.leave()
+        self._slots.release()
 
-    def _forget(self, now: float) -> None:
-        for times in (self._accepted, self._refused):
+    def _forget_old_times(self, now: float) -> None:
+        for times in (self._accepted_times, self._refused_times):
             while times and times[0] < now - _LOOK_BACK_S:
                 times.popleft()
 
-    def _share_refused(self) -> float:
-        return len(self._refused) / max(1, len(self._accepted) + len(self._refused))
+    def _compute_refused_share(self) -> float:
+        return len(self._refused_times) / max(
+            1, len(self._accepted_times) + len(self._refused_times)
+        )
 
-    def _leave(self) -> None:
-        self._slots.leave()
+    def _release_slot(self) -> None:
+        self._slots.release()
         if int(self._window) != self._slots.limit:
             self._slots.resize(int(self._window))
 
-    def _cut(self, now: float) -> None:
+    def _cut_window(self, now: float) -> None:
         self._window = max(1.0, self._window * (_FIRST_CUT if self._is_opening else _CUT))
         self._is_opening = False
         # Before anything was accepted there is no pace to go by.
-        if self._accepted and now - self._cut_at < _AGAIN_S:
-            span = max(now - self._accepted[0], 1.0)
-            self._pace = max(1.0, len(self._accepted) / span)
+        if self._accepted_times and now - self._cut_at < _SECOND_CUT_S:
+            span = max(now - self._accepted_times[0], 1.0)
+            self._pace = max(1.0, len(self._accepted_times) / span)
         else:
-            self._pace = self._learned(now)
+            self._pace = self._compute_learned_pace(now)
         self._cut_at = now
-        self._refused.clear()
+        self._refused_times.clear()
 
-    def _learned(self, now: float) -> float | None:
+    def _compute_learned_pace(self, now: float) -> float | None:
         """Requests a second that were accepted before, and a bit more each second since."""
         since = now - self._cut_at
-        if self._pace is None or since > _FORGOTTEN_S:
+        if self._pace is None or since > _PACE_FORGOTTEN_S:
             return None
-        growth: float = _GROWTH**since
+        growth: float = _PACE_GROWTH**since
         return self._pace * growth
 
-    def _pace_at(self, now: float) -> float | None:
-        minute = _least(self._allowed.requests_per_minute, self._said.requests_per_minute)
-        return _least(self._learned(now), None if minute is None else minute / 60)
+    def _compute_pace(self, now: float) -> float | None:
+        minute = _min_known(
+            self._user_limit.requests_per_minute, self._provider_limits.requests_per_minute
+        )
+        return _min_known(self._compute_learned_pace(now), None if minute is None else minute / 60)
 
-    def _reserve(self, tokens: int) -> float:
+    def _reserve_start(self, tokens: int) -> float:
         """Take the next place in time, and give the seconds until then."""
         with self._lock:
             now = self._clock()
-            pace = self._pace_at(now)
-            minute = _least(self._allowed.tokens_per_minute, self._said.tokens_per_minute)
+            pace = self._compute_pace(now)
+            minute = _min_known(
+                self._user_limit.tokens_per_minute, self._provider_limits.tokens_per_minute
+            )
             interval = 0.0 if pace is None else 1 / pace
             if minute is not None:
                 interval = max(interval, 60 * tokens / minute)
@@ -245,10 +252,10 @@ class Limiter:
             return start - now
 
 
-class Traffic:
+class RateLimiters:
     """The limiters of a process, one per account."""
 
-    def __init__(self, allowed: Speed = ANY_SPEED) -> None:
+    def __init__(self, allowed: SpeedLimit = NO_SPEED_LIMIT) -> None:
         """Begin without any.
 
         Args:
@@ -256,15 +263,15 @@ class Traffic:
         """
         self._allowed = allowed
         self._lock = threading.Lock()
-        self._limiters: dict[str, Limiter] = {}
+        self._limiters: dict[str, RateLimiter] = {}
 
-    def limiter(self, account: str) -> Limiter | None:
+    def get_limiter(self, account: str) -> RateLimiter | None:
         """Give the limiter of an account; None for judges that nobody limits."""
         if not account:
             return None
         with self._lock:
-            return self._limiters.setdefault(account, Limiter(self._allowed))
+            return self._limiters.setdefault(account, RateLimiter(self._allowed))
 
 
-def _least(*values: float | None) -> float | None:
+def _min_known(*values: float | None) -> float | None:
     return min((value for value in values if value is not None), default=None)

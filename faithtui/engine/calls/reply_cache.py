@@ -6,13 +6,20 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from faithtui.domain.ids import ItemId
-from faithtui.judges.base import JudgeReply, JudgeRequest, RateLimits, Rung, Stop, Usage
+from faithtui.judges.base import (
+    JudgeReply,
+    JudgeRequest,
+    OutputFormat,
+    RateLimits,
+    StopReason,
+    Usage,
+)
 from faithtui.metrics.base import AnswerCount
 from faithtui.store.records import StoredReply
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionContext:
     """A question on its way, as the store knows it."""
 
     key: str
@@ -27,7 +34,7 @@ class Asked:
     """Answers to it so far, in all its forms."""
 
 
-class Replies(Protocol):
+class ReplyCache(Protocol):
     """Where replies are kept."""
 
     def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
@@ -41,14 +48,14 @@ class Replies(Protocol):
     def find_unusable(self, key: str) -> StoredReply | None:
         """Give the latest reply to the question with this key that could not be used, if any."""
 
-    async def ready(self) -> None:
+    async def wait_until_writable(self) -> None:
         """Wait until a reply can be kept: none is bought that has nowhere to go."""
 
-    async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
+    async def save_reply(self, asked: QuestionContext, reply: StoredReply, *, usable: bool) -> None:
         """Commit a reply. It is only found again when it is usable."""
 
 
-class MemoryReplies:
+class MemoryReplyCache:
     """Replies of one process, for a single measurement."""
 
     def __init__(self) -> None:
@@ -63,18 +70,18 @@ class MemoryReplies:
         """Give None: what cannot be used is not remembered."""
         return None
 
-    async def ready(self) -> None:
+    async def wait_until_writable(self) -> None:
         """There is always room."""
 
-    async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
+    async def save_reply(self, asked: QuestionContext, reply: StoredReply, *, usable: bool) -> None:
         """Remember a reply that is usable or was cut."""
         if usable:
             self._usable[asked.key] = reply
-        elif reply.stop == Stop.LENGTH.value:
+        elif reply.stop == StopReason.LENGTH.value:
             self._cut[asked.key] = reply
 
 
-def reply_key(fingerprint: str, request: JudgeRequest) -> str:
+def compute_question_key(fingerprint: str, request: JudgeRequest) -> str:
     """Name a question by everything that determines its answer: 64 hexadecimal digits."""
     parts = [
         fingerprint,
@@ -90,7 +97,7 @@ def reply_key(fingerprint: str, request: JudgeRequest) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def to_store(
+def make_stored_reply(
     reply: JudgeReply,
     usage: Usage,
     *,
@@ -129,11 +136,11 @@ def to_store(
     )
 
 
-def from_store(stored: StoredReply) -> JudgeReply:
+def reply_from_stored(stored: StoredReply) -> JudgeReply:
     """Make a reply of what was kept of it."""
     return JudgeReply(
         text=stored.text,
-        stop=Stop(stored.stop),
+        stop=StopReason(stored.stop),
         usage=Usage(
             stored.tokens_in,
             stored.tokens_out,
@@ -145,6 +152,6 @@ def from_store(stored: StoredReply) -> JudgeReply:
         request_id=stored.request_id,
         served_model=stored.served_model,
         latency_ms=stored.latency_ms,
-        rung=None if stored.rung is None else Rung(stored.rung),
+        rung=None if stored.rung is None else OutputFormat(stored.rung),
         limits=RateLimits(),
     )

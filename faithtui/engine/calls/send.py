@@ -12,11 +12,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from faithtui.engine.calls.answer_limit import check_answers_left, is_answered, is_asked_again
-from faithtui.engine.calls.budget import Budget, Caps, Spent
-from faithtui.engine.calls.costs import NoPrices, Pricing, counted, likely_tokens, worst_case
-from faithtui.engine.calls.output_format_fallback import Ladder
-from faithtui.engine.calls.rate_limiter import Limiter
-from faithtui.engine.calls.reply_cache import Asked, Replies, to_store
+from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
+from faithtui.engine.calls.costs import (
+    NoPrices,
+    Pricing,
+    estimate_tokens_in,
+    estimate_worst_cost,
+    fill_in_usage,
+)
+from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
+from faithtui.engine.calls.rate_limiter import RateLimiter
+from faithtui.engine.calls.reply_cache import QuestionContext, ReplyCache, make_stored_reply
 from faithtui.engine.calls.slots import Slots
 from faithtui.errors import (
     JudgeError,
@@ -31,7 +37,7 @@ from faithtui.errors import (
     JudgeUnsupported,
     JudgeUnusable,
 )
-from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Rung
+from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, OutputFormat
 from faithtui.judges.reply_parser import parse_reply
 
 T = TypeVar("T")
@@ -45,7 +51,7 @@ REFUSALS = 12
 FIRST_WAIT_S = 0.5
 """Wait before the second try when the provider names none; doubles each time."""
 
-LONGEST_DOUBLED_S = 30.0
+LONGEST_BACKOFF_S = 30.0
 """To where it doubles."""
 
 LONGEST_WAIT_S = 120.0
@@ -60,7 +66,7 @@ OUTAGE_S = 120.0
 LATENCIES = 512
 """The latest calls, from which the usual time is told."""
 
-_MISSED: Final = (JudgeTimeout, JudgeUnavailable)
+_PASSING_ERRORS: Final = (JudgeTimeout, JudgeUnavailable)
 
 
 @dataclass(slots=True)
@@ -96,7 +102,7 @@ class Tally:
     steps: dict[str, StepTally] = field(default_factory=dict)
     """By step, in the order of their first question."""
 
-    def step(self, name: str) -> StepTally:
+    def get_step(self, name: str) -> StepTally:
         """Give the counts of a step."""
         return self.steps.setdefault(name, StepTally())
 
@@ -107,12 +113,12 @@ class Sender:
     def __init__(
         self,
         judge: Judge,
-        replies: Replies,
+        replies: ReplyCache,
         slots: Slots,
         *,
         tally: Tally,
-        ladder: Ladder | None = None,
-        limiter: Limiter | None = None,
+        ladder: OutputFormatFallback | None = None,
+        limiter: RateLimiter | None = None,
         budget: Budget | None = None,
         pricing: Pricing | None = None,
         on_retry: Callable[[str, JudgeError, float], None],
@@ -138,9 +144,9 @@ class Sender:
         self.tally = tally
         self._judge = judge
         self._replies = replies
-        self._ladder = ladder or Ladder(judge.ref, judge.rungs)
+        self._format_fallback = ladder or OutputFormatFallback(judge.ref, judge.rungs)
         self._limiter = limiter
-        self._budget = budget or Budget(Caps())
+        self._budget = budget or Budget(BudgetCaps())
         self._pricing = pricing or NoPrices()
         self._on_retry = on_retry
         self._sleep = sleep
@@ -148,9 +154,9 @@ class Sender:
         self._failures_in_a_row = 0
         self._was_answered = False
         self._is_closing = False
-        self._hopeless: JudgeUnusable | None = None
+        self._stop_error: JudgeUnusable | None = None
         """Why nothing more is sent."""
-        self._on_the_wire: set[asyncio.Task[Any]] = set()
+        self._tasks_in_flight: set[asyncio.Task[Any]] = set()
 
     def close(self) -> frozenset[asyncio.Task[Any]]:
         """Send nothing more.
@@ -160,10 +166,10 @@ class Sender:
             are paid for.
         """
         self._is_closing = True
-        return frozenset(self._on_the_wire)
+        return frozenset(self._tasks_in_flight)
 
-    async def put(
-        self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    async def send_question(
+        self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Put a question until it is answered or will not be.
 
@@ -182,29 +188,33 @@ class Sender:
             return await self._send_until_answered(asked, request, understand)
         except JudgeUnusable as error:
             # At once: those who wait for a place do not hear of it before they have one.
-            self._hopeless = error
+            self._stop_error = error
             raise
 
     async def _send_until_answered(
-        self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+        self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         missed = refused = 0
         waited_s = 0.0
         while True:
             check_answers_left(asked.step, asked.count)
             try:
-                return await self._once(asked, request, understand)
-            except _SteppedDown:
+                return await self._send_once(asked, request, understand)
+            except _RetryInOtherFormat:
                 continue
             except JudgeRateLimited as error:
                 refused += 1
                 if error.retry_after_s is not None and error.retry_after_s > LONGEST_WAIT_S:
-                    raise _must_wait(error, error.retry_after_s) from error
+                    raise _make_must_wait_error(error, error.retry_after_s) from error
                 if refused >= REFUSALS or self._is_closing:
                     raise
-                wait_s = _doubled(refused) if error.retry_after_s is None else error.retry_after_s
+                wait_s = (
+                    _compute_backoff(refused)
+                    if error.retry_after_s is None
+                    else error.retry_after_s
+                )
                 failure: JudgeError = error
-            except _MISSED as error:
+            except _PASSING_ERRORS as error:
                 missed += 1
                 if is_answered(error):
                     asked.count.answers += 1
@@ -212,20 +222,20 @@ class Sender:
                 if self._is_closing:
                     raise
                 if missed >= ATTEMPTS:
-                    self._may_go_on(error, waited_s)
-                wait_s = _doubled(missed)
+                    self._check_may_retry(error, waited_s)
+                wait_s = _compute_backoff(missed)
                 failure = error
             waited_s += wait_s
             self.tally.retries += 1
-            self.tally.step(asked.step).retries += 1
+            self.tally.get_step(asked.step).retries += 1
             self._on_retry(asked.step, failure, wait_s)
             await self._sleep(wait_s)
 
     def count_unreadable(self, key: str) -> int:
-        """Count none: `put` counts them as they come, and a process before this one is over."""
+        """Count none: `send_question` counts them, and a process before this one is over."""
         return 0
 
-    def _may_go_on(self, error: JudgeError, waited_s: float) -> None:
+    def _check_may_retry(self, error: JudgeError, waited_s: float) -> None:
         """Decide whether a question that failed as often as it may waits for the judge's return.
 
         Raises:
@@ -245,27 +255,27 @@ class Sender:
                 "judge is back"
             ) from error
 
-    async def _once(
-        self, asked: Asked, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    async def _send_once(
+        self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Put one request on the wire and commit the reply before it is used.
 
         A place is held until the reply is committed, so that a kill costs at most as many replies
         as there are places.
         """
-        async with self.slots, self._way(request) as rung:
-            await self._replies.ready()
-            worst = worst_case(self._pricing, request)
-            spent = Spent()
+        async with self.slots, self._acquire_format(request) as rung:
+            await self._replies.wait_until_writable()
+            worst = estimate_worst_cost(self._pricing, request)
+            spent = Expense()
             await self._budget.reserve(worst)
             try:
-                reply = await self._answered(asked.step, replace(request, rung=rung))
+                reply = await self._send_at_pace(asked.step, replace(request, rung=rung))
                 asked.count.answers += 1
                 asked.count.is_earlier = False
-                usage, is_estimated = counted(request, reply)
+                usage, is_estimated = fill_in_usage(request, reply)
                 cost = self._pricing.cost_nusd(usage)
-                spent = Spent(cost or 0, (usage.tokens_in or 0) + (usage.tokens_out or 0))
-                kept = to_store(
+                spent = Expense(cost or 0, (usage.tokens_in or 0) + (usage.tokens_out or 0))
+                kept = make_stored_reply(
                     reply,
                     usage,
                     estimated=is_estimated,
@@ -273,58 +283,66 @@ class Sender:
                     prices=self._pricing.date,
                 )
                 self.tally.calls_again += is_asked_again(asked.step, asked.count)
-                self._count(asked.step, reply, kept.tokens_in, kept.tokens_out, kept.cost_nusd)
+                self._count_call(asked.step, reply, kept.tokens_in, kept.tokens_out, kept.cost_nusd)
                 self.tally.estimated += is_estimated
                 try:
                     value = understand(reply)
                 except JudgeReplyInvalid as error:
                     asked.count.problem, asked.count.raw = str(error), error.raw
-                    await self._replies.keep(asked, kept, usable=False)
+                    await self._replies.save_reply(asked, kept, usable=False)
                     # A plain-text question is not asked for JSON, so no other form would help.
-                    if rung is not None and _is_no_json(error) and self._ladder.failed(rung):
-                        raise _SteppedDown from error
+                    if (
+                        rung is not None
+                        and _is_no_json(error)
+                        and self._format_fallback.record_failure(rung)
+                    ):
+                        raise _RetryInOtherFormat from error
                     raise
-                await self._replies.keep(asked, kept, usable=True)
-                self._ladder.worked(rung)
+                await self._replies.save_reply(asked, kept, usable=True)
+                self._format_fallback.record_success(rung)
                 return value
             finally:
                 self._budget.settle(worst, spent)
-                self._off_the_wire()
+                self._note_landed()
 
-    def _way(self, request: JudgeRequest) -> AbstractAsyncContextManager[Rung | None]:
-        return nullcontext() if request.schema is None else self._ladder.turn()
+    def _acquire_format(
+        self, request: JudgeRequest
+    ) -> AbstractAsyncContextManager[OutputFormat | None]:
+        return nullcontext() if request.schema is None else self._format_fallback.acquire_format()
 
-    async def _answered(self, step: str, request: JudgeRequest) -> JudgeReply:
+    async def _send_at_pace(self, step: str, request: JudgeRequest) -> JudgeReply:
         """Send a request when the pace allows it, and learn from how it ended."""
         if self._pause_s:
             await self._sleep(self._pause_s)
         limiter = self._limiter
-        started = 0.0 if limiter is None else await limiter.enter(likely_tokens(request))
-        self._to_the_wire(step)
-        outcome: Callable[[], None] | None = None if limiter is None else limiter.failed
+        started = (
+            0.0 if limiter is None else await limiter.start_request(estimate_tokens_in(request))
+        )
+        self._note_in_flight(step)
+        outcome: Callable[[], None] | None = None if limiter is None else limiter.record_failure
         try:
             self._check_open()
             reply = await self._judge.send(request)
             self._failures_in_a_row = 0
             self._was_answered = True
             if limiter is not None:
-                outcome = lambda: limiter.accepted(reply.limits)  # noqa: E731 (chosen by outcome)
+                outcome = lambda: limiter.record_success(reply.limits)  # noqa: E731 (chosen by outcome)
         except JudgeUnsupported as error:
             if request.rung is None:
                 raise
-            self._ladder.refused(request.rung, error)
-            raise _SteppedDown from error
+            self._format_fallback.record_refusal(request.rung, error)
+            raise _RetryInOtherFormat from error
         except JudgeRateLimited:
             self._was_answered = True
             if limiter is not None:
-                outcome = lambda: limiter.refused(started)  # noqa: E731 (chosen by outcome)
+                outcome = lambda: limiter.record_refusal(started)  # noqa: E731 (chosen by outcome)
             raise
-        except _MISSED:
+        except _PASSING_ERRORS:
             self._failures_in_a_row += 1
             raise
         finally:
             self.tally.in_flight -= 1
-            self.tally.step(step).in_flight -= 1
+            self.tally.get_step(step).in_flight -= 1
             if outcome is not None:
                 outcome()
         return reply
@@ -336,24 +354,24 @@ class Sender:
             JudgeUnusable: No question can succeed.
             CancelledError: Nobody waits for the answer.
         """
-        if self._hopeless is not None:
-            raise self._hopeless
+        if self._stop_error is not None:
+            raise self._stop_error
         if self._is_closing:
             raise asyncio.CancelledError
 
-    def _to_the_wire(self, step: str) -> None:
+    def _note_in_flight(self, step: str) -> None:
         self.tally.in_flight += 1
-        self.tally.step(step).in_flight += 1
+        self.tally.get_step(step).in_flight += 1
         task = asyncio.current_task()
         if task is not None:
-            self._on_the_wire.add(task)
+            self._tasks_in_flight.add(task)
 
-    def _off_the_wire(self) -> None:
+    def _note_landed(self) -> None:
         task = asyncio.current_task()
         if task is not None:
-            self._on_the_wire.discard(task)
+            self._tasks_in_flight.discard(task)
 
-    def _count(
+    def _count_call(
         self,
         step: str,
         reply: JudgeReply,
@@ -363,7 +381,7 @@ class Sender:
     ) -> None:
         tally = self.tally
         tally.calls += 1
-        tally.step(step).calls += 1
+        tally.get_step(step).calls += 1
         tally.tokens_in += tokens_in or 0
         tally.tokens_out += tokens_out or 0
         tally.tokens_cached += reply.usage.tokens_cached or 0
@@ -372,15 +390,15 @@ class Sender:
         tally.latencies_ms.append(reply.latency_ms)
 
 
-class _SteppedDown(Exception):
+class _RetryInOtherFormat(Exception):
     """The judge takes no request of this form, or ignores it, and there is another one."""
 
 
-def _doubled(tries: int) -> float:
-    return min(FIRST_WAIT_S * 2.0 ** (tries - 1), LONGEST_DOUBLED_S)
+def _compute_backoff(tries: int) -> float:
+    return min(FIRST_WAIT_S * 2.0 ** (tries - 1), LONGEST_BACKOFF_S)
 
 
-def _must_wait(error: JudgeRateLimited, wait_s: float) -> JudgeMustWait:
+def _make_must_wait_error(error: JudgeRateLimited, wait_s: float) -> JudgeMustWait:
     minutes = max(1, round(wait_s / 60))
     return JudgeMustWait(
         f"{error}. It asks to be left alone for {minutes} min; resume the run then",

@@ -23,7 +23,7 @@ class Slots:
         """
         self._lock = threading.Lock()
         self._limit = limit
-        self._used = 0
+        self._in_use = 0
         self._is_paused = False
         self._waiting: deque[_Waiter] = deque()
 
@@ -33,9 +33,9 @@ class Slots:
         return self._limit
 
     @property
-    def used(self) -> int:
+    def in_use(self) -> int:
         """How many are taken; for a while more than there are, after the limit went down."""
-        return self._used
+        return self._in_use
 
     @property
     def is_paused(self) -> bool:
@@ -46,8 +46,8 @@ class Slots:
         """Change the number of places. Whoever has one keeps it."""
         with self._lock:
             self._limit = max(1, limit)
-            given = self._given()
-        self._tell(given)
+            given = self._assign_free_slots()
+        self._wake_waiters(given)
 
     def pause(self) -> None:
         """Give no more places away until `resume`."""
@@ -58,15 +58,15 @@ class Slots:
         """Give places away again."""
         with self._lock:
             self._is_paused = False
-            given = self._given()
-        self._tell(given)
+            given = self._assign_free_slots()
+        self._wake_waiters(given)
 
-    async def take(self) -> None:
+    async def acquire(self) -> None:
         """Wait for a place."""
         loop = asyncio.get_running_loop()
         with self._lock:
             if not self._waiting and self._is_free():
-                self._used += 1
+                self._in_use += 1
                 return
             waiter: asyncio.Future[None] = loop.create_future()
             self._waiting.append((loop, waiter))
@@ -76,16 +76,16 @@ class Slots:
             self._give_up(loop, waiter)
             raise
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Give a place back."""
         with self._lock:
-            self._used -= 1
-            given = self._given()
-        self._tell(given)
+            self._in_use -= 1
+            given = self._assign_free_slots()
+        self._wake_waiters(given)
 
     async def __aenter__(self) -> None:
         """Wait for a place."""
-        await self.take()
+        await self.acquire()
 
     async def __aexit__(
         self,
@@ -94,29 +94,29 @@ class Slots:
         traceback: TracebackType | None,
     ) -> None:
         """Give it back."""
-        self.leave()
+        self.release()
 
     def _is_free(self) -> bool:
-        return not self._is_paused and self._used < self._limit
+        return not self._is_paused and self._in_use < self._limit
 
-    def _given(self) -> list[_Waiter]:
+    def _assign_free_slots(self) -> list[_Waiter]:
         """Take places for those who wait the longest. Only ever called with the lock."""
         given = []
         while self._waiting and self._is_free():
             given.append(self._waiting.popleft())
-            self._used += 1
+            self._in_use += 1
         return given
 
-    def _tell(self, given: list[_Waiter]) -> None:
+    def _wake_waiters(self, given: list[_Waiter]) -> None:
         for loop, waiter in given:
             try:
                 loop.call_soon_threadsafe(self._hand_over, waiter)
             except RuntimeError:  # its loop is closed, so nobody waits there any more
-                self.leave()
+                self.release()
 
     def _hand_over(self, waiter: "asyncio.Future[None]") -> None:
         if waiter.cancelled():
-            self.leave()
+            self.release()
         else:
             waiter.set_result(None)
 
@@ -132,4 +132,4 @@ class Slots:
             else:
                 has_place = False
         if has_place:
-            self.leave()
+            self.release()

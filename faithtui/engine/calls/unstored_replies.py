@@ -20,7 +20,7 @@ from faithtui.engine.calls.leases import is_process_there
 from faithtui.errors import ExportError, StoreError
 from faithtui.files import write_text
 from faithtui.paths import state_dir
-from faithtui.store.records import AskedReply, StoredReply
+from faithtui.store.records import CallContext, StoredReply
 from faithtui.store.store import Store
 
 RESERVE_BYTES: Final = 1_000_000
@@ -48,11 +48,11 @@ class UnstoredReplies:
         name = hashlib.sha256(str(store).encode("utf-8", "surrogateescape")).hexdigest()[:16]
         self._beside = store.with_name(f"{store.name}-replies")
         self._folders = (self._beside, state_dir() / "replies" / name)
-        self.kept: Path | None = None
+        self.folder_used: Path | None = None
         self.lost = 0
 
     @contextlib.contextmanager
-    def reserve(self) -> Iterator[None]:
+    def hold_reserve(self) -> Iterator[None]:
         """Hold room beside the store for as long as questions are asked."""
         # Without it replies are written as long as there is room, which is so nearly always.
         with contextlib.suppress(OSError, ValueError):
@@ -64,9 +64,9 @@ class UnstoredReplies:
         try:
             yield
         finally:
-            self._release()
+            self._release_reserve()
 
-    def add(self, asked: AskedReply, reply: StoredReply) -> None:
+    def add(self, asked: CallContext, reply: StoredReply) -> None:
         """Keep a reply, for this user's eyes alone; what can be written nowhere is counted."""
         text = json.dumps({"asked": asdict(asked), "reply": asdict(reply)})
         for folder in (self._beside, *self._folders):
@@ -74,36 +74,37 @@ class UnstoredReplies:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 write_text(folder / f"{uuid.uuid4().hex}.json", [text], force=False)
             except (OSError, ExportError):
-                self._release()  # and once more at the same place
+                self._release_reserve()  # and once more at the same place
             else:
-                self.kept = folder
+                self.folder_used = folder
                 return
         self.lost += 1
 
-    def explain(self, error: StoreError) -> StoreError:
+    def explain_error(self, error: StoreError) -> StoreError:
         """Say in an error of the store what became of the replies it did not take."""
         parts = [str(error)]
-        if self.kept is not None:
+        if self.folder_used is not None:
             parts.append(
-                f"Replies that were paid for are in {self.kept}; the next run on this store reads "
+                f"Replies that were paid for are in {self.folder_used}; the next run on this "
+                "store reads "
                 "them from there, and --resume buys none of them again"
             )
         if self.lost:
             parts.append(f"Replies that could be written nowhere: {self.lost}")
         return type(error)(". ".join(parts))
 
-    def _release(self) -> None:
+    def _release_reserve(self) -> None:
         with contextlib.suppress(OSError):
             (self._beside / self._reserve).unlink()
         for folder in self._folders:
             with contextlib.suppress(OSError):
                 folder.rmdir()  # only where it is empty
 
-    def files(self) -> list[Path]:
+    def list_files(self) -> list[Path]:
         """List the files that wait, one for each reply."""
         return [path for folder in self._folders for path in sorted(folder.glob("*.json"))]
 
-    def read_back(self, store: Store) -> int:
+    def recover_into_store(self, store: Store) -> int:
         """Store what is there, each reply once however often this is killed, and delete it.
 
         Args:
@@ -116,18 +117,18 @@ class UnstoredReplies:
             StoreError: It does not take them yet, or one of them cannot be read.
         """
         count = 0
-        for path in self.files():
-            found = _read(path)
+        for path in self.list_files():
+            found = _read_reply_file(path)
             if found is not None:
-                store.calls.recover(*found)
+                store.calls.recover_reply(*found)
                 path.unlink(missing_ok=True)
                 count += 1
         if count:
-            self._release()
+            self._release_reserve()
         return count
 
 
-def _read(path: Path) -> tuple[AskedReply, StoredReply] | None:
+def _read_reply_file(path: Path) -> tuple[CallContext, StoredReply] | None:
     """Read a file; None when another process was faster.
 
     Raises:
@@ -138,7 +139,7 @@ def _read(path: Path) -> tuple[AskedReply, StoredReply] | None:
         if not data:  # its name is taken, and it is about to be filled
             return None
         found = json.loads(data)
-        return AskedReply(**found["asked"]), StoredReply(**found["reply"])
+        return CallContext(**found["asked"]), StoredReply(**found["reply"])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:

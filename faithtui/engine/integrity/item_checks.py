@@ -15,7 +15,7 @@ from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.integrity.run_checks import check_assessed, check_stored
 from faithtui.errors import StoreError
-from faithtui.store.records import CheckedItem, ItemState
+from faithtui.store.records import ItemCheckResult, ItemState
 from faithtui.store.store import Store
 
 _log = logging.getLogger("faithtui.run")
@@ -51,7 +51,7 @@ class ItemChecks:
         state: ItemState,
         conversation: Conversation,
         assessments: Sequence[Assessment],
-    ) -> CheckedItem | None:
+    ) -> ItemCheckResult | None:
         """Check a conversation that was just judged and is not stored yet.
 
         Args:
@@ -66,11 +66,11 @@ class ItemChecks:
         """
         complete = state is ItemState.DONE
 
-        def check() -> CheckedItem | None:
+        def check() -> ItemCheckResult | None:
             found = check_assessed(conversation, assessments, self._rules, complete=complete)
             if any(each.claim is not None for each in found.findings):
                 return None
-            return CheckedItem(item, state, len(assessments), found.findings, found.counts)
+            return ItemCheckResult(item, state, len(assessments), found.findings, found.counts)
 
         return await self._check_in_thread(item, check)
 
@@ -88,12 +88,12 @@ class ItemChecks:
 
     async def check_rest(self, run: RunId) -> None:
         """Check what a stop, or an earlier version of the checks, left unchecked."""
-        for item in self._store.findings.unchecked(run):
+        for item in self._store.findings.list_unchecked(run):
             await self.check_stored(item)
 
     async def _check_in_thread(
-        self, item: ItemId, check: Callable[[], CheckedItem | None]
-    ) -> CheckedItem | None:
+        self, item: ItemId, check: Callable[[], ItemCheckResult | None]
+    ) -> ItemCheckResult | None:
         self._waiting += 1
         try:
             async with self._one_at_a_time:

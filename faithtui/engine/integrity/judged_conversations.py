@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from faithtui.domain.conversation import Conversation, Passage, Turn, normalised
+from faithtui.domain.conversation import Conversation, Passage, Turn, normalise_text
 from faithtui.domain.ids import ClaimId, TruthId
 from faithtui.domain.integrity.findings import (
     CheckedClaim,
@@ -18,11 +18,11 @@ from faithtui.domain.integrity.prompt_echo import NO_PROMPTS, PromptWords
 from faithtui.domain.integrity.run_summary import Integrity
 from faithtui.domain.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Assessment, Stance, Truth, Verdict, identity
-from faithtui.engine.review.examples import kept
+from faithtui.domain.verdicts import Assessment, Stance, Truth, Verdict, claim_identity
+from faithtui.engine.review.examples import read_stored_examples
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import Metric, MetricSpec
-from faithtui.metrics.registry import build, entry
+from faithtui.metrics.registry import build, find_metric
 from faithtui.store.records import ItemState, ReviewView, RunSpec
 from faithtui.store.store import Store
 
@@ -41,21 +41,21 @@ class CheckRules:
     """Its questions ask for the truths that decide."""
 
     @classmethod
-    def of(cls, metric: Metric[Any]) -> "CheckRules":
+    def from_metric(cls, metric: Metric[Any]) -> "CheckRules":
         """Take them from a metric."""
-        labels, facts = _vocabulary_of(metric.spec)
+        labels, facts = _get_labels(metric.spec)
         prompts = PromptWords.of(metric.prompts.texts.values())
         # Messages may all be served by a statement without one being named.
         return cls(labels, facts, prompts, facts and getattr(metric, "strategy", "") == "evidence")
 
 
-def vocabulary(run: RunSpec) -> tuple[LabelSet, bool]:
+def find_run_labels(run: RunSpec) -> tuple[LabelSet, bool]:
     """Give the words of a run's metric, and whether what it checks against are facts of documents.
 
     A metric that this version does not have is known by the rule that was stored with the run.
     """
     try:
-        spec = entry(run.metric).spec
+        spec = find_metric(run.metric).spec
     except ConfigError:
         rule = run.rule
         if set(rule.labels) <= set(FAITHFULNESS.names):
@@ -71,10 +71,10 @@ def vocabulary(run: RunSpec) -> tuple[LabelSet, bool]:
                 for name in rule.labels
             )
         ), True
-    return _vocabulary_of(spec)
+    return _get_labels(spec)
 
 
-def _vocabulary_of(spec: MetricSpec) -> tuple[LabelSet, bool]:
+def _get_labels(spec: MetricSpec) -> tuple[LabelSet, bool]:
     return spec.labels, spec.references is not None and spec.references_are_facts
 
 
@@ -86,24 +86,24 @@ def integrity_sentence(metric: str, found: Integrity) -> str:
         found: What the checks say of the run, or of a conversation of it.
     """
     try:
-        return entry(metric).spec.integrity_sentence(found)
+        return find_metric(metric).spec.integrity_sentence(found)
     except ConfigError:
         return found.sentence()
 
 
-def rules_of_run(store: Store, run: RunSpec) -> CheckRules:
+def make_check_rules(store: Store, run: RunSpec) -> CheckRules:
     """Give what the checks must know of a run's metric, as far as it is still known here."""
-    labels, facts = vocabulary(run)
+    labels, facts = find_run_labels(run)
     try:
         directory = None if run.prompts_dir is None else Path(run.prompts_dir)
-        examples = kept(store, run.examples)
+        examples = read_stored_examples(store, run.examples)
         metric = build(run.metric, run.options, prompts_dir=directory, examples=examples)
     except ConfigError:  # the metric is not of this version, or its prompts are gone
         return CheckRules(labels, facts, NO_PROMPTS)
-    return CheckRules.of(metric)
+    return CheckRules.from_metric(metric)
 
 
-def check_stored_run(
+def judged_conversation_from_view(
     view: ReviewView,
     surplus: Mapping[int, tuple[str | None, ...]],
     rules: CheckRules,
@@ -174,7 +174,7 @@ def check_stored_run(
     )
 
 
-def check_assessments(
+def judged_conversation_from_assessments(
     conversation: Conversation,
     assessments: Sequence[Assessment],
     rules: CheckRules,
@@ -183,29 +183,29 @@ def check_assessments(
 ) -> JudgedConversation:
     """Give the checks what they need of a conversation that was just judged; see `check_assessed`.
 
-    The same as `check_stored_run` gives once it is stored, but for the ids.
+    The same as `judged_conversation_from_view` gives once it is stored, but for the ids.
     """
     place: dict[str, int] = {}
     texts: list[str] = []
     for turn in conversation.turns:
         for document in turn.retrieval_context or ():
-            shown = Passage(document.text, document.images).shown
+            shown = Passage(document.text, document.images).text_with_marks
             if place.setdefault(shown, len(place)) == len(texts):
                 texts.append(document.text)
-    truths = _TruthsSeen(place)
+    truths = _TruthCollector(place)
     claims: dict[object, list[tuple[int, Verdict]]] = {}
     windows = []
     for each in assessments:
         at = each.window.position
-        truths.see(each)
+        truths.add_truths(each)
         here = set()
         for verdict in each.verdicts:
-            key = identity(verdict.claim)
+            key = claim_identity(verdict.claim)
             found = claims.setdefault(key, [])
             here.add(key)
             if not found or found[-1][0] != at:
                 found.append((at, verdict))
-        windows.append(_window_to_check(each, len(here)))
+        windows.append(_make_checked_window(each, len(here)))
     ordered = sorted(claims.values(), key=lambda said: said[0][1].claim.turn)
     return JudgedConversation(
         turns=tuple(Turn(turn.role, turn.content) for turn in conversation.turns),
@@ -213,7 +213,7 @@ def check_assessments(
         retrieved=tuple(
             tuple(
                 dict.fromkeys(
-                    place[Passage(document.text, document.images).shown]
+                    place[Passage(document.text, document.images).text_with_marks]
                     for document in turn.retrieval_context or ()
                 )
             )
@@ -221,10 +221,10 @@ def check_assessments(
         ),
         windows=tuple(windows),
         claims=tuple(
-            _claim_to_check(ClaimId(number), said, place, truths, conversation)
+            _make_checked_claim(ClaimId(number), said, place, truths, conversation)
             for number, said in enumerate(ordered)
         ),
-        truths=truths.all(),
+        truths=truths.list_truths(),
         labels=rules.labels,
         truths_are_facts=rules.facts,
         complete=complete,
@@ -233,7 +233,7 @@ def check_assessments(
     )
 
 
-class _TruthsSeen:
+class _TruthCollector:
     """Truths of a conversation, each once, numbered as the windows bring them up."""
 
     def __init__(self, place: Mapping[str, int]) -> None:
@@ -242,27 +242,27 @@ class _TruthsSeen:
         self._texts: list[str] = []
         self._windows: list[set[int]] = []
 
-    def see(self, assessment: Assessment) -> None:
+    def add_truths(self, assessment: Assessment) -> None:
         for truth in assessment.truths:
-            self._windows[self.id_of(truth)].add(assessment.window.position)
+            self._windows[self.get_or_add_id(truth)].add(assessment.window.position)
 
-    def id_of(self, truth: Truth) -> TruthId:
+    def get_or_add_id(self, truth: Truth) -> TruthId:
         document = None if truth.document is None else self._place.get(truth.document)
-        key = (document, normalised(truth.text))
+        key = (document, normalise_text(truth.text))
         if key not in self._ids:
             self._ids[key] = TruthId(len(self._ids))
             self._texts.append(truth.text)
             self._windows.append(set())
         return self._ids[key]
 
-    def all(self) -> tuple[CheckedTruth, ...]:
+    def list_truths(self) -> tuple[CheckedTruth, ...]:
         return tuple(
             CheckedTruth(each, self._texts[each], document, frozenset(self._windows[each]))
             for (document, _), each in self._ids.items()
         )
 
 
-def _window_to_check(assessment: Assessment, claims: int) -> CheckedWindow:
+def _make_checked_window(assessment: Assessment, claims: int) -> CheckedWindow:
     score = assessment.score
     return CheckedWindow(
         position=assessment.window.position,
@@ -275,11 +275,11 @@ def _window_to_check(assessment: Assessment, claims: int) -> CheckedWindow:
     )
 
 
-def _claim_to_check(
+def _make_checked_claim(
     number: ClaimId,
     said: Sequence[tuple[int, Verdict]],
     place: Mapping[str, int],
-    truths: _TruthsSeen,
+    truths: _TruthCollector,
     conversation: Conversation,
 ) -> CheckedClaim:
     claim = said[0][1].claim
@@ -294,11 +294,13 @@ def _claim_to_check(
             CheckedVerdict(window, verdict.label, verdict.word, verdict.reason)
             for window, verdict in said
         ),
-        **_sort_evidence([(truths.id_of(each.truth), each.stance, each.sets) for each in named]),
+        **_sort_evidence(
+            [(truths.get_or_add_id(each.truth), each.stance, each.sets) for each in named]
+        ),
     )
 
 
-class _Evidence(TypedDict):
+class _EvidenceFields(TypedDict):
     """The fields of `CheckedClaim` that say which truths the judge named for it."""
 
     sufficient: tuple[frozenset[TruthId], ...]
@@ -306,7 +308,7 @@ class _Evidence(TypedDict):
     opposes: frozenset[TruthId]
 
 
-def _sort_evidence(evidence: Sequence[tuple[TruthId, Stance, tuple[int, ...]]]) -> _Evidence:
+def _sort_evidence(evidence: Sequence[tuple[TruthId, Stance, tuple[int, ...]]]) -> _EvidenceFields:
     """Sort what was named by what it says of the claim.
 
     Args:
@@ -319,7 +321,7 @@ def _sort_evidence(evidence: Sequence[tuple[TruthId, Stance, tuple[int, ...]]]) 
             several.setdefault(number, set()).add(truth)
     found = [frozenset({truth}) for truth in dict.fromkeys(alone)]
     sufficient = (*found, *map(frozenset, several.values()))
-    return _Evidence(
+    return _EvidenceFields(
         sufficient=sufficient,
         partial=frozenset(truth for truth, stance, _ in evidence if stance == "partial").difference(
             *sufficient

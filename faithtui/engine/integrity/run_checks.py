@@ -17,12 +17,12 @@ from faithtui.domain.integrity.findings import Checked
 from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.judged_conversations import (
     CheckRules,
-    check_assessments,
-    check_stored_run,
-    rules_of_run,
+    judged_conversation_from_assessments,
+    judged_conversation_from_view,
+    make_check_rules,
 )
 from faithtui.errors import FaithtuiError, StoreError
-from faithtui.store.records import CheckedItem
+from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
 
 _log = logging.getLogger("faithtui.run")
@@ -31,7 +31,7 @@ _BATCH = 16
 """Conversations per transaction: what a stop may lose is a second's work."""
 MOMENT_S = 2.0
 """How long somebody who asked for something else waits for checks."""
-_BREATH_S = 0.001
+_REST_S = 0.001
 """Pause after each conversation in the background, so that whoever answers keys gets a turn."""
 
 
@@ -78,13 +78,13 @@ def check_run(
     Raises:
         StoreError: The store cannot be read or written.
     """
-    waiting = store.findings.unchecked(run)
+    waiting = store.findings.list_unchecked(run)
     if not waiting:
         return 0
-    rules = rules_of_run(store, store.runs.row(run).spec)
+    rules = make_check_rules(store, store.runs.row(run).spec)
     done = 0
     heard(0, len(waiting))
-    for some in _batches(waiting):
+    for some in _split_into_batches(waiting):
         checked = []
         for item in some:
             if stopped():
@@ -130,7 +130,7 @@ class BackgroundCheck:
         self.bug: BaseException | None = None
         """An error that is not one of ours; the app must let it be seen."""
         self._thread = threading.Thread(
-            target=self._work, name=f"faithtui-check-{run}", daemon=True
+            target=self._run_checks, name=f"faithtui-check-{run}", daemon=True
         )
 
     def start(self) -> None:
@@ -158,10 +158,14 @@ class BackgroundCheck:
                 error=self._error,
             )
 
-    def _work(self) -> None:
+    def _run_checks(self) -> None:
         try:
             check_run(
-                self._store, self.run_id, self._heard, stopped=self._stop.is_set, breath_s=_BREATH_S
+                self._store,
+                self.run_id,
+                self._on_progress,
+                stopped=self._stop.is_set,
+                breath_s=_REST_S,
             )
         except FaithtuiError as error:
             self._error = str(error)
@@ -171,16 +175,16 @@ class BackgroundCheck:
         with self._lock:
             self._ended = time.monotonic()
 
-    def _heard(self, done: int, total: int) -> None:
+    def _on_progress(self, done: int, total: int) -> None:
         with self._lock:
             self._done, self._total = done, total
 
 
-def check_stored(store: Store, item: ItemId, rules: CheckRules) -> CheckedItem:
+def check_stored(store: Store, item: ItemId, rules: CheckRules) -> ItemCheckResult:
     """Check a conversation of a run as it is stored; nothing is written."""
     view = store.runs.review_view(item, "")
-    found = check(check_stored_run(view, store.findings.surplus(item), rules))
-    return CheckedItem(item, view.item.state, view.item.windows, found.findings, found.counts)
+    found = check(judged_conversation_from_view(view, store.findings.surplus(item), rules))
+    return ItemCheckResult(item, view.item.state, view.item.windows, found.findings, found.counts)
 
 
 def check_assessed(
@@ -200,9 +204,11 @@ def check_assessed(
         rules: What the checks must know of the metric.
         complete: Nothing of it failed.
     """
-    return check(check_assessments(conversation, assessments, rules, complete=complete))
+    return check(
+        judged_conversation_from_assessments(conversation, assessments, rules, complete=complete)
+    )
 
 
-def _batches(items: Sequence[ItemId]) -> Iterable[Sequence[ItemId]]:
+def _split_into_batches(items: Sequence[ItemId]) -> Iterable[Sequence[ItemId]]:
     for start in range(0, len(items), _BATCH):
         yield items[start : start + _BATCH]

@@ -15,7 +15,7 @@ _WIDTH: Final = 2.1
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class EstimatedCount:
     """A number that was estimated from a sample, with its 95 % interval."""
 
     value: int
@@ -51,15 +51,15 @@ class Preview:
     """To be judged."""
     sampled: int
     """Of them, looked at."""
-    calls: About
+    calls: EstimatedCount
     """Questions that would be put to the judge, without any that are asked again."""
     calls_stored: int
     """Questions that need no call, rounded: their answers are stored."""
-    tokens_in: About
+    tokens_in: EstimatedCount
     """Read by the judge, by the length of the texts."""
-    tokens_out: About
+    tokens_out: EstimatedCount
     """Written by it, if it writes as much as the embedded judge does."""
-    cost_nusd: About | None
+    cost_nusd: EstimatedCount | None
     """In units of 1e-9 US dollars; None: the price is not known."""
     worst_nusd: int | None
     """The most it may cost if every answer were as long as its limit; None as above."""
@@ -78,7 +78,7 @@ class Preview:
 
 
 @dataclass(slots=True)
-class AskedOnce:
+class PreviewQuestion:
     """A question that would be put to the judge."""
 
     step: str
@@ -92,25 +92,29 @@ class AskedOnce:
     """Another conversation of the sample asks it too: it does not grow with their number."""
 
 
-def sentence(previewed: Sequence[Preview]) -> str:
+def format_preview(previewed: Sequence[Preview]) -> str:
     """Say in one line what runs of one judge would ask and cost.
 
     Args:
         previewed: At least one.
     """
     judge, prices = judge_title(previewed[0].judge), previewed[0].prices
-    calls = _sum([each.calls for each in previewed])
-    read = _sum([each.tokens_in for each in previewed])
-    written = _sum([each.tokens_out for each in previewed])
+    calls = _add_estimates([each.calls for each in previewed])
+    read = _add_estimates([each.tokens_in for each in previewed])
+    written = _add_estimates([each.tokens_out for each in previewed])
     stored = sum(each.calls_stored for each in previewed)
     about = "" if calls.is_exact else "about "
-    words = [f"{about}{_count(calls.value)} {'question' if calls.value == 1 else 'questions'}"]
+    words = [
+        f"{about}{_format_count(calls.value)} {'question' if calls.value == 1 else 'questions'}"
+    ]
     words[0] += f" to {judge}"
     if not calls.is_exact:
-        words[0] += f" ({_count(calls.low)} to {_count(calls.high)})"
-    words.append(f"{_tokens(read.value)} tokens read and {_tokens(written.value)} written")
+        words[0] += f" ({_format_count(calls.low)} to {_format_count(calls.high)})"
+    words.append(
+        f"{_format_tokens(read.value)} tokens read and {_format_tokens(written.value)} written"
+    )
     if stored:
-        words.append(f"{_count(stored)} more need no call")
+        words.append(f"{_format_count(stored)} more need no call")
     costs = [each.cost_nusd for each in previewed]
     known = [each for each in costs if each is not None]
     worst = [each.worst_nusd for each in previewed if each.worst_nusd is not None]
@@ -119,14 +123,14 @@ def sentence(previewed: Sequence[Preview]) -> str:
     elif all(each.is_free for each in previewed):
         words.append("costs nothing")
     else:
-        cost = _sum(known)
+        cost = _add_estimates(known)
         words.append(
-            f"about {dollars(cost.value)}, at most {dollars(sum(worst))} (prices of {prices})"
+            f"about {format_usd(cost.value)}, at most {format_usd(sum(worst))} (prices of {prices})"
         )
     return "; ".join(words)
 
 
-def dollars(nusd: int) -> str:
+def format_usd(nusd: int) -> str:
     """Write an amount of money with as many digits as tell something."""
     usd = nusd / 1e9
     if usd >= 100:
@@ -136,9 +140,9 @@ def dollars(nusd: int) -> str:
     return f"${usd:.2g}" if usd >= 1e-4 else "<$0.0001"
 
 
-def scaled(
+def scale_to_preview(
     spec: RunSpec,
-    questions: Sequence[AskedOnce],
+    questions: Sequence[PreviewQuestion],
     answered: Mapping[str, int],
     sampled: int,
     total: int,
@@ -160,7 +164,9 @@ def scaled(
         pricing: What calls cost.
     """
 
-    def grown(size: Callable[[AskedOnce], int], step: str | None = None) -> About:
+    def estimate_sum(
+        size: Callable[[PreviewQuestion], int], step: str | None = None
+    ) -> EstimatedCount:
         alone = [0] * sampled
         shared = 0
         for each in questions:
@@ -170,9 +176,9 @@ def scaled(
                 shared += size(each)
             else:
                 alone[each.conversation] += size(each)
-        return _about(alone, shared, total)
+        return _estimate_total(alone, shared, total)
 
-    def needless(count: int) -> int:
+    def scale_count(count: int) -> int:
         return round(count * total / sampled) if sampled else 0
 
     is_priced = pricing.worst_nusd(1, 1) is not None and all(
@@ -183,54 +189,56 @@ def scaled(
         judge=spec.judge,
         conversations=total,
         sampled=sampled,
-        calls=grown(_one),
-        calls_stored=needless(sum(answered.values())),
-        tokens_in=grown(_read),
-        tokens_out=grown(_written),
-        cost_nusd=grown(lambda each: each.cost_nusd or 0) if is_priced else None,
-        worst_nusd=grown(lambda each: each.worst_nusd).high if is_priced else None,
+        calls=estimate_sum(_count_one),
+        calls_stored=scale_count(sum(answered.values())),
+        tokens_in=estimate_sum(_get_tokens_in),
+        tokens_out=estimate_sum(_get_tokens_out),
+        cost_nusd=estimate_sum(lambda each: each.cost_nusd or 0) if is_priced else None,
+        worst_nusd=estimate_sum(lambda each: each.worst_nusd).high if is_priced else None,
         prices=pricing.table.date,
         steps=tuple(
             StepPreview(
                 step,
-                grown(_one, step).value,
-                needless(count),
-                grown(_read, step).value,
-                grown(_written, step).value,
+                estimate_sum(_count_one, step).value,
+                scale_count(count),
+                estimate_sum(_get_tokens_in, step).value,
+                estimate_sum(_get_tokens_out, step).value,
             )
             for step, count in answered.items()
         ),
     )
 
 
-def _sum(parts: Sequence[About]) -> About:
+def _add_estimates(parts: Sequence[EstimatedCount]) -> EstimatedCount:
     """Add estimates up. Runs go over the same sample, so that their errors go together."""
-    return About(*(sum(getattr(each, name) for each in parts) for name in ("value", "low", "high")))
+    return EstimatedCount(
+        *(sum(getattr(each, name) for each in parts) for name in ("value", "low", "high"))
+    )
 
 
-def _count(number: int) -> str:
+def _format_count(number: int) -> str:
     return f"{number:,}"
 
 
-def _tokens(number: int) -> str:
+def _format_tokens(number: int) -> str:
     if number >= 1_000_000:
         return f"{number / 1_000_000:.1f}M"
     return f"{number / 1_000:.0f}k" if number >= 10_000 else f"{number:,}"
 
 
-def _one(question: AskedOnce) -> int:
+def _count_one(question: PreviewQuestion) -> int:
     return 1
 
 
-def _read(question: AskedOnce) -> int:
+def _get_tokens_in(question: PreviewQuestion) -> int:
     return question.tokens_in
 
 
-def _written(question: AskedOnce) -> int:
+def _get_tokens_out(question: PreviewQuestion) -> int:
     return question.tokens_out
 
 
-def _about(alone: Sequence[int], shared: int, total: int) -> About:
+def _estimate_total(alone: Sequence[int], shared: int, total: int) -> EstimatedCount:
     """Estimate a total over `total` conversations from what each of a sample asks alone.
 
     Source: the mean of a simple random sample without replacement, with the correction for a
@@ -239,11 +247,11 @@ def _about(alone: Sequence[int], shared: int, total: int) -> About:
     sampled = len(alone)
     if sampled >= total:
         exact = sum(alone) + shared
-        return About(exact, exact, exact)
+        return EstimatedCount(exact, exact, exact)
     mean = sum(alone) / sampled
     # One conversation tells nothing about how different they are.
     spread = stdev(alone) if sampled > 1 else mean
     half = _WIDTH * spread * total * math.sqrt((1 - sampled / total) / sampled)
     value = mean * total + shared
     seen = sum(alone) + shared
-    return About(round(value), max(seen, round(value - half)), round(value + half))
+    return EstimatedCount(round(value), max(seen, round(value - half)), round(value + half))

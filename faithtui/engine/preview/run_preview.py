@@ -18,26 +18,26 @@ from typing import Any, Final
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.costs import TablePrices, worst_case
+from faithtui.engine.calls.costs import TablePrices, estimate_worst_cost
 from faithtui.engine.calls.image_hosts import check_image_hosts, find_image_hosts
-from faithtui.engine.calls.reply_cache import Asked
-from faithtui.engine.preview.estimates import AskedOnce, Preview, scaled
-from faithtui.engine.review.examples import kept
-from faithtui.engine.runs.environment import Circumstances
-from faithtui.engine.runs.planner import draft
+from faithtui.engine.calls.reply_cache import QuestionContext
+from faithtui.engine.preview.estimates import Preview, PreviewQuestion, scale_to_preview
+from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.planner import draft_run
 from faithtui.engine.runs.recorder import StoreImages
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_execution import given_claims, same_metric
+from faithtui.engine.runs.run_execution import find_claims_to_judge, rebuild_metric
 from faithtui.errors import JudgeError, MetricError
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
-from faithtui.judges.providers.endpoints import is_ours
+from faithtui.judges.providers.endpoints import is_offline_or_replay
 from faithtui.judges.registry import reads_prompts
 from faithtui.metrics.base import Metric
 from faithtui.store.records import RunSpec, RunState, StoredReply
 from faithtui.store.store import Store
 
-SAMPLE = 20
+SAMPLE_SIZE = 20
 """Conversations that are looked at: enough to tell tens from hundreds, and read in a moment."""
 
 PATIENCE_S = 4.0
@@ -51,15 +51,15 @@ _SEED: Final = 1
 
 
 @dataclass(slots=True)
-class _Notes:
+class _PreviewReplyCache:
     """The replies of a preview: those of the store, and those made up so far. Keeps nothing."""
 
     store: Store
-    stand_in: "_StandIn"
-    before: set[str]
+    stand_in: "_StandInJudge"
+    earlier_keys: set[str]
     """Keys that earlier runs of the same order would have answered."""
     made_up: dict[str, StoredReply] = field(default_factory=dict)
-    questions: dict[str, AskedOnce] = field(default_factory=dict)
+    questions: dict[str, PreviewQuestion] = field(default_factory=dict)
     answered: dict[str, int] = field(default_factory=dict)
     """Questions that need no call, by step; every step, in the order of its first question."""
     conversation: int = 0
@@ -70,20 +70,20 @@ class _Notes:
         if known is not None:
             known.is_shared |= known.conversation != self.conversation
             return self.made_up[key]
-        made_up = self.made_up[key] if key in self.before else None
-        return self.store.calls.reply(key, or_cut=or_cut) or made_up
+        made_up = self.made_up[key] if key in self.earlier_keys else None
+        return self.store.calls.find_reply(key, or_cut=or_cut) or made_up
 
     def find_unusable(self, key: str) -> StoredReply | None:
         """Give the latest stored reply to a question that could not be used, if any."""
-        return self.store.calls.unusable_reply(key)
+        return self.store.calls.find_unusable_reply(key)
 
-    async def ready(self) -> None:
+    async def wait_until_writable(self) -> None:
         """Nothing is kept, so there is always room."""
 
-    async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
+    async def save_reply(self, asked: QuestionContext, reply: StoredReply, *, usable: bool) -> None:
         """Note what a question would cost."""
         self.made_up[asked.key] = reply
-        self.questions[asked.key] = AskedOnce(
+        self.questions[asked.key] = PreviewQuestion(
             asked.step,
             self.conversation,
             reply.tokens_in or 0,
@@ -92,12 +92,12 @@ class _Notes:
             self.stand_in.worst_nusd,
         )
 
-    def heard(self, step: str, reply: JudgeReply, is_stored: bool) -> None:
+    def on_reply(self, step: str, reply: JudgeReply, is_stored: bool) -> None:
         """Count a question that needs no call."""
         self.answered[step] = self.answered.get(step, 0) + is_stored
 
 
-class _StandIn(LocalJudge):
+class _StandInJudge(LocalJudge):
     """Answers as the embedded judge, under the name of the real one."""
 
     def __init__(self, spec: RunSpec, pricing: TablePrices) -> None:
@@ -112,7 +112,7 @@ class _StandIn(LocalJudge):
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Make an answer up, whose tokens are then counted by its length."""
-        self.worst_nusd = worst_case(self._pricing, request).nusd
+        self.worst_nusd = estimate_worst_cost(self._pricing, request).nusd
         return replace(await self._offline.send(request), usage=Usage())
 
     async def aclose(self) -> None:
@@ -120,13 +120,13 @@ class _StandIn(LocalJudge):
         await self._offline.aclose()
 
 
-def preview(
+def preview_requests(
     store: Store,
     requests: Sequence[RunRequest],
     *,
-    around: Circumstances | None = None,
+    around: RunEnvironment | None = None,
     shared: bool = False,
-    sample: int = SAMPLE,
+    sample: int = SAMPLE_SIZE,
 ) -> tuple[Preview, ...]:
     """Say what an order would ask and cost; nothing is planned, sent or written.
 
@@ -143,52 +143,52 @@ def preview(
         ConfigError: As `planner.plan`, but for the key.
         InputError: The file of examples cannot be read.
     """
-    around = around or Circumstances()
-    jobs: list[_Job] = []
-    first: dict[str, _Job] = {}
+    around = around or RunEnvironment()
+    jobs: list[_PreviewJob] = []
+    first: dict[str, _PreviewJob] = {}
     for request in requests:
-        drafted = draft(store, request, around)
-        job = _Job(drafted.spec, drafted.metric, drafted.conversations)
+        drafted = draft_run(store, request, around)
+        job = _PreviewJob(drafted.spec, drafted.metric, drafted.conversations)
         if shared and drafted.metric.spec.judges == "claim" and not request.as_peer:
             job.claims_of = first.setdefault(drafted.spec.metric, job)
         jobs.append(job)
-    return _previews(store, jobs, around, sample)
+    return _preview_jobs(store, jobs, around, sample)
 
 
 def preview_runs(
     store: Store,
     runs: Sequence[RunId],
     *,
-    around: Circumstances | None = None,
-    sample: int = SAMPLE,
+    around: RunEnvironment | None = None,
+    sample: int = SAMPLE_SIZE,
 ) -> tuple[Preview, ...]:
-    """Say what is left to ask in planned or interrupted runs; see `preview`.
+    """Say what is left to ask in planned or interrupted runs; see `preview_requests`.
 
     Raises:
         ConfigError: The prompts or options of a run are not what they were, or addresses of
             images would be sent to hosts that nobody allowed.
         StoreError: There is no such run.
     """
-    around = around or Circumstances()
-    jobs: dict[RunId, _Job] = {}
+    around = around or RunEnvironment()
+    jobs: dict[RunId, _PreviewJob] = {}
     for run in runs:
         row = store.runs.row(run)
-        metric = same_metric(row, kept(store, row.spec.examples))
-        pending = [each.conversation for each in store.runs.pending(run)]
-        unfinished = store.runs.item_rows(store.runs.unfinished(run))
+        metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
+        pending = [each.conversation for each in store.runs.list_pending(run)]
+        unfinished = store.runs.item_rows(store.runs.list_unfinished(run))
         pending += [each.conversation for each in unfinished]
         check_image_hosts(store, pending, row.spec.judge, around.image_hosts)
-        jobs[run] = _Job(row.spec, metric, pending)
+        jobs[run] = _PreviewJob(row.spec, metric, pending)
         if row.state is not RunState.PLANNED:
             # What it was left without is asked for past the replies that are stored.
             jobs[run].asked_after = sys.maxsize
         if row.spec.claims_run in jobs:
             jobs[run].claims_of = jobs[row.spec.claims_run]
-    return _previews(store, list(jobs.values()), around, sample)
+    return _preview_jobs(store, list(jobs.values()), around, sample)
 
 
 @dataclass(slots=True)
-class _Job:
+class _PreviewJob:
     """A run to preview."""
 
     spec: RunSpec
@@ -196,93 +196,99 @@ class _Job:
     conversations: Sequence[ConversationId]
     asked_after: int = 0
     """Newest call when what is missing is asked for again; 0: it is not."""
-    claims_of: "_Job | None" = None
+    claims_of: "_PreviewJob | None" = None
     """The one whose claims it judges; itself where it draws them for others."""
-    drawn: dict[ConversationId, tuple[Claim, ...]] = field(default_factory=dict)
+    extracted_claims: dict[ConversationId, tuple[Claim, ...]] = field(default_factory=dict)
     """Claims it would draw, of the conversations that were looked at."""
 
-    def given(self, store: Store, number: ConversationId) -> tuple[tuple[Claim, ...] | None, bool]:
+    def find_claims(
+        self, store: Store, number: ConversationId
+    ) -> tuple[tuple[Claim, ...] | None, bool]:
         """Give the claims to judge, None to draw them, and whether there is anything to judge."""
         if self.claims_of not in (None, self):
             # Where its drawing was not looked at, drawing them is what comes nearest.
-            return self.claims_of.drawn.get(number), True
-        claims, skipped = given_claims(store, self.spec, number)
+            return self.claims_of.extracted_claims.get(number), True
+        claims, skipped = find_claims_to_judge(store, self.spec, number)
         return claims, skipped is None
 
-    def note(self, number: ConversationId, assessments: Sequence[Assessment]) -> None:
+    def keep_claims(self, number: ConversationId, assessments: Sequence[Assessment]) -> None:
         """Keep the claims of a conversation for others."""
         claims = (verdict.claim for window in assessments for verdict in window.verdicts)
-        self.drawn[number] = tuple(dict.fromkeys(claims))
+        self.extracted_claims[number] = tuple(dict.fromkeys(claims))
 
 
-def _previews(
-    store: Store, jobs: Sequence[_Job], around: Circumstances, sample: int
+def _preview_jobs(
+    store: Store, jobs: Sequence[_PreviewJob], around: RunEnvironment, sample: int
 ) -> tuple[Preview, ...]:
     made_up: dict[str, StoredReply] = {}
     found = []
     for job in jobs:
         before = set(made_up)
-        found.append(asyncio.run(_preview(store, job, around, sample, before, made_up)))
+        found.append(asyncio.run(_preview_job(store, job, around, sample, before, made_up)))
     return tuple(found)
 
 
-async def _preview(
+async def _preview_job(
     store: Store,
-    job: _Job,
-    around: Circumstances,
+    job: _PreviewJob,
+    around: RunEnvironment,
     sample: int,
     before: set[str],
     made_up: dict[str, StoredReply],
 ) -> Preview:
     spec, conversations = job.spec, job.conversations
     pricing = TablePrices(around.prices, spec.judge, spec.base_url, spec.batch)
-    stand_in = _StandIn(spec, pricing)
-    notes = _Notes(store, stand_in, before, made_up)
-    chosen = _spread(len(conversations), sample)
+    stand_in = _StandInJudge(spec, pricing)
+    notes = _PreviewReplyCache(store, stand_in, before, made_up)
+    chosen = _choose_places(len(conversations), sample)
     sampled = 0
-    patience_s = PATIENCE_FOR_FREE_S if is_ours(spec.judge) else PATIENCE_S
+    patience_s = PATIENCE_FOR_FREE_S if is_offline_or_replay(spec.judge) else PATIENCE_S
     ends_at = time.monotonic() + patience_s
     asker = Asker(
         stand_in,
         notes,
         pricing=pricing,
         load_image=StoreImages(store),
-        on_reply=notes.heard,
+        on_reply=notes.on_reply,
     )
     for place in chosen:
         if sampled and time.monotonic() > ends_at:
             break
         notes.conversation = sampled
         sampled += 1
-        await _look_at(store, job, conversations[place], asker)
+        await _ask_about_conversation(store, job, conversations[place], asker)
     await asker.aclose()
     await stand_in.aclose()
     questions = list(notes.questions.values())
-    found = scaled(spec, questions, notes.answered, sampled, len(conversations), pricing)
-    return replace(found, held_back=find_image_hosts(store, conversations, spec.judge).sentence())
+    found = scale_to_preview(spec, questions, notes.answered, sampled, len(conversations), pricing)
+    return replace(
+        found, held_back=find_image_hosts(store, conversations, spec.judge).format_warning()
+    )
 
 
-async def _look_at(store: Store, job: _Job, number: ConversationId, asker: Asker) -> None:
+async def _ask_about_conversation(
+    store: Store, job: _PreviewJob, number: ConversationId, asker: Asker
+) -> None:
     """Let the metric ask everything about one conversation."""
     metric = job.metric
     conversation = store.conversations.get(number)
     if metric.why_skipped(conversation) is not None:
         return
-    claims, is_judged = job.given(store, number)
+    claims, is_judged = job.find_claims(store, number)
     if not is_judged:
         return
-    ask = asker.on_behalf_of(ItemId(0), asked_after=job.asked_after)
+    ask = asker.bind_to_item(ItemId(0), asked_after=job.asked_after)
     try:
         findings = await metric.gather(conversation, ask, claims)
         assessments = [metric.assess(findings, window) for window in metric.windows(conversation)]
-        job.note(number, assessments)
+        job.keep_claims(number, assessments)
         await metric.conclude(assessments, ask)
     except (JudgeError, MetricError):
         # It would fail in the run as well, after the same questions.
         return
 
 
-def _spread(total: int, sample: int) -> list[int]:
+def _choose_places(total: int, sample: int) -> list[int]:
     """Choose places spread over a list, one at random from each of equal stretches, mixed."""
     count = min(total, sample)
     random = Random(_SEED)

@@ -36,13 +36,13 @@ from faithtui.agreement.report.units import weigh_claims
 from faithtui.domain.ids import LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
-from faithtui.engine.review.examples import kept
-from faithtui.engine.review.splits import conversations_in, split_rule
-from faithtui.engine.runs.gc_pause import collector_paused
+from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.splits import read_split_conversations, read_split_rule
+from faithtui.engine.runs.gc_pause import pause_gc
 from faithtui.engine.runs.workers import read_run
 from faithtui.errors import ConfigError, ExportError
 from faithtui.files import check_target, make_directory, write_text
-from faithtui.metrics.registry import entry
+from faithtui.metrics.registry import find_metric
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store, utc_now
 
@@ -88,7 +88,7 @@ class RunAgreement:
         return self.readings.claims
 
     @property
-    def full(self) -> AgreementReport:
+    def report_of_readings(self) -> AgreementReport:
         """The report of the readings."""
         return self.full_report or self.report
 
@@ -98,8 +98,8 @@ class RunAgreement:
         return readings_digest(self.readings.claims, self.readings.answers)
 
 
-@collector_paused()
-def run_agreement(
+@pause_gc()
+def compute_run_agreement(
     store: Store,
     run: RunId,
     settings: ReportSettings | None = None,
@@ -123,14 +123,14 @@ def run_agreement(
     """
     wanted = settings or ReportSettings()
     row = read_run(store, run)
-    spec = entry(row.spec.metric).spec
-    reading = _reading(wanted)
+    spec = find_metric(row.spec.metric).spec
+    reading = _make_reading_settings(wanted)
     # Before the readings: an act that comes meanwhile is then read twice, and never missed.
-    newest = store.reviews.newest_act()
-    readings = store.reviews.run_readings(run, reading, spec.labels.severity)
-    windows, empty_windows = row.windows, store.runs.empty_windows(run)
+    newest = store.reviews.read_newest_act()
+    readings = store.reviews.read_run_units(run, reading, spec.labels.severity)
+    windows, empty_windows = row.windows, store.runs.count_empty_windows(run)
     if split is not None:
-        readings = readings_within(readings, split_rule(store), split)
+        readings = readings_within(readings, read_split_rule(store), split)
         of_windows = [each for each in readings.scores if each.unit is ScoredUnit.WINDOW]
         windows, empty_windows = len(of_windows), sum(not each.claims for each in of_windows)
     prepared = Prepared(readings, spec.labels, row.spec.rule, wanted)
@@ -143,15 +143,17 @@ def run_agreement(
             answers_are_claims=spec.judges == "answer",
             soundness=row.integrity.soundness,
             integrity=spec.integrity_sentence(row.integrity),
-            unfinished=_how_far(row),
+            unfinished=_format_unfinished(row),
         ),
-        other=None if other is None else _other(store, row, other, reading, split),
-        repeats=compute_steadiness(store.details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)),
+        other=None if other is None else _read_other_judge(store, row, other, reading, split),
+        repeats=compute_steadiness(
+            store.claim_details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)
+        ),
     )
     return RunAgreement(row, readings, report, windows, empty_windows, newest, prepared, split)
 
 
-def agreement_since(store: Store, known: RunAgreement) -> RunAgreement | None:
+def update_run_agreement(store: Store, known: RunAgreement) -> RunAgreement | None:
     """Bring the figures of claims up to date with the labels given since, without intervals.
 
     Takes milliseconds at any size: only claims that somebody acted on since are read. Rates,
@@ -159,7 +161,7 @@ def agreement_since(store: Store, known: RunAgreement) -> RunAgreement | None:
 
     Args:
         store: Where everything is.
-        known: As `run_agreement` gave it, or this function.
+        known: As `compute_run_agreement` gave it, or this function.
 
     Returns:
         None when nothing was labelled since, or so much that only a new reading tells.
@@ -167,8 +169,8 @@ def agreement_since(store: Store, known: RunAgreement) -> RunAgreement | None:
     Raises:
         StoreError: There is no such run any more.
     """
-    reading = _reading(known.report.settings)
-    said = store.reviews.said_since(known.row.id, known.newest, reading)
+    reading = _make_reading_settings(known.report.settings)
+    said = store.reviews.read_labels_since(known.row.id, known.newest, reading)
     if not said:
         return None
     known_claims = known.prepared.by_claim
@@ -187,11 +189,11 @@ def agreement_since(store: Store, known: RunAgreement) -> RunAgreement | None:
         for now in (said[each.claim],)
     ]
     judge = known.row.spec.judge_title
-    report = with_points(known.prepared, known.full, before, after, judge)
-    return replace(known, report=report, full_report=known.full, points_only=True)
+    report = with_points(known.prepared, known.report_of_readings, before, after, judge)
+    return replace(known, report=report, full_report=known.report_of_readings, points_only=True)
 
 
-def _how_far(row: RunRow) -> str:
+def _format_unfinished(row: RunRow) -> str:
     """Say how far a run is that is not finished."""
     if not row.pending:
         return ""
@@ -202,23 +204,27 @@ def _how_far(row: RunRow) -> str:
     )
 
 
-def _reading(settings: ReportSettings) -> ReadingSettings:
+def _make_reading_settings(settings: ReportSettings) -> ReadingSettings:
     """Say what is read for a report."""
     return ReadingSettings(
         duplicates=settings.duplicates, sample=settings.sample, blind_only=settings.blind_only
     )
 
 
-def _other(
+def _read_other_judge(
     store: Store, row: RunRow, other: RunId, reading: ReadingSettings, split: Split | None
 ) -> OtherJudge:
     """Read what another run says of the same claims, but for those that a judge was shown."""
     if other == row.id:
         raise ConfigError(f"both are run {other}; name another run to compare with")
     beside = store.runs.row(other)
-    seen = {each.group for one in (row, beside) for each in kept(store, one.spec.examples)}
-    paired = store.reviews.paired_readings(row.id, other, reading)
-    within = None if split is None else conversations_in(store, split)
+    seen = {
+        each.group
+        for one in (row, beside)
+        for each in read_stored_examples(store, one.spec.examples)
+    }
+    paired = store.reviews.read_paired_units(row.id, other, reading)
+    within = None if split is None else read_split_conversations(store, split)
     return OtherJudge(
         f"{beside.spec.judge_title}, run {other}",
         tuple(
@@ -232,7 +238,7 @@ def _other(
     )
 
 
-def render(
+def render_report(
     store: Store,
     agreement: RunAgreement,
     form: Format,
@@ -255,10 +261,10 @@ def render(
     Returns:
         The text, piece by piece.
     """
-    header = _header(agreement, clock())
+    header = _make_header(agreement, clock())
     match form:
         case "csv":
-            rows = _rows(store, agreement, every_passage=include_text)
+            rows = _read_claim_rows(store, agreement, every_passage=include_text)
             return claims_csv(rows, header, sample=agreement.readings.design.name)
         case "json":
             return [report_json(agreement.report, header, include_text=include_text, plots=plots)]
@@ -268,16 +274,16 @@ def render(
             return [report_markdown(agreement.report, header)]
 
 
-def _rows(
+def _read_claim_rows(
     store: Store, agreement: RunAgreement, *, every_passage: bool
 ) -> Iterator[tuple[ClaimReading, ClaimExtras]]:
     """Read what stands beside the claims, some at a time.
 
     Passages are the bulk of a file, thousands of characters a claim.
     """
-    run, labels = agreement.row.id, entry(agreement.row.spec.metric).spec.labels
+    run, labels = agreement.row.id, find_metric(agreement.row.spec.metric).spec.labels
     weights = weigh_claims(agreement.claims, labels, agreement.readings.design)
-    notes = store.details.notes(run)
+    notes = store.claim_details.notes(run)
     left = iter(agreement.claims)
     while some := list(islice(left, _AT_ONCE)):
         shown = [
@@ -285,7 +291,7 @@ def _rows(
             for each in some
             if every_passage or each.state is not LabelState.UNREVIEWED or each.human is not None
         ]
-        passages = store.details.passages(run, shown)
+        passages = store.claim_details.passages(run, shown)
         for each in some:
             yield (
                 each,
@@ -322,11 +328,13 @@ def write_report(
         ExportError: The directory or a file cannot be written.
         StoreError: There is no such run.
     """
-    agreement = run_agreement(store, run, settings, other, split)
-    return write_files(store, agreement, formats, directory, clock=clock, include_text=include_text)
+    agreement = compute_run_agreement(store, run, settings, other, split)
+    return write_report_files(
+        store, agreement, formats, directory, clock=clock, include_text=include_text
+    )
 
 
-def write_files(
+def write_report_files(
     store: Store,
     agreement: RunAgreement,
     formats: Sequence[Format],
@@ -347,11 +355,13 @@ def write_files(
             sentence = str(error).partition("; ")[0]
             raise ExportError(f"{sentence}; choose another directory with -o") from error
     now = clock()
-    plots = report_plots(agreement.report, _header(agreement, now)) if "html" in formats else ()
+    plots = (
+        report_plots(agreement.report, _make_header(agreement, now)) if "html" in formats else ()
+    )
     written = []
     for form in dict.fromkeys(formats):
         path = directory / FILES[form]
-        parts = render(
+        parts = render_report(
             store, agreement, form, clock=lambda: now, include_text=include_text, plots=plots
         )
         try:
@@ -365,7 +375,7 @@ def write_files(
     return tuple(written)
 
 
-def _header(agreement: RunAgreement, now: datetime) -> ReportHeader:
+def _make_header(agreement: RunAgreement, now: datetime) -> ReportHeader:
     row = agreement.row
     sources = row.spec.sources
     if agreement.split is not None:

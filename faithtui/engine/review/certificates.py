@@ -36,7 +36,7 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.report.model import PASS, AgreementReport, LevelReport
 from faithtui.agreement.report.settings import Level, ReportSettings
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.agreement_report import RunAgreement, run_agreement
+from faithtui.engine.review.agreement_report import RunAgreement, compute_run_agreement
 from faithtui.errors import InputError
 from faithtui.files import write_text
 from faithtui.store.annotations.provenance import LabelOrigins
@@ -45,7 +45,7 @@ from faithtui.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class GateInput:
     """A run with everything that a gate reads of it."""
 
     agreement: RunAgreement
@@ -66,19 +66,19 @@ class Seen:
         """How far they agree."""
         return self.agreement.report
 
-    def level(self, wanted: Level | None) -> LevelReport:
+    def get_level(self, wanted: Level | None) -> LevelReport:
         """Give one level; None: the one the report speaks of first."""
         if wanted is None:
             return self.report.primary
         return self.report.claims if wanted is Level.CLAIMS else self.report.answers
 
-    def newest_at(self, level: Level) -> datetime | None:
+    def find_newest_label_time(self, level: Level) -> datetime | None:
         """Say when the newest verdict at a level was given; None without any."""
         origins = self.origins
         return origins.newest_of_judged if level is Level.CLAIMS else origins.newest_of_answers
 
 
-def see(store: Store, run: RunId, settings: ReportSettings | None = None) -> Seen:
+def read_gate_input(store: Store, run: RunId, settings: ReportSettings | None = None) -> GateInput:
     """Read a run.
 
     Args:
@@ -89,10 +89,12 @@ def see(store: Store, run: RunId, settings: ReportSettings | None = None) -> See
     Raises:
         StoreError: There is no such run, or the sample asked for cannot carry figures on it.
     """
-    return Seen(run_agreement(store, run, settings), store.provenance.of_run(run))
+    return GateInput(
+        compute_run_agreement(store, run, settings), store.provenance.read_label_origins(run)
+    )
 
 
-def read(path: Path) -> Certificate:
+def read_certificate_file(path: Path) -> Certificate:
     """Read a certificate from a file.
 
     Raises:
@@ -119,7 +121,7 @@ def metric_identity(row: RunRow) -> MetricIdentity:
         options=options,
         claims=spec.claims,
         passing=spec.rule.passing,
-        bar=spec.rule.bar,
+        bar=spec.rule.effective_threshold,
         prompt=spec.prompt_digest,
         examples=spec.examples,
     )
@@ -131,7 +133,7 @@ def guideline_in_force(store: Store) -> GuidelineIdentity | None:
     return None if found is None else GuidelineIdentity(found.number, found.digest)
 
 
-def bound_to(store: Store, seen: Seen, level: Level) -> Bound:
+def make_binding(store: Store, seen: GateInput, level: Level) -> Bound:
     """Say what a certificate of a level of a run would be bound to."""
     readings, row = seen.readings, seen.row
     return Bound(
@@ -144,21 +146,21 @@ def bound_to(store: Store, seen: Seen, level: Level) -> Bound:
             conversations_digest(readings.claims, readings.answers),
             seen.agreement.digest,
         ),
-        sample=_sample(store, seen.level(level).design),
+        sample=_make_sample_identity(store, seen.get_level(level).design),
         labels=labels_digest(readings.claims, readings.answers),
     )
 
 
-def _sample(store: Store, design: DesignReading) -> SampleIdentity:
+def _make_sample_identity(store: Store, design: DesignReading) -> SampleIdentity:
     if design.sample is None:
         return SampleIdentity(design.kind, None, None, None, design.frame)
     row = store.samples.row(design.sample, "")
     return SampleIdentity(design.kind, row.uid, row.seed, row.size, row.frame)
 
 
-def certify(
+def make_certificate(
     store: Store,
-    seen: Seen,
+    seen: GateInput,
     level: LevelReport,
     found: Measured,
     thresholds: Thresholds,
@@ -166,13 +168,15 @@ def certify(
     now: datetime,
 ) -> Certificate:
     """Put together what was found; everything passed, so there are labels."""
-    newest = seen.newest_at(level.level)
+    newest = seen.find_newest_label_time(level.level)
     assert newest is not None
-    bound = bound_to(store, seen, level.level)
+    bound = make_binding(store, seen, level.level)
     readings, settings = seen.readings, seen.report.settings
     is_claims = level.level is Level.CLAIMS
-    opinions = opinions_of(*((readings.claims, ()) if is_claims else ((), readings.answers)))
-    under, others = under_guideline(store, seen.origins)
+    opinions = list_counted_labels(
+        *((readings.claims, ()) if is_claims else ((), readings.answers))
+    )
+    under, others = count_by_guideline(store, seen.origins)
     passing = seen.agreement.prepared.passing.passing if is_claims else (PASS,)
     counts = verdicts_by_origin(opinions)
     given_here = counts["blind"] + counts["shown"]
@@ -205,7 +209,7 @@ def certify(
     )
 
 
-def write(path: Path, certificate: Certificate, *, force: bool) -> None:
+def write_certificate_file(path: Path, certificate: Certificate, *, force: bool) -> None:
     """Write a certificate to a file, whole or not at all; see `faithtui.files.replacing`.
 
     Raises:
@@ -214,14 +218,16 @@ def write(path: Path, certificate: Certificate, *, force: bool) -> None:
     write_text(path, [certificate_text(certificate)], force=force)
 
 
-def under_guideline(store: Store, origins: LabelOrigins) -> tuple[int, int]:
+def count_by_guideline(store: Store, origins: LabelOrigins) -> tuple[int, int]:
     """Count verdicts given here under the guideline in force, and under another or none."""
     guideline = guideline_in_force(store)
     under = origins.guidelines.get(None if guideline is None else guideline.digest, 0)
     return under, sum(origins.guidelines.values()) - under
 
 
-def opinions_of(claims: Sequence[ClaimReading], answers: Sequence[AnswerReading]) -> list[Opinion]:
+def list_counted_labels(
+    claims: Sequence[ClaimReading], answers: Sequence[AnswerReading]
+) -> list[Opinion]:
     """List the verdicts that count."""
     return [
         *(opinion for each in claims for opinion in each.opinions),

@@ -21,10 +21,10 @@ def conversation_lines(store: Store, items: Iterable[ItemId], reviewer: str) -> 
         reviewer: Whose verdicts come first among those of people.
     """
     for item in items:
-        yield dumps(view_json(store.runs.review_view(item, reviewer)), allow_nan=False) + "\n"
+        yield dumps(view_to_json(store.runs.review_view(item, reviewer)), allow_nan=False) + "\n"
 
 
-def run_json(row: RunRow) -> dict[str, object]:
+def run_to_json(row: RunRow) -> dict[str, object]:
     """Describe a run."""
     spec = row.spec
     return {
@@ -57,7 +57,7 @@ def run_json(row: RunRow) -> dict[str, object]:
         "labelled": row.labelled,
         "score": row.score,
         "corrected": row.corrected,
-        "integrity": integrity_json(spec.metric, row.integrity),
+        "integrity": integrity_to_json(spec.metric, row.integrity),
         "calls": row.calls,
         "tokens_in": row.tokens_in,
         "tokens_out": row.tokens_out,
@@ -65,7 +65,7 @@ def run_json(row: RunRow) -> dict[str, object]:
     }
 
 
-def item_json(row: ItemRow, metric: str) -> dict[str, object]:
+def item_to_json(row: ItemRow, metric: str) -> dict[str, object]:
     """Describe a conversation of a run in a list.
 
     Args:
@@ -82,18 +82,18 @@ def item_json(row: ItemRow, metric: str) -> dict[str, object]:
         "windows": row.windows,
         "undefined_windows": row.undefined_windows,
         "skipped_windows": row.skipped_windows,
-        "judge": _scores_json(row.scores),
-        "corrected": _scores_json(row.corrected),
+        "judge": _scores_to_json(row.scores),
+        "corrected": _scores_to_json(row.corrected),
         "claims": row.claims,
         "labels": dict(row.labels),
         "missing": row.missing,
         "labelled": row.labelled,
         "overridden": row.overridden,
-        "integrity": integrity_json(metric, row.integrity),
+        "integrity": integrity_to_json(metric, row.integrity),
     }
 
 
-def integrity_json(metric: str, found: Integrity) -> dict[str, object]:
+def integrity_to_json(metric: str, found: Integrity) -> dict[str, object]:
     """Describe whether what a judge wrote can be found where it must come from.
 
     Args:
@@ -109,24 +109,24 @@ def integrity_json(metric: str, found: Integrity) -> dict[str, object]:
     }
 
 
-def view_json(view: ReviewView) -> dict[str, object]:
+def view_to_json(view: ReviewView) -> dict[str, object]:
     """Describe a conversation of a run with all that judge and people said of it."""
     return {
-        "run": run_json(view.run),
-        "conversation": item_json(view.item, view.run.spec.metric),
+        "run": run_to_json(view.run),
+        "conversation": item_to_json(view.item, view.run.spec.metric),
         "reason": view.reason,
         "windows": [
             {
                 "position": window.position,
                 "turns": list(window.turns),
-                "judge": _score_json(window.score),
-                "corrected": _score_json(window.corrected),
+                "judge": _score_to_json(window.score),
+                "corrected": _score_to_json(window.corrected),
                 "reason": window.reason,
                 "without_context": window.without_context,
             }
             for window in view.windows
         ],
-        "claims": [_claim_json(claim) for claim in view.claims],
+        "claims": [_claim_to_json(claim) for claim in view.claims],
         "truths": [
             {
                 "truth": f"T{truth.number}",
@@ -139,28 +139,28 @@ def view_json(view: ReviewView) -> dict[str, object]:
     }
 
 
-def _score_json(score: Score | None) -> dict[str, object] | None:
+def _score_to_json(score: Score | None) -> dict[str, object] | None:
     if score is None:
         return None
     return {"value": score.value, "state": score.state.value, "reason": score.reason}
 
 
-def _mean_json(score: Score) -> dict[str, object]:
+def _mean_to_json(score: Score) -> dict[str, object]:
     """Describe a mean, with what it leaves out."""
-    return {**(_score_json(score) or {}), "undefined": score.undefined, "skipped": score.skipped}
+    return {**(_score_to_json(score) or {}), "undefined": score.undefined, "skipped": score.skipped}
 
 
-def _scores_json(scores: ScoreSet | None) -> dict[str, object] | None:
+def _scores_to_json(scores: ScoreSet | None) -> dict[str, object] | None:
     if scores is None:
         return None
     return {
-        "windowed": _mean_json(scores.windowed),
-        "per_interaction": _mean_json(scores.per_interaction),
-        "pooled": _score_json(scores.pooled),
+        "windowed": _mean_to_json(scores.windowed),
+        "per_interaction": _mean_to_json(scores.per_interaction),
+        "pooled": _score_to_json(scores.pooled),
     }
 
 
-def _claim_json(claim: ClaimView) -> dict[str, object]:
+def _claim_to_json(claim: ClaimView) -> dict[str, object]:
     return {
         "claim": claim.id,
         "number": claim.number,
@@ -169,7 +169,7 @@ def _claim_json(claim: ClaimView) -> dict[str, object]:
         "document": claim.document,
         "text": claim.text,
         "span": None if claim.span is None else [claim.span.start, claim.span.end],
-        "judge": claim.judge.label,
+        "judge": claim.home_verdict.label,
         "human": claim.human,
         "verdicts": [
             {

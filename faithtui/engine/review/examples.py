@@ -8,17 +8,17 @@ from pathlib import Path
 from faithtui.agreement.labelled_units import ClaimReading, LabelState
 from faithtui.domain.annotations import HumanVerdict
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.domain.judging.examples import Example, Reference, drawn
+from faithtui.domain.judging.examples import Example, Reference, draw_keys
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.splits import Split, SplitRule
-from faithtui.engine.review.splits import conversations_in
+from faithtui.engine.review.splits import read_split_conversations
 from faithtui.errors import ConfigError
-from faithtui.formats.examples import example_from, example_json, read_examples
-from faithtui.metrics.registry import entry
+from faithtui.formats.examples import example_from_json, example_json, read_examples
+from faithtui.metrics.registry import find_metric
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.store.store import Store
 
-NOBODY = ""
+NO_REVIEWER = ""
 """Reads a conversation for no reviewer in particular."""
 
 _NOT_READ = (LabelState.BULK, LabelState.STALE, LabelState.SKIPPED)
@@ -26,7 +26,7 @@ _NOT_READ = (LabelState.BULK, LabelState.STALE, LabelState.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
-class ExampleOrder:
+class ExampleRequest:
     """Which examples are wanted."""
 
     everything: bool = False
@@ -40,7 +40,7 @@ class ExampleOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExampleExport:
     """What was found."""
 
     examples: tuple[Example, ...]
@@ -49,7 +49,7 @@ class Exported:
     """How many there were to draw from."""
 
 
-def examples_of(store: Store, run: RunId, order: ExampleOrder) -> Exported:
+def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> ExampleExport:
     """Collect what people said about a run's claims.
 
     A claim is one when people's verdicts on it count: not what was said in bulk or put off, and
@@ -62,36 +62,36 @@ def examples_of(store: Store, run: RunId, order: ExampleOrder) -> Exported:
     if order.limit is not None and order.limit < 1:
         raise ConfigError(f"limit is {order.limit}; expected 1 or more examples")
     row = store.runs.row(run)
-    labels = entry(row.spec.metric).spec.labels
-    within = None if order.split is None else conversations_in(store, order.split)
+    labels = find_metric(row.spec.metric).spec.labels
+    within = None if order.split is None else read_split_conversations(store, order.split)
     readings = {
         each.claim: each
-        for each in store.reviews.claim_readings(run)
-        if is_read(each, labels)
+        for each in store.reviews.read_claim_units(run)
+        if has_usable_label(each, labels)
         and (order.everything or each.human != each.judge)
         and (within is None or each.conversation in within)
     }
-    chosen = drawn(list(readings), order.limit, order.seed)
+    chosen = draw_keys(list(readings), order.limit, order.seed)
     by_conversation: dict[ConversationId, list[ClaimId]] = {}
     for claim in chosen:
         by_conversation.setdefault(readings[claim].conversation, []).append(claim)
-    made = store.splits.made()
+    made = store.splits.read_split()
     rule = None if made is None else made.rule
     examples: list[Example] = []
     for claims in by_conversation.values():
-        view = view_of(store, run, claims[0])
-        examples += [_example(view, readings[claim], rule) for claim in claims]
-    return Exported(tuple(examples), len(readings))
+        view = read_claim_view(store, run, claims[0])
+        examples += [_make_example(view, readings[claim], rule) for claim in claims]
+    return ExampleExport(tuple(examples), len(readings))
 
 
-def view_of(store: Store, run: RunId, claim: ClaimId) -> ReviewView:
+def read_claim_view(store: Store, run: RunId, claim: ClaimId) -> ReviewView:
     """Read the conversation in which a run judged a claim, for no reviewer in particular."""
-    item = store.reviews.location(run, claim)
+    item = store.reviews.find_item(run, claim)
     assert item is not None  # the run judged it
-    return store.runs.review_view(item, NOBODY)
+    return store.runs.review_view(item, NO_REVIEWER)
 
 
-def read_for_run(store: Store, path: Path) -> tuple[Example, ...]:
+def read_run_examples(store: Store, path: Path) -> tuple[Example, ...]:
     """Read examples that a run is to show to its judge.
 
     Raises:
@@ -99,9 +99,9 @@ def read_for_run(store: Store, path: Path) -> tuple[Example, ...]:
         InputError: The file cannot be read, or holds something else.
     """
     examples = read_examples(path)
-    made = store.splits.made()
+    made = store.splits.read_split()
     for number, each in enumerate(examples, start=1):
-        split = None if made is None else made.rule.split_of(each.group)
+        split = None if made is None else made.rule.find_split(each.group)
         if split not in (None, Split.TRAIN):
             raise ConfigError(
                 f"{path}: example {number} is of the {split} split ({each.source}/{each.key}), and "
@@ -111,12 +111,12 @@ def read_for_run(store: Store, path: Path) -> tuple[Example, ...]:
     return examples
 
 
-def keep(store: Store, examples: Sequence[Example]) -> str:
+def store_examples(store: Store, examples: Sequence[Example]) -> str:
     """Keep examples in the store; the name by which a run refers to them."""
-    return store.examples.keep([example_json(each) for each in examples])
+    return store.examples.store_set([example_json(each) for each in examples])
 
 
-def kept(store: Store, digest: str | None) -> tuple[Example, ...]:
+def read_stored_examples(store: Store, digest: str | None) -> tuple[Example, ...]:
     """Read the examples of a run; () when it shows none.
 
     Raises:
@@ -126,20 +126,20 @@ def kept(store: Store, digest: str | None) -> tuple[Example, ...]:
     if digest is None:
         return ()
     return tuple(
-        example_from(each, store.path, number)
-        for number, each in enumerate(store.examples.get(digest), start=1)
+        example_from_json(each, store.path, number)
+        for number, each in enumerate(store.examples.read_set(digest), start=1)
     )
 
 
-def is_read(reading: ClaimReading, labels: LabelSet) -> bool:
+def has_usable_label(reading: ClaimReading, labels: LabelSet) -> bool:
     """Whether people read a claim and gave a verdict that means something to the metric."""
     known = reading.human in labels.names or reading.human == NOT_A_CLAIM
     return known and reading.state not in _NOT_READ
 
 
-def _example(view: ReviewView, reading: ClaimReading, rule: SplitRule | None) -> Example:
+def _make_example(view: ReviewView, reading: ClaimReading, rule: SplitRule | None) -> Example:
     (claim,) = (each for each in view.claims if each.id == reading.claim)
-    said = who_said(view, claim, reading.human)
+    said = list_consensus_verdicts(view, claim, reading.human)
     codes = Counter(each.code for each in said if each.code)
     notes = dict.fromkeys(each.note for each in said if each.note)
     return Example(
@@ -149,16 +149,16 @@ def _example(view: ReviewView, reading: ClaimReading, rule: SplitRule | None) ->
         source=view.item.source,
         key=view.item.key,
         group=reading.group,
-        split=None if rule is None else rule.split_of(reading.group),
+        split=None if rule is None else rule.find_split(reading.group),
         turn=claim.turn,
         claim_id=claim.id,
         kind=claim.kind,
-        question=question_before(view, claim.turn),
+        question=find_question(view, claim.turn),
         claim=claim.text,
-        passages=_passages(view, claim),
-        references=_references(view, claim),
-        judge_verdict=claim.judge.label,
-        judge_reason=claim.judge.reason,
+        passages=_list_claim_passages(view, claim),
+        references=_list_references(view, claim),
+        judge_verdict=claim.home_verdict.label,
+        judge_reason=claim.home_verdict.reason,
         verdict=str(reading.human),
         reviewers=reading.reviewers,
         blind=reading.blind,
@@ -167,17 +167,19 @@ def _example(view: ReviewView, reading: ClaimReading, rule: SplitRule | None) ->
     )
 
 
-def who_said(view: ReviewView, claim: ClaimView, human: str | None) -> list[HumanVerdict]:
+def list_consensus_verdicts(
+    view: ReviewView, claim: ClaimView, human: str | None
+) -> list[HumanVerdict]:
     """List what those said whose verdict is that of people as a whole."""
-    heard = view.run.spec.rule.heard
+    heard = view.run.spec.rule.translate_label
     return [
         each
         for each in claim.others
-        if each.counts and each.verdict is not None and heard(each.verdict) == human
+        if each.is_counted and each.verdict is not None and heard(each.verdict) == human
     ]
 
 
-def question_before(view: ReviewView, turn: int) -> str:
+def find_question(view: ReviewView, turn: int) -> str:
     """Give what the user said just before an answer: all messages since the answer before it."""
     said: list[str] = []
     for each in view.turns[:turn][::-1]:
@@ -188,7 +190,7 @@ def question_before(view: ReviewView, turn: int) -> str:
     return "\n".join(reversed(said))
 
 
-def passages_in(view: ReviewView, window: int) -> tuple[str, ...]:
+def list_window_passages(view: ReviewView, window: int) -> tuple[str, ...]:
     """Give the documents that answers of a window were made from, without repeats."""
     return tuple(
         dict.fromkeys(
@@ -200,9 +202,9 @@ def passages_in(view: ReviewView, window: int) -> tuple[str, ...]:
     )
 
 
-def _passages(view: ReviewView, claim: ClaimView) -> tuple[str, ...]:
+def _list_claim_passages(view: ReviewView, claim: ClaimView) -> tuple[str, ...]:
     if claim.document is None:
-        return passages_in(view, claim.judge.window)
+        return list_window_passages(view, claim.home_verdict.window)
     return next(
         (document.text,)
         for turn in view.turns
@@ -211,10 +213,10 @@ def _passages(view: ReviewView, claim: ClaimView) -> tuple[str, ...]:
     )
 
 
-def _references(view: ReviewView, claim: ClaimView) -> tuple[Reference, ...]:
+def _list_references(view: ReviewView, claim: ClaimView) -> tuple[Reference, ...]:
     named = {each.truth: each.stance for each in claim.evidence}
     return tuple(
         Reference(truth.text, named.get(truth.id))
         for truth in view.truths
-        if claim.judge.window in truth.windows
+        if claim.home_verdict.window in truth.windows
     )

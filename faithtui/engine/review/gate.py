@@ -38,14 +38,14 @@ from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import Level, ReportSettings
 from faithtui.agreement.statistics.rates import OutsideRate
-from faithtui.domain.estimates import LEVEL, Reason, Status
+from faithtui.domain.estimates import LEVEL, EstimateStatus, Reason
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import Soundness
-from faithtui.domain.rater_kinds import machines
+from faithtui.domain.rater_kinds import find_machines
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.engine.review import certificates
-from faithtui.engine.review.certificates import Seen, see
-from faithtui.engine.review.examples import kept
+from faithtui.engine.review.certificates import GateInput, read_gate_input
+from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.runs.workers import read_run
 from faithtui.errors import ConfigError
 from faithtui.files import check_target
@@ -74,7 +74,7 @@ _BORROWED = (
 
 
 @dataclass(frozen=True, slots=True)
-class GateOrder:
+class GateRequest:
     """What is asked of a run. None: not asked, or as the certificate says."""
 
     kappa: float | None = None
@@ -99,7 +99,7 @@ class GateOrder:
     """Replace a file that is there already with the certificate."""
 
     @property
-    def asks(self) -> bool:
+    def has_thresholds(self) -> bool:
         """Whether any threshold is named."""
         asked = (self.kappa, self.recall_no, self.score, self.labels, self.age_days)
         return any(each is not None for each in asked)
@@ -126,8 +126,8 @@ class GateResult:
     """Where the new one is."""
 
 
-def gate(
-    store: Store, run: RunId, order: GateOrder, *, clock: Callable[[], datetime] = utc_now
+def check_gate(
+    store: Store, run: RunId, order: GateRequest, *, clock: Callable[[], datetime] = utc_now
 ) -> GateResult:
     """Hold a run against thresholds, and against a certificate where one is named.
 
@@ -139,8 +139,10 @@ def gate(
         InputError: The certificate cannot be read, or was changed.
         StoreError: There is no such run.
     """
-    certificate = None if order.certificate is None else certificates.read(order.certificate)
-    if not order.asks and certificate is None:
+    certificate = (
+        None if order.certificate is None else certificates.read_certificate_file(order.certificate)
+    )
+    if not order.has_thresholds and certificate is None:
         raise ConfigError(
             "nothing is asked; name a threshold such as --min-kappa 0.6, or --certificate FILE"
         )
@@ -150,26 +152,29 @@ def gate(
         )
     if order.write is not None:
         check_target(order.write, force=order.force)
-    thresholds = _thresholds(order, certificate)
-    settings = _settings(order, certificate)
+    thresholds = _choose_thresholds(order, certificate)
+    settings = _choose_settings(order, certificate)
     now = clock()
-    seen = see(store, run, settings)
-    level = seen.level(order.level or (certificate.measured.level if certificate else None))
+    seen = read_gate_input(store, run, settings)
+    level = seen.get_level(order.level or (certificate.measured.level if certificate else None))
     found = measured(level, among_labelled=thresholds.among_labelled)
-    evidence_at = _evidence_at(seen, level.level)
+    evidence_at = _find_evidence_time(seen, level.level)
     state = read_run(store, seen.row.id).state
-    broken = [*_reasons_unfinished(replace(seen.row, state=state)), *_machine_made(store, seen)]
-    notes = [*_integrity(seen.row), *_leaning(store, seen)]
+    broken = [
+        *_list_unfinished_reasons(replace(seen.row, state=state)),
+        *_refuse_machine_labels(store, seen),
+    ]
+    notes = [*_list_integrity_notes(seen.row), *_list_bias_notes(store, seen)]
     if certificate is not None:
         evidence_at = certificate.evidence_at
         broken += _refuse_outdated(certificate)
-        changes, unseen = _changes(store, seen, certificate)
+        changes, unseen = _find_changes(store, seen, certificate)
         broken += changes
         notes += unseen
-    own = certificate is None or _same_data(certificate, seen)
+    own = certificate is None or _is_same_data(certificate, seen)
     known, forecast, labelled = level.rate.this_run, level.rate.future, run
     if certificate is not None and not own:
-        found, clipped = _by_certificate(certificate, level)
+        found, clipped = _apply_certificate(certificate, level)
         notes += [_BORROWED, *([_CLIPPED] if clipped else [])]
         labelled = RunId(certificate.run.number)
         if not known.has_interval:
@@ -187,8 +192,10 @@ def gate(
         )
     if order.write is not None and outcome is Outcome.PASSED:
         written = order.write
-        certificate = certificates.certify(store, seen, level, found, thresholds, results, now)
-        certificates.write(written, certificate, force=order.force)
+        certificate = certificates.make_certificate(
+            store, seen, level, found, thresholds, results, now
+        )
+        certificates.write_certificate_file(written, certificate, force=order.force)
     elif order.write is not None:
         notes.append(f"no certificate is written: {outcome}")
     return GateResult(
@@ -205,7 +212,7 @@ def gate(
     )
 
 
-def _thresholds(order: GateOrder, certificate: Certificate | None) -> Thresholds:
+def _choose_thresholds(order: GateRequest, certificate: Certificate | None) -> Thresholds:
     """Put what was ordered before what was certified.
 
     Raises:
@@ -233,7 +240,7 @@ def _thresholds(order: GateOrder, certificate: Certificate | None) -> Thresholds
     return replace(known, **given, among_labelled=known.among_labelled or order.among_labelled)
 
 
-def _settings(order: GateOrder, certificate: Certificate | None) -> ReportSettings:
+def _choose_settings(order: GateRequest, certificate: Certificate | None) -> ReportSettings:
     """Put how labels were counted for a certificate before what is usual.
 
     Raises:
@@ -255,13 +262,13 @@ def _settings(order: GateOrder, certificate: Certificate | None) -> ReportSettin
     )
 
 
-def _evidence_at(seen: Seen, level: Level) -> datetime | None:
+def _find_evidence_time(seen: GateInput, level: Level) -> datetime | None:
     """Give the older of the judge's verdicts and the newest label; None without labels."""
-    newest = seen.newest_at(level)
+    newest = seen.find_newest_label_time(level)
     return None if newest is None else min(seen.row.created_at, newest)
 
 
-def _reasons_unfinished(row: RunRow) -> list[str]:
+def _list_unfinished_reasons(row: RunRow) -> list[str]:
     """Say why a run as such cannot be relied on."""
     if row.state is not RunState.DONE or row.pending:
         return [
@@ -275,18 +282,21 @@ def _reasons_unfinished(row: RunRow) -> list[str]:
     return []
 
 
-def _integrity(row: RunRow) -> list[str]:
+def _list_integrity_notes(row: RunRow) -> list[str]:
     """Say that the score of a run rests on what nobody said, or that nobody looked."""
     if row.integrity.soundness not in (Soundness.SUSPECT, Soundness.UNCHECKED):
         return []
     return [f"run {row.id}: {integrity_sentence(row.spec.metric, row.integrity)}"]
 
 
-def _machine_made(store: Store, seen: Seen) -> list[str]:
+def _refuse_machine_labels(store: Store, seen: GateInput) -> list[str]:
     """Refuse labels that a machine gave."""
     readings = seen.readings
-    names = {each.reviewer for each in certificates.opinions_of(readings.claims, readings.answers)}
-    found = machines(names, {row.spec.judge for row in store.runs.rows()})
+    names = {
+        each.reviewer
+        for each in certificates.list_counted_labels(readings.claims, readings.answers)
+    }
+    found = find_machines(names, {row.spec.judge for row in store.runs.rows()})
     if not found:
         return []
     return [
@@ -295,10 +305,10 @@ def _machine_made(store: Store, seen: Seen) -> list[str]:
     ]
 
 
-def _leaning(store: Store, seen: Seen) -> list[str]:
+def _list_bias_notes(store: Store, seen: GateInput) -> list[str]:
     """Say what flatters or blurs the figures."""
     notes = []
-    shown = {each.group for each in kept(store, seen.row.spec.examples)}
+    shown = {each.group for each in read_stored_examples(store, seen.row.spec.examples)}
     taught = sum(bool(each.opinions) and each.group in shown for each in seen.readings.claims)
     if taught:
         claims = "labelled claim is" if taught == 1 else "labelled claims are"
@@ -306,7 +316,7 @@ def _leaning(store: Store, seen: Seen) -> list[str]:
             f"{taught} {claims} of conversations that the judge was shown examples of: the figures "
             "flatter it"
         )
-    _, others = certificates.under_guideline(store, seen.origins)
+    _, others = certificates.count_by_guideline(store, seen.origins)
     if others:
         verdicts = "verdict was" if others == 1 else "verdicts were"
         notes.append(f"{others} {verdicts} not given under the guideline that is in force")
@@ -324,7 +334,9 @@ def _refuse_outdated(certificate: Certificate) -> list[str]:
     return []
 
 
-def _changes(store: Store, seen: Seen, certificate: Certificate) -> tuple[list[str], list[str]]:
+def _find_changes(
+    store: Store, seen: GateInput, certificate: Certificate
+) -> tuple[list[str], list[str]]:
     """Compare a certificate with what is here.
 
     Returns:
@@ -337,23 +349,29 @@ def _changes(store: Store, seen: Seen, certificate: Certificate) -> tuple[list[s
         certificates.metric_identity(seen.row),
     )
     settings = replace(seen.report.settings, sample=None)
-    certified = seen if _same_data(certificate, seen) else _find(store, certificate, settings)
+    certified = (
+        seen
+        if _is_same_data(certificate, seen)
+        else _find_certified_run(store, certificate, settings)
+    )
     if certified is None:
         guideline = certificates.guideline_in_force(store)
         if guideline is not None:
-            return broken + guideline_changes(certificate, guideline), [_unseen("labels, sample")]
-        return broken, [_unseen("labels, sample, guideline")]
+            return broken + guideline_changes(certificate, guideline), [
+                _format_unverified("labels, sample")
+            ]
+        return broken, [_format_unverified("labels, sample, guideline")]
     broken += data_changes(
-        certificate, certificates.bound_to(store, certified, certificate.measured.level)
+        certificate, certificates.make_binding(store, certified, certificate.measured.level)
     )
-    return broken + _machine_made(store, certified), []
+    return broken + _refuse_machine_labels(store, certified), []
 
 
-def _unseen(what: str) -> str:
+def _format_unverified(what: str) -> str:
     return f"not verified, as the certified run is not in this store: {what}"
 
 
-def _same_data(certificate: Certificate, seen: Seen) -> bool:
+def _is_same_data(certificate: Certificate, seen: GateInput) -> bool:
     """Say whether a run is the certified one, or its labelled conversations judged anew.
 
     Without labels conversations of the same names are not the same data: a chatbot that is tested
@@ -367,22 +385,24 @@ def _same_data(certificate: Certificate, seen: Seen) -> bool:
     return certificate.run.conversations == here
 
 
-def _find(store: Store, certificate: Certificate, settings: ReportSettings) -> Seen | None:
+def _find_certified_run(
+    store: Store, certificate: Certificate, settings: ReportSettings
+) -> GateInput | None:
     """Look for the certified run in the store."""
     for row in store.runs.rows():
         if row.created_at == certificate.run.created_at:
-            return see(store, row.id, settings)
+            return read_gate_input(store, row.id, settings)
     return None
 
 
-def _by_certificate(certificate: Certificate, level: LevelReport) -> tuple[Measured, bool]:
+def _apply_certificate(certificate: Certificate, level: LevelReport) -> tuple[Measured, bool]:
     """Take the certified figures, with the score of the run at hand.
 
     Returns:
         The figures, and whether that score had to be clipped to be a share.
     """
     own = level.rate.this_run
-    if own.status is Status.OK and own.has_interval:
+    if own.status is EstimateStatus.OK and own.has_interval:
         return replace(certificate.measured, score=own), False
     accuracy, judge = certificate.accuracy, level.rate.judge
     outside = None if accuracy is None else outside_score(accuracy, judge, LEVEL)

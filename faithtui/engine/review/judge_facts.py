@@ -4,18 +4,18 @@ from typing import Final
 
 from faithtui.domain.judging.judge_names import judge_title
 from faithtui.errors import ConfigError
-from faithtui.judges.base import Rung, Usage
-from faithtui.judges.judge_card import about
-from faithtui.judges.providers.endpoints import endpoint_of, is_ours
+from faithtui.judges.base import OutputFormat, Usage
+from faithtui.judges.judge_card import format_judge_card
+from faithtui.judges.providers.endpoints import is_offline_or_replay, parse_endpoint
 from faithtui.judges.providers.prices import PriceTable
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
 
 _ASKED: Final = {
-    Rung.SCHEMA: "by a schema its provider enforces",
-    Rung.TOOL: "by a tool it is forced to call",
-    Rung.JSON: "for some JSON object; the schema stands in the prompt",
-    Rung.TEXT: "by the prompt alone, in which the schema stands",
+    OutputFormat.SCHEMA: "by a schema its provider enforces",
+    OutputFormat.TOOL: "by a tool it is forced to call",
+    OutputFormat.JSON: "for some JSON object; the schema stands in the prompt",
+    OutputFormat.TEXT: "by the prompt alone, in which the schema stands",
 }
 """Ways of asking, in words."""
 
@@ -23,7 +23,7 @@ _THOUSAND: Final = 1_000
 """Tokens a price is read off with: a million would be longer than some prices hold for."""
 
 
-def judge_facts(store: Store, row: RunRow, prices: PriceTable) -> str:
+def describe_judge(store: Store, row: RunRow, prices: PriceTable) -> str:
     """Describe the judge of a run: what it is, what it costs, how it is asked, how good it is.
 
     Args:
@@ -37,7 +37,7 @@ def judge_facts(store: Store, row: RunRow, prices: PriceTable) -> str:
     """
     spec = row.spec
     if spec.judge == "offline":
-        lines = [about(spec.judge)]
+        lines = [format_judge_card(spec.judge)]
         if spec.calibration is not None:
             lines += [
                 "",
@@ -46,28 +46,28 @@ def judge_facts(store: Store, row: RunRow, prices: PriceTable) -> str:
                 "its reasons are as shipped. The figures above are without that.",
             ]
         return "\n".join(lines)
-    name, _, rest = about(spec.judge).partition("\n")
+    name, _, rest = format_judge_card(spec.judge).partition("\n")
     facts = {
-        "address": _address(spec.judge, spec.base_url),
-        "price": _price(spec.judge, spec.base_url, prices),
-        "asked": _asked(store.calls.memory(spec.judge_fingerprint)),
+        "address": _format_address(spec.judge, spec.base_url),
+        "price": _format_price(spec.judge, spec.base_url, prices),
+        "asked": _format_output_format(store.calls.recall_output_format(spec.judge_fingerprint)),
         "here": f"{row.calls:,} {'call' if row.calls == 1 else 'calls'} in run {row.id}, "
         f"{row.retries:,} of them asked again",
     }
     return "\n".join([name, "", *(f"{key:<9}{words}" for key, words in facts.items()), rest])
 
 
-def _address(ref: str, base_url: str | None) -> str:
-    if is_ours(ref):
+def _format_address(ref: str, base_url: str | None) -> str:
+    if is_offline_or_replay(ref):
         return "none: its replies are read from a file"
     try:
-        endpoint = endpoint_of(ref, base_url)
+        endpoint = parse_endpoint(ref, base_url)
     except ConfigError:
         return "not known: no such judge is installed here"
     return "as its package decides" if endpoint is None else endpoint.base_url
 
 
-def _price(ref: str, base_url: str | None, prices: PriceTable) -> str:
+def _format_price(ref: str, base_url: str | None, prices: PriceTable) -> str:
     try:
         read = prices.cost_nusd(ref, Usage(_THOUSAND, 0), base_url=base_url)
         written = prices.cost_nusd(ref, Usage(0, _THOUSAND), base_url=base_url)
@@ -78,17 +78,18 @@ def _price(ref: str, base_url: str | None, prices: PriceTable) -> str:
     if read == written == 0:
         return "nothing"
     return (
-        f"${_per_million(read)} for a million tokens read, ${_per_million(written)} written"
+        f"${_format_usd_per_million(read)} for a million tokens read, "
+        f"${_format_usd_per_million(written)} written"
         f" (prices of {prices.date})"
     )
 
 
-def _per_million(nusd: int) -> str:
+def _format_usd_per_million(nusd: int) -> str:
     """Turn nano-dollars for a thousand tokens into dollars for a million."""
     return f"{nusd / 1_000_000:.4f}".rstrip("0").rstrip(".")
 
 
-def _asked(rung: str | None) -> str:
+def _format_output_format(rung: str | None) -> str:
     if rung is None:
         return "no way of asking for JSON is remembered for it"
-    return f"{_ASKED[Rung(rung)]} (found out here, and remembered)"
+    return f"{_ASKED[OutputFormat(rung)]} (found out here, and remembered)"

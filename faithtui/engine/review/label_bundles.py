@@ -6,17 +6,17 @@ from pathlib import Path
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_bundle import (
-    Bundle,
+    BundleClaim,
+    BundleEvent,
+    BundleGuideline,
+    BundleSample,
     ClaimName,
-    ClaimText,
-    GuidelineText,
-    SampleText,
-    ToldAct,
+    LabelBundle,
 )
 from faithtui.errors import InputError
 from faithtui.files import write_text
-from faithtui.formats.label_bundles import BundleRead, bundle_lines, read_bundle
-from faithtui.store.bundles.merge import Elsewhere, Merged
+from faithtui.formats.label_bundles import ParsedBundle, bundle_lines, read_bundle
+from faithtui.store.bundles.merge import MergeCounts, UnmergedConversation
 from faithtui.store.store import Store
 
 
@@ -24,7 +24,7 @@ from faithtui.store.store import Store
 class MergeResult:
     """What merging files did."""
 
-    merged: Merged
+    merged: MergeCounts
     refusals: tuple[InputError, ...]
     """Lines that could not be used, files that could not be read, acts that cannot be taken; in
     the order of the files."""
@@ -32,9 +32,9 @@ class MergeResult:
     """What everybody stands by now; see `Bundles.state_digest`."""
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether everything in the files is in the store now."""
-        return not self.refusals and not self.merged.elsewhere
+        return not self.refusals and not self.merged.unmerged
 
 
 def label_lines(
@@ -81,19 +81,19 @@ def merge_files(store: Store, paths: Sequence[Path]) -> MergeResult:
     Raises:
         StoreError: The store cannot be written.
     """
-    union = _Union()
+    union = _BundleUnion()
     for path in paths:
         try:
             union.add(path, read_bundle(path))
         except InputError as error:
             union.refusals.append(error)
-    merged = store.bundles.merge(union.bundle())
+    merged = store.bundles.merge(union.make_bundle())
     refusals = [
         *union.refusals,
         *(
             InputError(f"act {uid} {why}", path=path, line=line)
             for uid, why in merged.refused
-            for path, line in [union.where[uid]]
+            for path, line in [union.places[uid]]
         ),
     ]
     order = {path: place for place, path in enumerate(paths)}
@@ -101,7 +101,7 @@ def merge_files(store: Store, paths: Sequence[Path]) -> MergeResult:
     return MergeResult(merged, tuple(refusals), store.bundles.state_digest())
 
 
-def way_out(each: Elsewhere) -> str:
+def suggest_remedy(each: UnmergedConversation) -> str:
     """Say what can be done about a conversation whose acts were not merged."""
     name = f"{each.conversation.source}/{each.conversation.key}"
     if each.why == "absent":
@@ -112,19 +112,19 @@ def way_out(each: Elsewhere) -> str:
     )
 
 
-class _Union:
+class _BundleUnion:
     """Several bundles as one."""
 
     def __init__(self) -> None:
         self.refusals: list[InputError] = []
-        self.where: dict[str, tuple[Path, int]] = {}
+        self.places: dict[str, tuple[Path, int]] = {}
         """File and line of each act."""
-        self._acts: dict[str, ToldAct] = {}
-        self._claims: dict[ClaimName, ClaimText] = {}
-        self._samples: dict[str, SampleText] = {}
-        self._guidelines: dict[GuidelineText, None] = {}
+        self._acts: dict[str, BundleEvent] = {}
+        self._claims: dict[ClaimName, BundleClaim] = {}
+        self._samples: dict[str, BundleSample] = {}
+        self._guidelines: dict[BundleGuideline, None] = {}
 
-    def add(self, path: Path, read: BundleRead) -> None:
+    def add(self, path: Path, read: ParsedBundle) -> None:
         """Take one file in."""
         self.refusals += read.refusals
         for name, text in read.bundle.claims.items():
@@ -139,16 +139,16 @@ class _Union:
         for act in read.bundle.acts:
             line = read.lines[act.uid]
             known_act = self._acts.setdefault(act.uid, act)
-            first, first_line = self.where.setdefault(act.uid, (path, line))
-            if _said(known_act) != _said(act):
+            first, first_line = self.places.setdefault(act.uid, (path, line))
+            if _make_comparison_key(known_act) != _make_comparison_key(act):
                 words = f"act {act.uid} says something else than on line {first_line} of {first}"
                 self.refusals.append(InputError(words, path=path, line=line, field="uid"))
             elif act.clock < known_act.clock:
                 self._acts[act.uid] = act
 
-    def bundle(self) -> Bundle:
+    def make_bundle(self) -> LabelBundle:
         """Give all of it."""
-        return Bundle(
+        return LabelBundle(
             tuple(sorted(self._acts.values(), key=lambda act: (act.clock, act.uid))),
             self._claims,
             tuple(self._samples.values()),
@@ -156,5 +156,5 @@ class _Union:
         )
 
 
-def _said(act: ToldAct) -> tuple[object, ...]:
+def _make_comparison_key(act: BundleEvent) -> tuple[object, ...]:
     return (act.claim, act.reviewer, act.action, act.verdict)

@@ -8,11 +8,17 @@ from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.splits import Split
-from faithtui.engine.review.examples import is_read, passages_in, question_before, view_of, who_said
-from faithtui.engine.review.splits import conversations_in
+from faithtui.engine.review.examples import (
+    find_question,
+    has_usable_label,
+    list_consensus_verdicts,
+    list_window_passages,
+    read_claim_view,
+)
+from faithtui.engine.review.splits import read_split_conversations
 from faithtui.errors import ConfigError
 from faithtui.formats.writers.ragas_annotations import AnnotatedAnswer, AnnotatedStatement
-from faithtui.metrics.registry import entry
+from faithtui.metrics.registry import find_metric
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.store.store import Store
 
@@ -20,7 +26,7 @@ _CODES = {code.name: code.meaning for code in REASON_CODES}
 
 
 @dataclass(frozen=True, slots=True)
-class Annotated:
+class AnswerAnnotations:
     """The reviewed answers of a run."""
 
     answers: tuple[AnnotatedAnswer, ...]
@@ -31,7 +37,9 @@ class Annotated:
     """Answers of which no statement is a fair one, so that they have no score."""
 
 
-def annotated_answers(store: Store, run: RunId, split: Split | None = None) -> Annotated:
+def collect_annotated_answers(
+    store: Store, run: RunId, split: Split | None = None
+) -> AnswerAnnotations:
     """Collect the answers of a run that people reviewed whole.
 
     Args:
@@ -44,93 +52,95 @@ def annotated_answers(store: Store, run: RunId, split: Split | None = None) -> A
         ConfigError: The run judged something else, or a split is wanted and there is none.
         StoreError: There is no such run.
     """
-    spec = entry(store.runs.row(run).spec.metric).spec
+    spec = find_metric(store.runs.row(run).spec.metric).spec
     if spec.judges != "claim":
         raise ConfigError(
             f"ragas judges statements of answers, and run {run} ({spec.key}) judged "
             f"{spec.units[1]}{' of documents' if spec.judges == 'statement' else ''}; "
             "export a run of a metric that judges what answers say"
         )
-    within = None if split is None else conversations_in(store, split)
+    within = None if split is None else read_split_conversations(store, split)
     readings = {
         each.claim: each
-        for each in store.reviews.claim_readings(run)
+        for each in store.reviews.read_claim_units(run)
         if within is None or each.conversation in within
     }
-    read = {claim: each for claim, each in readings.items() if is_read(each, spec.labels)}
+    read = {claim: each for claim, each in readings.items() if has_usable_label(each, spec.labels)}
     reviewed = {each.conversation: claim for claim, each in read.items()}
     answers: list[AnnotatedAnswer] = []
     unfinished = unfair = 0
     for some_claim in reviewed.values():
-        view = view_of(store, run, some_claim)
-        for claims in _by_answer(view):
+        view = read_claim_view(store, run, some_claim)
+        for claims in _group_by_question(view):
             left = sum(claim.id not in read for claim in claims)
             if left:
                 unfinished += left < len(claims)
                 continue
-            answer = _answer(view, claims, read, spec.labels)
+            answer = _make_answer(view, claims, read, spec.labels)
             if answer.score is None:
                 unfair += 1
             else:
                 answers.append(answer)
-    return Annotated(tuple(answers), unfinished, unfair)
+    return AnswerAnnotations(tuple(answers), unfinished, unfair)
 
 
-def _by_answer(view: ReviewView) -> Iterator[list[ClaimView]]:
+def _group_by_question(view: ReviewView) -> Iterator[list[ClaimView]]:
     """Put claims together whose answers reply to the same message; in the order of the text."""
     together: dict[int, list[ClaimView]] = {}
     for claim in view.claims:
-        together.setdefault(_begins(view, claim.turn), []).append(claim)
+        together.setdefault(_find_question_position(view, claim.turn), []).append(claim)
     yield from together.values()
 
 
-def _begins(view: ReviewView, turn: int) -> int:
+def _find_question_position(view: ReviewView, turn: int) -> int:
     """Give the position of the last message of the user before a turn; -1 when there is none."""
     return max((each.position for each in view.turns[:turn] if each.role == "user"), default=-1)
 
 
-def _answer(
+def _make_answer(
     view: ReviewView,
     claims: list[ClaimView],
     readings: dict[ClaimId, ClaimReading],
     labels: LabelSet,
 ) -> AnnotatedAnswer:
-    begins = _begins(view, claims[0].turn)
+    begins = _find_question_position(view, claims[0].turn)
     replies = [
         each.content
         for each in view.turns
-        if each.role == "assistant" and _begins(view, each.position) == begins
+        if each.role == "assistant" and _find_question_position(view, each.position) == begins
     ]
     return AnnotatedAnswer(
-        question=question_before(view, claims[0].turn),
+        question=find_question(view, claims[0].turn),
         answer="\n".join(replies),
-        contexts=passages_in(view, claims[0].judge.window),
+        contexts=list_window_passages(view, claims[0].home_verdict.window),
         statements=tuple(
-            _statement(view, claim, str(readings[claim.id].human), labels) for claim in claims
+            _make_statement(view, claim, str(readings[claim.id].human), labels) for claim in claims
         ),
     )
 
 
-def _statement(
+def _make_statement(
     view: ReviewView, claim: ClaimView, human: str, labels: LabelSet
 ) -> AnnotatedStatement:
-    said = claim.judge.label
+    said = claim.home_verdict.label
     return AnnotatedStatement(
         text=claim.text,
         judge=None if said is None else _is_good(labels, said),
-        judge_reason=claim.judge.reason or "",
+        judge_reason=claim.home_verdict.reason or "",
         human=None if human == NOT_A_CLAIM else _is_good(labels, human),
-        human_reason="" if human == NOT_A_CLAIM else _reason(view, claim, human, labels),
+        human_reason=""
+        if human == NOT_A_CLAIM
+        else _format_human_reason(view, claim, human, labels),
     )
 
 
 def _is_good(labels: LabelSet, label: str) -> bool:
-    return labels.label(label).polarity is Polarity.GOOD
+    return labels.get_label(label).polarity is Polarity.GOOD
 
 
-def _reason(view: ReviewView, claim: ClaimView, human: str, labels: LabelSet) -> str:
+def _format_human_reason(view: ReviewView, claim: ClaimView, human: str, labels: LabelSet) -> str:
     """Say why in people's own words, else by their reason code, else what their verdict says."""
-    said = who_said(view, claim, human)
+    said = list_consensus_verdicts(view, claim, human)
     notes = dict.fromkeys(each.note for each in said if each.note)
     codes = dict.fromkeys(_CODES[each.code] for each in said if each.code in _CODES)
-    return " ".join(notes or codes or [labels.label(human).meaning])
+    return " ".join(notes or codes or [labels.get_label(human).meaning])

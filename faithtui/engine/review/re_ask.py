@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from faithtui.domain.conversation import Conversation, Passage, normalised
+from faithtui.domain.conversation import Conversation, Passage, normalise_text
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.domain.judging.tasks import (
     FindEvidence,
@@ -25,14 +25,14 @@ from faithtui.domain.judging.tasks import (
 from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.engine.calls.ask import Asker, BoundAsk
 from faithtui.engine.calls.costs import TablePrices
-from faithtui.engine.calls.image_hosts import check_images, without_bytes
-from faithtui.engine.calls.output_format_fallback import Ladder
-from faithtui.engine.review.examples import kept
-from faithtui.engine.runs.environment import Circumstances
-from faithtui.engine.runs.recorder import Recorder, StoreImages, StoreReplies
-from faithtui.engine.runs.run_execution import judge_of, same_metric
+from faithtui.engine.calls.image_hosts import check_image_addresses, list_address_only_images
+from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
+from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.recorder import Recorder, StoreImages, StoreReplyCache
+from faithtui.engine.runs.run_execution import open_run_judge, rebuild_metric
 from faithtui.errors import StoreError
-from faithtui.judges.base import Judge, Rung
+from faithtui.judges.base import Judge, OutputFormat
 from faithtui.metrics.base import Ask, Question
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.store.store import Store
@@ -55,13 +55,13 @@ _VERDICTS: Final = (
 """Questions whose answer is a verdict."""
 
 
-async def ask_afresh(
+async def re_ask_claim(
     store: Store,
     item: ItemId,
     claim: ClaimId,
     *,
     asked_by: str,
-    around: Circumstances | None = None,
+    around: RunEnvironment | None = None,
     judge: AbstractAsyncContextManager[Judge] | None = None,
 ) -> FreshVerdict:
     """Ask the judge of a run about one claim again, and keep what it says beside the run.
@@ -84,48 +84,50 @@ async def ask_afresh(
         JudgeError: No usable answer.
         MetricError: The metric cannot apply any more.
     """
-    around = around or Circumstances()
+    around = around or RunEnvironment()
     recorder = Recorder(store)
-    recorder.unstored.read_back(store)
+    recorder.unstored.recover_into_store(store)
     view = store.runs.review_view(item, asked_by)
     shown = next((each for each in view.claims if each.id == claim), None)
     if shown is None:
         raise StoreError(f"there is no claim {claim} in this conversation; reload it")
     row = view.run
-    metric = same_metric(row, kept(store, row.spec.examples))
+    metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
     if judge is None:
-        judge = judge_of(row, around)
+        judge = open_run_judge(row, around)
     conversation = store.conversations.get(view.item.conversation)
-    check_images(without_bytes(conversation.images), row.spec.judge, around.image_hosts)
+    check_image_addresses(
+        list_address_only_images(conversation.images), row.spec.judge, around.image_hosts
+    )
     # Counted over the conversation: questions about several claims of a document are the same.
-    earlier = [each.replicate for each in store.calls.fresh(item)]
+    earlier = [each.replicate for each in store.calls.list_fresh_verdicts(item)]
     replicate = max([FIRST_REPLICATE - 1, *earlier]) + 1
-    window = metric.windows(conversation)[shown.judge.window]
-    wanted = _as_claim(shown, view, conversation)
+    window = metric.windows(conversation)[shown.home_verdict.window]
+    wanted = _claim_from_view(shown, view, conversation)
     given = (wanted,) if wanted.kind == "claim" else None
     if wanted.kind != "statement":
         # What comes later would be compared with it too, and paid for. A statement's question
         # stays whole: it names the messages of every window that its document meets.
         conversation = replace(conversation, turns=conversation.turns[: max(window.turns) + 1])
     async with judge as opened:
-        asker = _asker(recorder, view, opened, around)
+        asker = _make_asker(recorder, view, opened, around)
         try:
-            ask = _Afresh(asker.on_behalf_of(item), replicate, wanted, window.position)
+            ask = _ReAsk(asker.bind_to_item(item), replicate, wanted, window.position)
             findings = await metric.gather(conversation, ask, given)
             assessment = metric.assess(findings, window)
         except StoreError as error:
             await asker.drain()
-            raise recorder.unstored.explain(error) from error
+            raise recorder.unstored.explain_error(error) from error
         finally:
             await asker.aclose()
-    found = next((each for each in assessment.verdicts if _is_same(each.claim, wanted)), None)
-    fresh = _fresh(item, claim, window.position, replicate, found, asked_by)
-    await asyncio.wrap_future(store.submit(store.calls.add_fresh, fresh, durable=True))
+    found = next((each for each in assessment.verdicts if _is_same_claim(each.claim, wanted)), None)
+    fresh = _make_fresh_verdict(item, claim, window.position, replicate, found, asked_by)
+    await asyncio.wrap_future(store.submit(store.calls.add_fresh_verdict, fresh, durable=True))
     return fresh
 
 
 @dataclass(frozen=True, slots=True)
-class _Afresh:
+class _ReAsk:
     """Asks for verdicts anew, and takes everything else from what is stored."""
 
     ask: BoundAsk
@@ -145,15 +147,15 @@ class _Afresh:
     def in_flight(self) -> AbstractAsyncContextManager[object]:
         return self.ask.in_flight()
 
-    def about(self, window: int) -> Ask:
-        return replace(self, ask=self.ask.about(window))
+    def for_window(self, window: int) -> Ask:
+        return replace(self, ask=self.ask.for_window(window))
 
     def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
-        if self._is_meant(question):
+        if self._asks_for_verdict(question):
             question = replace(question, replicate=question.replicate + self.replicate)
         return self.ask(question)
 
-    def _is_meant(self, question: Question[T]) -> bool:
+    def _asks_for_verdict(self, question: Question[T]) -> bool:
         if not isinstance(question.task, _VERDICTS):
             return False
         match question.task:
@@ -165,27 +167,31 @@ class _Afresh:
                 return True
 
 
-def _asker(recorder: Recorder, view: ReviewView, judge: Judge, around: Circumstances) -> Asker:
+def _make_asker(
+    recorder: Recorder, view: ReviewView, judge: Judge, around: RunEnvironment
+) -> Asker:
     row, store = view.run, recorder.store
-    known = store.calls.memory(judge.fingerprint) if judge.rungs else None
+    known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
     return Asker(
         judge,
-        StoreReplies(recorder, judge.ref, row.id, None),
+        StoreReplyCache(recorder, judge.ref, row.id, None),
         concurrency=row.spec.concurrency,
-        ladder=Ladder(judge.ref, judge.rungs, known=None if known is None else Rung(known)),
-        limiter=around.traffic.limiter(judge.account),
+        ladder=OutputFormatFallback(
+            judge.ref, judge.rungs, known=None if known is None else OutputFormat(known)
+        ),
+        limiter=around.rate_limiters.get_limiter(judge.account),
         pricing=TablePrices(around.prices, row.spec.judge, row.spec.base_url),
         load_image=StoreImages(store, row.spec.judge, around.image_hosts),
     )
 
 
-def _as_claim(shown: ClaimView, view: ReviewView, conversation: Conversation) -> Claim:
+def _claim_from_view(shown: ClaimView, view: ReviewView, conversation: Conversation) -> Claim:
     document = None
     if shown.document is not None:
         numbers = {each.number: each.text for turn in view.turns for each in turn.documents or ()}
         text = numbers.get(shown.document)
         found = (
-            Passage(each.text, each.images).shown
+            Passage(each.text, each.images).text_with_marks
             for turn in conversation.turns
             for each in turn.retrieval_context or ()
             if each.text == text
@@ -194,15 +200,15 @@ def _as_claim(shown: ClaimView, view: ReviewView, conversation: Conversation) ->
     return Claim(shown.turn, shown.text, shown.span, shown.kind, document)
 
 
-def _is_same(one: Claim, other: Claim) -> bool:
+def _is_same_claim(one: Claim, other: Claim) -> bool:
     if (one.kind, one.turn) != (other.kind, other.turn):
         return False
     if one.kind == "answer":
         return True
-    return normalised(one.text) == normalised(other.text) and one.document == other.document
+    return normalise_text(one.text) == normalise_text(other.text) and one.document == other.document
 
 
-def _fresh(
+def _make_fresh_verdict(
     item: ItemId,
     claim: ClaimId,
     window: int,

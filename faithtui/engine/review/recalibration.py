@@ -18,7 +18,7 @@ from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import Polarity
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import offline_fingerprint
-from faithtui.metrics.registry import entry
+from faithtui.metrics.registry import find_metric
 from faithtui.store.calls.recalibrations import StoredRecalibration
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
@@ -40,7 +40,7 @@ class RecalibrationPreview:
     """What new runs use at present."""
 
 
-def preview(store: Store, run: RunId | None = None) -> RecalibrationPreview:
+def preview_recalibration(store: Store, run: RunId | None = None) -> RecalibrationPreview:
     """Fit people's labels on claims the embedded judge judged, and say what it would change.
 
     A claim that several runs judged counts once, with its newest probability. Claims people called
@@ -56,10 +56,10 @@ def preview(store: Store, run: RunId | None = None) -> RecalibrationPreview:
         StoreError: There is no such run.
     """
     if run is None:
-        rows = [row for row in store.runs.rows() if _is_present(row)]
+        rows = [row for row in store.runs.rows() if _is_current_version(row)]
     else:
         row = store.runs.row(run)
-        if not _is_present(row):
+        if not _is_current_version(row):
             raise ConfigError(
                 f"run {run} is not by the embedded judge in its present version; only its "
                 "probabilities can be recalibrated: faithtui run --judge offline"
@@ -68,7 +68,11 @@ def preview(store: Store, run: RunId | None = None) -> RecalibrationPreview:
     found: dict[ClaimId, LabelledChance] = {}
     used: list[RunId] = []
     for row in rows:
-        fresh = {claim: labelled for claim, labelled in _labelled(store, row) if claim not in found}
+        fresh = {
+            claim: labelled
+            for claim, labelled in _list_labelled_claims(store, row)
+            if claim not in found
+        }
         if fresh:
             used.append(row.id)
         found |= fresh
@@ -80,32 +84,32 @@ def preview(store: Store, run: RunId | None = None) -> RecalibrationPreview:
         )
     labelled = list(found.values())
     return RecalibrationPreview(
-        offline_fingerprint(), tuple(used), effect(labelled), in_force(store)
+        offline_fingerprint(), tuple(used), effect(labelled), find_current_recalibration(store)
     )
 
 
-def apply(store: Store, wanted: RecalibrationPreview, reviewer: str) -> None:
+def apply_recalibration(store: Store, wanted: RecalibrationPreview, reviewer: str) -> None:
     """Use a recalibration in new runs of the embedded judge."""
     store.recalibrations.apply(wanted.judge, wanted.effect, reviewer)
 
 
-def withdraw(store: Store) -> bool:
+def withdraw_recalibration(store: Store) -> bool:
     """Use the embedded judge as it was shipped; False when it already was."""
     return store.recalibrations.withdraw(offline_fingerprint()) > 0
 
 
-def in_force(store: Store) -> StoredRecalibration | None:
+def find_current_recalibration(store: Store) -> StoredRecalibration | None:
     """Give the recalibration that new runs of the embedded judge use; None: as shipped."""
-    return store.recalibrations.in_force(offline_fingerprint())
+    return store.recalibrations.find_in_force(offline_fingerprint())
 
 
-def calibration_of_new_run(store: Store, judge: str) -> Mapping[str, object] | None:
+def make_run_calibration(store: Store, judge: str) -> Mapping[str, object] | None:
     """Say what a new run of a judge is to keep of its recalibration; None: there is none.
 
     Returns:
         `slope`, `intercept` and the number of `labels` behind them, for `RunSpec.calibration`.
     """
-    stands = in_force(store) if judge == OFFLINE else None
+    stands = find_current_recalibration(store) if judge == OFFLINE else None
     if stands is None:
         return None
     return {
@@ -115,7 +119,7 @@ def calibration_of_new_run(store: Store, judge: str) -> Mapping[str, object] | N
     }
 
 
-def calibration_of(kept: Mapping[str, object] | None) -> tuple[float, float] | None:
+def read_run_calibration(kept: Mapping[str, object] | None) -> tuple[float, float] | None:
     """Take slope and intercept out of what a run keeps; None: it was made as shipped."""
     if kept is None:
         return None
@@ -125,22 +129,22 @@ def calibration_of(kept: Mapping[str, object] | None) -> tuple[float, float] | N
     return float(slope), float(intercept)
 
 
-def _is_present(row: RunRow) -> bool:
+def _is_current_version(row: RunRow) -> bool:
     """Whether a run was made by the present version of the judge, recalibrated or not."""
     return row.spec.judge == OFFLINE and row.spec.judge_fingerprint == offline_fingerprint(
-        calibration_of(row.spec.calibration)
+        read_run_calibration(row.spec.calibration)
     )
 
 
-def _labelled(store: Store, row: RunRow) -> Iterator[tuple[ClaimId, LabelledChance]]:
+def _list_labelled_claims(store: Store, row: RunRow) -> Iterator[tuple[ClaimId, LabelledChance]]:
     """Claims of a run that have a probability and a label, with the probability as shipped."""
-    labels = entry(row.spec.metric).spec.labels
-    moved = calibration_of(row.spec.calibration)
-    for reading in store.reviews.claim_readings(row.id):
+    labels = find_metric(row.spec.metric).spec.labels
+    moved = read_run_calibration(row.spec.calibration)
+    for reading in store.reviews.read_claim_units(row.id):
         if reading.confidence is None or reading.human not in labels.names:
             continue
         chance = reading.confidence
         if moved is not None:
             chance = Recalibration(*moved).undo(chance)
-        is_supported = labels.label(reading.human).polarity is Polarity.GOOD
+        is_supported = labels.get_label(reading.human).polarity is Polarity.GOOD
         yield reading.claim, LabelledChance(reading.group, chance, is_supported)

@@ -16,16 +16,20 @@ from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, Polarity
 from faithtui.domain.splits import Split
-from faithtui.engine.review.examples import kept
-from faithtui.engine.review.splits import Opening, conversations_in, opened_test
+from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.splits import (
+    SplitOpening,
+    read_split_conversations,
+    record_test_opening,
+)
 from faithtui.errors import ConfigError
-from faithtui.metrics.registry import entry
+from faithtui.metrics.registry import find_metric
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class ExclusionCounts:
     """Claims that both runs judged and the figures leave out, each counted once."""
 
     shown: int
@@ -39,7 +43,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class RunChange:
+class RunComparison:
     """What changed from run A to run B."""
 
     a: RunRow
@@ -51,19 +55,19 @@ class RunChange:
     kappa_a: Estimate
     """Of judge A with people."""
     kappa_b: Estimate
-    left_out: LeftOut
+    left_out: ExclusionCounts
     only_a: int
     """Claims that run B did not judge."""
     only_b: int
     in_view: int
     """Compared claims that were labelled with a judge's word in view: they lean to that judge."""
-    opening: Opening | None
+    opening: SplitOpening | None
     """The look at the test part that this is."""
 
 
-def changed(
+def compare_runs(
     store: Store, first: RunId, second: RunId, who: str, split: Split | None = None
-) -> RunChange:
+) -> RunComparison:
     """Compare two runs of one metric on the claims that both judged.
 
     Without `split`, figures that rest on test conversations too are a look at the test part.
@@ -83,18 +87,18 @@ def changed(
     if first == second:
         raise ConfigError(f"both are run {first}; name two runs, such as one before and one after")
     a, b = store.runs.row(first), store.runs.row(second)
-    within = None if split is None else conversations_in(store, split)
-    paired = store.reviews.paired_readings(first, second)
-    labels = entry(a.spec.metric).spec.labels
+    within = None if split is None else read_split_conversations(store, split)
+    paired = store.reviews.read_paired_units(first, second)
+    labels = find_metric(a.spec.metric).spec.labels
     both = [each for each in paired.claims if within is None or each.conversation in within]
-    seen = {each.group for row in (a, b) for each in kept(store, row.spec.examples)}
+    seen = {each.group for row in (a, b) for each in read_stored_examples(store, row.spec.examples)}
     unseen = [each for each in both if each.group not in seen]
     units = [
         PairedUnit(each.group, each.first, each.second, each.human)
         for each in unseen
         if each.first is not None and each.second is not None
     ]
-    compared = [each for each in unseen if _enters(each, labels.names)]
+    compared = [each for each in unseen if _is_comparable(each, labels.names)]
     if not compared:
         where = "" if split is None else f" in the {split} split"
         raise ConfigError(
@@ -104,31 +108,35 @@ def changed(
             "same claims"
         )
     if any(each.human is None for each in unseen):
-        _refuse_strata(store, first, second, compared)
+        _refuse_stratified_labels(store, first, second, compared)
     figures = FigureContext(
         labels.names,
         tuple(each.name for each in labels.labels if each.polarity is Polarity.BAD),
         ReportSettings(),
     )
-    (report,) = compare_judges([(_name(a), _name(b), units)], figures)
-    return RunChange(
+    (report,) = compare_judges([(_format_run(a), _format_run(b), units)], figures)
+    return RunComparison(
         a=a,
         b=b,
         split=split,
         report=report,
-        kappa_a=_kappa(figures, [(each.group, each.human, each.first) for each in compared]),
-        kappa_b=_kappa(figures, [(each.group, each.human, each.second) for each in compared]),
-        left_out=_left_out(both, unseen, labels.names),
+        kappa_a=_compute_kappa(
+            figures, [(each.group, each.human, each.first) for each in compared]
+        ),
+        kappa_b=_compute_kappa(
+            figures, [(each.group, each.human, each.second) for each in compared]
+        ),
+        left_out=_count_exclusions(both, unseen, labels.names),
         only_a=paired.only_first,
         only_b=paired.only_second,
         in_view=sum(each.blind is False for each in compared),
-        opening=opened_test(
-            store, _looked_at(store, split, compared), "compare", (first, second), who
+        opening=record_test_opening(
+            store, _find_shown_split(store, split, compared), "compare", (first, second), who
         ),
     )
 
 
-def _refuse_strata(
+def _refuse_stratified_labels(
     store: Store, first: RunId, second: RunId, compared: Sequence[PairedReading]
 ) -> None:
     """Refuse labels of a sample by strata, which stand for different numbers of claims.
@@ -153,17 +161,17 @@ def _refuse_strata(
         )
 
 
-def _enters(claim: PairedReading, labels: Sequence[str]) -> bool:
+def _is_comparable(claim: PairedReading, labels: Sequence[str]) -> bool:
     return claim.first is not None and claim.second is not None and claim.human in labels
 
 
-def _left_out(
+def _count_exclusions(
     both: Sequence[PairedReading], unseen: Sequence[PairedReading], labels: Sequence[str]
-) -> LeftOut:
+) -> ExclusionCounts:
     judged = [each for each in unseen if each.first is not None and each.second is not None]
     unfair = sum(each.human == NOT_A_CLAIM for each in judged)
     labelled = sum(each.human in labels for each in judged)
-    return LeftOut(
+    return ExclusionCounts(
         shown=len(both) - len(unseen),
         without_verdict=len(unseen) - len(judged),
         unlabelled=len(judged) - labelled - unfair,
@@ -171,22 +179,24 @@ def _left_out(
     )
 
 
-def _kappa(context: FigureContext, rows: Sequence[tuple[str, str | None, str | None]]) -> Estimate:
+def _compute_kappa(
+    context: FigureContext, rows: Sequence[tuple[str, str | None, str | None]]
+) -> Estimate:
     """Measure kappa of one judge with people, on claims where both are there."""
     units = [(group, human, judge) for group, human, judge in rows if human and judge]
     return estimate_figure(KAPPA, count_matrix(units, context.categories), context.settings.level)
 
 
-def _looked_at(
+def _find_shown_split(
     store: Store, split: Split | None, compared: Sequence[PairedReading]
 ) -> Split | None:
     """Say which part figures show: the test part also when it is among all conversations."""
     if split is not None:
         return split
-    of = store.splits.of_conversations()
+    of = store.splits.map_conversations_to_splits()
     within = any(of.get(each.conversation) is Split.TEST for each in compared)
     return Split.TEST if within else None
 
 
-def _name(row: RunRow) -> str:
+def _format_run(row: RunRow) -> str:
     return f"run {row.id} ({row.spec.judge_title})"

@@ -18,8 +18,8 @@ from faithtui.agreement.sampling.stopping import (
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
-from faithtui.metrics.registry import entry
-from faithtui.store.samples.sample_records import SampleReading, SampleRow
+from faithtui.metrics.registry import find_metric
+from faithtui.store.samples.sample_records import SampleLabel, SampleRow
 from faithtui.store.store import Store
 
 MEASURED_FROM = 10
@@ -65,7 +65,7 @@ class SampleRequest:
         return self.stratified_by if self.design is Design.STRATIFIED else ()
 
 
-def name_of(design: Design, stratified_by: Sequence[str]) -> str:
+def name_sample(design: Design, stratified_by: Sequence[str]) -> str:
     """Name a sample after how it is drawn."""
     match design:
         case Design.SIMPLE:
@@ -91,15 +91,15 @@ def repeat_request(seed: int, size: int = REPEATS) -> SampleRequest:
     return SampleRequest("own repeats", SampleKind.REPEAT, size=size, seed=seed)
 
 
-def frame_for(store: Store, run: RunId, reviewer: str, request: SampleRequest) -> Frame:
+def read_request_frame(store: Store, run: RunId, reviewer: str, request: SampleRequest) -> Frame:
     """Read what a request is drawn from. Seconds for a million claims: meant for a thread.
 
     Raises:
         StoreError: There is no such stratum.
     """
     if request.kind is SampleKind.REPEAT:
-        return store.samples.own_labelled(run, reviewer)
-    return store.samples.frame(run, request.strata)
+        return store.samples.read_own_labelled_frame(run, reviewer)
+    return store.samples.read_frame(run, request.strata)
 
 
 def draw_sample(
@@ -112,12 +112,12 @@ def draw_sample(
         run: The run.
         reviewer: Who draws it.
         request: What to draw.
-        frame: What `frame_for` gave for the request; None reads it.
+        frame: What `read_request_frame` gave for the request; None reads it.
 
     Raises:
         StoreError: Nothing can be drawn.
     """
-    frame = frame_for(store, run, reviewer, request) if frame is None else frame
+    frame = read_request_frame(store, run, reviewer, request) if frame is None else frame
     plan = request.plan
     return store.samples.add(
         run,
@@ -131,7 +131,7 @@ def draw_sample(
     )
 
 
-def pace_of(rows: Sequence[SampleRow]) -> float:
+def estimate_pace(rows: Sequence[SampleRow]) -> float:
     """Give a person's pace in seconds a claim: in the newest sample it is known from, or usual."""
     return next((row.pace_s for row in rows if row.pace_s is not None), USUAL_PACE_S)
 
@@ -151,12 +151,12 @@ class QueueProgress:
     """`needed` is what the plan says: too little is labelled to measure it."""
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether every claim has its verdict."""
-        return not self.row.left
+        return not self.row.remaining
 
 
-def progress_of(store: Store, sample: SampleId, reviewer: str) -> QueueProgress:
+def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueProgress:
     """Read how far a person has come with a sample. Meant for a thread.
 
     The width of kappa's interval is that of the person's own labels in this sample, each counted
@@ -167,13 +167,13 @@ def progress_of(store: Store, sample: SampleId, reviewer: str) -> QueueProgress:
     """
     row = store.samples.row(sample, reviewer)
     spec = store.runs.row(row.run).spec
-    pairs = _pairs(store.samples.readings(sample, reviewer), spec.rule)
+    pairs = _list_pairs(store.samples.read_labels(sample, reviewer), spec.rule)
     differ = sum(human != judge for _, human, judge in pairs)
     if row.kind is not SampleKind.SAMPLE:
         return QueueProgress(row, len(pairs), differ, None, planned=False)
     needed = None
     if len(pairs) >= MEASURED_FROM:
-        needed = _measured(pairs, entry(spec.metric).spec.labels.names)
+        needed = _estimate_labels_needed(pairs, find_metric(spec.metric).spec.labels.names)
     planned = needed is None
     if needed is None:
         needed = max(0, labels_for(KAPPA_TARGET) - len(pairs))
@@ -182,21 +182,21 @@ def progress_of(store: Store, sample: SampleId, reviewer: str) -> QueueProgress:
     )
 
 
-Pair = tuple[str, str, str]
+LabelPair = tuple[str, str, str]
 """Group, the person's label and the judge's, in the words of the metric."""
 
 
-def _pairs(readings: Sequence[SampleReading], rule: ScoringRule) -> list[Pair]:
+def _list_pairs(readings: Sequence[SampleLabel], rule: ScoringRule) -> list[LabelPair]:
     """List the claims that can be compared: neither without a verdict nor unfair."""
     found = []
     for each in readings:
-        human = rule.heard(each.human)
+        human = rule.translate_label(each.human)
         if human is not None and human != NOT_A_CLAIM and each.judge is not None:
             found.append((each.group, human, each.judge))
     return found
 
 
-def _measured(pairs: Sequence[Pair], labels: Sequence[str]) -> int | None:
+def _estimate_labels_needed(pairs: Sequence[LabelPair], labels: Sequence[str]) -> int | None:
     """Estimate labels still needed from kappa's interval; None where it has none."""
     known = [each for each in pairs if each[1] in labels and each[2] in labels]
     # Loads numpy, which a queue without a plan for kappa has no use for.
@@ -211,7 +211,7 @@ def _measured(pairs: Sequence[Pair], labels: Sequence[str]) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueEnd:
+class QueueOutcome:
     """What came of a queue."""
 
     progress: QueueProgress
@@ -221,7 +221,7 @@ class QueueEnd:
     """The decision of a spot-check; None of other samples."""
 
 
-def end_of(store: Store, sample: SampleId, reviewer: str) -> QueueEnd:
+def conclude_queue(store: Store, sample: SampleId, reviewer: str) -> QueueOutcome:
     """Say what came of a sample; a spot-check that is through is closed with its decision.
 
     Meant for a thread.
@@ -229,13 +229,13 @@ def end_of(store: Store, sample: SampleId, reviewer: str) -> QueueEnd:
     Raises:
         StoreError: There is no such sample.
     """
-    progress = progress_of(store, sample, reviewer)
+    progress = read_queue_progress(store, sample, reviewer)
     row = progress.row
-    knew = Counter(each.saw_judge for each in store.samples.readings(sample, reviewer))
+    knew = Counter(each.saw_judge for each in store.samples.read_labels(sample, reviewer))
     check = None
     if row.kind is SampleKind.SPOT_CHECK:
         check = spot_check(progress.compared, progress.differ, row.size)
         decided = check.decision is not SpotCheckDecision.UNFINISHED
-        if decided and progress.finished and row.decision != check.decision.value:
+        if decided and progress.is_finished and row.decision != check.decision.value:
             store.samples.close(sample, check.decision.value)
-    return QueueEnd(progress, {"blind": knew[False], "shown": knew[True]}, check)
+    return QueueOutcome(progress, {"blind": knew[False], "shown": knew[True]}, check)

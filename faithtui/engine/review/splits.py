@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.errors import ConfigError
-from faithtui.store.samples.splits import MadeSplit
+from faithtui.store.samples.splits import StoredSplit
 from faithtui.store.store import Store
 
 SHARES = (60, 20, 20)
@@ -14,14 +14,14 @@ SHARES = (60, 20, 20)
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class SplitOpening:
     """A look at figures of the test part."""
 
     number: int
     """Of all such looks, from 1."""
 
     @property
-    def sentence(self) -> str:
+    def warning(self) -> str:
         """What whoever looks must know."""
         if self.number == 1:
             return "test split opened 1 time: this is the look it was kept for"
@@ -33,7 +33,7 @@ class Opening:
 
 def make_split(
     store: Store, made_by: str, shares: Sequence[int] | None = None, seed: int | None = None
-) -> MadeSplit:
+) -> StoredSplit:
     """Split the conversations of a store, once and for all.
 
     Args:
@@ -46,7 +46,7 @@ def make_split(
         ConfigError: The shares are none, or a part that should hold something would be empty.
         StoreError: Another split stands.
     """
-    stands = store.splits.made()
+    stands = store.splits.read_split()
     default = SplitRule(0, *SHARES) if stands is None else stands.rule
     try:
         train, dev, test = default.shares if shares is None else shares
@@ -57,11 +57,11 @@ def make_split(
             "test that make 100, such as 60,20,20"
         ) from error
     if stands is None:
-        _check(store, rule)
+        _refuse_empty_parts(store, rule)
     return store.splits.make(rule, made_by)
 
 
-def _check(store: Store, rule: SplitRule) -> None:
+def _refuse_empty_parts(store: Store, rule: SplitRule) -> None:
     """Refuse a split that leaves a part empty, while it can still be another one."""
     counts = store.splits.counts(rule)
     for split, share in zip(SPLITS, rule.shares, strict=True):
@@ -74,7 +74,7 @@ def _check(store: Store, rule: SplitRule) -> None:
             )
 
 
-def read_split(text: str | None) -> Split | None:
+def parse_split(text: str | None) -> Split | None:
     """Read the name of a part.
 
     Raises:
@@ -87,38 +87,38 @@ def read_split(text: str | None) -> Split | None:
     return Split(text)
 
 
-def split_rule(store: Store) -> SplitRule:
+def read_split_rule(store: Store) -> SplitRule:
     """Give the rule of a store.
 
     Raises:
         ConfigError: The conversations were never split.
     """
-    made = store.splits.made()
+    made = store.splits.read_split()
     if made is None:
         raise ConfigError("the conversations are not split yet: faithtui split make")
     return made.rule
 
 
-def conversations_in(store: Store, split: Split) -> frozenset[ConversationId]:
+def read_split_conversations(store: Store, split: Split) -> frozenset[ConversationId]:
     """Name the conversations of a part.
 
     Raises:
         ConfigError: The conversations were never split.
     """
-    split_rule(store)
-    of = store.splits.of_conversations()
+    read_split_rule(store)
+    of = store.splits.map_conversations_to_splits()
     return frozenset(conversation for conversation, where in of.items() if where is split)
 
 
-def test_among(store: Store, conversations: Collection[ConversationId]) -> int:
+def count_test_conversations(store: Store, conversations: Collection[ConversationId]) -> int:
     """Count those of some conversations that are in the test part; 0 without a split."""
-    of = store.splits.of_conversations()
+    of = store.splits.map_conversations_to_splits()
     return sum(of.get(each) is Split.TEST for each in set(conversations))
 
 
-def opened_test(
+def record_test_opening(
     store: Store, split: Split | None, command: str, runs: Sequence[RunId], who: str
-) -> Opening | None:
+) -> SplitOpening | None:
     """Write down that figures of the test part are about to be shown; None for other parts.
 
     Raises:
@@ -126,5 +126,5 @@ def opened_test(
     """
     if split is not Split.TEST:
         return None
-    split_rule(store)
-    return Opening(store.splits.open_test(command, runs, who))
+    read_split_rule(store)
+    return SplitOpening(store.splits.open_test(command, runs, who))

@@ -14,18 +14,18 @@ from typing import Self
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
     Gauges,
-    Progress,
     RunEnded,
     RunEvent,
+    RunProgress,
     RunSnapshot,
     StepCount,
     StoreTroubled,
 )
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.yield_to_ui import Courtesy
+from faithtui.engine.runs.yield_to_ui import UiYielder
 from faithtui.errors import FaithtuiError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -44,7 +44,7 @@ class BackgroundRun:
         workers: int,
         *,
         retry_unfinished: bool = False,
-        around: Circumstances | None = None,
+        around: RunEnvironment | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.run_id = run
@@ -58,17 +58,19 @@ class BackgroundRun:
         self._ended: float | None = None
         self._state = RunState.RUNNING
         self._reason: str | None = None
-        self._progress = Progress()
+        self._progress = RunProgress()
         self._done_before = 0
         self._recent: deque[tuple[float, RunEvent]] = deque(maxlen=RECENT)
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[RunState] | None = None
         self._cancelled = False
-        self._courtesy = Courtesy()
+        self._ui_yielder = UiYielder()
         self.bug: BaseException | None = None
         """An error that is not one of ours; the app must let it be seen."""
-        self._thread = threading.Thread(target=self._work, name=f"faithtui-run-{run}", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run_in_thread, name=f"faithtui-run-{run}", daemon=True
+        )
 
     @classmethod
     def start(
@@ -76,7 +78,7 @@ class BackgroundRun:
         store: Store,
         request: RunRequest,
         *,
-        around: Circumstances | None = None,
+        around: RunEnvironment | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> Self:
         """Plan a run and begin it.
@@ -91,7 +93,7 @@ class BackgroundRun:
             FaithtuiError: The order cannot be carried out; nothing was begun.
         """
         return cls.resume(
-            store, planner.plan(store, request, around=around), around=around, clock=clock
+            store, planner.plan_run(store, request, around=around), around=around, clock=clock
         )
 
     @classmethod
@@ -101,7 +103,7 @@ class BackgroundRun:
         run: RunId,
         *,
         retry_unfinished: bool = False,
-        around: Circumstances | None = None,
+        around: RunEnvironment | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> Self:
         """Go on with a run; questions that were answered are not asked again.
@@ -130,7 +132,7 @@ class BackgroundRun:
         return begun
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether nothing more will happen."""
         return not self._thread.is_alive() and self._ended is not None
 
@@ -138,9 +140,9 @@ class BackgroundRun:
         """Describe the run at this moment. Cheap; any thread."""
         with self._lock:
             elapsed = (self._ended or self._clock()) - self._began
-            worked = max(0.0, elapsed - self.control.paused_s)
-            fresh = self._progress.finished - self._done_before
-            left = self._progress.conversations - self._progress.finished
+            worked = max(0.0, elapsed - self.control.pause_duration_s)
+            fresh = self._progress.finished_conversations - self._done_before
+            left = self._progress.conversations - self._progress.finished_conversations
             return RunSnapshot(
                 run=self.run_id,
                 state=self._state,
@@ -149,7 +151,7 @@ class BackgroundRun:
                 elapsed_s=elapsed,
                 eta_s=worked / fresh * left if fresh > 0 else None,
                 recent=tuple(self._recent),
-                gauges=gauges_of(self.control),
+                gauges=read_gauges(self.control),
                 trouble=self._trouble,
             )
 
@@ -163,38 +165,38 @@ class BackgroundRun:
         if loop is not None and task is not None and not loop.is_closed():
             loop.call_soon_threadsafe(task.cancel)
 
-    def give_way(self, seconds: float) -> None:
+    def yield_to_ui(self, seconds: float) -> None:
         """Rest for a moment, because somebody waits for the app. Any thread."""
-        self._courtesy.give_way(seconds)
+        self._ui_yielder.rest_for(seconds)
 
     def join(self, timeout_s: float) -> bool:
         """Wait for the end; False when it did not come in time."""
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
-    def _work(self) -> None:
+    def _run_in_thread(self) -> None:
         try:
-            asyncio.run(self._main())
+            asyncio.run(self._execute_run())
         except asyncio.CancelledError:
             # Questions that are with the provider stay there, and the run says so.
             is_waiting = self._state is RunState.WAITING
-            self._end(RunState.WAITING if is_waiting else RunState.CANCELLED, self._reason)
+            self._set_ended(RunState.WAITING if is_waiting else RunState.CANCELLED, self._reason)
         except FaithtuiError as error:
-            self._end(RunState.STOPPED, str(error))
+            self._set_ended(RunState.STOPPED, str(error))
         except BaseException as error:
             self.bug = error
-            self._end(RunState.STOPPED, f"{type(error).__name__}: {error}")
+            self._set_ended(RunState.STOPPED, f"{type(error).__name__}: {error}")
         else:
-            self._end(self._state, self._reason)
+            self._set_ended(self._state, self._reason)
 
-    async def _main(self) -> None:
+    async def _execute_run(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._courtesy.install(self._loop)
+        self._ui_yielder.install(self._loop)
         self._task = asyncio.create_task(
-            runner.execute(
+            runner.execute_run(
                 self._store,
                 self.run_id,
-                self._heard,
+                self._on_event,
                 retry_unfinished=self._retry_unfinished,
                 control=self.control,
                 around=self._around,
@@ -204,7 +206,7 @@ class BackgroundRun:
             self._task.cancel()
         await self._task
 
-    def _heard(self, event: RunEvent) -> None:
+    def _on_event(self, event: RunEvent) -> None:
         with self._lock:
             self._progress = event.progress
             self._recent.append((self._clock() - self._began, event))
@@ -213,12 +215,12 @@ class BackgroundRun:
             elif isinstance(event, StoreTroubled):
                 self._trouble = event.trouble
 
-    def _end(self, state: RunState, reason: str | None) -> None:
+    def _set_ended(self, state: RunState, reason: str | None) -> None:
         with self._lock:
             self._state, self._reason, self._ended = state, reason, self._clock()
 
 
-def gauges_of(control: RunControl) -> Gauges:
+def read_gauges(control: RunControl) -> Gauges:
     """Read how the calls of a run go. Cheap; any thread."""
     tally, limiter = control.tally, control.limiter
     latencies = sorted(tally.latencies_ms)
@@ -227,8 +229,8 @@ def gauges_of(control: RunControl) -> Gauges:
         allowed=None if limiter is None else limiter.window,
         pace=None if limiter is None else limiter.pace,
         is_paused=control.is_paused,
-        p50_ms=_share_at(latencies, 0.5),
-        p95_ms=_share_at(latencies, 0.95),
+        p50_ms=_find_quantile(latencies, 0.5),
+        p95_ms=_find_quantile(latencies, 0.95),
         steps=tuple(
             StepCount(name, step.calls, step.stored, step.in_flight, step.retries)
             for name, step in list(tally.steps.items())
@@ -238,5 +240,5 @@ def gauges_of(control: RunControl) -> Gauges:
     )
 
 
-def _share_at(ordered: list[int], share: float) -> int | None:
+def _find_quantile(ordered: list[int], share: float) -> int | None:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable
 
-from faithtui.engine.calls.budget import Budget, Caps
-from faithtui.engine.calls.rate_limiter import Limiter
+from faithtui.engine.calls.budget import Budget, BudgetCaps
+from faithtui.engine.calls.rate_limiter import RateLimiter
 from faithtui.engine.calls.send import Tally
 from faithtui.engine.calls.slots import Slots
 
@@ -36,7 +36,7 @@ class RunControl:
         self.requests = Slots(workers)
         self.conversations = Slots(workers)
         self.tally = Tally()
-        self.limiter: Limiter | None = None
+        self.limiter: RateLimiter | None = None
         self.budget: Budget | None = None
 
     @property
@@ -50,7 +50,7 @@ class RunControl:
         return self.requests.is_paused
 
     @property
-    def paused_s(self) -> float:
+    def pause_duration_s(self) -> float:
         """Seconds for which it was paused so far."""
         now = 0.0 if self._paused_at is None else self._clock() - self._paused_at
         return self._paused_s + now
@@ -74,7 +74,7 @@ class RunControl:
             tokens: Read and written; None: no limit.
         """
         if self.budget is not None:
-            self.budget.caps = Caps(nusd, tokens)
+            self.budget.caps = BudgetCaps(nusd, tokens)
 
     def pause(self) -> None:
         """Ask nothing new until `resume`; answers on their way still come in."""
@@ -85,6 +85,6 @@ class RunControl:
 
     def resume(self) -> None:
         """Go on."""
-        self._paused_s, self._paused_at = self.paused_s, None
+        self._paused_s, self._paused_at = self.pause_duration_s, None
         self.requests.resume()
         self.conversations.resume()

@@ -5,17 +5,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from faithtui.engine.calls.rate_limiter import Speed, Traffic
+from faithtui.engine.calls.rate_limiter import RateLimiters, SpeedLimit
 from faithtui.judges.deadlines import TIMEOUT_S
 from faithtui.judges.providers.prices import PriceTable, read_prices
 from faithtui.judges.redaction import Redact, load_redaction
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
+class RunEnvironment:
     """What a run shares with the process it is in."""
 
-    traffic: Traffic = field(default_factory=Traffic)
+    rate_limiters: RateLimiters = field(default_factory=RateLimiters)
     """Limits of accounts, over all runs of the process."""
     redact: Redact | None = None
     """Applied to every text before it leaves the process; None: nothing is."""
@@ -31,7 +31,7 @@ class Circumstances:
     """Hosts whose images a judge may be sent by address; `*`: all public ones."""
 
 
-def circumstances(
+def make_run_environment(
     *,
     requests_per_minute: int | None = None,
     tokens_per_minute: int | None = None,
@@ -39,7 +39,7 @@ def circumstances(
     redact: str | None = None,
     image_hosts: tuple[str, ...] = (),
     timeout_s: float | None = None,
-) -> Circumstances:
+) -> RunEnvironment:
     """Make them from settings.
 
     Args:
@@ -53,8 +53,8 @@ def circumstances(
     Raises:
         ConfigError: The table or the function cannot be used.
     """
-    return Circumstances(
-        Traffic(Speed(requests_per_minute, tokens_per_minute)),
+    return RunEnvironment(
+        RateLimiters(SpeedLimit(requests_per_minute, tokens_per_minute)),
         None if redact is None else load_redaction(redact),
         read_prices(prices),
         image_hosts=image_hosts,

@@ -12,7 +12,7 @@ from faithtui.store.records import ItemState, RunState
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunProgress:
     """Totals of a run so far, this process and earlier ones together unless named otherwise."""
 
     conversations: int = 0
@@ -42,7 +42,7 @@ class Progress:
     """Calls whose price is not known."""
 
     @property
-    def finished(self) -> int:
+    def finished_conversations(self) -> int:
         """Conversations that need nothing more."""
         return self.done + self.failed + self.skipped
 
@@ -52,7 +52,7 @@ class RunStarted:
     """The first conversation is about to be judged."""
 
     run: RunId
-    progress: Progress
+    progress: RunProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class WindowAssessed:
     run: RunId
     item: ItemId
     window: int
-    progress: Progress
+    progress: RunProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class WindowFailed:
     window: int
     error: str
     """Class name of the error."""
-    progress: Progress
+    progress: RunProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class ItemFinished:
     run: RunId
     item: ItemId
     state: ItemState
-    progress: Progress
+    progress: RunProgress
     lacks_verdict: bool = False
     """It was judged, and has no score because a verdict is missing."""
 
@@ -98,7 +98,7 @@ class CallRetried:
     error: str
     """Class name of the error."""
     wait_s: float
-    progress: Progress
+    progress: RunProgress
     status: int | None = None
     """HTTP status of the provider's answer; None: it did not answer."""
     said: str = ""
@@ -114,7 +114,7 @@ class WayChanged:
     left: str
     """`schema`, `tool`, `json` or `text`."""
     taken: str
-    progress: Progress
+    progress: RunProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class StoreTroubled:
     run: RunId
     trouble: str | None
     """What is wrong; None: it can be written again."""
-    progress: Progress
+    progress: RunProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class BatchSent:
 
     run: RunId
     questions: int
-    progress: Progress
+    progress: RunProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class BatchRead:
     """Of this batch."""
     failed: int
     """Likewise: without an answer; they are asked again, or will be, unless that is pointless."""
-    progress: Progress
+    progress: RunProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Draining:
     """Nothing more is asked; the answers on their way are waited for."""
 
     run: RunId
-    progress: Progress
+    progress: RunProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class RunEnded:
     run: RunId
     state: RunState
     reason: str | None
-    progress: Progress
+    progress: RunProgress
 
 
 RunEvent = (
@@ -191,7 +191,7 @@ class RunSnapshot:
     run: RunId
     state: RunState
     reason: str | None
-    progress: Progress
+    progress: RunProgress
     elapsed_s: float
     eta_s: float | None
     """Seconds to go at the pace so far; None until something has finished."""
@@ -231,5 +231,5 @@ class Gauges:
     steps: tuple[StepCount, ...]
     """In the order of their first question."""
     cost_nusd: int = 0
-    """Of this process, at this moment; see `Progress`."""
+    """Of this process, at this moment; see `RunProgress`."""
     unpriced_calls: int = 0

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def pause_gc() -> Iterator[None]:
     """Pause the collector, which would look at every reading of a report again and again.
 
     Where it is paused already it stays so afterwards. Two threads that pause it at once may have

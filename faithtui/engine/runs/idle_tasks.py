@@ -18,19 +18,19 @@ _LOOK_S: Final = 0.002
 """Seconds between two looks at what is done outside the event loop."""
 
 
-class _Stepping(Coroutine[Any, Any, Any]):
+class _CountedCoroutine(Coroutine[Any, Any, Any]):
     """A coroutine whose every step is told."""
 
     def __init__(self, inner: Coroutine[Any, Any, Any], tell: Callable[[], None]) -> None:
         self._inner = inner
-        self._tell = tell
+        self._on_step = tell
 
     def send(self, value: Any) -> Any:
-        self._tell()
+        self._on_step()
         return self._inner.send(value)
 
     def throw(self, *error: Any) -> Any:
-        self._tell()
+        self._on_step()
         return self._inner.throw(*error)
 
     def close(self) -> None:
@@ -40,34 +40,36 @@ class _Stepping(Coroutine[Any, Any, Any]):
         return self._inner.__await__()
 
 
-class Steps:
+class StepCounter:
     """Counts the steps of tasks of one event loop."""
 
     def __init__(self) -> None:
         self._count = 0
 
     @contextmanager
-    def counted(self) -> Iterator[None]:
+    def count_steps(self) -> Iterator[None]:
         """Count the steps of every task that is begun while the context is held."""
         loop = asyncio.get_running_loop()
         before = loop.get_task_factory()
 
-        def begun(loop: asyncio.AbstractEventLoop, coroutine: Any, **how: Any) -> asyncio.Task[Any]:
-            stepping = _Stepping(coroutine, self._tell)
+        def make_task(
+            loop: asyncio.AbstractEventLoop, coroutine: Any, **how: Any
+        ) -> asyncio.Task[Any]:
+            stepping = _CountedCoroutine(coroutine, self._add_step)
             if before is None:
                 return asyncio.Task(stepping, loop=loop, **how)
             return before(loop, stepping, **how)  # type: ignore[return-value]  # it makes tasks
 
-        loop.set_task_factory(begun)
+        loop.set_task_factory(make_task)
         try:
             yield
         finally:
             loop.set_task_factory(before)
 
-    async def until_still(
+    async def wait_until_idle(
         self, tasks: Sequence[asyncio.Task[Any]], is_busy: Callable[[], bool]
     ) -> None:
-        """Wait until all tasks have ended, or none of those begun under `counted` can go on.
+        """Wait until all tasks have ended, or none of those begun under `count_steps` can go on.
 
         Args:
             tasks: What is waited for.
@@ -83,5 +85,5 @@ class Steps:
             quiet = quiet + 1 if self._count == count else 0
             count = self._count
 
-    def _tell(self) -> None:
+    def _add_step(self) -> None:
         self._count += 1

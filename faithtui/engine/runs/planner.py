@@ -9,24 +9,24 @@ from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.splits import Split
 from faithtui.engine.calls.image_hosts import check_image_hosts
-from faithtui.engine.review.examples import keep, read_for_run
-from faithtui.engine.review.recalibration import calibration_of, calibration_of_new_run
-from faithtui.engine.review.splits import conversations_in
+from faithtui.engine.review.examples import read_run_examples, store_examples
+from faithtui.engine.review.recalibration import make_run_calibration, read_run_calibration
+from faithtui.engine.review.splits import read_split_conversations
 from faithtui.engine.runs.control import MOST_CONCURRENT
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
-from faithtui.judges.providers.api_keys import how_to_give
+from faithtui.judges.providers.api_keys import describe_key_places
 from faithtui.judges.providers.batches import check_batches
-from faithtui.judges.registry import judge_fingerprint, missing_key, reads_prompts
+from faithtui.judges.registry import find_missing_key, judge_fingerprint, reads_prompts
 from faithtui.metrics.base import Metric
-from faithtui.metrics.registry import build, entry, option_names, options_of
+from faithtui.metrics.registry import build, find_metric, list_option_names, options_to_json
 from faithtui.store.records import RunSpec
 from faithtui.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class RunDraft:
     """A run that is not written down."""
 
     spec: RunSpec
@@ -36,12 +36,12 @@ class Draft:
     examples: tuple[Example, ...]
 
 
-def plan(
+def plan_run(
     store: Store,
     request: RunRequest,
     *,
     environ: Mapping[str, str] | None = None,
-    around: Circumstances | None = None,
+    around: RunEnvironment | None = None,
 ) -> RunId:
     """Check an order and write it down as a planned run.
 
@@ -58,28 +58,28 @@ def plan(
             addresses the judge may not be sent.
         InputError: The file of examples cannot be read.
     """
-    drafted = draft(store, request, around or Circumstances())
+    drafted = draft_run(store, request, around or RunEnvironment())
     spec, examples = drafted.spec, drafted.examples
-    key = missing_key(spec.judge, spec.base_url, os.environ if environ is None else environ)
+    key = find_missing_key(spec.judge, spec.base_url, os.environ if environ is None else environ)
     if key is not None:
         raise ConfigError(
-            f"{spec.judge} needs a key: {how_to_give(key)}, "
+            f"{spec.judge} needs a key: {describe_key_places(key)}, "
             "or use --judge offline, which needs none"
         )
     if examples:
-        spec = replace(spec, examples=keep(store, examples))
+        spec = replace(spec, examples=store_examples(store, examples))
     return store.runs.create(spec, drafted.conversations)
 
 
-def draft(store: Store, request: RunRequest, around: Circumstances) -> Draft:
-    """Check an order as `plan` does, and write nothing down. A key is not looked for.
+def draft_run(store: Store, request: RunRequest, around: RunEnvironment) -> RunDraft:
+    """Check an order as `plan_run` does, and write nothing down. A key is not looked for.
 
     Raises:
-        ConfigError: As `plan`, but for the key.
+        ConfigError: As `plan_run`, but for the key.
         InputError: The file of examples cannot be read.
     """
-    examples = () if request.examples is None else read_for_run(store, request.examples)
-    metric = metric_of(request, examples)
+    examples = () if request.examples is None else read_run_examples(store, request.examples)
+    metric = build_request_metric(request, examples)
     check_concurrency(request.concurrency)
     judge = metric.judge or request.judge
     if examples and not reads_prompts(judge):
@@ -87,26 +87,26 @@ def draft(store: Store, request: RunRequest, around: Circumstances) -> Draft:
             f"{judge} computes its answers and reads no prompt, so examples would change nothing; "
             "choose another judge with --judge"
         )
-    calibration = calibration_of_new_run(store, judge)
+    calibration = make_run_calibration(store, judge)
     fingerprint = judge_fingerprint(
         judge,
         request.base_url,
         redact=around.redact,
-        calibration=calibration_of(calibration),
+        calibration=read_run_calibration(calibration),
     )
     if request.batch:
         check_batches(judge, request.base_url)
     check_budget(request.budget_nusd, request.budget_tokens, judge, request.base_url, around)
     if request.claims_run is not None:
         _check_claims_run(store, request.claims_run, metric)
-    conversations = _selection(store, request.sources, request.split, request.limit)
+    conversations = _select_conversations(store, request.sources, request.split, request.limit)
     check_image_hosts(store, conversations, judge, around.image_hosts)
     spec = RunSpec(
         metric=metric.spec.key,
         metric_version=metric.spec.version,
         peer=metric.spec.peer,
         strategy=request.strategy,
-        options=options_of(metric),
+        options=options_to_json(metric),
         rule=metric.rule,
         judge=judge,
         judge_fingerprint=fingerprint,
@@ -127,10 +127,10 @@ def draft(store: Store, request: RunRequest, around: Circumstances) -> Draft:
         max_failures=str(request.max_failures),
         calibration=calibration,
     )
-    return Draft(spec, metric, conversations, tuple(examples))
+    return RunDraft(spec, metric, conversations, tuple(examples))
 
 
-def metric_of(request: RunRequest, examples: Sequence[Example] = ()) -> Metric[Any]:
+def build_request_metric(request: RunRequest, examples: Sequence[Example] = ()) -> Metric[Any]:
     """Build the metric an order names, with its options.
 
     Args:
@@ -152,7 +152,9 @@ def metric_of(request: RunRequest, examples: Sequence[Example] = ()) -> Metric[A
     return metric
 
 
-def options_for(metric: str, options: Mapping[str, str], ordered: Sequence[str]) -> dict[str, str]:
+def select_metric_options(
+    metric: str, options: Mapping[str, str], ordered: Sequence[str]
+) -> dict[str, str]:
     """Choose, from options typed for several metrics, those of one.
 
     `name=value` goes to every metric that has the option; `metric.name=value` to that one alone.
@@ -165,16 +167,16 @@ def options_for(metric: str, options: Mapping[str, str], ordered: Sequence[str])
     Raises:
         ConfigError: An option that none of the metrics has, or a metric that was not ordered.
     """
-    known = {entry(each).spec.key: option_names(each) for each in ordered}
-    here = entry(metric).spec.key
+    known = {find_metric(each).spec.key: list_option_names(each) for each in ordered}
+    here = find_metric(metric).spec.key
     chosen: dict[str, str] = {}
     for typed, value in options.items():
         owner, dot, name = typed.rpartition(".")
         name = name.strip().replace("-", "_")
         if dot:
-            if entry(owner).spec.key not in known:
+            if find_metric(owner).spec.key not in known:
                 raise ConfigError(f"option {typed}: {owner} is not among the metrics of this run")
-            if entry(owner).spec.key == here:
+            if find_metric(owner).spec.key == here:
                 chosen[name] = value
         elif name in known[here]:
             chosen.setdefault(name, value)
@@ -201,7 +203,7 @@ def check_budget(
     tokens: int | None,
     judge: str,
     base_url: str | None,
-    around: Circumstances,
+    around: RunEnvironment,
 ) -> None:
     """Refuse a budget that cannot be kept.
 
@@ -220,7 +222,7 @@ def check_budget(
     if tokens is not None and tokens <= 0:
         raise ConfigError("--budget-tokens is not above 0; leave it out for no limit")
     prices = around.prices
-    if nusd is not None and prices.worst_nusd(judge, 1, 1, base_url=base_url) is None:
+    if nusd is not None and prices.max_cost_nusd(judge, 1, 1, base_url=base_url) is None:
         raise ConfigError(
             f"the price of {judge} is not in the table of {prices.date}, so --budget-usd cannot be "
             "kept; use --budget-tokens, or add the price to a table of your own and name it in the "
@@ -229,7 +231,7 @@ def check_budget(
 
 
 def _check_claims_run(store: Store, run: RunId, metric: Metric[Any]) -> None:
-    there = entry(store.runs.row(run).spec.metric).spec
+    there = find_metric(store.runs.row(run).spec.metric).spec
     for spec in (metric.spec, there):
         if spec.judges != "claim":
             raise ConfigError(
@@ -238,7 +240,7 @@ def _check_claims_run(store: Store, run: RunId, metric: Metric[Any]) -> None:
             )
 
 
-def _selection(
+def _select_conversations(
     store: Store, sources: Sequence[str], split: Split | None, limit: int | None
 ) -> tuple[ConversationId, ...]:
     if limit is not None and limit < 1:
@@ -251,7 +253,7 @@ def _selection(
     if split is None:
         conversations = store.conversations.ids(sources, limit)
     else:
-        within = conversations_in(store, split)
+        within = read_split_conversations(store, split)
         there = tuple(each for each in store.conversations.ids(sources) if each in within)
         conversations = there[:limit]
         if not conversations:

@@ -14,13 +14,13 @@ from typing import Any, Final, TypeVar
 
 from faithtui.domain.conversation import Image
 from faithtui.domain.ids import RunId
-from faithtui.engine.calls.image_hosts import check_address
-from faithtui.engine.calls.reply_cache import Asked
+from faithtui.engine.calls.image_hosts import check_image_address
+from faithtui.engine.calls.reply_cache import QuestionContext
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.errors import StoreBusy, StoreFull
 from faithtui.judges.base import ImageData
-from faithtui.judges.providers.endpoints import is_ours
-from faithtui.store.records import AskedReply, RunTotals, StoredReply
+from faithtui.judges.providers.endpoints import is_offline_or_replay
+from faithtui.store.records import CallContext, RunTotals, StoredReply
 from faithtui.store.store import Store
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class Recorder:
         self._floor_bytes = floor_bytes
         self._sleep = sleep
         self._clock = clock
-        self._looked_at = -_LOOK_S
+        self._disk_checked_at = -_LOOK_S
         self._waiting = 0
         self._sentence: str | None = None
 
@@ -86,21 +86,21 @@ class Recorder:
         try:
             while True:
                 try:
-                    result = await committed(self.store.submit(write, *args, shares=shares))
+                    result = await wait_for_commit(self.store.submit(write, *args, shares=shares))
                 except (StoreBusy, StoreFull) as error:
-                    self._say(str(error))
+                    self._report_trouble(str(error))
                     await self._sleep(_LOOK_S)
                 else:
-                    self._say(None)
+                    self._report_trouble(None)
                     return result
         finally:
             self._waiting -= 1
 
-    async def add(self, write: Callable[..., T], *args: Any) -> T:
+    async def write_shared(self, write: Callable[..., T], *args: Any) -> T:
         """Write together with what others write: what comes at every call of a judge."""
         return await self.write(write, *args, shares=True)
 
-    async def ready(self) -> None:
+    async def wait_until_writable(self) -> None:
         """Wait until what is bought can be kept.
 
         Raises:
@@ -108,24 +108,24 @@ class Recorder:
         """
         while self._sentence is not None and self._waiting:
             await self._sleep(_LOOK_S / 4)
-        if self._clock() - self._looked_at < _LOOK_S:
+        if self._clock() - self._disk_checked_at < _LOOK_S:
             return
         while (free := shutil.disk_usage(self.store.path.parent).free) < self._floor_bytes:
-            self._say(
+            self._report_trouble(
                 f"the disk of the store has only {free // 1_000_000} MB left; nothing more is "
                 f"asked until there are {self._floor_bytes // 1_000_000} MB"
             )
             await self._sleep(_LOOK_S)
-        self._looked_at = self._clock()
-        self._say(None)
+        self._disk_checked_at = self._clock()
+        self._report_trouble(None)
 
-    def _say(self, sentence: str | None) -> None:
+    def _report_trouble(self, sentence: str | None) -> None:
         if sentence != self._sentence:
             self._sentence = sentence
             self._on_trouble(sentence)
 
 
-class StoreReplies:
+class StoreReplyCache:
     """The `Replies` of a run. A repeated question is answered from any run's replies."""
 
     def __init__(
@@ -153,24 +153,24 @@ class StoreReplies:
 
     def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         """Give the usable reply to the question with this key, or one that was cut."""
-        return self._recorder.store.calls.reply(key, or_cut=or_cut)
+        return self._recorder.store.calls.find_reply(key, or_cut=or_cut)
 
     def find_unusable(self, key: str) -> StoredReply | None:
         """Give the latest reply to the question with this key that could not be used, if any."""
-        return self._recorder.store.calls.unusable_reply(key)
+        return self._recorder.store.calls.find_unusable_reply(key)
 
-    async def ready(self) -> None:
+    async def wait_until_writable(self) -> None:
         """Wait until what is bought can be kept."""
-        await self._recorder.ready()
+        await self._recorder.wait_until_writable()
 
-    async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
+    async def save_reply(self, asked: QuestionContext, reply: StoredReply, *, usable: bool) -> None:
         """Commit a reply; done when the disk has it, even if the run is cancelled meanwhile.
 
         Raises:
             StoreError: The store does not take it, and waiting will not change that. It is in a
                 file until the store does.
         """
-        meant = AskedReply(
+        meant = CallContext(
             key=asked.key,
             judge=self._judge,
             step=asked.step,
@@ -183,7 +183,9 @@ class StoreReplies:
             usable=usable,
         )
         try:
-            totals = await self._recorder.add(self._recorder.store.calls.save, meant, reply)
+            totals = await self._recorder.write_shared(
+                self._recorder.store.calls.save_reply, meant, reply
+            )
         except BaseException:
             # Whatever ended it, the reply was paid for. Given up while it waited, it may be stored
             # nevertheless; it is never counted twice.
@@ -212,12 +214,12 @@ class StoreImages:
             ImagesNotSupported: Its address alone is, and nobody is sent it.
         """
         found = self.store.conversations.image(image.sha256)
-        if found.data is None and not is_ours(self.judge):
-            check_address(found.image, self.judge, self.hosts)
+        if found.data is None and not is_offline_or_replay(self.judge):
+            check_image_address(found.image, self.judge, self.hosts)
         return ImageData(image.sha256, image.media_type, image.mark, found.data, image.url)
 
 
-async def committed(future: Future[T]) -> T:
+async def wait_for_commit(future: Future[T]) -> T:
     """Wait for a write that is finished even when whoever waits for it is cancelled."""
     writing = asyncio.wrap_future(future)
     # An error is marked as seen, for when nobody waits any more: the first one was told already.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.judging.failure_limit import DEFAULT, FailureLimit
+from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
 from faithtui.domain.splits import Split
 
 
@@ -37,7 +37,7 @@ class RunRequest:
     """What it may cost, in units of 1e-9 US dollars; None: no limit."""
     budget_tokens: int | None = None
     """Tokens it may use, read and written; None: no limit."""
-    max_failures: FailureLimit = DEFAULT
+    max_failures: FailureLimit = DEFAULT_FAILURE_LIMIT
     """When it stops because too much fails."""
     batch: bool = False
     """Put its questions through the provider's batches."""

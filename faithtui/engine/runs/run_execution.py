@@ -14,31 +14,31 @@ from typing import Any
 
 from faithtui.domain.ids import ConversationId, ItemId
 from faithtui.domain.judging.examples import Example
-from faithtui.domain.judging.failure_limit import DEFAULT, FailureLimit
+from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
-from faithtui.engine.calls.image_hosts import check_images, without_bytes
+from faithtui.engine.calls.image_hosts import check_image_addresses, list_address_only_images
 from faithtui.engine.calls.leases import StoreLeases
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules
-from faithtui.engine.review.recalibration import calibration_of
+from faithtui.engine.review.recalibration import read_run_calibration
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
     EventSink,
     ItemFinished,
-    Progress,
     RunEnded,
     RunEvent,
+    RunProgress,
     StoreTroubled,
     WindowAssessed,
     WindowFailed,
 )
 from faithtui.engine.runs.recorder import Recorder
-from faithtui.engine.runs.run_log import logged
-from faithtui.engine.runs.verbose_steps import steps_of
+from faithtui.engine.runs.run_log import log_events
+from faithtui.engine.runs.verbose_steps import format_steps
 from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
 from faithtui.judges.base import Judge
 from faithtui.judges.redaction import Redact
@@ -46,7 +46,7 @@ from faithtui.judges.registry import judge_fingerprint, open_judge
 from faithtui.metrics.base import STOPS_THE_RUN, Metric
 from faithtui.metrics.registry import build
 from faithtui.store.records import (
-    CheckedItem,
+    ItemCheckResult,
     ItemState,
     PendingItem,
     RunRow,
@@ -56,12 +56,12 @@ from faithtui.store.records import (
 )
 from faithtui.store.store import Store
 
-Ending = tuple[RunState, str | None]
+RunEnding = tuple[RunState, str | None]
 """Where a run stands when nothing more is done for it at present, and why."""
 
 
 @dataclass(slots=True)
-class Course:
+class RunExecution:
     """One run under way."""
 
     store: Store
@@ -70,8 +70,8 @@ class Course:
     control: RunControl
     recorder: Recorder
     emit: EventSink
-    tell: Callable[[str], None]
-    counts: Progress
+    on_steps: Callable[[str], None]
+    counts: RunProgress
     totals: RunTotals
     """What its calls came to, by all processes."""
     checks: ItemChecks
@@ -81,12 +81,12 @@ class Course:
     """What stops it when too much fails."""
     image_hosts: Collection[str] = ()
     """Whose images the judge may be sent by address."""
-    waiting: Iterator[PendingItem] = field(default_factory=lambda: iter(()))
+    pending_items: Iterator[PendingItem] = field(default_factory=lambda: iter(()))
 
-    def progress(self, **changes: int) -> Progress:
+    def update_progress(self, **changes: int) -> RunProgress:
         """Add to the totals and give them, with those of the calls."""
         tally, totals, old = self.control.tally, self.totals, self.counts
-        self.counts = Progress(
+        self.counts = RunProgress(
             conversations=old.conversations,
             done=old.done + changes.get("done", 0),
             failed=old.failed + changes.get("failed", 0),
@@ -107,14 +107,14 @@ class Course:
         return self.counts
 
 
-async def to_its_end(
+async def run_to_end(
     store: Store,
     row: RunRow,
     metric: Metric[Any],
     control: RunControl,
     emit: EventSink,
     tell: Callable[[str], None],
-    through: Callable[[Course], Awaitable[Ending]],
+    through: Callable[[RunExecution], Awaitable[RunEnding]],
     *,
     image_hosts: Collection[str] = (),
 ) -> RunState:
@@ -137,32 +137,32 @@ async def to_its_end(
         BaseException: Whatever `through` raised, after the store has it.
     """
     run = row.id
-    latest = Progress()
-    emit = logged(emit, row)
+    latest = RunProgress()
+    emit = log_events(emit, row)
 
-    def heard(event: RunEvent) -> None:
+    def on_event(event: RunEvent) -> None:
         nonlocal latest
         latest = event.progress
         emit(event)
 
-    course = _course_of(store, row, metric, control, heard, tell)
+    course = _make_execution(store, row, metric, control, on_event, tell)
     course.image_hosts = image_hosts
     # This process is entered as working on the run until the store says how it ended.
     async with contextlib.AsyncExitStack() as entered:
         try:
-            await entered.enter_async_context(course.leases.alive())
+            await entered.enter_async_context(course.leases.keep_alive())
             state, reason = await through(course)
         except asyncio.CancelledError:
             state, reason = RunState.CANCELLED, None
             try:
                 # What is with the provider is answered, and paid for, whoever waits for it.
-                if store.batches.out(run).questions:
+                if store.batches.sum_outstanding(run).questions:
                     state = RunState.WAITING
                 store.runs.set_state(run, state)
                 row = store.runs.row(run)
             except StoreError as error:  # locked or full: the run is cancelled all the same
                 reason = str(error)
-            emit(RunEnded(run, state, reason, _last_totals(row, latest)))
+            emit(RunEnded(run, state, reason, _make_last_progress(row, latest)))
             raise
         except BaseException as error:
             # Whatever ends a run, the store says so where it still can; the error itself goes on to
@@ -172,7 +172,7 @@ async def to_its_end(
                 store.runs.set_state(run, RunState.STOPPED, reason)
             with contextlib.suppress(StoreError):
                 row = store.runs.row(run)
-            emit(RunEnded(run, RunState.STOPPED, reason, _last_totals(row, latest)))
+            emit(RunEnded(run, RunState.STOPPED, reason, _make_last_progress(row, latest)))
             raise
         await course.recorder.write(store.runs.set_state, run, state, reason)
         try:
@@ -181,25 +181,25 @@ async def to_its_end(
             with contextlib.suppress(StoreError):
                 await course.checks.check_rest(run)
         finally:
-            emit(RunEnded(run, state, reason, course.progress()))
+            emit(RunEnded(run, state, reason, course.update_progress()))
     return state
 
 
-def _course_of(
+def _make_execution(
     store: Store,
     row: RunRow,
     metric: Metric[Any],
     control: RunControl,
     emit: EventSink,
     tell: Callable[[str], None],
-) -> Course:
-    course: Course
+) -> RunExecution:
+    course: RunExecution
 
-    def troubled(sentence: str | None) -> None:
-        emit(StoreTroubled(row.id, sentence, course.progress()))
+    def emit_trouble(sentence: str | None) -> None:
+        emit(StoreTroubled(row.id, sentence, course.update_progress()))
 
-    recorder = Recorder(store, on_trouble=troubled)
-    course = Course(
+    recorder = Recorder(store, on_trouble=emit_trouble)
+    course = RunExecution(
         store,
         row,
         metric,
@@ -207,41 +207,43 @@ def _course_of(
         recorder,
         emit,
         tell,
-        _totals(row),
-        _calls_of(row),
-        ItemChecks(store, CheckRules.of(metric), recorder.add),
-        StoreLeases(store, run=row.id, write=recorder.add),
-        CircuitBreaker(limit_of(row.spec), row.conversations),
+        _progress_from_row(row),
+        _call_totals_from_row(row),
+        ItemChecks(store, CheckRules.from_metric(metric), recorder.write_shared),
+        StoreLeases(store, run=row.id, write=recorder.write_shared),
+        CircuitBreaker(read_failure_limit(row.spec), row.conversations),
     )
     return course
 
 
-async def judge_item(course: Course, asker: Asker, item: PendingItem) -> None:
+async def judge_item(course: RunExecution, asker: Asker, item: PendingItem) -> None:
     """Judge one conversation and store it, window by window."""
     store, metric = course.store, course.metric
     conversation = store.conversations.get(item.conversation)
     skipped = metric.why_skipped(conversation)
     claims = None
     if skipped is None:
-        claims, skipped = given_claims(store, course.row.spec, item.conversation)
+        claims, skipped = find_claims_to_judge(store, course.row.spec, item.conversation)
     if skipped is not None:
-        await _finished(course, item.id, ItemState.SKIPPED, skipped)
+        await _finish_item(course, item.id, ItemState.SKIPPED, skipped)
         return
     windows = metric.windows(conversation)
-    ask = asker.on_behalf_of(item.id, asked_after=item.asked_after)
+    ask = asker.bind_to_item(item.id, asked_after=item.asked_after)
     try:
-        check_images(without_bytes(conversation.images), course.row.spec.judge, course.image_hosts)
+        check_image_addresses(
+            list_address_only_images(conversation.images), course.row.spec.judge, course.image_hosts
+        )
         findings = await metric.gather(conversation, ask, claims)
         assessments = [metric.assess(findings, window) for window in windows]
         failures = await _store_windows(course, item, assessments)
         conclusion = await metric.conclude(assessments, ask)
         if metric.verbose_mode:
             title = f"{conversation.source}/{conversation.key}"
-            course.tell(steps_of(title, metric.spec, assessments, conclusion))
+            course.on_steps(format_steps(title, metric.spec, assessments, conclusion))
     except STOPS_THE_RUN:
         raise
     except (JudgeError, MetricError) as error:
-        await _finished(course, item.id, ItemState.FAILED, f"{type(error).__name__}: {error}")
+        await _finish_item(course, item.id, ItemState.FAILED, f"{type(error).__name__}: {error}")
         course.breaker.note_conversation(str(error).rstrip("."))
         return
     state = ItemState.FAILED if failures else ItemState.DONE
@@ -253,7 +255,7 @@ async def judge_item(course: Course, asker: Asker, item: PendingItem) -> None:
     missing = None
     if state is ItemState.DONE and conclusion.score.state is ScoreState.INCOMPLETE:
         missing = conclusion.score.reason
-    await _finished(
+    await _finish_item(
         course, item.id, state, reason, conclusion.reason, checked, incomplete=missing is not None
     )
     why = reason or missing
@@ -261,13 +263,13 @@ async def judge_item(course: Course, asker: Asker, item: PendingItem) -> None:
         course.breaker.note_conversation(why.rstrip("."))
 
 
-def limit_of(spec: RunSpec) -> FailureLimit:
+def read_failure_limit(spec: RunSpec) -> FailureLimit:
     """Read after how many failures a run stops."""
     limit = None if spec.max_failures is None else FailureLimit.read(spec.max_failures)
-    return limit or DEFAULT
+    return limit or DEFAULT_FAILURE_LIMIT
 
 
-def given_claims(
+def find_claims_to_judge(
     store: Store, spec: RunSpec, conversation: ConversationId
 ) -> tuple[tuple[Claim, ...] | None, str | None]:
     """Look up the claims a run is to judge instead of extracting any.
@@ -277,7 +279,7 @@ def given_claims(
     """
     match spec.claims:
         case "imported":
-            claims = store.conversations.imported_claims(conversation)
+            claims = store.conversations.list_imported_claims(conversation)
             return claims, None if claims else "no imported claims"
         case "run":
             if spec.claims_run is None:
@@ -289,7 +291,7 @@ def given_claims(
 
 
 async def _store_windows(
-    course: Course, item: PendingItem, assessments: Sequence[Assessment]
+    course: RunExecution, item: PendingItem, assessments: Sequence[Assessment]
 ) -> list[str]:
     """Store each window whole, and say why windows failed."""
     failures = []
@@ -300,8 +302,8 @@ async def _store_windows(
             failures.append(assessment.score.reason or "failed")
         if position in item.stored_windows:
             continue
-        await course.recorder.add(course.store.runs.save_window, item.id, assessment)
-        progress = course.progress(windows=int(position not in item.unfinished_windows))
+        await course.recorder.write_shared(course.store.runs.save_window, item.id, assessment)
+        progress = course.update_progress(windows=int(position not in item.unfinished_windows))
         if failed:
             kind = (assessment.score.reason or "").split(":", 1)[0]
             course.emit(WindowFailed(course.row.id, item.id, position, kind, progress))
@@ -310,25 +312,25 @@ async def _store_windows(
     return failures
 
 
-async def _finished(
-    course: Course,
+async def _finish_item(
+    course: RunExecution,
     item: ItemId,
     state: ItemState,
     reason: str | None,
     conclusion: str | None = None,
-    checked: CheckedItem | None = None,
+    checked: ItemCheckResult | None = None,
     *,
     incomplete: bool = False,
 ) -> None:
     finish = course.store.runs.finish_item
-    await course.recorder.add(finish, item, state, reason, conclusion, checked)
+    await course.recorder.write_shared(finish, item, state, reason, conclusion, checked)
     if checked is None and state is not ItemState.SKIPPED:
         await course.checks.check_stored(item)
-    progress = course.progress(**{state.value: 1, "incomplete": int(incomplete)})
+    progress = course.update_progress(**{state.value: 1, "incomplete": int(incomplete)})
     course.emit(ItemFinished(course.row.id, item, state, progress, incomplete))
 
 
-def same_metric(row: RunRow, examples: Sequence[Example]) -> Metric[Any]:
+def rebuild_metric(row: RunRow, examples: Sequence[Example]) -> Metric[Any]:
     """Build the run's metric and see that it still asks the same.
 
     Raises:
@@ -356,7 +358,7 @@ def check_judge(row: RunRow, redact: Redact | None) -> None:
         ConfigError: It is not.
     """
     spec = row.spec
-    calibration = calibration_of(spec.calibration)
+    calibration = read_run_calibration(spec.calibration)
     now = judge_fingerprint(spec.judge, spec.base_url, redact=redact, calibration=calibration)
     if now != spec.judge_fingerprint:
         raise ConfigError(
@@ -365,7 +367,7 @@ def check_judge(row: RunRow, redact: Redact | None) -> None:
         )
 
 
-def judge_of(row: RunRow, around: Circumstances) -> AbstractAsyncContextManager[Judge]:
+def open_run_judge(row: RunRow, around: RunEnvironment) -> AbstractAsyncContextManager[Judge]:
     """Open the judge a run was begun with.
 
     Raises:
@@ -377,15 +379,15 @@ def judge_of(row: RunRow, around: Circumstances) -> AbstractAsyncContextManager[
         base_url=row.spec.base_url,
         timeout_s=around.timeout_s,
         redact=around.redact,
-        calibration=calibration_of(row.spec.calibration),
+        calibration=read_run_calibration(row.spec.calibration),
         log_prompts=around.log_prompts,
     )
 
 
-def _last_totals(row: RunRow, latest: Progress) -> Progress:
+def _make_last_progress(row: RunRow, latest: RunProgress) -> RunProgress:
     """Read a run's totals from the store, and add what only this process knows of its calls."""
     return replace(
-        _totals(row),
+        _progress_from_row(row),
         calls=latest.calls,
         calls_again=latest.calls_again,
         calls_stored=latest.calls_stored,
@@ -393,9 +395,9 @@ def _last_totals(row: RunRow, latest: Progress) -> Progress:
     )
 
 
-def _totals(row: RunRow) -> Progress:
+def _progress_from_row(row: RunRow) -> RunProgress:
     """Read a run's totals from the store."""
-    return Progress(
+    return RunProgress(
         conversations=row.conversations,
         done=row.done,
         failed=row.failed,
@@ -410,7 +412,7 @@ def _totals(row: RunRow) -> Progress:
     )
 
 
-def _calls_of(row: RunRow) -> RunTotals:
+def _call_totals_from_row(row: RunRow) -> RunTotals:
     """Read what a run's calls came to from the store."""
     return RunTotals(
         row.calls,

@@ -13,9 +13,9 @@ from faithtui.engine.runs.events import (
     Draining,
     EventSink,
     ItemFinished,
-    Progress,
     RunEnded,
     RunEvent,
+    RunProgress,
     RunStarted,
     StoreTroubled,
     WayChanged,
@@ -26,7 +26,7 @@ from faithtui.store.records import ItemState, RunRow, RunState
 _log = logging.getLogger("faithtui.run")
 
 
-def logged(emit: EventSink, row: RunRow) -> EventSink:
+def log_events(emit: EventSink, row: RunRow) -> EventSink:
     """Write events into the log, and hand them on.
 
     Args:
@@ -34,17 +34,17 @@ def logged(emit: EventSink, row: RunRow) -> EventSink:
         row: The run they are of.
     """
 
-    def heard(event: RunEvent) -> None:
-        line = line_of(event, row)
+    def on_event(event: RunEvent) -> None:
+        line = format_event(event, row)
         if line is not None:
             level, words = line
             _log.log(level, "run %d: %s", row.id, words)
         emit(event)
 
-    return heard
+    return on_event
 
 
-def line_of(event: RunEvent, row: RunRow) -> tuple[int, str] | None:
+def format_event(event: RunEvent, row: RunRow) -> tuple[int, str] | None:
     """Give a level and the words for an event; None where there is nothing to say."""
     match event:
         case RunStarted(progress=progress):
@@ -52,7 +52,8 @@ def line_of(event: RunEvent, row: RunRow) -> tuple[int, str] | None:
             return logging.INFO, (
                 f"started: {spec.metric} by {spec.judge_title} "
                 f"at {spec.base_url or 'its own address'}, "
-                f"{progress.finished} of {progress.conversations} conversations before, "
+                f"{progress.finished_conversations} of {progress.conversations} "
+                "conversations before, "
                 f"{spec.concurrency} at once"
             )
         case CallRetried(step=step, error=error, wait_s=wait_s, status=status):
@@ -76,13 +77,13 @@ def line_of(event: RunEvent, row: RunRow) -> tuple[int, str] | None:
             return logging.INFO, "nothing more is asked; waiting for answers on their way"
         case RunEnded(state=state, reason=reason, progress=progress):
             level = logging.INFO if state is RunState.DONE else logging.WARNING
-            why = f" ({told(reason)})" if reason else ""
-            return level, f"{state.value}{why}: {_totals(progress)}"
+            why = f" ({redact_reason(reason)})" if reason else ""
+            return level, f"{state.value}{why}: {_format_totals(progress)}"
         case _:
             return None
 
 
-def told(reason: str) -> str:
+def redact_reason(reason: str) -> str:
     """Give the reason why a run ended, without what may be anybody's text.
 
     Only our own errors are told in their words: those of a bug may quote what it stumbled over.
@@ -95,7 +96,7 @@ def told(reason: str) -> str:
     return reason if is_ours else name
 
 
-def _totals(progress: Progress) -> str:
+def _format_totals(progress: RunProgress) -> str:
     return (
         f"{progress.done} done, {progress.failed} failed, {progress.skipped} skipped of "
         f"{progress.conversations}; {progress.calls} calls, {progress.calls_stored} from the "

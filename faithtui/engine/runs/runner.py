@@ -13,29 +13,29 @@ from faithtui.domain.judging.error_sentences import MOST_SAID
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.engine.batches import batch_run
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.budget import Budget, Caps, Spent
+from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
 from faithtui.engine.calls.costs import TablePrices
-from faithtui.engine.calls.image_hosts import check_run
+from faithtui.engine.calls.image_hosts import check_run_image_hosts
 from faithtui.engine.calls.leases import Leases, NoLeases
-from faithtui.engine.calls.output_format_fallback import Ladder
+from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
-from faithtui.engine.review.examples import kept
+from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.runs.control import MOST_CONCURRENT, RunControl
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import CallRetried, Draining, EventSink, RunStarted, WayChanged
-from faithtui.engine.runs.recorder import StoreImages, StoreReplies
+from faithtui.engine.runs.recorder import StoreImages, StoreReplyCache
 from faithtui.engine.runs.run_execution import (
-    Course,
-    Ending,
+    RunEnding,
+    RunExecution,
     judge_item,
-    judge_of,
-    same_metric,
-    to_its_end,
+    open_run_judge,
+    rebuild_metric,
+    run_to_end,
 )
 from faithtui.errors import JudgeError, StoreError
-from faithtui.judges.base import Judge, Rung
+from faithtui.judges.base import Judge, OutputFormat
 from faithtui.metrics.base import STOPS_THE_RUN
-from faithtui.metrics.concurrency import together
+from faithtui.metrics.concurrency import await_all
 from faithtui.store.records import PendingItem, RunState, RunTotals
 from faithtui.store.store import Store
 
@@ -43,7 +43,7 @@ _PAGE = 500
 """Conversations that are read at once of those still to be judged."""
 
 
-async def execute(
+async def execute_run(
     store: Store,
     run: RunId,
     emit: EventSink,
@@ -52,7 +52,7 @@ async def execute(
     retry_unfinished: bool = False,
     tell: Callable[[str], None] = lambda steps: None,
     control: RunControl | None = None,
-    around: Circumstances | None = None,
+    around: RunEnvironment | None = None,
 ) -> RunState:
     """Judge everything in a run that is not judged yet.
 
@@ -79,14 +79,14 @@ async def execute(
         StoreError: The store cannot be written; what was written stays.
         CancelledError: Let through after the run is marked as cancelled.
     """
-    around = around or Circumstances()
-    UnstoredReplies(store.path).read_back(store)
+    around = around or RunEnvironment()
+    UnstoredReplies(store.path).recover_into_store(store)
     row = store.runs.row(run)
-    metric = same_metric(row, kept(store, row.spec.examples))
-    check_run(store, row, around.image_hosts, with_unfinished=retry_unfinished)
+    metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
+    check_run_image_hosts(store, row, around.image_hosts, with_unfinished=retry_unfinished)
     if judge is None:
         if row.spec.batch:
-            return await batch_run.advance(
+            return await batch_run.advance_run(
                 store,
                 run,
                 emit,
@@ -95,44 +95,46 @@ async def execute(
                 control=control,
                 around=around,
             )
-        judge = judge_of(row, around)
+        judge = open_run_judge(row, around)
     if retry_unfinished:
         store.runs.reopen_unfinished(run)
         row = store.runs.row(run)
     opening = judge
 
-    async def through(course: Course) -> Ending:
+    async def open_and_judge(course: RunExecution) -> RunEnding:
         async with opening as opened:
-            return await _through(course, opened, around)
+            return await _judge_pending_items(course, opened, around)
 
     control = control or RunControl(row.spec.concurrency)
-    return await to_its_end(
-        store, row, metric, control, emit, tell, through, image_hosts=around.image_hosts
+    return await run_to_end(
+        store, row, metric, control, emit, tell, open_and_judge, image_hosts=around.image_hosts
     )
 
 
-async def _through(course: Course, judge: Judge, around: Circumstances) -> Ending:
+async def _judge_pending_items(
+    course: RunExecution, judge: Judge, around: RunEnvironment
+) -> RunEnding:
     store, row = course.store, course.row
-    course.waiting = _pending(store, row.id)
+    course.pending_items = _iterate_pending(store, row.id)
     # Who asks what matters where an answer costs something, and so does room for the answer.
     leases: Leases = course.leases if judge.account else NoLeases()
-    room = course.recorder.unstored.reserve() if judge.account else contextlib.nullcontext()
+    room = course.recorder.unstored.hold_reserve() if judge.account else contextlib.nullcontext()
     with room:
-        asker = _asker(course, judge, around, leases)
+        asker = _make_asker(course, judge, around, leases)
         await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
-        course.emit(RunStarted(row.id, course.progress()))
+        course.emit(RunStarted(row.id, course.update_progress()))
         left = row.conversations - row.done - row.failed - row.skipped
         workers = min(MOST_CONCURRENT, left)
         try:
-            await together(_worker(course, asker) for _ in range(workers))
+            await await_all(_run_worker(course, asker) for _ in range(workers))
         except STOPS_THE_RUN as error:
-            await _landed(course, asker)
+            await _drain_answers(course, asker)
             return RunState.STOPPED, str(error)
         except StoreError as error:
-            await _landed(course, asker)
-            raise course.recorder.unstored.explain(error) from error
+            await _drain_answers(course, asker)
+            raise course.recorder.unstored.explain_error(error) from error
         except BaseException:  # cancelled, or nobody hears the events: answers are paid for still
-            await _landed(course, asker)
+            await _drain_answers(course, asker)
             raise
         finally:
             await asker.aclose()
@@ -143,63 +145,67 @@ async def _through(course: Course, judge: Judge, around: Circumstances) -> Endin
     return RunState.DONE, None
 
 
-def _pending(store: Store, run: RunId) -> Iterator[PendingItem]:
+def _iterate_pending(store: Store, run: RunId) -> Iterator[PendingItem]:
     """Give what is still to be judged, read little by little: there may be a million of them."""
     last: ItemId | None = None
-    while page := store.runs.pending(run, after=last, limit=_PAGE):
+    while page := store.runs.list_pending(run, after=last, limit=_PAGE):
         yield from page
         last = page[-1].id
 
 
-async def _landed(course: Course, asker: Asker) -> None:
+async def _drain_answers(course: RunExecution, asker: Asker) -> None:
     """Wait for the answers on their way, which are paid for."""
     if course.control.tally.in_flight:
-        course.emit(Draining(course.row.id, course.progress()))
+        course.emit(Draining(course.row.id, course.update_progress()))
     await asker.drain()
 
 
-def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) -> Asker:
+def _make_asker(
+    course: RunExecution, judge: Judge, around: RunEnvironment, leases: Leases
+) -> Asker:
     store, row, control = course.store, course.row, course.control
     budget = control.budget = Budget(
-        Caps(row.spec.budget_nusd, row.spec.budget_tokens),
-        Spent(row.cost_nusd, row.tokens_in + row.tokens_out),
+        BudgetCaps(row.spec.budget_nusd, row.spec.budget_tokens),
+        Expense(row.cost_nusd, row.tokens_in + row.tokens_out),
     )
 
-    def retried(step: str, error: JudgeError, wait_s: float) -> None:
-        said = visible_line(error.said, MOST_SAID)
+    def emit_retry(step: str, error: JudgeError, wait_s: float) -> None:
+        said = visible_line(error.provider_message, MOST_SAID)
         kind = type(error).__name__
-        course.emit(CallRetried(row.id, step, kind, wait_s, course.progress(), error.status, said))
+        course.emit(
+            CallRetried(row.id, step, kind, wait_s, course.update_progress(), error.status, said)
+        )
 
-    def stepped(left: Rung, taken: Rung) -> None:
-        course.emit(WayChanged(row.id, left.value, taken.value, course.progress()))
+    def emit_format_change(left: OutputFormat, taken: OutputFormat) -> None:
+        course.emit(WayChanged(row.id, left.value, taken.value, course.update_progress()))
 
-    def counted(totals: RunTotals) -> None:
+    def set_totals(totals: RunTotals) -> None:
         course.totals = totals
-        budget.tell(Spent(totals.cost_nusd, totals.tokens_in + totals.tokens_out))
+        budget.set_spent(Expense(totals.cost_nusd, totals.tokens_in + totals.tokens_out))
 
-    def found(rung: Rung) -> None:
+    def remember_format(rung: OutputFormat) -> None:
         # Nobody waits for it: it only saves the next run some questions.
-        store.submit(store.calls.remember, judge.fingerprint, rung.value)
+        store.submit(store.calls.remember_output_format, judge.fingerprint, rung.value)
 
-    known = store.calls.memory(judge.fingerprint) if judge.rungs else None
-    control.limiter = around.traffic.limiter(judge.account)
+    known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
+    control.limiter = around.rate_limiters.get_limiter(judge.account)
     return Asker(
         judge,
-        StoreReplies(course.recorder, judge.ref, row.id, leases.holder, counted),
+        StoreReplyCache(course.recorder, judge.ref, row.id, leases.holder, set_totals),
         slots=control.requests,
         tally=control.tally,
-        ladder=Ladder(
+        ladder=OutputFormatFallback(
             judge.ref,
             judge.rungs,
-            known=None if known is None else Rung(known),
-            on_known=found,
-            on_step=stepped,
+            known=None if known is None else OutputFormat(known),
+            on_known=remember_format,
+            on_step=emit_format_change,
         ),
         limiter=control.limiter,
         budget=budget,
         pricing=TablePrices(around.prices, row.spec.judge, row.spec.base_url),
         leases=leases,
-        on_retry=retried,
+        on_retry=emit_retry,
         pause=around.sleep,
         pace=course.metric.pace,
         load_image=StoreImages(store, row.spec.judge, around.image_hosts),
@@ -207,11 +213,11 @@ def _asker(course: Course, judge: Judge, around: Circumstances, leases: Leases) 
     )
 
 
-async def _worker(course: Course, asker: Asker) -> None:
+async def _run_worker(course: RunExecution, asker: Asker) -> None:
     """Take conversations until there is none: a million of them are never a million tasks."""
     while True:
         async with course.control.conversations:
-            item = next(course.waiting, None)
+            item = next(course.pending_items, None)
             if item is None:
                 return
             await judge_item(course, asker, item)

@@ -8,7 +8,7 @@ from faithtui.domain.verdicts import Assessment, Conclusion
 from faithtui.metrics.base import MetricSpec
 
 
-def steps_of(
+def format_steps(
     title: str, spec: MetricSpec, assessments: Sequence[Assessment], conclusion: Conclusion
 ) -> str:
     """Tell what was found in each window, in order, and what came of it.
@@ -22,10 +22,12 @@ def steps_of(
     Returns:
         Lines safe for a terminal, without a line break at the end.
     """
-    return "\n".join(visible_line(line) for line in _lines(title, spec, assessments, conclusion))
+    return "\n".join(
+        visible_line(line) for line in _format_lines(title, spec, assessments, conclusion)
+    )
 
 
-def _lines(
+def _format_lines(
     title: str, spec: MetricSpec, assessments: Sequence[Assessment], conclusion: Conclusion
 ) -> Iterator[str]:
     yield f"{spec.title} of {title}"
@@ -42,16 +44,16 @@ def _lines(
             yield f"      - {verdict.label or 'no verdict'}: {verdict.claim.text}{reason}"
             if verdict.word is not None and verdict.word != verdict.label:
                 yield f"        the judge wrote: {verdict.word}"
-        yield f"    score: {score_words(assessment.score)}"
+        yield f"    score: {format_score(assessment.score)}"
         if assessment.reason:
             yield f"    reason: {assessment.reason}"
     outcome = {None: "", True: ", passed", False: ", not passed"}[conclusion.success]
-    yield f"  score: {score_words(conclusion.score)}{outcome}"
+    yield f"  score: {format_score(conclusion.score)}{outcome}"
     if conclusion.reason:
         yield f"  reason: {conclusion.reason}"
 
 
-def score_words(score: Score) -> str:
+def format_score(score: Score) -> str:
     """Write a score, or why there is none."""
     if score.value is None:
         return f"{score.state.value}: {score.reason}"

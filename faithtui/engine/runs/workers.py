@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.calls.leases import is_gone
+from faithtui.engine.calls.leases import is_worker_gone
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store, utc_now
 
@@ -44,7 +44,9 @@ def mark_interrupted(
     if not running:
         return rows
     now = clock()
-    worked_on = {each.run for each in store.calls.workers(running) if not is_gone(each, now)}
+    worked_on = {
+        each.run for each in store.calls.list_workers(running) if not is_worker_gone(each, now)
+    }
     # Whoever ended meanwhile has taken its entry away and said how: that is read again.
     ended = {run: store.runs.row(run).state for run in running if run not in worked_on}
     return tuple(

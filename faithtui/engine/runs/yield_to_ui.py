@@ -15,7 +15,7 @@ _AT_LEAST_S: Final = 0.02
 """Seconds a run goes on between two rests, so that keys without end make it slow and not still."""
 
 
-class _Asking(Coroutine[Any, Any, Any]):
+class _YieldingCoroutine(Coroutine[Any, Any, Any]):
     """A coroutine that asks before each of its steps."""
 
     __slots__ = ("_ask", "_inner")
@@ -38,7 +38,7 @@ class _Asking(Coroutine[Any, Any, Any]):
         return self._inner.__await__()
 
 
-class Courtesy:
+class UiYielder:
     """Decides when tasks of one event loop rest.
 
     Args:
@@ -56,19 +56,21 @@ class Courtesy:
         self._until = 0.0
         self._next = 0.0
 
-    def give_way(self, seconds: float) -> None:
+    def rest_for(self, seconds: float) -> None:
         """Let tasks rest from now on for so long. Any thread."""
         self._until = self._seconds() + seconds
 
     def install(self, loop: asyncio.AbstractEventLoop) -> None:
         """Make every task that is begun on a loop from now on ask before each step."""
 
-        def begun(loop: asyncio.AbstractEventLoop, coroutine: Any, **how: Any) -> asyncio.Task[Any]:
-            return asyncio.Task(_Asking(coroutine, self.ask), loop=loop, **how)
+        def make_task(
+            loop: asyncio.AbstractEventLoop, coroutine: Any, **how: Any
+        ) -> asyncio.Task[Any]:
+            return asyncio.Task(_YieldingCoroutine(coroutine, self.wait_for_turn), loop=loop, **how)
 
-        loop.set_task_factory(begun)
+        loop.set_task_factory(make_task)
 
-    def ask(self) -> None:
+    def wait_for_turn(self) -> None:
         """Come back when a step may be taken."""
         now = self._seconds()
         if self._next <= now < self._until:

@@ -11,11 +11,11 @@ from pathlib import Path
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import JsonRecord, read_json_lines, read_json_records
-from faithtui.formats.readers.neutral import conversation_from
+from faithtui.formats.readers.neutral import conversation_from_json
 
 
 @dataclass(frozen=True, slots=True)
-class RecordRead:
+class ParsedRecord:
     """What one line of a file gave, or one element of its array."""
 
     line: int
@@ -33,7 +33,7 @@ class RecordRead:
 
 def read_records(
     path: Path, source: str | None = None, *, with_arrays: bool = True
-) -> Iterator[RecordRead]:
+) -> Iterator[ParsedRecord]:
     """Read the conversations of a file and keep where each one stood.
 
     Args:
@@ -50,24 +50,24 @@ def read_records(
     name = source_name(path) if source is None else source
     read = read_json_records if with_arrays else read_json_lines
     for each in read(path):
-        yield _read(each, path, name)
+        yield _parse_record(each, path, name)
         del each  # a large one is not held while the next one is read
 
 
-def _read(each: JsonRecord, path: Path, source: str) -> RecordRead:
+def _parse_record(each: JsonRecord, path: Path, source: str) -> ParsedRecord:
     found: Conversation | InputError
     images: Mapping[str, bytes] = {}
     if isinstance(each.found, InputError):
         found = each.found
     else:
         try:
-            read = conversation_from(
+            read = conversation_from_json(
                 each.found, source=source, path=path, line=each.line, record=each.record
             )
             found, images = read.conversation, read.images
         except InputError as error:
             found = error
-    return RecordRead(each.line, each.record, each.end, each.size, found, images)
+    return ParsedRecord(each.line, each.record, each.end, each.size, found, images)
 
 
 def read_conversations(

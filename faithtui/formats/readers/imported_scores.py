@@ -11,14 +11,14 @@ from faithtui.agreement.imported_scores.conventions import is_comparable
 from faithtui.agreement.imported_scores.units import ScoredConversation, kind_of, unit_of
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
-from faithtui.formats.json_lines import shortened
+from faithtui.formats.json_lines import describe_json
 from faithtui.formats.readers.conversations import read_records
 
 SCORES = "reference_judges"
 ASSIGNED = "annotators_assigned"
 
 
-def read_scored(path: Path) -> Iterator[ScoredConversation]:
+def read_scored_conversations(path: Path) -> Iterator[ScoredConversation]:
     """Read the conversations of a file with the scores that came with them.
 
     `reference_judges` holds a number per judge, which is the last answer's, or an object of
@@ -52,9 +52,9 @@ def read_scored(path: Path) -> Iterator[ScoredConversation]:
         try:
             _check_labels(conversation)
             scored = ScoredConversation(
-                conversation, _scores(conversation), _assigned(conversation)
+                conversation, _read_scores(conversation), _read_assigned_annotators(conversation)
             )
-        except _Refused as error:
+        except _FieldError as error:
             raise InputError(error.reason, path=path, line=line.line, field=error.field) from error
         labels += len(conversation.ratings)
         yield scored
@@ -66,7 +66,7 @@ def read_scored(path: Path) -> Iterator[ScoredConversation]:
         )
 
 
-class _Refused(Exception):
+class _FieldError(Exception):
     """A field that does not fit; the caller adds file and line."""
 
     def __init__(self, field: str, reason: str) -> None:
@@ -84,55 +84,60 @@ def _check_labels(conversation: Conversation) -> None:
         name = (rating.scale, rating.annotator, kind_of(rating), *unit_of(rating))
         before = seen.setdefault(name, number)
         if before != number:
-            raise _Refused(
+            raise _FieldError(
                 f"human_labels[{number}]",
-                f"is a second label of {shortened(rating.annotator)} on what human_labels[{before}]"
-                f" is about, on the scale {shortened(rating.scale)}; keep one of them",
+                f"is a second label of {describe_json(rating.annotator)} on what "
+                f"human_labels[{before}]"
+                f" is about, on the scale {describe_json(rating.scale)}; keep one of them",
             )
 
 
-def _scores(conversation: Conversation) -> dict[str, dict[int, float]]:
+def _read_scores(conversation: Conversation) -> dict[str, dict[int, float]]:
     given = conversation.metadata.get(SCORES, {})
     assert isinstance(given, dict)  # the neutral shape takes nothing else
-    return {judge: _by_turn(judge, value, conversation) for judge, value in given.items()}
+    return {
+        judge: _read_scores_by_turn(judge, value, conversation) for judge, value in given.items()
+    }
 
 
-def _by_turn(judge: str, value: object, conversation: Conversation) -> dict[int, float]:
+def _read_scores_by_turn(judge: str, value: object, conversation: Conversation) -> dict[int, float]:
     """Read the scores of one judge; null is a score that is not there."""
     field = f"{SCORES}.{judge}"
     answers = [place for place, turn in enumerate(conversation.turns) if turn.role == "assistant"]
     if not isinstance(value, dict):
-        score = _number(value, field, "a number, or an object of numbers by position of the turn")
+        score = _read_number(
+            value, field, "a number, or an object of numbers by position of the turn"
+        )
         if score is not None and not answers:
-            raise _Refused(field, "is a score, but there is no assistant turn it could be of")
+            raise _FieldError(field, "is a score, but there is no assistant turn it could be of")
         return {} if score is None else {answers[-1]: score}
     names = {str(place): place for place in answers}
     found: dict[int, float] = {}
     for name, each in value.items():
         if name not in names:
-            raise _Refused(
+            raise _FieldError(
                 f"{field}.{name}",
-                f"is of turn {shortened(name)}; expected the position of an assistant turn, "
+                f"is of turn {describe_json(name)}; expected the position of an assistant turn, "
                 f"counted from 0: {', '.join(names) or 'there is none'}",
             )
-        score = _number(each, f"{field}.{name}", "a number, or null where there is no score")
+        score = _read_number(each, f"{field}.{name}", "a number, or null where there is no score")
         if score is not None:
             found[names[name]] = score
     return found
 
 
-def _number(value: object, field: str, expected: str) -> float | None:
+def _read_number(value: object, field: str, expected: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _Refused(field, f"is {shortened(value)}; expected {expected}")
+        raise _FieldError(field, f"is {describe_json(value)}; expected {expected}")
     try:
         return float(value)
     except OverflowError as error:
-        raise _Refused(field, "is a number too large to compare; expected a score") from error
+        raise _FieldError(field, "is a number too large to compare; expected a score") from error
 
 
-def _assigned(conversation: Conversation) -> frozenset[str] | None:
+def _read_assigned_annotators(conversation: Conversation) -> frozenset[str] | None:
     """Read whose labels count; whole numbers are names too, as among the labels."""
     given = conversation.metadata.get(ASSIGNED)
     if given is None:
@@ -140,8 +145,8 @@ def _assigned(conversation: Conversation) -> frozenset[str] | None:
     if not isinstance(given, list) or not all(
         isinstance(name, str | int) and not isinstance(name, bool) for name in given
     ):
-        raise _Refused(
+        raise _FieldError(
             f"metadata.{ASSIGNED}",
-            f"is {shortened(given)}; expected a list of the names of those whose labels count",
+            f"is {describe_json(given)}; expected a list of the names of those whose labels count",
         )
     return frozenset(map(str, given))

@@ -33,8 +33,8 @@ from faithtui.domain.conversation import (
 from faithtui.domain.judging.image_addresses import format_address
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import InputError
-from faithtui.formats.images import Gallery
-from faithtui.formats.json_lines import shortened
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.json_lines import describe_json
 
 GROUP_KEYS = ("conversation_id", "passage_group", "knowledge_group")
 """Metadata that says what belongs together; the first that is there counts."""
@@ -116,7 +116,7 @@ class _Image(_Line):
                 raise PydanticCustomError(
                     "image",
                     "has {names}; expected exactly one of `path`, `url` and `base64`",
-                    {"names": _listed(names)},
+                    {"names": _format_names(names)},
                 )
         return value
 
@@ -140,7 +140,7 @@ class _Context(_Line):
             raise PydanticCustomError(
                 "context",
                 "has {names}; expected exactly one of `text`, `context` and `content`",
-                {"names": _listed(names)},
+                {"names": _format_names(names)},
             )
         return {**value, "text": value[names[0]]}
 
@@ -209,7 +209,7 @@ class _Conversation(_Line):
     reference_judges: dict[str, object] | None = None
 
 
-class _Refused(Exception):
+class _FieldError(Exception):
     """A field that is well formed but does not fit the rest of the line."""
 
     def __init__(self, field: str, reason: str) -> None:
@@ -219,7 +219,7 @@ class _Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadConversation:
+class ParsedConversation:
     """A conversation, and the bytes of its images."""
 
     conversation: Conversation
@@ -227,14 +227,14 @@ class ReadConversation:
     """By SHA-256; images known by their address alone are not there."""
 
 
-def conversation_from(
+def conversation_from_json(
     found: Mapping[str, object],
     *,
     source: str,
     path: Path | None = None,
     line: int | None = None,
     record: int | None = None,
-) -> ReadConversation:
+) -> ParsedConversation:
     """Build a conversation from a JSON object in the neutral shape.
 
     Without an `id`, the key is the hash of the turns. `context` is read as `retrieval_context`,
@@ -252,52 +252,56 @@ def conversation_from(
     Raises:
         InputError: A field is missing or wrong, or an image cannot be had; the first is named.
     """
-    gallery = Gallery(None if path is None else path.parent)
+    gallery = ImageCollector(None if path is None else path.parent)
     try:
         read = _Conversation.model_validate(found)
         turns = tuple(
-            _turn(turn, f"turns[{position}]", gallery) for position, turn in enumerate(read.turns)
+            _make_turn(turn, f"turns[{position}]", gallery)
+            for position, turn in enumerate(read.turns)
         )
         key = content_hash(turns) if read.id is None else read.id
         conversation = Conversation(
             source=source,
             key=key,
             turns=turns,
-            group=_group(read.metadata or {}, source, key),
-            metadata=_metadata(read),
-            ratings=tuple(_ratings(read.human_labels or (), turns)),
+            group=_find_group(read.metadata or {}, source, key),
+            metadata=_merge_metadata(read),
+            ratings=tuple(_make_ratings(read.human_labels or (), turns)),
         )
-        return ReadConversation(conversation, gallery.data)
+        return ParsedConversation(conversation, gallery.data)
     except ValidationError as error:
-        field, reason = _sentence(error.errors(include_url=False)[0], found)
-    except _Refused as error:
+        field, reason = _describe_validation_error(error.errors(include_url=False)[0], found)
+    except _FieldError as error:
         field, reason = error.field, error.reason
     raise InputError(reason, path=path, line=line, record=record, field=field or None)
 
 
-def _turn(read: _Turn, field: str, gallery: Gallery) -> Turn:
-    images = _images(read.images, field, gallery)
+def _make_turn(read: _Turn, field: str, gallery: ImageCollector) -> Turn:
+    images = _read_images(read.images, field, gallery)
     if read.retrieval_context is None:
         return Turn(read.role, read.content, images=images)
     documents = tuple(
         Document(
             item.text,
             item.source,
-            _images(item.images, f"{field}.retrieval_context[{place}]", gallery),
+            _read_images(item.images, f"{field}.retrieval_context[{place}]", gallery),
         )
         for place, item in enumerate(read.retrieval_context)
     )
     return Turn(read.role, read.content, documents, images)
 
 
-def _images(read: Sequence[_Image] | None, field: str, gallery: Gallery) -> tuple[Image, ...]:
+def _read_images(
+    read: Sequence[_Image] | None, field: str, gallery: ImageCollector
+) -> tuple[Image, ...]:
     """Read the images of a turn or of a document, in order."""
     return tuple(
-        _image(each, f"{field}.images[{place}]", gallery) for place, each in enumerate(read or ())
+        _read_image(each, f"{field}.images[{place}]", gallery)
+        for place, each in enumerate(read or ())
     )
 
 
-def _image(read: _Image, field: str, gallery: Gallery) -> Image:
+def _read_image(read: _Image, field: str, gallery: ImageCollector) -> Image:
     """Read one image.
 
     Raises:
@@ -306,32 +310,32 @@ def _image(read: _Image, field: str, gallery: Gallery) -> Image:
     try:
         if read.base64 is not None:
             name, shown = "base64", ""
-            return gallery.from_base64(read.base64, read.media_type)
+            return gallery.add_base64(read.base64, read.media_type)
         if read.path is not None:
-            name, shown = "path", f"is {shortened(read.path)}, which "
-            return gallery.from_path(read.path, read.media_type)
+            name, shown = "path", f"is {describe_json(read.path)}, which "
+            return gallery.add_path(read.path, read.media_type)
         # Nothing that may be a secret: messages end up in logs.
-        name, shown = "url", f"is {shortened(format_address(read.url or ''))}, which "
-        return gallery.from_url(read.url or "", read.media_type)
+        name, shown = "url", f"is {describe_json(format_address(read.url or ''))}, which "
+        return gallery.add_url(read.url or "", read.media_type)
     except InputError as error:
-        raise _Refused(f"{field}.{name}", f"{shown}{error.reason}") from error
+        raise _FieldError(f"{field}.{name}", f"{shown}{error.reason}") from error
 
 
-def _group(metadata: Mapping[str, object], source: str, key: str) -> str:
+def _find_group(metadata: Mapping[str, object], source: str, key: str) -> str:
     """Name what the conversation must stay together with; the kind keeps equal numbers apart."""
     for kind in GROUP_KEYS:
         value = metadata.get(kind)
         if value is None or value == "":
             continue
         if isinstance(value, bool | dict | list):
-            raise _Refused(
-                f"metadata.{kind}", f"is {shortened(value)}; expected a string or a number"
+            raise _FieldError(
+                f"metadata.{kind}", f"is {describe_json(value)}; expected a string or a number"
             )
         return f"{kind}:{value}"
     return f"{source}/{key}"
 
 
-def _metadata(read: _Conversation) -> dict[str, object]:
+def _merge_metadata(read: _Conversation) -> dict[str, object]:
     """Add to the metadata what the line says elsewhere and nobody reads."""
     added: dict[str, object] = {}
     if read.reference_judges:
@@ -344,11 +348,11 @@ def _metadata(read: _Conversation) -> dict[str, object]:
     given = read.metadata or {}
     for name in added:
         if name in given:
-            raise _Refused(f"metadata.{name}", "is a name faithtui needs here; rename it")
+            raise _FieldError(f"metadata.{name}", "is a name faithtui needs here; rename it")
     return {**given, **added}
 
 
-def _ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Iterator[Rating]:
+def _make_ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Iterator[Rating]:
     """Turn human labels into ratings; those a machine gave are no person's and are left out.
 
     Raises:
@@ -359,29 +363,29 @@ def _ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Iterator[R
             continue
         field = f"human_labels[{number}]"
         if not 0 <= label.turn < len(turns):
-            raise _Refused(
+            raise _FieldError(
                 f"{field}.turn",
                 f"is {label.turn}; expected 0 to {len(turns) - 1}, the positions of the turns",
             )
         turn = turns[label.turn]
         if turn.role != "assistant":
-            raise _Refused(
+            raise _FieldError(
                 f"{field}.turn", f"is {label.turn}, a {turn.role} turn; expected an assistant turn"
             )
         for name, text, limit in (
             ("annotator", label.annotator, REVIEWER),
             ("note", label.note or "", NOTE),
         ):
-            problem = limit.problem(len(text))
+            problem = limit.find_problem(len(text))
             if problem is not None:
-                raise _Refused(f"{field}.{name}", problem)
+                raise _FieldError(f"{field}.{name}", problem)
         yield Rating(
             turn=label.turn,
             annotator=label.annotator,
             scale=label.scale,
             label=label.label,
             claim=label.span.text if label.span else None,
-            span=_span(label.span, label.turn, turn.content, field) if label.span else None,
+            span=_find_span(label.span, label.turn, turn.content, field) if label.span else None,
             note=label.note,
         )
 
@@ -390,30 +394,33 @@ def _is_machine_made(label: _HumanLabel) -> bool:
     return label.origin == "model"
 
 
-def _span(read: _Span, position: int, content: str, field: str) -> Span | None:
+def _find_span(read: _Span, position: int, content: str, field: str) -> Span | None:
     """Give the place of a claim in its answer; None when it is not a literal piece."""
     if not read.text.strip():
-        raise _Refused(f"{field}.span.text", "is blank; expected the statement that was labelled")
+        raise _FieldError(
+            f"{field}.span.text", "is blank; expected the statement that was labelled"
+        )
     if read.start is None or read.end is None:
         return None
     where = f"turns[{position}].content"
     if not 0 <= read.start < read.end <= len(content):
-        raise _Refused(
+        raise _FieldError(
             f"{field}.span",
             f"is {read.start} to {read.end}; expected a range inside the {len(content)} "
             f"characters of {where}",
         )
     piece = content[read.start : read.end]
     if piece != read.text:
-        raise _Refused(
+        raise _FieldError(
             f"{field}.span.text",
-            f"is {shortened(read.text)}, but {where} has {shortened(piece)} at {read.start} to "
+            f"is {describe_json(read.text)}, but {where} has {describe_json(piece)} at "
+            f"{read.start} to "
             f"{read.end}; offsets count Unicode characters",
         )
     return Span(read.start, read.end)
 
 
-def _sentence(error: ErrorDetails, found: Mapping[str, object]) -> tuple[str, str]:
+def _describe_validation_error(error: ErrorDetails, found: Mapping[str, object]) -> tuple[str, str]:
     """Say where and what is wrong, in our words."""
     loc = error["loc"]
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
@@ -423,17 +430,17 @@ def _sentence(error: ErrorDetails, found: Mapping[str, object]) -> tuple[str, st
     name = f"{loc[-2]}[]" if isinstance(loc[-1], int) else str(loc[-1])
     match error["type"]:
         case "missing" if len(loc) == 1:
-            state = f"is missing (found {_listed(found)})"
+            state = f"is missing (found {_format_names(found)})"
         case "missing":
             state = "is missing"
         case "string_too_short" | "too_short":
             state = "is empty"
         case _:
-            state = f"is {shortened(error['input'])}"
+            state = f"is {describe_json(error['input'])}"
     return field, f"{state}; expected {_EXPECTED[name]}"
 
 
-def _listed(names: Collection[str]) -> str:
+def _format_names(names: Collection[str]) -> str:
     """Write up to five names for a message."""
     if not names:
         return "none"

@@ -61,23 +61,23 @@ def ragas_json(answers: Sequence[AnnotatedAnswer]) -> str:
     Args:
         answers: Those without a score are left out: ragas wants a number.
     """
-    samples = [_sample(each, each.score) for each in answers if each.score is not None]
+    samples = [_sample_json(each, each.score) for each in answers if each.score is not None]
     return json.dumps({METRIC: samples}, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
 
 
-def _sample(answer: AnnotatedAnswer, score: float) -> dict[str, object]:
+def _sample_json(answer: AnnotatedAnswer, score: float) -> dict[str, object]:
     fair = [each for each in answer.statements if each.human is not None]
     texts = [each.text for each in answer.statements]
     left = [each.text for each in fair]
     judged = [
-        _inferred(each.text, each.judge_reason, each.judge)
+        _inference_json(each.text, each.judge_reason, each.judge)
         for each in fair
         if each.judge is not None
     ]
     decided = [
-        _inferred(each.text, each.judge_reason, each.judge)
+        _inference_json(each.text, each.judge_reason, each.judge)
         if each.human is each.judge
-        else _inferred(each.text, each.human_reason, each.human)
+        else _inference_json(each.text, each.human_reason, each.human)
         for each in fair
     ]
     return {
@@ -88,12 +88,12 @@ def _sample(answer: AnnotatedAnswer, score: float) -> dict[str, object]:
         },
         "metric_output": score,
         "prompts": {
-            STATEMENTS: _prompt(
+            STATEMENTS: _prompt_json(
                 {"question": answer.question, "answer": answer.answer},
                 {"statements": texts},
                 {"statements": left},
             ),
-            INFERENCE: _prompt(
+            INFERENCE: _prompt_json(
                 {"context": "\n".join(answer.contexts), "statements": left},
                 {"statements": judged},
                 {"statements": decided},
@@ -104,7 +104,7 @@ def _sample(answer: AnnotatedAnswer, score: float) -> dict[str, object]:
     }
 
 
-def _prompt(
+def _prompt_json(
     asked: dict[str, object], said: dict[str, object], edited: dict[str, object]
 ) -> dict[str, object]:
     return {
@@ -114,5 +114,5 @@ def _prompt(
     }
 
 
-def _inferred(statement: str, reason: str, inferred: bool | None) -> dict[str, object]:
+def _inference_json(statement: str, reason: str, inferred: bool | None) -> dict[str, object]:
     return {"statement": statement, "reason": reason, "verdict": int(bool(inferred))}

@@ -19,13 +19,13 @@ from faithtui.judges.deadlines import Deadline
 from faithtui.judges.providers.anthropic_judge import AnthropicMessages
 from faithtui.judges.providers.batch_protocol import (
     SLOWEST,
-    BatchWire,
-    WiredBatches,
+    BatchApi,
+    BatchApiClient,
     belongs_to,
     check_size,
-    custom_id_of,
-    moment_or_none,
-    wire_ids,
+    make_wire_ids,
+    parse_time_or_none,
+    read_custom_id,
 )
 from faithtui.judges.providers.batches import BatchResult, BatchStatus
 from faithtui.judges.providers.endpoints import Endpoint
@@ -33,7 +33,7 @@ from faithtui.judges.providers.http_exchange import (
     PATIENCE,
     RawAnswer,
     count_or_none,
-    http_client,
+    make_http_client,
     object_or_empty,
     text_or_none,
 )
@@ -67,13 +67,13 @@ _STATUSES: Final = {
 Source: Anthropic's guide to errors.
 """
 
-_UNASKED: Final = {
+_NOT_ASKED_REASONS: Final = {
     "expired": "the batch ran out of time",
     "canceled": "the batch was cancelled",
 }
 
 
-class AnthropicBatches(WiredBatches):
+class AnthropicBatches(BatchApiClient):
     """Message Batches. See `BatchClient`."""
 
     most_requests = MOST_REQUESTS
@@ -88,11 +88,11 @@ class AnthropicBatches(WiredBatches):
         redact: Redact | None,
         deadline: Deadline,
     ) -> None:
-        client = http_client(endpoint, key)
+        client = make_http_client(endpoint, key)
         messages = AnthropicMessages(endpoint, client)
         self._sdk = messages.sdk
         super().__init__(
-            BatchWire(
+            BatchApi(
                 endpoint,
                 key,
                 client,
@@ -105,28 +105,28 @@ class AnthropicBatches(WiredBatches):
 
     def size(self, request: JudgeRequest) -> int:
         """Say how many bytes a question takes in the request."""
-        return len(json.dumps({"custom_id": "x" * 64, "params": self._wire.body(request)})) + 1
+        return len(json.dumps({"custom_id": "x" * 64, "params": self._api.make_body(request)})) + 1
 
     async def submit(self, uid: str, requests: Sequence[tuple[str, JudgeRequest]]) -> str:
         """Send all questions in one request. See `BatchClient.submit`."""
-        ids = wire_ids(uid, requests, self.most_requests)
+        ids = make_wire_ids(uid, requests, self.most_requests)
         size = sum(self.size(each) for _, each in requests)
         check_size(size, self.most_bytes)
-        made = await self._wire.offered(
+        made = await self._api.call_batch_api(
             lambda: self._sdk.messages.batches.with_raw_response.create(
                 requests=[
-                    {"custom_id": name, "params": self._params(each)}
+                    {"custom_id": name, "params": self._make_params(each)}
                     for name, (_, each) in zip(ids, requests, strict=True)
                 ],
                 timeout=PATIENCE,
             ),
             extra_s=size / SLOWEST,
         )
-        return self._wire.id_in(made.body)
+        return self._api.read_id(made.body)
 
     async def status(self, batch_id: str) -> BatchStatus:
         """Ask how far it is. See `BatchClient.status`."""
-        return _status(await self._retrieved(batch_id))
+        return _read_status(await self._retrieve_batch(batch_id))
 
     async def find(
         self,
@@ -138,9 +138,9 @@ class AnthropicBatches(WiredBatches):
     ) -> str | None:
         """Look into the results of batches that may be it. See `BatchClient.find`."""
         undecided: str | None = None
-        async for batch in self._wire.newest(self._page, since):
-            batch_id = self._wire.id_in(batch)
-            status = _status(batch)
+        async for batch in self._api.list_newest(self._fetch_page, since):
+            batch_id = self._api.read_id(batch)
+            status = _read_status(batch)
             if batch_id in known or status.total != total:
                 continue
             if status.state == "working":
@@ -158,33 +158,35 @@ class AnthropicBatches(WiredBatches):
         self, batch_id: str, *, plain: Collection[str] = (), pictured: Collection[str] = ()
     ) -> AsyncGenerator[BatchResult]:
         """Read the file of results. See `BatchClient.results`."""
-        if _status(await self._retrieved(batch_id)).state == "working":
-            raise self._wire.unfinished(batch_id)
-        async for line in self._lines(batch_id):
-            custom_id = custom_id_of(text_or_none(line.get("custom_id")) or "")
+        if _read_status(await self._retrieve_batch(batch_id)).state == "working":
+            raise self._api.make_unfinished_error(batch_id)
+        async for line in self._read_lines(batch_id):
+            custom_id = read_custom_id(text_or_none(line.get("custom_id")) or "")
             yield (
                 custom_id,
-                self._result(line, is_plain=custom_id in plain, with_images=custom_id in pictured),
+                self._read_result(
+                    line, is_plain=custom_id in plain, with_images=custom_id in pictured
+                ),
             )
 
     async def cancel(self, batch_id: str) -> None:
         """Ask the provider to stop. See `BatchClient.cancel`."""
-        await self._wire.about(
+        await self._api.call_about_batch(
             batch_id,
             lambda: self._sdk.messages.batches.with_raw_response.cancel(batch_id, timeout=PATIENCE),
         )
 
-    def _params(self, request: JudgeRequest) -> "MessageCreateParamsNonStreaming":
+    def _make_params(self, request: JudgeRequest) -> "MessageCreateParamsNonStreaming":
         # It is what `AnthropicMessages.body` returns, seen through what both providers share.
-        return cast("MessageCreateParamsNonStreaming", self._wire.body(request))
+        return cast("MessageCreateParamsNonStreaming", self._api.make_body(request))
 
-    async def _page(self, after: str | None) -> RawAnswer:
+    async def _fetch_page(self, after: str | None) -> RawAnswer:
         return await self._sdk.messages.batches.with_raw_response.list(
             limit=100, after_id=after or anthropic.omit, timeout=PATIENCE
         )
 
-    async def _retrieved(self, batch_id: str) -> dict[str, object]:
-        envelope = await self._wire.about(
+    async def _retrieve_batch(self, batch_id: str) -> dict[str, object]:
+        envelope = await self._api.call_about_batch(
             batch_id,
             lambda: self._sdk.messages.batches.with_raw_response.retrieve(
                 batch_id, timeout=PATIENCE
@@ -194,35 +196,35 @@ class AnthropicBatches(WiredBatches):
 
     async def _has_results_of(self, batch_id: str, uid: str) -> bool:
         """Whether the first result is one of the batch with this uid."""
-        async with aclosing(self._lines(batch_id)) as lines:
+        async with aclosing(self._read_lines(batch_id)) as lines:
             async for line in lines:
                 return belongs_to(text_or_none(line.get("custom_id")) or "", uid)
         return False
 
-    def _lines(self, batch_id: str) -> AsyncGenerator[dict[str, object]]:
+    def _read_lines(self, batch_id: str) -> AsyncGenerator[dict[str, object]]:
         # Not at the address the batch names for its results: the key is for this host alone.
         place = f"/v1/messages/batches/{quote(batch_id, safe='')}/results"
         version = self._sdk.default_headers.get("anthropic-version")
         headers = {"anthropic-version": version} if isinstance(version, str) else {}
-        return self._wire.lines(f"{self._wire.endpoint.base_url}{place}", headers, batch_id)
+        return self._api.read_lines(f"{self._api.endpoint.base_url}{place}", headers, batch_id)
 
-    def _result(
+    def _read_result(
         self, line: dict[str, object], *, is_plain: bool, with_images: bool
     ) -> JudgeReply | JudgeError:
         result = object_or_empty(line.get("result"))
         kind = text_or_none(result.get("type")) or ""
         if kind == "succeeded":
-            return self._wire.reply(200, result.get("message"), None, is_plain=is_plain)
+            return self._api.read_reply(200, result.get("message"), None, is_plain=is_plain)
         if kind == "errored":
             body = object_or_empty(result.get("error"))
             name = text_or_none(object_or_empty(body.get("error")).get("type")) or ""
-            return self._wire.reply(
+            return self._api.read_reply(
                 _STATUSES.get(name, 500), body, None, is_plain=is_plain, with_images=with_images
             )
-        return self._wire.unasked(_UNASKED.get(kind, kind or "no reason"))
+        return self._api.make_not_asked_error(_NOT_ASKED_REASONS.get(kind, kind or "no reason"))
 
 
-def _status(batch: dict[str, object]) -> BatchStatus:
+def _read_status(batch: dict[str, object]) -> BatchStatus:
     said = object_or_empty(batch.get("request_counts"))
     counts = {name: count_or_none(count) or 0 for name, count in said.items()}
     return BatchStatus(
@@ -230,5 +232,5 @@ def _status(batch: dict[str, object]) -> BatchStatus:
         done=counts.get("succeeded", 0),
         failed=sum(counts.get(name, 0) for name in ("errored", "canceled", "expired")),
         total=sum(counts.values()),
-        expires_at=moment_or_none(batch.get("expires_at")),
+        expires_at=parse_time_or_none(batch.get("expires_at")),
     )

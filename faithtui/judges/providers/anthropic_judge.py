@@ -11,9 +11,14 @@ import anthropic
 import httpx2
 
 from faithtui.errors import JudgeRequestRejected
-from faithtui.judges.base import ImageData, JudgeRequest, Rung, Stop, Usage
+from faithtui.judges.base import ImageData, JudgeRequest, OutputFormat, StopReason, Usage
 from faithtui.judges.images import address_of, base64_of
-from faithtui.judges.output_formats import TOOL_DESCRIPTION, name_of, prompt_of, rung_of
+from faithtui.judges.output_formats import (
+    TOOL_DESCRIPTION,
+    choose_output_format,
+    make_prompt,
+    make_schema_name,
+)
 from faithtui.judges.providers.endpoints import Endpoint
 from faithtui.judges.providers.http_exchange import (
     PATIENCE,
@@ -22,7 +27,7 @@ from faithtui.judges.providers.http_exchange import (
     object_or_empty,
     text_or_none,
 )
-from faithtui.judges.providers.provider_judge import Said
+from faithtui.judges.providers.provider_judge import ModelReply
 from faithtui.judges.providers.secret import NO_KEY
 from faithtui.judges.reply_parser import clean_text
 
@@ -31,11 +36,11 @@ if TYPE_CHECKING:
     from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 
 _STOPS = {
-    "end_turn": Stop.OK,
-    "stop_sequence": Stop.OK,
-    "max_tokens": Stop.LENGTH,
-    "model_context_window_exceeded": Stop.LENGTH,
-    "refusal": Stop.REFUSAL,
+    "end_turn": StopReason.OK,
+    "stop_sequence": StopReason.OK,
+    "max_tokens": StopReason.LENGTH,
+    "model_context_window_exceeded": StopReason.LENGTH,
+    "refusal": StopReason.REFUSAL,
 }
 
 _MediaType = Literal["image/jpeg", "image/png", "image/gif", "image/webp"]
@@ -79,11 +84,11 @@ class AnthropicMessages:
         return anthropic.AnthropicError
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
+    def rungs(self) -> tuple[OutputFormat, ...]:
         """All but one: the API knows no JSON without a schema."""
-        return (Rung.SCHEMA, Rung.TOOL, Rung.TEXT)
+        return (OutputFormat.SCHEMA, OutputFormat.TOOL, OutputFormat.TEXT)
 
-    async def put(self, request: JudgeRequest) -> RawAnswer:
+    async def send(self, request: JudgeRequest) -> RawAnswer:
         """Put exactly one request on the wire.
 
         Raises:
@@ -96,22 +101,22 @@ class AnthropicMessages:
             messages=(),
             # What is given by its name the SDK compares with its type, member by member, which
             # for a schema takes longer than the rest of a request. This goes over those.
-            extra_body=self.body(request),
+            extra_body=self.make_body(request),
             # Given explicitly: at its default the SDK refuses long answers.
             timeout=PATIENCE,
         )
 
-    def body(self, request: JudgeRequest) -> "MessageCreateParamsNonStreaming":
+    def make_body(self, request: JudgeRequest) -> "MessageCreateParamsNonStreaming":
         """Write the request's body.
 
         Raises:
             JudgeRequestRejected: The API has no way to say it.
         """
-        rung = rung_of(request, self.rungs)
+        rung = choose_output_format(request, self.rungs)
         body: MessageCreateParamsNonStreaming = {
             "model": self._endpoint.model,
             "max_tokens": request.max_tokens,
-            "messages": [_message(request, rung)],
+            "messages": [_make_message(request, rung)],
         }
         system = clean_text(request.system)
         if system:
@@ -119,12 +124,12 @@ class AnthropicMessages:
             body["system"] = [
                 {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
             ]
-        if rung is Rung.SCHEMA:
+        if rung is OutputFormat.SCHEMA:
             # What the API cannot enforce (counts, lengths, bounds) moves into the descriptions.
             schema = anthropic.transform_schema(dict(request.schema or {}))
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
-        elif rung is Rung.TOOL:
-            name = name_of(request)
+        elif rung is OutputFormat.TOOL:
+            name = make_schema_name(request)
             body["tools"] = [
                 {
                     "name": name,
@@ -140,19 +145,19 @@ class AnthropicMessages:
             }
         return body
 
-    def read(self, body: dict[str, object], rung: Rung | None) -> Said | None:
+    def read_reply(self, body: dict[str, object], rung: OutputFormat | None) -> ModelReply | None:
         """Find what the model said; None when there is no content."""
         content = body.get("content")
         if not isinstance(content, list):
             return None
         blocks = [object_or_empty(block) for block in content]
-        call = _input(blocks) if rung is Rung.TOOL else None
+        call = _read_tool_input(blocks) if rung is OutputFormat.TOOL else None
         reason = text_or_none(body.get("stop_reason")) or ""
         has_called = call is not None and reason == "tool_use"
-        return Said(
-            text=call or "".join(_text(block) for block in blocks),
-            stop=Stop.OK if has_called else _STOPS.get(reason, Stop.OTHER),
-            usage=_usage(body.get("usage")),
+        return ModelReply(
+            text=call or "".join(_read_text(block) for block in blocks),
+            stop=StopReason.OK if has_called else _STOPS.get(reason, StopReason.OTHER),
+            usage=_read_usage(body.get("usage")),
         )
 
     async def aclose(self) -> None:
@@ -160,17 +165,17 @@ class AnthropicMessages:
         await self._client.close()
 
 
-def _message(request: JudgeRequest, rung: Rung | None) -> "MessageParam":
-    prompt = prompt_of(request, rung)
+def _make_message(request: JudgeRequest, rung: OutputFormat | None) -> "MessageParam":
+    prompt = make_prompt(request, rung)
     if not request.images:
         return {"role": "user", "content": prompt}
     blocks: list[TextBlockParam | ImageBlockParam] = [{"type": "text", "text": prompt}]
     for image in request.images:
-        blocks += _blocks(image)
+        blocks += _make_image_blocks(image)
     return {"role": "user", "content": blocks}
 
 
-def _blocks(image: ImageData) -> list["TextBlockParam | ImageBlockParam"]:
+def _make_image_blocks(image: ImageData) -> list["TextBlockParam | ImageBlockParam"]:
     """An image behind the mark the prompt calls it by."""
     mark: TextBlockParam = {"type": "text", "text": image.mark}
     data = base64_of(image)
@@ -188,18 +193,18 @@ def _blocks(image: ImageData) -> list["TextBlockParam | ImageBlockParam"]:
     ]
 
 
-def _input(blocks: list[dict[str, object]]) -> str | None:
+def _read_tool_input(blocks: list[dict[str, object]]) -> str | None:
     """Read the call a judge was forced to make, as JSON; None when it made none."""
     inputs = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
     return "\n".join(json.dumps(each, ensure_ascii=False) for each in inputs) or None
 
 
-def _text(block: dict[str, object]) -> str:
+def _read_text(block: dict[str, object]) -> str:
     """Read a text block; thinking and everything else is no part of the answer."""
     return text_or_none(block.get("text")) or "" if block.get("type") == "text" else ""
 
 
-def _usage(usage: object) -> Usage:
+def _read_usage(usage: object) -> Usage:
     """Add up the input: the provider's `input_tokens` leaves out what the cache wrote and read."""
     counts = object_or_empty(usage)
     fresh = count_or_none(counts.get("input_tokens"))

@@ -11,8 +11,8 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from faithtui.errors import ConfigError
-from faithtui.judges.providers.endpoints import OTHER_HOST_KEY, PROVIDERS, Endpoint, endpoint_of
-from faithtui.judges.providers.provider_errors import provider_sentence
+from faithtui.judges.providers.endpoints import OTHER_HOST_KEY, PROVIDERS, Endpoint, parse_endpoint
+from faithtui.judges.providers.provider_errors import find_provider_message
 from faithtui.judges.providers.secret import NO_KEY, Secret
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class _KeyringUnusable(Exception):
     """There is no keyring, or it does not open; says why."""
 
 
-def key_for(endpoint: Endpoint, environ: Mapping[str, str]) -> Secret:
+def load_key(endpoint: Endpoint, environ: Mapping[str, str]) -> Secret:
     """Take the key for an address.
 
     Args:
@@ -48,11 +48,11 @@ def key_for(endpoint: Endpoint, environ: Mapping[str, str]) -> Secret:
             characters that no header can carry.
     """
     variable = endpoint.key_variable
-    value, source = _found(endpoint, environ)
+    value, source = _find_key(endpoint, environ)
     if source is None:
         if endpoint.is_official:
             raise ConfigError(
-                f"judge {endpoint.ref} needs a key: {how_to_give(variable)}, or use --judge"
+                f"judge {endpoint.ref} needs a key: {describe_key_places(variable)}, or use --judge"
                 " offline, which needs none"
             )
         return Secret(NO_KEY)
@@ -63,17 +63,17 @@ def key_for(endpoint: Endpoint, environ: Mapping[str, str]) -> Secret:
     return Secret(value)
 
 
-def key_source(ref: str, base_url: str | None, environ: Mapping[str, str]) -> KeySource | None:
+def find_key_source(ref: str, base_url: str | None, environ: Mapping[str, str]) -> KeySource | None:
     """Say where a judge's key would come from; None when there is none, or none is needed.
 
     Raises:
         ConfigError: `ref` is no judge, or the address cannot be used.
     """
-    endpoint = endpoint_of(ref, base_url)
-    return None if endpoint is None else _found(endpoint, environ)[1]
+    endpoint = parse_endpoint(ref, base_url)
+    return None if endpoint is None else _find_key(endpoint, environ)[1]
 
 
-def how_to_give(variable: str) -> str:
+def describe_key_places(variable: str) -> str:
     """Tell both ways to provide a key."""
     return (
         f"set the environment variable {variable}, or keep the key in the system's keyring"
@@ -97,7 +97,7 @@ def store_key(variable: str, value: str) -> None:
             f"the key for {variable} is empty, or holds spaces or characters no key has;"
             " copy it again"
         )
-    _in_keyring(variable, lambda: _keyring().set_password(SERVICE, variable, value))
+    _use_keyring(variable, lambda: _open_keyring().set_password(SERVICE, variable, value))
 
 
 def forget_key(variable: str) -> bool:
@@ -110,17 +110,17 @@ def forget_key(variable: str) -> bool:
         ConfigError: No such variable, or no keyring that opens.
     """
 
-    def forget() -> bool:
-        keyring = _keyring()
+    def delete_password() -> bool:
+        keyring = _open_keyring()
         if keyring.get_password(SERVICE, variable) is None:
             return False
         keyring.delete_password(SERVICE, variable)
         return True
 
-    return _in_keyring(variable, forget)
+    return _use_keyring(variable, delete_password)
 
 
-def _found(endpoint: Endpoint, environ: Mapping[str, str]) -> tuple[str, KeySource | None]:
+def _find_key(endpoint: Endpoint, environ: Mapping[str, str]) -> tuple[str, KeySource | None]:
     variable = endpoint.key_variable
     value = environ.get(variable, "").strip()
     if value:
@@ -128,7 +128,7 @@ def _found(endpoint: Endpoint, environ: Mapping[str, str]) -> tuple[str, KeySour
     if endpoint.is_local:
         return "", None
     try:
-        stored = _asked(lambda: _keyring().get_password(SERVICE, variable))
+        stored = _run_in_thread(lambda: _open_keyring().get_password(SERVICE, variable))
     except _KeyringUnusable:
         # Whoever has no keyring has no key in it.
         return "", None
@@ -140,13 +140,13 @@ def _can_be_sent(value: str) -> bool:
     return value.isascii() and value.isprintable() and " " not in value
 
 
-def _in_keyring(variable: str, work: Callable[[], T]) -> T:
+def _use_keyring(variable: str, work: Callable[[], T]) -> T:
     if variable not in VARIABLES:
         raise ConfigError(
             f"no judge takes a key called {variable}; expected one of {', '.join(VARIABLES)}"
         )
     try:
-        return _asked(work)
+        return _run_in_thread(work)
     except _KeyringUnusable as error:
         raise ConfigError(
             f"the system's keyring cannot be used: {error}."
@@ -154,14 +154,14 @@ def _in_keyring(variable: str, work: Callable[[], T]) -> T:
         ) from error
 
 
-def _keyring() -> "KeyringBackend":
+def _open_keyring() -> "KeyringBackend":
     # Slow to import, and needed only by those who keep keys in it.
     import keyring
 
     return keyring.get_keyring()
 
 
-def _asked(work: Callable[[], T]) -> T:
+def _run_in_thread(work: Callable[[], T]) -> T:
     """Let the keyring work on a thread of its own, which is left behind if it never answers.
 
     Raises:
@@ -183,5 +183,5 @@ def _asked(work: Callable[[], T]) -> T:
         raise _KeyringUnusable(f"it did not answer within {PATIENCE_S:g} s") from error
     # As above.
     except Exception as error:
-        reason = provider_sentence(str(error)) or type(error).__name__
+        reason = find_provider_message(str(error)) or type(error).__name__
         raise _KeyringUnusable(reason) from error

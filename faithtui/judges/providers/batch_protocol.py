@@ -20,22 +20,22 @@ from faithtui.errors import (
     JudgeUnavailable,
     JudgeUnsupported,
 )
-from faithtui.judges.base import JudgeReply, JudgeRequest, RateLimits, Rung
+from faithtui.judges.base import JudgeReply, JudgeRequest, OutputFormat, RateLimits
 from faithtui.judges.deadlines import Deadline
 from faithtui.judges.providers.endpoints import Endpoint
 from faithtui.judges.providers.http_exchange import (
     PATIENCE,
     Envelope,
     RawAnswer,
-    exchange,
+    call_provider,
     object_or_empty,
     text_or_none,
-    translated,
+    translate_error,
 )
-from faithtui.judges.providers.provider_errors import failure, provider_sentence
-from faithtui.judges.providers.provider_judge import Dialect, reply_in
+from faithtui.judges.providers.provider_errors import find_provider_message, make_judge_error
+from faithtui.judges.providers.provider_judge import Dialect, read_judge_reply
 from faithtui.judges.providers.secret import Secret
-from faithtui.judges.redaction import Redact, redacted, redacted_fingerprint
+from faithtui.judges.redaction import Redact, add_redaction_to_fingerprint, redact_request
 
 Call = Callable[[], Awaitable[RawAnswer]]
 """Puts one request on the wire."""
@@ -59,7 +59,7 @@ _CUSTOM_ID = re.compile(r"[A-Za-z0-9_-]{1,31}")
 _NO_SUCH_PATH = {404, 405, 501}
 
 
-class BatchWire:
+class BatchApi:
     """One model's Batch API, as far as the providers agree."""
 
     def __init__(
@@ -95,18 +95,18 @@ class BatchWire:
     @property
     def fingerprint(self) -> str:
         """That of the judge asked singly."""
-        return redacted_fingerprint(self.endpoint.fingerprint, self._redact)
+        return add_redaction_to_fingerprint(self.endpoint.fingerprint, self._redact)
 
     @property
     def account(self) -> str:
         """Provider, host and key."""
         return f"{self.endpoint.provider.name} {self.endpoint.host} {self._key.digest()}"
 
-    def body(self, request: JudgeRequest) -> Mapping[str, object]:
+    def make_body(self, request: JudgeRequest) -> Mapping[str, object]:
         """Write a question as it would be sent singly, bound to its schema."""
-        return self._dialect.body(replace(redacted(request, self._redact), rung=None))
+        return self._dialect.make_body(replace(redact_request(request, self._redact), rung=None))
 
-    async def call(self, call: Call, *, extra_s: float = 0.0) -> Envelope:
+    async def make_call(self, call: Call, *, extra_s: float = 0.0) -> Envelope:
         """Make one request about batches.
 
         Args:
@@ -116,7 +116,7 @@ class BatchWire:
         Raises:
             JudgeError: As `exchange`.
         """
-        return await exchange(
+        return await call_provider(
             call,
             self.endpoint,
             self._key,
@@ -125,7 +125,7 @@ class BatchWire:
             deadline=self._deadline,
         )
 
-    async def offered(self, call: Call, *, extra_s: float = 0.0) -> Envelope:
+    async def call_batch_api(self, call: Call, *, extra_s: float = 0.0) -> Envelope:
         """Make a request that every Batch API answers.
 
         Raises:
@@ -133,7 +133,7 @@ class BatchWire:
             JudgeError: As `exchange`.
         """
         try:
-            return await self.call(call, extra_s=extra_s)
+            return await self.make_call(call, extra_s=extra_s)
         except JudgeError as error:
             if error.status not in _NO_SUCH_PATH:
                 raise
@@ -143,7 +143,7 @@ class BatchWire:
                 status=error.status,
             ) from error
 
-    async def about(self, batch_id: str, call: Call) -> Envelope:
+    async def call_about_batch(self, batch_id: str, call: Call) -> Envelope:
         """Make a request about one batch.
 
         Raises:
@@ -151,13 +151,13 @@ class BatchWire:
             JudgeError: As `exchange`.
         """
         try:
-            return await self.call(call)
+            return await self.make_call(call)
         except JudgeError as error:
             if error.status != 404:
                 raise
-            raise self.gone(batch_id) from error
+            raise self.make_gone_error(batch_id) from error
 
-    def gone(self, batch_id: str) -> JudgeRequestRejected:
+    def make_gone_error(self, batch_id: str) -> JudgeRequestRejected:
         """Make the error for a batch the provider does not have."""
         return JudgeRequestRejected(
             f"{self.endpoint.host} does not have the batch {batch_id}, or not any more;"
@@ -165,7 +165,7 @@ class BatchWire:
             status=404,
         )
 
-    async def newest(
+    async def list_newest(
         self, page: Callable[[str | None], Awaitable[RawAnswer]], since: datetime
     ) -> AsyncGenerator[dict[str, object]]:
         """List batches, the newest first, back to a time.
@@ -176,27 +176,27 @@ class BatchWire:
 
         Raises:
             JudgeUnavailable: There are too many.
-            JudgeError: As `offered`.
+            JudgeError: As `call_batch_api`.
         """
         after: str | None = None
         for _ in range(MOST_PAGES):
-            envelope = await self.offered(partial(page, after))
+            envelope = await self.call_batch_api(partial(page, after))
             listed = envelope.body.get("data")
             batches = [object_or_empty(each) for each in listed] if isinstance(listed, list) else []
             for batch in batches:
                 yield batch
             if not batches or envelope.body.get("has_more") is not True:
                 return
-            made = moment_or_none(batches[-1].get("created_at"))
+            made = parse_time_or_none(batches[-1].get("created_at"))
             if made is not None and made < since - _CLOCKS_DIFFER:
                 return
-            after = self.id_in(batches[-1])
+            after = self.read_id(batches[-1])
         raise JudgeUnavailable(
             f"{self.endpoint.host} has more than {MOST_PAGES * 100:,} batches since"
             f" {since:%Y-%m-%d %H:%M}, too many to look for one; resume the run later"
         )
 
-    def id_in(self, body: Mapping[str, object]) -> str:
+    def read_id(self, body: Mapping[str, object]) -> str:
         """Read the id of a file or a batch.
 
         Raises:
@@ -207,11 +207,11 @@ class BatchWire:
             raise JudgeUnavailable(f"{self.endpoint.host} answered without an id")
         return found
 
-    def unfinished(self, batch_id: str) -> JudgeRequestRejected:
+    def make_unfinished_error(self, batch_id: str) -> JudgeRequestRejected:
         """Make the error for results that are asked for too early."""
         return JudgeRequestRejected(f"the batch {batch_id} is still at work; ask again later")
 
-    async def lines(
+    async def read_lines(
         self, url: str, headers: Mapping[str, str], batch_id: str
     ) -> AsyncGenerator[dict[str, object]]:
         """Read a file of JSON objects, one a line, while it arrives.
@@ -237,7 +237,7 @@ class BatchWire:
                 if response.status_code != 200:
                     async with self._deadline(self._timeout_s):
                         await response.aread()
-                    raise self._refused(response, batch_id)
+                    raise self._make_refused_error(response, batch_id)
                 chunks = response.aiter_bytes()
                 pending = bytearray()
                 while True:
@@ -246,7 +246,7 @@ class BatchWire:
                     if complete is None:
                         break
                     for line in complete:
-                        found = _object(line)
+                        found = _parse_object(line)
                         if found is not None:
                             yield found
                         elif line.strip():
@@ -259,7 +259,7 @@ class BatchWire:
                 f" {self._timeout_s:g} s"
             ) from error
         except httpx2.HTTPError as error:
-            raise translated(error, self.endpoint, self._key) from error
+            raise translate_error(error, self.endpoint, self._key) from error
         if spoilt:
             lines = "1 line" if spoilt == 1 else f"{spoilt:,} lines"
             raise JudgeUnavailable(
@@ -267,7 +267,7 @@ class BatchWire:
                 " them again"
             )
 
-    def reply(
+    def read_reply(
         self,
         status: int,
         body: object,
@@ -285,24 +285,24 @@ class BatchWire:
             is_plain: The question had no schema.
             with_images: It was about a conversation with images.
         """
-        rung = None if is_plain else Rung.SCHEMA
+        rung = None if is_plain else OutputFormat.SCHEMA
         answer = object_or_empty(body)
         if status >= 400 or answer.get("error"):
             said = json.dumps(body)
             code = status if status >= 400 else 502
-            return failure(
+            return make_judge_error(
                 code, {}, said, self.endpoint, self._key, with_images=with_images, rung=rung
             )
         name = request_id or text_or_none(answer.get("id"))
         envelope = Envelope(answer, status, name, 0, RateLimits())
         try:
-            return reply_in(envelope, self._dialect, self.endpoint, rung)
+            return read_judge_reply(envelope, self._dialect, self.endpoint, rung)
         except JudgeError as error:
             return error
 
-    def unasked(self, why: str) -> JudgeError:
+    def make_not_asked_error(self, why: str) -> JudgeError:
         """Make the error for a question that was in a batch and was not asked."""
-        reason = provider_sentence(why, self._key)
+        reason = find_provider_message(why, self._key)
         return JudgeUnavailable(
             f"{self.endpoint.host} did not ask this question: {reason}. It can be asked again"
         )
@@ -311,15 +311,15 @@ class BatchWire:
         """Close the connections. Safe to call twice."""
         await self._dialect.aclose()
 
-    def _refused(self, response: httpx2.Response, batch_id: str) -> JudgeError:
+    def _make_refused_error(self, response: httpx2.Response, batch_id: str) -> JudgeError:
         if response.status_code == 404:
-            return self.gone(batch_id)
-        return failure(
+            return self.make_gone_error(batch_id)
+        return make_judge_error(
             response.status_code, response.headers, response.text, self.endpoint, self._key
         )
 
 
-class WiredBatches:
+class BatchApiClient:
     """What a `BatchClient` is over a wire, whatever the provider."""
 
     most_requests: int
@@ -327,25 +327,25 @@ class WiredBatches:
     most_bytes: int
     """Bytes of its questions."""
 
-    def __init__(self, wire: BatchWire) -> None:
-        self._wire = wire
+    def __init__(self, wire: BatchApi) -> None:
+        self._api = wire
 
     @property
     def fingerprint(self) -> str:
         """That of the judge asked singly."""
-        return self._wire.fingerprint
+        return self._api.fingerprint
 
     @property
     def account(self) -> str:
         """Provider, host and key."""
-        return self._wire.account
+        return self._api.account
 
     async def aclose(self) -> None:
         """Close the connections. Safe to call twice."""
-        await self._wire.aclose()
+        await self._api.aclose()
 
 
-def wire_ids(uid: str, requests: Sequence[tuple[str, JudgeRequest]], most: int) -> list[str]:
+def make_wire_ids(uid: str, requests: Sequence[tuple[str, JudgeRequest]], most: int) -> list[str]:
     """Name the questions of a batch so that any of its results tells which batch it is.
 
     Raises:
@@ -376,12 +376,12 @@ def check_size(size: int, most: int) -> None:
         )
 
 
-def custom_id_of(wire_id: str) -> str:
-    """Undo `wire_ids` for one question."""
+def read_custom_id(wire_id: str) -> str:
+    """Undo `make_wire_ids` for one question."""
     return wire_id.partition("-")[2]
 
 
-def moment_or_none(value: object) -> datetime | None:
+def parse_time_or_none(value: object) -> datetime | None:
     """Read a time: seconds since 1970, or ISO 8601; None when it is neither."""
     try:
         if isinstance(value, int):
@@ -418,7 +418,7 @@ async def _next_lines(chunks: AsyncIterator[bytes], pending: bytearray) -> list[
     return [last] if last else None
 
 
-def _object(line: bytes) -> dict[str, object] | None:
+def _parse_object(line: bytes) -> dict[str, object] | None:
     try:
         found: object = json.loads(line)
     except (ValueError, RecursionError):

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 from faithtui.errors import ConfigError, JudgeError, JudgeUnsupported
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
-from faithtui.judges.providers.api_keys import key_for
-from faithtui.judges.providers.endpoints import Endpoint, endpoint_of
+from faithtui.judges.providers.api_keys import load_key
+from faithtui.judges.providers.endpoints import Endpoint, parse_endpoint
 from faithtui.judges.providers.secret import NO_KEY, Secret
 from faithtui.judges.redaction import Redact
 
@@ -168,14 +168,14 @@ class BatchClient(Protocol):
 class QuestionFile(Protocol):
     """Questions and answers as lines of the files of OpenAI's Batch API, which others read too."""
 
-    def line(self, wire_id: str, request: JudgeRequest) -> bytes:
+    def format_question(self, wire_id: str, request: JudgeRequest) -> bytes:
         """Write a question, with its line feed.
 
         Raises:
             JudgeRequestRejected: The protocol has no way to say it, or the redaction hook fails.
         """
 
-    def result(
+    def read_result(
         self, line: Mapping[str, object], *, is_plain: bool, with_images: bool = False
     ) -> JudgeReply | JudgeError:
         """Read what came of a question.
@@ -200,13 +200,15 @@ def open_question_file(
     Raises:
         ConfigError: It does not, or as `open_judge`.
     """
-    endpoint = endpoint_of(ref, base_url)
+    endpoint = parse_endpoint(ref, base_url)
     if endpoint is None or endpoint.provider.protocol != "openai":
         raise ConfigError(
             f"questions to {ref} cannot be written in OpenAI's form; choose a judge that speaks its"
             " protocol, such as openai:MODEL or vllm:MODEL"
         )
-    return _opened(lambda: _openai_batches(endpoint, Secret(NO_KEY), 0.0, redact, after_seconds))
+    return _open_and_close(
+        lambda: _make_openai_batches(endpoint, Secret(NO_KEY), 0.0, redact, after_seconds)
+    )
 
 
 def check_batches(ref: str, base_url: str | None = None) -> None:
@@ -216,7 +218,7 @@ def check_batches(ref: str, base_url: str | None = None) -> None:
         ConfigError: Its questions are answered in this program or by a package; or as `open_judge`,
             but for the key.
     """
-    if endpoint_of(ref, base_url) is None:
+    if parse_endpoint(ref, base_url) is None:
         raise ConfigError(
             f"judge {ref} takes no batches: run without --batch, or choose openai:MODEL or"
             " anthropic:MODEL"
@@ -246,18 +248,18 @@ def open_batches(
         JudgeUnsupported: This judge has no Batch API.
         ConfigError: As `open_judge`.
     """
-    endpoint = endpoint_of(ref, base_url)
+    endpoint = parse_endpoint(ref, base_url)
     if endpoint is None or endpoint.provider.host is None:
         raise JudgeUnsupported(
             f"judge {ref} has no Batch API: run without --batch, or choose openai:MODEL or"
             " anthropic:MODEL"
         )
-    key = key_for(endpoint, os.environ if environ is None else environ)
-    return _opened(lambda: _client(endpoint, key, timeout_s, redact, deadline))
+    key = load_key(endpoint, os.environ if environ is None else environ)
+    return _open_and_close(lambda: _make_client(endpoint, key, timeout_s, redact, deadline))
 
 
 @asynccontextmanager
-async def _opened(make: Callable[[], ClientT]) -> AsyncGenerator[ClientT]:
+async def _open_and_close(make: Callable[[], ClientT]) -> AsyncGenerator[ClientT]:
     client = make()
     try:
         yield client
@@ -265,7 +267,7 @@ async def _opened(make: Callable[[], ClientT]) -> AsyncGenerator[ClientT]:
         await client.aclose()
 
 
-def _openai_batches(
+def _make_openai_batches(
     endpoint: Endpoint, key: Secret, timeout_s: float, redact: Redact | None, deadline: Deadline
 ) -> "OpenAIBatches":
     from faithtui.judges.providers.openai_batches import OpenAIBatches
@@ -273,12 +275,12 @@ def _openai_batches(
     return OpenAIBatches(endpoint, key, timeout_s=timeout_s, redact=redact, deadline=deadline)
 
 
-def _client(
+def _make_client(
     endpoint: Endpoint, key: Secret, timeout_s: float, redact: Redact | None, deadline: Deadline
 ) -> BatchClient:
     # As for single questions: an SDK is loaded when it is used.
     if endpoint.provider.protocol == "openai":
-        return _openai_batches(endpoint, key, timeout_s, redact, deadline)
+        return _make_openai_batches(endpoint, key, timeout_s, redact, deadline)
     from faithtui.judges.providers.anthropic_batches import AnthropicBatches
 
     return AnthropicBatches(endpoint, key, timeout_s=timeout_s, redact=redact, deadline=deadline)

@@ -9,20 +9,20 @@ import ssl
 from collections.abc import Iterator
 
 from faithtui.judges.providers.endpoints import Endpoint
-from faithtui.judges.providers.provider_errors import provider_sentence
+from faithtui.judges.providers.provider_errors import find_provider_message
 
 _MOST_CAUSES = 20
 """Errors that are looked at: chains are short, but nothing keeps one from being a circle."""
 
 
-def why_unreachable(error: BaseException, endpoint: Endpoint) -> str:
+def explain_unreachable(error: BaseException, endpoint: Endpoint) -> str:
     """Say in a sentence why nothing came back, and what to do.
 
     Args:
         error: What the SDK raised.
         endpoint: Who was to be asked.
     """
-    causes = list(_causes(error))
+    causes = list(_walk_causes(error))
     for cause in causes:
         match cause:
             case ssl.SSLCertVerificationError():
@@ -32,7 +32,9 @@ def why_unreachable(error: BaseException, endpoint: Endpoint) -> str:
                     " the environment variable SSL_CERT_FILE"
                 )
             case ssl.SSLError():
-                return f"{_said(cause)}. Check whether the address begins with http or https"
+                return (
+                    f"{_format_cause(cause)}. Check whether the address begins with http or https"
+                )
             case socket.gaierror():
                 return (
                     f"the name {endpoint.host} is not known here. Check how the address is spelt"
@@ -47,14 +49,14 @@ def why_unreachable(error: BaseException, endpoint: Endpoint) -> str:
                 )
     # The first below the SDK's own, which says nothing.
     cause = causes[1] if len(causes) > 1 else error
-    return f"{_said(cause)}. Check that the server runs and the network is there"
+    return f"{_format_cause(cause)}. Check that the server runs and the network is there"
 
 
-def _said(error: BaseException) -> str:
-    return provider_sentence(str(error)) or type(error).__name__
+def _format_cause(error: BaseException) -> str:
+    return find_provider_message(str(error)) or type(error).__name__
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def _walk_causes(error: BaseException) -> Iterator[BaseException]:
     """Go through an error and everything behind it, the nearest first."""
     waiting = [error]
     for _ in range(_MOST_CAUSES):

@@ -12,7 +12,7 @@ WIDTH = 16
 """Requests in one pool at once: few connections to look at, few pools to keep."""
 
 
-class Pools(httpx2.AsyncBaseTransport):
+class PoolingTransport(httpx2.AsyncBaseTransport):
     """Opens pools as they are needed. Belongs to one event loop."""
 
     def __init__(self, make: Callable[[], httpx2.AsyncBaseTransport]) -> None:

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from faithtui.errors import ConfigError
-from faithtui.judges.plugins import plugged_in
+from faithtui.judges.plugins import find_plugins
 
 OTHER_HOST_KEY = "FAITHTUI_JUDGE_KEY"
 """Environment variable with the key for any host that is not the provider's own."""
@@ -50,7 +50,7 @@ _CHAT = "openai-chat/1 json-schema"
 _MESSAGES = "anthropic-messages/1 json-schema"
 
 
-def _program(name: str, port: int) -> Provider:
+def _make_local_provider(name: str, port: int) -> Provider:
     """A program that serves models on this machine, where it listens unless told otherwise."""
     return Provider(name, "openai", None, f"http://localhost:{port}/v1", OTHER_HOST_KEY, _CHAT)
 
@@ -74,10 +74,10 @@ PROVIDERS = {
             "ANTHROPIC_API_KEY",
             _MESSAGES,
         ),
-        _program("ollama", 11434),
-        _program("vllm", 8000),
-        _program("llamacpp", 8080),
-        _program("lmstudio", 1234),
+        _make_local_provider("ollama", 11434),
+        _make_local_provider("vllm", 8000),
+        _make_local_provider("llamacpp", 8080),
+        _make_local_provider("lmstudio", 1234),
     )
 }
 
@@ -142,7 +142,7 @@ class Endpoint:
         return f"{self.provider.dialect} {self.base_url} {self.model}"
 
 
-def endpoint_of(ref: str, base_url: str | None) -> Endpoint | None:
+def parse_endpoint(ref: str, base_url: str | None) -> Endpoint | None:
     """Take a judge reference apart.
 
     Args:
@@ -163,15 +163,15 @@ def endpoint_of(ref: str, base_url: str | None) -> Endpoint | None:
         is_known = not colon
     else:
         # Unprintable includes lone surrogates, which cannot be sent.
-        is_known = bool(rest.strip()) and rest.isprintable() and is_name(name)
+        is_known = bool(rest.strip()) and rest.isprintable() and is_judge_name(name)
     if not is_known:
-        raise ConfigError(_unknown(ref))
+        raise ConfigError(_format_unknown_judge(ref))
     provider = PROVIDERS.get(name)
     if provider is None:
         if base_url is not None and name in BUILT_IN:
             raise ConfigError(f"judge {ref} runs on this machine and takes no base URL")
         return None
-    address = provider.base_url if base_url is None else _normalised(base_url, provider)
+    address = provider.base_url if base_url is None else _normalise_base_url(base_url, provider)
     return Endpoint(provider, rest, address)
 
 
@@ -194,18 +194,18 @@ def is_loopback(host: str) -> bool:
     return address.is_loopback
 
 
-def is_ours(ref: str) -> bool:
+def is_offline_or_replay(ref: str) -> bool:
     """Whether a judge is part of this program: its questions leave nothing, and nobody bills."""
     return ref == "offline" or ref.startswith("replay:")
 
 
-def is_name(name: str) -> bool:
+def is_judge_name(name: str) -> bool:
     """Whether a judge reference may begin so: a built-in name, or that of a package's judge."""
-    return name in BUILT_IN or name in plugged_in()
+    return name in BUILT_IN or name in find_plugins()
 
 
-def _unknown(ref: str) -> str:
-    others = sorted(plugged_in().keys() - BUILT_IN)
+def _format_unknown_judge(ref: str) -> str:
+    others = sorted(find_plugins().keys() - BUILT_IN)
     installed = f"; installed: {', '.join(f'{name}:…' for name in others)}" if others else ""
     return f"unknown judge {ref!r}; expected one of: {KNOWN_REFERENCES}{installed}"
 
@@ -217,7 +217,7 @@ def _address_or_none(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address
         return None
 
 
-def _normalised(base_url: str, provider: Provider) -> str:
+def _normalise_base_url(base_url: str, provider: Provider) -> str:
     try:
         parts = urlsplit(base_url.strip())
         port = parts.port

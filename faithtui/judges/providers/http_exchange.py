@@ -18,13 +18,13 @@ from urllib.request import getproxies
 import httpx2
 
 from faithtui.errors import JudgeError, JudgeTimeout, JudgeUnavailable
-from faithtui.judges.base import RateLimits, Rung
+from faithtui.judges.base import OutputFormat, RateLimits
 from faithtui.judges.deadlines import Deadline, after_seconds
-from faithtui.judges.providers.connection_errors import why_unreachable
-from faithtui.judges.providers.connection_pools import Pools
+from faithtui.judges.providers.connection_errors import explain_unreachable
+from faithtui.judges.providers.connection_pools import PoolingTransport
 from faithtui.judges.providers.endpoints import Endpoint
-from faithtui.judges.providers.provider_errors import failure, provider_sentence
-from faithtui.judges.providers.rate_limits import rate_limits
+from faithtui.judges.providers.provider_errors import find_provider_message, make_judge_error
+from faithtui.judges.providers.rate_limits import read_rate_limits
 from faithtui.judges.providers.secret import Secret
 
 PATIENCE = httpx2.Timeout(None, connect=5.0)
@@ -70,7 +70,7 @@ class Envelope:
     limits: RateLimits
 
 
-def http_client(endpoint: Endpoint, key: Secret) -> httpx2.AsyncClient:
+def make_http_client(endpoint: Endpoint, key: Secret) -> httpx2.AsyncClient:
     """Make the connection pool for one judge.
 
     The key is put on each request here, at the last moment, so that the SDK never holds it; and
@@ -85,7 +85,7 @@ def http_client(endpoint: Endpoint, key: Secret) -> httpx2.AsyncClient:
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
 
-    async def sign(request: httpx2.Request) -> None:
+    async def sign_request(request: httpx2.Request) -> None:
         for name in list(request.headers):
             if name not in _SENT_HEADERS and not name.startswith("x-stainless-"):
                 del request.headers[name]
@@ -106,17 +106,17 @@ def http_client(endpoint: Endpoint, key: Secret) -> httpx2.AsyncClient:
         # With a transport of its own the client would not ask a proxy.
         transport=None
         if trust_env and getproxies()
-        else Pools(
+        else PoolingTransport(
             lambda: httpx2.AsyncHTTPTransport(verify=context, trust_env=trust_env, limits=limits)
         ),
         follow_redirects=False,
         timeout=PATIENCE,
         limits=limits,
-        event_hooks={"request": [sign]},
+        event_hooks={"request": [sign_request]},
     )
 
 
-async def exchange(
+async def call_provider(
     call: Callable[[], Awaitable[RawAnswer]],
     endpoint: Endpoint,
     key: Secret,
@@ -124,7 +124,7 @@ async def exchange(
     sdk_error: type[Exception],
     *,
     with_images: bool = False,
-    rung: Rung | None = None,
+    rung: OutputFormat | None = None,
     deadline: Deadline = after_seconds,
 ) -> Envelope:
     """Make one call and bring back its JSON, or one of our errors.
@@ -156,31 +156,31 @@ async def exchange(
         ) from error
     except sdk_error as error:
         _hide_key_in(error, key)
-        raise translated(error, endpoint, key, with_images, rung) from error
+        raise translate_error(error, endpoint, key, with_images, rung) from error
     latency_ms = round((time.monotonic() - started) * 1000)
-    body = _envelope(response, endpoint, key, with_images, rung)
+    body = _read_body(response, endpoint, key, with_images, rung)
     request_id = response.headers.get("x-request-id") or response.headers.get("request-id")
     return Envelope(
         body,
         response.status_code,
         request_id or text_or_none(body.get("id")),
         latency_ms,
-        rate_limits(response.headers),
+        read_rate_limits(response.headers),
     )
 
 
-def translated(
+def translate_error(
     error: Exception,
     endpoint: Endpoint,
     key: Secret,
     with_images: bool = False,
-    rung: Rung | None = None,
+    rung: OutputFormat | None = None,
 ) -> JudgeError:
     """Make one of our errors from one of an SDK or of its connections."""
     # Both SDKs' status errors carry the response, and nothing else they raise here does.
     response = getattr(error, "response", None)
     if isinstance(response, httpx2.Response):
-        return failure(
+        return make_judge_error(
             response.status_code,
             response.headers,
             response.text,
@@ -189,9 +189,9 @@ def translated(
             with_images=with_images,
             rung=rung,
         )
-    why = key.redact(why_unreachable(error, endpoint))
+    why = key.redact(explain_unreachable(error, endpoint))
     unavailable = JudgeUnavailable(f"no answer from {endpoint.base_url}: {why}")
-    unavailable.said = f"no answer: {why}"
+    unavailable.provider_message = f"no answer: {why}"
     return unavailable
 
 
@@ -212,25 +212,25 @@ def object_or_empty(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _envelope(
+def _read_body(
     response: httpx2.Response,
     endpoint: Endpoint,
     key: Secret,
     with_images: bool,
-    rung: Rung | None,
+    rung: OutputFormat | None,
 ) -> dict[str, object]:
     status = response.status_code
     try:
         body: object = json.loads(response.content)
     except (ValueError, RecursionError) as error:
-        start = provider_sentence(response.text, key) or "nothing"
-        raise _unreadable(endpoint, status, f"without complete JSON: {start}") from error
+        start = find_provider_message(response.text, key) or "nothing"
+        raise _make_unreadable_error(endpoint, status, f"without complete JSON: {start}") from error
     if not isinstance(body, dict):
-        raise _unreadable(endpoint, status, "with JSON that is no object")
+        raise _make_unreadable_error(endpoint, status, "with JSON that is no object")
     # Some relays say 200 and put the real status into the body.
     if body.get("error"):
         code = object_or_empty(body["error"]).get("code")
-        raise failure(
+        raise make_judge_error(
             code if isinstance(code, int) and 400 <= code < 600 else 502,
             response.headers,
             response.text,
@@ -242,10 +242,10 @@ def _envelope(
     return body
 
 
-def _unreadable(endpoint: Endpoint, status: int, how: str) -> JudgeUnavailable:
+def _make_unreadable_error(endpoint: Endpoint, status: int, how: str) -> JudgeUnavailable:
     """Make the error for an answer that is not the provider's JSON."""
     error = JudgeUnavailable(f"{endpoint.host} answered {status} {how}", status=status)
-    error.said = how
+    error.provider_message = how
     return error
 
 

@@ -16,12 +16,12 @@ from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.deadlines import Deadline
 from faithtui.judges.providers.batch_protocol import (
     SLOWEST,
-    BatchWire,
-    WiredBatches,
+    BatchApi,
+    BatchApiClient,
     check_size,
-    custom_id_of,
-    moment_or_none,
-    wire_ids,
+    make_wire_ids,
+    parse_time_or_none,
+    read_custom_id,
 )
 from faithtui.judges.providers.batches import BatchResult, BatchStatus
 from faithtui.judges.providers.endpoints import Endpoint
@@ -29,7 +29,7 @@ from faithtui.judges.providers.http_exchange import (
     PATIENCE,
     RawAnswer,
     count_or_none,
-    http_client,
+    make_http_client,
     object_or_empty,
     text_or_none,
 )
@@ -52,7 +52,7 @@ _LABEL: Final = "faithtui"
 _WORKING: Final = {"validating", "in_progress", "finalizing", "cancelling"}
 
 
-class OpenAIBatches(WiredBatches):
+class OpenAIBatches(BatchApiClient):
     """Batches of Chat Completions. See `BatchClient`."""
 
     most_requests = MOST_REQUESTS
@@ -67,26 +67,28 @@ class OpenAIBatches(WiredBatches):
         redact: Redact | None,
         deadline: Deadline,
     ) -> None:
-        client = http_client(endpoint, key)
+        client = make_http_client(endpoint, key)
         chat = OpenAIChat(endpoint, client)
         self._sdk = chat.sdk
         super().__init__(
-            BatchWire(
+            BatchApi(
                 endpoint, key, client, chat, timeout_s=timeout_s, redact=redact, deadline=deadline
             )
         )
 
     def size(self, request: JudgeRequest) -> int:
         """Say how many bytes a question takes in the file."""
-        return len(self.line("x" * 64, request))
+        return len(self.format_question("x" * 64, request))
 
     async def submit(self, uid: str, requests: Sequence[tuple[str, JudgeRequest]]) -> str:
         """Send the file, then make the batch. See `BatchClient.submit`."""
-        ids = wire_ids(uid, requests, self.most_requests)
-        lines = [self.line(name, each) for name, (_, each) in zip(ids, requests, strict=True)]
+        ids = make_wire_ids(uid, requests, self.most_requests)
+        lines = [
+            self.format_question(name, each) for name, (_, each) in zip(ids, requests, strict=True)
+        ]
         payload = b"".join(lines)
         check_size(len(payload), self.most_bytes)
-        sent = await self._wire.offered(
+        sent = await self._api.call_batch_api(
             lambda: self._sdk.files.with_raw_response.create(
                 file=(f"{_LABEL}-{uid}.jsonl", payload, "application/jsonl"),
                 purpose="batch",
@@ -94,8 +96,8 @@ class OpenAIBatches(WiredBatches):
             ),
             extra_s=len(payload) / SLOWEST,
         )
-        file_id = self._wire.id_in(sent.body)
-        made = await self._wire.offered(
+        file_id = self._api.read_id(sent.body)
+        made = await self._api.call_batch_api(
             lambda: self._sdk.batches.with_raw_response.create(
                 input_file_id=file_id,
                 endpoint=_PATH,
@@ -104,11 +106,11 @@ class OpenAIBatches(WiredBatches):
                 timeout=PATIENCE,
             )
         )
-        return self._wire.id_in(made.body)
+        return self._api.read_id(made.body)
 
     async def status(self, batch_id: str) -> BatchStatus:
         """Ask how far it is. See `BatchClient.status`."""
-        return _status(await self._retrieved(batch_id))
+        return _read_status(await self._retrieve_batch(batch_id))
 
     async def find(
         self,
@@ -119,79 +121,79 @@ class OpenAIBatches(WiredBatches):
         known: Collection[str] = (),
     ) -> str | None:
         """Look for its label among the newest batches. See `BatchClient.find`."""
-        async for batch in self._wire.newest(self._page, since):
+        async for batch in self._api.list_newest(self._fetch_page, since):
             if object_or_empty(batch.get("metadata")).get(_LABEL) == uid:
-                return self._wire.id_in(batch)
+                return self._api.read_id(batch)
         return None
 
     async def results(
         self, batch_id: str, *, plain: Collection[str] = (), pictured: Collection[str] = ()
     ) -> AsyncGenerator[BatchResult]:
         """Read the files of answers and of errors. See `BatchClient.results`."""
-        batch = await self._retrieved(batch_id)
-        if _status(batch).state == "working":
-            raise self._wire.unfinished(batch_id)
+        batch = await self._retrieve_batch(batch_id)
+        if _read_status(batch).state == "working":
+            raise self._api.make_unfinished_error(batch_id)
         for name in ("output_file_id", "error_file_id"):
             file_id = text_or_none(batch.get(name))
             if file_id is None:
                 continue
-            url = f"{self._wire.endpoint.base_url}/files/{quote(file_id, safe='')}/content"
-            async for line in self._wire.lines(url, {}, batch_id):
-                custom_id = custom_id_of(text_or_none(line.get("custom_id")) or "")
+            url = f"{self._api.endpoint.base_url}/files/{quote(file_id, safe='')}/content"
+            async for line in self._api.read_lines(url, {}, batch_id):
+                custom_id = read_custom_id(text_or_none(line.get("custom_id")) or "")
                 yield (
                     custom_id,
-                    self.result(
+                    self.read_result(
                         line, is_plain=custom_id in plain, with_images=custom_id in pictured
                     ),
                 )
 
     async def cancel(self, batch_id: str) -> None:
         """Ask the provider to stop. See `BatchClient.cancel`."""
-        await self._wire.about(
+        await self._api.call_about_batch(
             batch_id,
             lambda: self._sdk.batches.with_raw_response.cancel(batch_id, timeout=PATIENCE),
         )
 
-    def line(self, wire_id: str, request: JudgeRequest) -> bytes:
-        """Write a question as a line of a batch's file. See `QuestionFile.line`."""
+    def format_question(self, wire_id: str, request: JudgeRequest) -> bytes:
+        """Write a question as a line of a batch's file. See `QuestionFile.format_question`."""
         line = {
             "custom_id": wire_id,
             "method": "POST",
             "url": _PATH,
-            "body": self._wire.body(request),
+            "body": self._api.make_body(request),
         }
         return json.dumps(line).encode() + b"\n"
 
-    async def _page(self, after: str | None) -> RawAnswer:
+    async def _fetch_page(self, after: str | None) -> RawAnswer:
         return await self._sdk.batches.with_raw_response.list(
             limit=100, after=after or openai.omit, timeout=PATIENCE
         )
 
-    async def _retrieved(self, batch_id: str) -> dict[str, object]:
-        envelope = await self._wire.about(
+    async def _retrieve_batch(self, batch_id: str) -> dict[str, object]:
+        envelope = await self._api.call_about_batch(
             batch_id,
             lambda: self._sdk.batches.with_raw_response.retrieve(batch_id, timeout=PATIENCE),
         )
         return envelope.body
 
-    def result(
+    def read_result(
         self, line: Mapping[str, object], *, is_plain: bool, with_images: bool = False
     ) -> JudgeReply | JudgeError:
-        """Read a line of a file of results. See `QuestionFile.result`."""
+        """Read a line of a file of results. See `QuestionFile.read_result`."""
         response = object_or_empty(line.get("response"))
         status = response.get("status_code")
         if isinstance(status, int):
             name = text_or_none(response.get("request_id"))
-            return self._wire.reply(
+            return self._api.read_reply(
                 status, response.get("body"), name, is_plain=is_plain, with_images=with_images
             )
         error = object_or_empty(line.get("error"))
-        return self._wire.unasked(
+        return self._api.make_not_asked_error(
             text_or_none(error.get("message")) or text_or_none(error.get("code")) or "no reason"
         )
 
 
-def _status(batch: dict[str, object]) -> BatchStatus:
+def _read_status(batch: dict[str, object]) -> BatchStatus:
     counts = object_or_empty(batch.get("request_counts"))
     said = batch.get("status")
     errors = object_or_empty(batch.get("errors")).get("data")
@@ -201,6 +203,6 @@ def _status(batch: dict[str, object]) -> BatchStatus:
         done=count_or_none(counts.get("completed")) or 0,
         failed=count_or_none(counts.get("failed")) or 0,
         total=count_or_none(counts.get("total")) or 0,
-        expires_at=moment_or_none(batch.get("expires_at")),
+        expires_at=parse_time_or_none(batch.get("expires_at")),
         reason=text_or_none(first.get("message")) if said == "failed" else None,
     )

@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING, Literal
 import httpx2
 import openai
 
-from faithtui.judges.base import ImageData, JudgeRequest, Rung, Stop, Usage
+from faithtui.judges.base import ImageData, JudgeRequest, OutputFormat, StopReason, Usage
 from faithtui.judges.images import address_of, base64_of
-from faithtui.judges.output_formats import TOOL_DESCRIPTION, name_of, prompt_of, rung_of
+from faithtui.judges.output_formats import (
+    TOOL_DESCRIPTION,
+    choose_output_format,
+    make_prompt,
+    make_schema_name,
+)
 from faithtui.judges.providers.endpoints import Endpoint
 from faithtui.judges.providers.http_exchange import (
     PATIENCE,
@@ -23,7 +28,7 @@ from faithtui.judges.providers.http_exchange import (
     object_or_empty,
     text_or_none,
 )
-from faithtui.judges.providers.provider_judge import Said
+from faithtui.judges.providers.provider_judge import ModelReply
 from faithtui.judges.providers.secret import NO_KEY
 from faithtui.judges.reply_parser import clean_text
 
@@ -31,9 +36,9 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionContentPartParam, ChatCompletionMessageParam
     from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 
-_STOPS = {"stop": Stop.OK, "length": Stop.LENGTH, "content_filter": Stop.FILTER}
+_STOPS = {"stop": StopReason.OK, "length": StopReason.LENGTH, "content_filter": StopReason.FILTER}
 
-_CALLED = {"stop", "tool_calls", "function_call"}
+_TOOL_CALL_FINISHES = {"stop", "tool_calls", "function_call"}
 """How an answer ends that is the call it was forced to make."""
 
 _LimitName = Literal["max_completion_tokens", "max_tokens"]
@@ -79,11 +84,11 @@ class OpenAIChat:
         return openai.OpenAIError
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
+    def rungs(self) -> tuple[OutputFormat, ...]:
         """All of them: what a server lacks, it says."""
-        return tuple(Rung)
+        return tuple(OutputFormat)
 
-    async def put(self, request: JudgeRequest) -> RawAnswer:
+    async def send(self, request: JudgeRequest) -> RawAnswer:
         """Put exactly one request on the wire, or two if the first is refused for a name.
 
         A server that knows the limit of tokens by its other name says so and answers nothing. The
@@ -94,21 +99,21 @@ class OpenAIChat:
         """
         name = self._limit_name
         try:
-            return await self._create(request, name)
+            return await self._create_completion(request, name)
         except openai.APIStatusError as error:
-            if not _refuses(error, name) or not self._rename(name):
+            if not _refuses_parameter(error, name) or not self._switch_limit_name(name):
                 raise
-        return await self._create(request, self._limit_name)
+        return await self._create_completion(request, self._limit_name)
 
-    def body(self, request: JudgeRequest) -> "CompletionCreateParamsNonStreaming":
+    def make_body(self, request: JudgeRequest) -> "CompletionCreateParamsNonStreaming":
         """Write the request's body.
 
         Raises:
             JudgeRequestRejected: The protocol has no way to say it.
         """
-        return self._body(request, self._limit_name)
+        return self._make_body(request, self._limit_name)
 
-    def read(self, body: dict[str, object], rung: Rung | None) -> Said | None:
+    def read_reply(self, body: dict[str, object], rung: OutputFormat | None) -> ModelReply | None:
         """Find what the model said; None when there are no choices."""
         choices = body.get("choices")
         if not isinstance(choices, list) or not choices:
@@ -117,30 +122,30 @@ class OpenAIChat:
         message = object_or_empty(choice.get("message"))
         refusal = text_or_none(message.get("refusal"))
         finish = text_or_none(choice.get("finish_reason")) or ""
-        call = _arguments(message) if rung is Rung.TOOL else None
-        has_called = call is not None and finish in _CALLED
-        end = Stop.OK if has_called else _STOPS.get(finish, Stop.OTHER)
-        return Said(
-            text=call or _text(message.get("content")) or refusal or "",
-            stop=Stop.REFUSAL if refusal else end,
-            usage=_usage(body.get("usage")),
+        call = _read_tool_arguments(message) if rung is OutputFormat.TOOL else None
+        has_called = call is not None and finish in _TOOL_CALL_FINISHES
+        end = StopReason.OK if has_called else _STOPS.get(finish, StopReason.OTHER)
+        return ModelReply(
+            text=call or _read_text(message.get("content")) or refusal or "",
+            stop=StopReason.REFUSAL if refusal else end,
+            usage=_read_usage(body.get("usage")),
         )
 
     async def aclose(self) -> None:
         """Close the connections. Safe to call twice."""
         await self._client.close()
 
-    async def _create(self, request: JudgeRequest, limit_name: _LimitName) -> RawAnswer:
+    async def _create_completion(self, request: JudgeRequest, limit_name: _LimitName) -> RawAnswer:
         return await self._client.chat.completions.with_raw_response.create(
             model=self._endpoint.model,
             messages=(),
             # What is given by its name the SDK compares with its type, member by member, which
             # for a schema takes longer than the rest of a request. This goes over those.
-            extra_body=self._body(request, limit_name),
+            extra_body=self._make_body(request, limit_name),
             timeout=PATIENCE,
         )
 
-    def _rename(self, refused: _LimitName) -> bool:
+    def _switch_limit_name(self, refused: _LimitName) -> bool:
         """Say whether another name is worth a try, and use it from now on."""
         if self._limit_name != refused:
             # A question in the air at the same time was told already.
@@ -153,24 +158,24 @@ class OpenAIChat:
         )
         return True
 
-    def _body(
+    def _make_body(
         self, request: JudgeRequest, limit_name: _LimitName
     ) -> "CompletionCreateParamsNonStreaming":
-        rung = rung_of(request, self.rungs)
+        rung = choose_output_format(request, self.rungs)
         body: CompletionCreateParamsNonStreaming = {
             "model": self._endpoint.model,
-            "messages": _messages(request, rung),
+            "messages": _make_messages(request, rung),
         }
         schema = dict(request.schema or {})
-        name = name_of(request)
-        if rung is Rung.SCHEMA:
+        name = make_schema_name(request)
+        if rung is OutputFormat.SCHEMA:
             body["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": name, "schema": schema, "strict": True},
             }
-        elif rung is Rung.JSON:
+        elif rung is OutputFormat.JSON:
             body["response_format"] = {"type": "json_object"}
-        elif rung is Rung.TOOL:
+        elif rung is OutputFormat.TOOL:
             body["tools"] = [
                 {
                     "type": "function",
@@ -185,7 +190,7 @@ class OpenAIChat:
             body["tool_choice"] = {"type": "function", "function": {"name": name}}
         body[limit_name] = request.max_tokens
         if self._endpoint.is_official:
-            if rung is Rung.TOOL:
+            if rung is OutputFormat.TOOL:
                 body["parallel_tool_calls"] = False
             # Sends questions that begin alike to the machine that still knows the beginning.
             digest = hashlib.sha256(clean_text(request.system).encode()).hexdigest()
@@ -193,24 +198,31 @@ class OpenAIChat:
         return body
 
 
-def _refuses(error: openai.APIStatusError, name: str) -> bool:
+def _refuses_parameter(error: openai.APIStatusError, name: str) -> bool:
     said = error.response.text[:4000]
     return error.status_code in {400, 422} and name in said and bool(_REFUSES_NAME.search(said))
 
 
-def _messages(request: JudgeRequest, rung: Rung | None) -> list["ChatCompletionMessageParam"]:
+def _make_messages(
+    request: JudgeRequest, rung: OutputFormat | None
+) -> list["ChatCompletionMessageParam"]:
     messages: list[ChatCompletionMessageParam] = []
     if request.system:
         messages.append({"role": "system", "content": clean_text(request.system)})
-    prompt = prompt_of(request, rung)
+    prompt = make_prompt(request, rung)
     # A text alone stays a text: servers that take no images often take no parts either.
     messages.append(
-        {"role": "user", "content": _parts(prompt, request.images) if request.images else prompt}
+        {
+            "role": "user",
+            "content": _make_content_parts(prompt, request.images) if request.images else prompt,
+        }
     )
     return messages
 
 
-def _parts(prompt: str, images: tuple[ImageData, ...]) -> list["ChatCompletionContentPartParam"]:
+def _make_content_parts(
+    prompt: str, images: tuple[ImageData, ...]
+) -> list["ChatCompletionContentPartParam"]:
     """The prompt, then each image behind the mark the prompt calls it by."""
     parts: list[ChatCompletionContentPartParam] = [{"type": "text", "text": prompt}]
     for image in images:
@@ -221,7 +233,7 @@ def _parts(prompt: str, images: tuple[ImageData, ...]) -> list["ChatCompletionCo
     return parts
 
 
-def _arguments(message: dict[str, object]) -> str | None:
+def _read_tool_arguments(message: dict[str, object]) -> str | None:
     """Read the arguments of the call a judge was forced to make; None when it made none.
 
     Some servers give them as an object and not as its text. Of several calls all are kept, one
@@ -238,14 +250,14 @@ def _arguments(message: dict[str, object]) -> str | None:
     return "\n".join(found) or None
 
 
-def _text(content: object) -> str:
+def _read_text(content: object) -> str:
     """Read a message's content: a text, or with some servers a list of parts."""
     if isinstance(content, list):
         return "".join(text_or_none(object_or_empty(part).get("text")) or "" for part in content)
     return text_or_none(content) or ""
 
 
-def _usage(usage: object) -> Usage:
+def _read_usage(usage: object) -> Usage:
     counts = object_or_empty(usage)
     read = object_or_empty(counts.get("prompt_tokens_details"))
     written = object_or_empty(counts.get("completion_tokens_details"))

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from faithtui.errors import ConfigError
 from faithtui.judges.base import Usage
-from faithtui.judges.providers.endpoints import Endpoint, endpoint_of, is_ours
+from faithtui.judges.providers.endpoints import Endpoint, is_offline_or_replay, parse_endpoint
 
 NANO: Final = 1_000_000_000
 """Nano-dollars of a dollar."""
@@ -76,7 +76,7 @@ class PriceTable:
         self, judge_ref: str, usage: Usage, *, base_url: str | None = None, batch: bool = False
     ) -> int | None:
         """Say what a call cost; see `cost_nusd`."""
-        price = self._price(judge_ref, base_url)
+        price = self._find_price(judge_ref, base_url)
         if not isinstance(price, Price):
             return price
         read, written = usage.tokens_in, usage.tokens_out
@@ -85,16 +85,16 @@ class PriceTable:
         # Never more than was read: a server's odd count must not make the rest negative.
         cached = min(usage.tokens_cached or 0, read)
         into_cache = min(usage.tokens_cache_write or 0, read - cached)
-        return _nano(
-            (read - cached - into_cache) * _pico(price.input)
-            + cached * _pico(_or_input(price.cached_input, price))
-            + into_cache * _pico(_or_input(price.cache_write, price))
-            + written * _pico(price.output),
+        return _to_nano(
+            (read - cached - into_cache) * _to_pico(price.input)
+            + cached * _to_pico(_or_input(price.cached_input, price))
+            + into_cache * _to_pico(_or_input(price.cache_write, price))
+            + written * _to_pico(price.output),
             price,
             batch,
         )
 
-    def worst_nusd(
+    def max_cost_nusd(
         self,
         judge_ref: str,
         tokens_in: int,
@@ -103,27 +103,29 @@ class PriceTable:
         base_url: str | None = None,
         batch: bool = False,
     ) -> int | None:
-        """Say what a call can cost at most; see `worst_nusd`."""
-        price = self._price(judge_ref, base_url)
+        """Say what a call can cost at most; see `max_cost_nusd`."""
+        price = self._find_price(judge_ref, base_url)
         if not isinstance(price, Price):
             return price
         if _is_too_long(price, tokens_in):
             return None
         dearest = max(price.input, _or_input(price.cache_write, price))
-        return _nano(tokens_in * _pico(dearest) + max_tokens * _pico(price.output), price, batch)
+        return _to_nano(
+            tokens_in * _to_pico(dearest) + max_tokens * _to_pico(price.output), price, batch
+        )
 
-    def _price(self, judge_ref: str, base_url: str | None) -> Price | int | None:
+    def _find_price(self, judge_ref: str, base_url: str | None) -> Price | int | None:
         """Find a price, or the cost itself where there is nothing to count: 0, or unknown."""
-        endpoint = endpoint_of(judge_ref, base_url)
+        endpoint = parse_endpoint(judge_ref, base_url)
         if endpoint is None:
-            if is_ours(judge_ref):
+            if is_offline_or_replay(judge_ref):
                 return 0
             return self.prices.get((judge_ref, ""))
-        listed = self._listed(endpoint)
+        listed = self._find_listed_price(endpoint)
         # What runs on this machine sends no bill, unless somebody put a price on it.
         return 0 if listed is None and endpoint.is_local else listed
 
-    def _listed(self, endpoint: Endpoint) -> Price | None:
+    def _find_listed_price(self, endpoint: Endpoint) -> Price | None:
         # A regional address of the provider costs what the provider does.
         address = endpoint.provider.base_url if endpoint.is_official else endpoint.base_url
         names = (endpoint.ref, _SNAPSHOT.sub("", endpoint.ref))
@@ -159,7 +161,7 @@ def cost_nusd(
     return read_prices(table).cost_nusd(judge_ref, usage, base_url=base_url, batch=batch)
 
 
-def worst_nusd(
+def max_cost_nusd(
     judge_ref: str,
     tokens_in: int,
     max_tokens: int,
@@ -185,7 +187,7 @@ def worst_nusd(
         ConfigError: As `cost_nusd`.
     """
     found = read_prices(table)
-    return found.worst_nusd(judge_ref, tokens_in, max_tokens, base_url=base_url, batch=batch)
+    return found.max_cost_nusd(judge_ref, tokens_in, max_tokens, base_url=base_url, batch=batch)
 
 
 def cost_usd(
@@ -222,17 +224,17 @@ def read_prices(table: Path | None = None) -> PriceTable:
         raise ConfigError(f"{name}: `{place}` cannot be used: {first['msg']}") from error
     except ValueError as error:  # no UTF-8, or no TOML
         raise ConfigError(f"{name}: is no TOML: {error}") from error
-    return PriceTable(found.date, _by_judge(found.price, name))
+    return PriceTable(found.date, _index_by_judge(found.price, name))
 
 
-def _by_judge(listed: tuple[Price, ...], name: str) -> dict[tuple[str, str], Price]:
+def _index_by_judge(listed: tuple[Price, ...], name: str) -> dict[tuple[str, str], Price]:
     prices: dict[tuple[str, str], Price] = {}
     for price in listed:
         try:
-            endpoint = endpoint_of(price.judge, price.base_url)
+            endpoint = parse_endpoint(price.judge, price.base_url)
         except ConfigError as error:
             raise ConfigError(f"{name}: {error}") from error
-        if endpoint is None and is_ours(price.judge):
+        if endpoint is None and is_offline_or_replay(price.judge):
             raise ConfigError(f"{name}: {price.judge} costs nothing and takes no price")
         key = (price.judge, "") if endpoint is None else (endpoint.ref, endpoint.base_url)
         if key in prices:
@@ -249,12 +251,12 @@ def _is_too_long(price: Price, tokens_in: int) -> bool:
     return price.up_to is not None and tokens_in > price.up_to
 
 
-def _pico(dollars_per_million: float) -> int:
+def _to_pico(dollars_per_million: float) -> int:
     """Say what one token costs, in pico-dollars: whole numbers down to a millionth of a dollar."""
     return round(dollars_per_million * _PICO)
 
 
-def _nano(pico: int, price: Price, batch: bool) -> int:
+def _to_nano(pico: int, price: Price, batch: bool) -> int:
     if batch and price.batch is not None:
         # In thousandths, so that the sum stays whole.
         pico = -(-pico * round(price.batch * 1000) // 1000)

@@ -20,15 +20,15 @@ from faithtui.errors import (
     JudgeUnavailable,
     JudgeUnsupported,
 )
-from faithtui.judges.base import Rung
+from faithtui.judges.base import OutputFormat
 from faithtui.judges.providers.endpoints import Endpoint
-from faithtui.judges.providers.rate_limits import retry_after_s
+from faithtui.judges.providers.rate_limits import read_retry_after_s
 from faithtui.judges.providers.secret import Secret
 
 MAX_SENTENCE = 300
 """Characters of a provider's message that are shown: enough for its longest, too few for a page."""
 
-_SPENT = {
+_QUOTA_CODES = {
     "insufficient_quota",
     "billing_hard_limit_reached",
     "billing_not_active",
@@ -77,12 +77,14 @@ Source: OpenAI, Azure OpenAI, Anthropic.
 """
 
 _BINDING = r"schema|grammar|guided|constrained|structured|\bstrict\b"
-_FORMS: Mapping[Rung, re.Pattern[str]] = {
-    Rung.SCHEMA: re.compile(
+_FORMS: Mapping[OutputFormat, re.Pattern[str]] = {
+    OutputFormat.SCHEMA: re.compile(
         rf"response_?format|json_?schema|output_?(?:config|format)|{_BINDING}", re.IGNORECASE
     ),
-    Rung.TOOL: re.compile(rf"\btools?(?:\b|_)|\bfunctions?\b|{_BINDING}", re.IGNORECASE),
-    Rung.JSON: re.compile(r"response_?format|json_?object|json[ _-]?mode|grammar", re.IGNORECASE),
+    OutputFormat.TOOL: re.compile(rf"\btools?(?:\b|_)|\bfunctions?\b|{_BINDING}", re.IGNORECASE),
+    OutputFormat.JSON: re.compile(
+        r"response_?format|json_?object|json[ _-]?mode|grammar", re.IGNORECASE
+    ),
 }
 """What servers name when they do not know the form of a question.
 
@@ -93,7 +95,7 @@ _ABOUT_FORM = _ABOUT_CONTENT | {500, 501}
 """Statuses with which servers refuse a form. llama-cpp-python says 500 to a schema."""
 
 
-def failure(
+def make_judge_error(
     status: int,
     headers: Mapping[str, str],
     body: str,
@@ -101,7 +103,7 @@ def failure(
     key: Secret,
     *,
     with_images: bool = False,
-    rung: Rung | None = None,
+    rung: OutputFormat | None = None,
 ) -> JudgeError:
     """Make the error for an answer that is no reply.
 
@@ -118,13 +120,15 @@ def failure(
         with_images: The question carried images.
         rung: How it asked for JSON; None when it did not.
     """
-    said = provider_sentence(body, key)
-    error = _error(status, headers, body, said, endpoint, key, with_images=with_images, rung=rung)
-    error.said = said
+    said = find_provider_message(body, key)
+    error = _choose_error(
+        status, headers, body, said, endpoint, key, with_images=with_images, rung=rung
+    )
+    error.provider_message = said
     return error
 
 
-def _error(
+def _choose_error(
     status: int,
     headers: Mapping[str, str],
     body: str,
@@ -133,11 +137,13 @@ def _error(
     key: Secret,
     *,
     with_images: bool,
-    rung: Rung | None,
+    rung: OutputFormat | None,
 ) -> JudgeError:
-    """Choose the error for what a provider said; see `failure`."""
+    """Choose the error for what a provider said; see `make_judge_error`."""
     what = f"{endpoint.host} answered {status}" + (f": {said}" if said else "")
-    is_spent = bool(_SPENT.intersection(_codes(body))) or "credit balance is too low" in said
+    is_spent = (
+        bool(_QUOTA_CODES.intersection(_find_codes(body))) or "credit balance is too low" in said
+    )
     if status == 402 or (is_spent and status in {400, 403, 429}):
         return JudgeQuotaExceeded(
             f"{what}. Add credit or raise the limit, then resume the run", status=status
@@ -145,16 +151,16 @@ def _error(
     if status in {401, 403}:
         return JudgeAuthFailed(f"{what}. Check the key in {endpoint.key_variable}", status=status)
     if status == 429:
-        return JudgeRateLimited(what, retry_after_s=retry_after_s(headers), status=status)
+        return JudgeRateLimited(what, retry_after_s=read_retry_after_s(headers), status=status)
     if status == 408:
         return JudgeTimeout(what, status=status)
-    named = " ".join(_names(body))
+    named = " ".join(_find_names(body))
     # A model may be called `vision-tools`; as a whole word, for one may be called `m` as well.
     about = re.sub(rf"(?<!\w){re.escape(endpoint.model)}(?!\w)", "", f"{said} {named}")
     if status in {400, 422} and _FILTERED.search(about):
         return JudgeRefused(f"{what}. A filter kept the question from the model", raw=said)
     if (status == 500 or status in _ABOUT_CONTENT) and _TOO_LONG.search(about):
-        return _too_long(what, status)
+        return _make_too_long_error(what, status)
     if with_images and (status >= 500 or status in _ABOUT_CONTENT) and _NO_IMAGES.search(said):
         return JudgeRequestRejected(
             f"{what}. The question carries images: choose a judge that takes them, of this kind "
@@ -169,19 +175,19 @@ def _error(
     if status == 409 or status >= 500:
         return JudgeUnavailable(what, status=status)
     if 300 <= status < 400:
-        target = format_address(_plain(headers.get("location", ""), key))
+        target = format_address(_to_plain_line(headers.get("location", ""), key))
         return JudgeRequestRejected(
             f"{what}. It redirects to {target or 'nowhere'}: use that URL", status=status
         )
     if status == 413 and not with_images:
-        return _too_long(what, status)
+        return _make_too_long_error(what, status)
     advice = "Check the model name and the base URL"
     if with_images:
         advice += ", and that this judge takes images, and ones of this kind and size"
     return JudgeRequestRejected(f"{what}. {advice}", status=status)
 
 
-def _is_about_form(rung: Rung | None, status: int, about: str) -> bool:
+def _is_about_form(rung: OutputFormat | None, status: int, about: str) -> bool:
     form = None if rung is None else _FORMS.get(rung)
     if form is None or status not in _ABOUT_FORM:
         return False
@@ -189,7 +195,7 @@ def _is_about_form(rung: Rung | None, status: int, about: str) -> bool:
     return bool(form.search(about)) or (status >= 500 and "validation" in about.lower())
 
 
-def _too_long(what: str, status: int) -> JudgeRequestRejected:
+def _make_too_long_error(what: str, status: int) -> JudgeRequestRejected:
     return JudgeRequestRejected(
         f"{what}. The question is longer than this judge can read: choose a judge with a larger"
         " context window, or cut the conversation's documents or its window smaller",
@@ -197,7 +203,7 @@ def _too_long(what: str, status: int) -> JudgeRequestRejected:
     )
 
 
-def provider_sentence(body: str, key: Secret | None = None) -> str:
+def find_provider_message(body: str, key: Secret | None = None) -> str:
     """Find what a provider says in an error body: its message, else the start of the text.
 
     Args:
@@ -208,8 +214,8 @@ def provider_sentence(body: str, key: Secret | None = None) -> str:
         One line of printable characters, at most `MAX_SENTENCE` of them; empty for an empty body.
     """
     document = _load_json(body)
-    found = next(_messages(document), None)
-    return _plain(body if found is None else found, key).rstrip(".")
+    found = next(_find_messages(document), None)
+    return _to_plain_line(body if found is None else found, key).rstrip(".")
 
 
 def _load_json(body: str) -> object:
@@ -220,7 +226,7 @@ def _load_json(body: str) -> object:
     return document
 
 
-def _messages(document: object) -> Iterator[str]:
+def _find_messages(document: object) -> Iterator[str]:
     """Yield what could be the message, the likeliest first.
 
     The forms: `{"error": {"message"}}` of both providers, `{"error"}` and `{"message"}` of small
@@ -230,26 +236,26 @@ def _messages(document: object) -> Iterator[str]:
         yield document
     elif isinstance(document, list):
         for entry in document[:1]:
-            yield from _messages(entry)
+            yield from _find_messages(entry)
     elif isinstance(document, dict):
         for name in ("error", "message", "detail", "msg"):
             if document.get(name) is not None:
-                yield from _messages(document[name])
+                yield from _find_messages(document[name])
 
 
-def _codes(body: str) -> Iterator[str]:
+def _find_codes(body: str) -> Iterator[str]:
     """Yield every machine-readable word for the cause: type, code, and anthropic's error_code."""
-    error = _error_in(body)
+    error = _find_error(body)
     details = error.get("details")
     found = [error.get("code"), error.get("type")]
     found.append(details.get("error_code") if isinstance(details, dict) else None)
     yield from (code for code in found if isinstance(code, str))
 
 
-def _names(body: str) -> Iterator[str]:
+def _find_names(body: str) -> Iterator[str]:
     """Yield the codes and what the error says it is about: a parameter, or a place in the body."""
-    yield from _codes(body)
-    error = _error_in(body)
+    yield from _find_codes(body)
+    error = _find_error(body)
     if isinstance(error.get("param"), str):
         yield str(error["param"])
     details = error.get("detail")
@@ -259,13 +265,13 @@ def _names(body: str) -> Iterator[str]:
             yield from (part for part in place if isinstance(part, str))
 
 
-def _error_in(body: str) -> dict[str, object]:
+def _find_error(body: str) -> dict[str, object]:
     document = _load_json(body)
     error = document.get("error", document) if isinstance(document, dict) else None
     return error if isinstance(error, dict) else {}
 
 
-def _plain(text: str, key: Secret | None) -> str:
+def _to_plain_line(text: str, key: Secret | None) -> str:
     """Fold to one printable line without a key: what a server says is shown in terminals."""
     # Cut before the work too: the body may be a page of megabytes.
     words = "".join(c if c.isprintable() else " " for c in text[: 20 * MAX_SENTENCE]).split()

@@ -7,15 +7,15 @@ from typing import Protocol
 import httpx2
 
 from faithtui.errors import JudgeUnavailable
-from faithtui.judges.base import JudgeReply, JudgeRequest, Rung, Stop, Usage
+from faithtui.judges.base import JudgeReply, JudgeRequest, OutputFormat, StopReason, Usage
 from faithtui.judges.deadlines import Deadline, after_seconds
-from faithtui.judges.output_formats import rung_of
+from faithtui.judges.output_formats import choose_output_format
 from faithtui.judges.providers.endpoints import Endpoint
 from faithtui.judges.providers.http_exchange import (
     Envelope,
     RawAnswer,
-    exchange,
-    http_client,
+    call_provider,
+    make_http_client,
     text_or_none,
 )
 from faithtui.judges.providers.secret import Secret
@@ -23,11 +23,11 @@ from faithtui.judges.reply_parser import clean_text
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ModelReply:
     """What a protocol's answer holds of the model."""
 
     text: str
-    stop: Stop
+    stop: StopReason
     usage: Usage
 
 
@@ -39,24 +39,24 @@ class Dialect(Protocol):
         """The class all exceptions of the SDK belong to."""
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
+    def rungs(self) -> tuple[OutputFormat, ...]:
         """Ways to ask for JSON, the most binding first."""
 
-    def put(self, request: JudgeRequest) -> Awaitable[RawAnswer]:
+    def send(self, request: JudgeRequest) -> Awaitable[RawAnswer]:
         """Put exactly one request on the wire.
 
         Raises:
             JudgeRequestRejected: The protocol has no way to say it; nothing was sent.
         """
 
-    def body(self, request: JudgeRequest) -> Mapping[str, object]:
-        """Write the body that `put` sends.
+    def make_body(self, request: JudgeRequest) -> Mapping[str, object]:
+        """Write the body that `send` sends.
 
         Raises:
             JudgeRequestRejected: The protocol has no way to say it.
         """
 
-    def read(self, body: dict[str, object], rung: Rung | None) -> Said | None:
+    def read_reply(self, body: dict[str, object], rung: OutputFormat | None) -> ModelReply | None:
         """Find what the model said; None when the answer holds nothing of the kind.
 
         Args:
@@ -93,7 +93,7 @@ class ProviderJudge:
         self._key = key
         self._timeout_s = timeout_s
         self._deadline = deadline
-        self._dialect = speak(endpoint, http_client(endpoint, key))
+        self._dialect = speak(endpoint, make_http_client(endpoint, key))
 
     @property
     def ref(self) -> str:
@@ -116,7 +116,7 @@ class ProviderJudge:
         return None
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
+    def rungs(self) -> tuple[OutputFormat, ...]:
         """What the protocol has; what a server lacks of it, it says."""
         return self._dialect.rungs
 
@@ -127,9 +127,9 @@ class ProviderJudge:
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Ask once. See `Judge.send`."""
-        rung = rung_of(request, self._dialect.rungs)
-        envelope = await exchange(
-            lambda: self._dialect.put(request),
+        rung = choose_output_format(request, self._dialect.rungs)
+        envelope = await call_provider(
+            lambda: self._dialect.send(request),
             self._endpoint,
             self._key,
             self._timeout_s,
@@ -138,22 +138,22 @@ class ProviderJudge:
             rung=rung,
             deadline=self._deadline,
         )
-        return reply_in(envelope, self._dialect, self._endpoint, rung)
+        return read_judge_reply(envelope, self._dialect, self._endpoint, rung)
 
     async def aclose(self) -> None:
         """Close the connections. Safe to call twice."""
         await self._dialect.aclose()
 
 
-def reply_in(
-    envelope: Envelope, dialect: Dialect, endpoint: Endpoint, rung: Rung | None
+def read_judge_reply(
+    envelope: Envelope, dialect: Dialect, endpoint: Endpoint, rung: OutputFormat | None
 ) -> JudgeReply:
     """Read a judge's reply out of what came back.
 
     Raises:
         JudgeUnavailable: It holds no message of the model.
     """
-    said = dialect.read(envelope.body, rung)
+    said = dialect.read_reply(envelope.body, rung)
     if said is None:
         raise JudgeUnavailable(
             f"{endpoint.host} answered {envelope.status} without a message of the model",
@@ -163,7 +163,7 @@ def reply_in(
         text=clean_text(said.text),
         stop=said.stop,
         usage=said.usage,
-        structured=rung in (Rung.SCHEMA, Rung.TOOL),
+        structured=rung in (OutputFormat.SCHEMA, OutputFormat.TOOL),
         request_id=envelope.request_id,
         served_model=text_or_none(envelope.body.get("model")),
         latency_ms=envelope.latency_ms,

@@ -22,16 +22,16 @@ _MOST = 10**12
 """A limit above it is no limit that anybody keeps."""
 
 
-def rate_limits(headers: Mapping[str, str]) -> RateLimits:
+def read_rate_limits(headers: Mapping[str, str]) -> RateLimits:
     """Read the limits beside an answer, of whichever provider.
 
     Args:
         headers: Of the answer; looked up in lower case.
     """
-    return RateLimits(_first(headers, _REQUESTS), _first(headers, _TOKENS))
+    return RateLimits(_read_first(headers, _REQUESTS), _read_first(headers, _TOKENS))
 
 
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
+def read_retry_after_s(headers: Mapping[str, str]) -> float | None:
     """Read how long a provider asks us to wait.
 
     Understands `retry-after-ms`, and `retry-after` in seconds or as a date. A date is compared
@@ -40,26 +40,26 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     Returns:
         Seconds, 0 or more; None when nothing readable was said.
     """
-    milliseconds = _finite(headers.get("retry-after-ms", ""))
+    milliseconds = _parse_finite(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return max(0.0, milliseconds / 1000)
     value = headers.get("retry-after", "")
-    seconds = _finite(value)
+    seconds = _parse_finite(value)
     if seconds is not None:
         return max(0.0, seconds)
-    until = _moment(value)
+    until = _parse_date(value)
     if until is None:
         return None
-    now = _moment(headers.get("date", "")) or datetime.now(UTC)
+    now = _parse_date(headers.get("date", "")) or datetime.now(UTC)
     return max(0.0, (until - now).total_seconds())
 
 
-def _first(headers: Mapping[str, str], names: tuple[str, ...]) -> int | None:
-    values = (_finite(headers.get(name, "")) for name in names)
+def _read_first(headers: Mapping[str, str], names: tuple[str, ...]) -> int | None:
+    values = (_parse_finite(headers.get(name, "")) for name in names)
     return next((int(value) for value in values if value and 1 <= value <= _MOST), None)
 
 
-def _finite(text: str) -> float | None:
+def _parse_finite(text: str) -> float | None:
     try:
         number = float(text)
     except ValueError:
@@ -67,7 +67,7 @@ def _finite(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _moment(text: str) -> datetime | None:
+def _parse_date(text: str) -> datetime | None:
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):

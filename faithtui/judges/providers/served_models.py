@@ -9,18 +9,18 @@ from collections.abc import Mapping
 import httpx2
 
 from faithtui.errors import ConfigError, JudgeUnavailable
-from faithtui.judges.providers.api_keys import key_for
-from faithtui.judges.providers.connection_errors import why_unreachable
-from faithtui.judges.providers.endpoints import Endpoint, endpoint_of
-from faithtui.judges.providers.http_exchange import http_client
-from faithtui.judges.providers.provider_errors import failure
+from faithtui.judges.providers.api_keys import load_key
+from faithtui.judges.providers.connection_errors import explain_unreachable
+from faithtui.judges.providers.endpoints import Endpoint, parse_endpoint
+from faithtui.judges.providers.http_exchange import make_http_client
+from faithtui.judges.providers.provider_errors import make_judge_error
 from faithtui.judges.providers.secret import Secret
 
 _VERSION = "2023-06-01"
 """Of Anthropic's API; it answers nothing without."""
 
 
-async def models_served(
+async def list_served_models(
     ref: str,
     base_url: str | None = None,
     *,
@@ -39,31 +39,31 @@ async def models_served(
         ConfigError: The judge has no server, or needs a key and has none.
         JudgeError: The server does not answer, or not with a list of models.
     """
-    endpoint = endpoint_of(ref, base_url)
+    endpoint = parse_endpoint(ref, base_url)
     if endpoint is None:
         raise ConfigError(f"judge {ref} asks no server, so none can list its models")
-    key = key_for(endpoint, environ)
-    async with http_client(endpoint, key) as client:
+    key = load_key(endpoint, environ)
+    async with make_http_client(endpoint, key) as client:
         try:
             response = await client.get(
-                _address(endpoint), headers={"anthropic-version": _VERSION}, timeout=timeout_s
+                _models_url(endpoint), headers={"anthropic-version": _VERSION}, timeout=timeout_s
             )
         except httpx2.HTTPError as error:
             raise JudgeUnavailable(
-                f"no answer from {endpoint.base_url}: {why_unreachable(error, endpoint)}"
+                f"no answer from {endpoint.base_url}: {explain_unreachable(error, endpoint)}"
             ) from error
-    return _names(response, endpoint, key)
+    return _read_names(response, endpoint, key)
 
 
-def _address(endpoint: Endpoint) -> str:
+def _models_url(endpoint: Endpoint) -> str:
     # The base of OpenAI's protocol holds the version, that of Anthropic's does not.
     version = "" if endpoint.provider.protocol == "openai" else "/v1"
     return f"{endpoint.base_url}{version}/models"
 
 
-def _names(response: httpx2.Response, endpoint: Endpoint, key: Secret) -> tuple[str, ...]:
+def _read_names(response: httpx2.Response, endpoint: Endpoint, key: Secret) -> tuple[str, ...]:
     if response.status_code != 200:
-        raise failure(response.status_code, response.headers, response.text, endpoint, key)
+        raise make_judge_error(response.status_code, response.headers, response.text, endpoint, key)
     try:
         body: object = json.loads(response.content)
     except (ValueError, RecursionError) as error:

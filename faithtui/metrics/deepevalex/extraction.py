@@ -13,26 +13,28 @@ from faithtui.domain.conversation import Passage
 from faithtui.domain.text.location import locate
 from faithtui.domain.verdicts import Claim, Truth
 from faithtui.errors import JudgeError
-from faithtui.metrics.answers import Answered
+from faithtui.metrics.answers import AnsweredInteraction
 from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import together
-from faithtui.metrics.deepevalex.reading import asked
+from faithtui.metrics.concurrency import await_all
+from faithtui.metrics.deepevalex.reading import ask_with_peer_errors
 from faithtui.metrics.prompting import PromptSet
-from faithtui.metrics.questions import claims_by_answer, truths_by_document
-from faithtui.metrics.strategies.common import tried
+from faithtui.metrics.questions import make_claims_question, make_truths_question
+from faithtui.metrics.strategies.common import await_or_error
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class Extraction:
     """What was drawn from a conversation, or why it could not be."""
 
     truths: dict[Passage, tuple[Truth, ...] | JudgeError] = field(default_factory=dict)
     claims: dict[int, tuple[Claim, ...] | JudgeError] = field(default_factory=dict)
     """By position of the window."""
 
-    def of(self, each: Answered) -> tuple[tuple[Claim, ...], tuple[Truth, ...]]:
+    def get_claims_and_truths(
+        self, each: AnsweredInteraction
+    ) -> tuple[tuple[Claim, ...], tuple[Truth, ...]]:
         """Give the claims of one answer and the truths of its documents, without repeats.
 
         Raises:
@@ -45,14 +47,14 @@ class Extracted:
         return _or_raise(self.claims[each.window.position]), tuple(truths.values())
 
 
-async def extract(
+async def extract_claims_and_truths(
     prompts: PromptSet,
     limit: int | None,
-    every: Sequence[Answered],
-    judged: Sequence[Answered],
+    every: Sequence[AnsweredInteraction],
+    judged: Sequence[AnsweredInteraction],
     ask: Ask,
     given: Sequence[Claim] | None,
-) -> Extracted:
+) -> Extraction:
     """Ask for truths and claims.
 
     Args:
@@ -66,43 +68,49 @@ async def extract(
     Raises:
         JudgeAuthFailed, JudgeQuotaExceeded: No other question can succeed either.
     """
-    found = Extracted()
+    found = Extraction()
     needed = {document for each in judged for document in each.contexts or ()}
 
-    async def truths_of(documents: tuple[Passage, ...]) -> None:
-        question = truths_by_document(prompts, documents, limit)
-        reply = await tried(asked(ask, question, "truths"), as_peer=False)
+    async def extract_truths(documents: tuple[Passage, ...]) -> None:
+        question = make_truths_question(prompts, documents, limit)
+        reply = await await_or_error(ask_with_peer_errors(ask, question, "truths"), as_peer=False)
         for position, document in enumerate(documents):
             found.truths[document] = (
                 reply
                 if isinstance(reply, JudgeError)
-                else _located(reply[position][:limit], document)
+                else _locate_truths(reply[position][:limit], document)
             )
 
-    async def claims_of(each: Answered) -> None:
+    async def extract_claims(each: AnsweredInteraction) -> None:
         found.claims[each.window.position] = (
-            await _claims(prompts, each, ask)
+            await _ask_claims(prompts, each, ask)
             if given is None
             else tuple(claim for claim in given if claim.turn in each.turns)
         )
 
-    await together(
+    await await_all(
         chain(
-            (truths_of(new) for new in _new_documents(every) if needed.intersection(new)),
-            (claims_of(each) for each in judged),
+            (
+                extract_truths(new)
+                for new in _group_new_documents(every)
+                if needed.intersection(new)
+            ),
+            (extract_claims(each) for each in judged),
         )
     )
     return found
 
 
-async def _claims(prompts: PromptSet, each: Answered, ask: Ask) -> tuple[Claim, ...] | JudgeError:
+async def _ask_claims(
+    prompts: PromptSet, each: AnsweredInteraction, ask: Ask
+) -> tuple[Claim, ...] | JudgeError:
     answers = {
         turn: answer
         for turn, answer in zip(each.turns, each.answers, strict=True)
-        if answer.shown.strip()
+        if answer.text_with_marks.strip()
     }
-    question = claims_by_answer(prompts, tuple(answers.values()), each.questions, each.history)
-    reply = await tried(asked(ask, question, "claims"), as_peer=False)
+    question = make_claims_question(prompts, tuple(answers.values()), each.questions, each.history)
+    reply = await await_or_error(ask_with_peer_errors(ask, question, "claims"), as_peer=False)
     if isinstance(reply, JudgeError):
         return reply
     return tuple(
@@ -112,12 +120,12 @@ async def _claims(prompts: PromptSet, each: Answered, ask: Ask) -> tuple[Claim, 
     )
 
 
-def _new_documents(every: Sequence[Answered]) -> list[tuple[Passage, ...]]:
+def _group_new_documents(every: Sequence[AnsweredInteraction]) -> list[tuple[Passage, ...]]:
     """Group the documents that are not blank by the first interaction that has them."""
     first: dict[Passage, int] = {}
     for each in every:
         for document in each.contexts or ():
-            if document.shown.strip():
+            if document.text_with_marks.strip():
                 first.setdefault(document, each.window.position)
     return [
         tuple(document for document, home in first.items() if home == position)
@@ -125,8 +133,10 @@ def _new_documents(every: Sequence[Answered]) -> list[tuple[Passage, ...]]:
     ]
 
 
-def _located(facts: Sequence[str], document: Passage) -> tuple[Truth, ...]:
-    return tuple(Truth(fact, document.shown, locate(fact, document.text)) for fact in facts)
+def _locate_truths(facts: Sequence[str], document: Passage) -> tuple[Truth, ...]:
+    return tuple(
+        Truth(fact, document.text_with_marks, locate(fact, document.text)) for fact in facts
+    )
 
 
 def _or_raise(found: tuple[T, ...] | JudgeError) -> tuple[T, ...]:

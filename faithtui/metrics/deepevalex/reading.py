@@ -10,8 +10,8 @@ from typing import NoReturn, TypeVar
 
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.errors import JudgeError, JudgeReplyInvalid, MetricError, MissingParameters
-from faithtui.metrics.base import Ask, Mismatch, Question, ReplyShape
-from faithtui.metrics.shapes import Said, closed_object, one_list
+from faithtui.metrics.base import Ask, Question, ReplyMismatch, ReplyShape
+from faithtui.metrics.shapes import ParsedVerdict, make_list_shape, make_object_schema
 
 T = TypeVar("T")
 
@@ -20,32 +20,34 @@ _NAMED = re.compile(
 )
 
 
-def text_list(name: str) -> ReplyShape[tuple[str, ...]]:
+def make_text_list_shape(name: str) -> ReplyShape[tuple[str, ...]]:
     """`{"claims": ["…"]}`: any list; what is neither text, number, truth value nor null fails."""
 
     def read(value: object, structured: bool) -> tuple[str, ...]:
-        return tuple(_interpolated(name, each) for each in _listed(value, name))
+        return tuple(_to_peer_text(name, each) for each in _require_list(value, name))
 
-    return ReplyShape(one_list(name).schema, read, strict_json)
+    return ReplyShape(make_list_shape(name).schema, read, parse_strict_json)
 
 
-def verdict_list() -> ReplyShape[tuple[Said, ...]]:
+def make_any_verdict_list_shape() -> ReplyShape[tuple[ParsedVerdict, ...]]:
     """`{"verdicts": [{"verdict": "yes", "reason": "…"}]}`: as many as come, with any words."""
 
-    def read(value: object, structured: bool) -> tuple[Said, ...]:
-        return tuple(_said(n, each) for n, each in enumerate(_listed(value, "verdicts")))
+    def read(value: object, structured: bool) -> tuple[ParsedVerdict, ...]:
+        return tuple(
+            _read_verdict(n, each) for n, each in enumerate(_require_list(value, "verdicts"))
+        )
 
-    entry = closed_object(
+    entry = make_object_schema(
         {
             "verdict": {"type": "string", "enum": list(FAITHFULNESS.names)},
             "reason": {"type": "string"},
         }
     )
-    schema = closed_object({"verdicts": {"type": "array", "items": entry}})
-    return ReplyShape(schema, read, strict_json)
+    schema = make_object_schema({"verdicts": {"type": "array", "items": entry}})
+    return ReplyShape(schema, read, parse_strict_json)
 
 
-def label_of(word: str | None) -> str:
+def read_label(word: str | None) -> str:
     """Read a verdict: `yes`, `no` or `idk` without case and white space; all else is `idk`.
 
     Source: DeepEvalEx 0.1.0, schemas/metric_outputs/faithfulness.ex, `normalize_verdict`.
@@ -54,20 +56,20 @@ def label_of(word: str | None) -> str:
     return folded if folded in FAITHFULNESS.names else "idk"
 
 
-def strict_json(text: str) -> object:
+def parse_strict_json(text: str) -> object:
     """Read a reply that is JSON as a whole, and nothing else.
 
     Raises:
         Mismatch: It is not; the peer's `json_parse_error`.
     """
     try:
-        value: object = json.loads(text, parse_constant=_no_constant)
+        value: object = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise Mismatch(f"the reply is not valid JSON: {error}") from error
+        raise ReplyMismatch(f"the reply is not valid JSON: {error}") from error
     return value
 
 
-async def asked(ask: Ask, question: Question[T], reply: str) -> T:
+async def ask_with_peer_errors(ask: Ask, question: Question[T], reply: str) -> T:
     """Ask, and give a failure the peer's name.
 
     Args:
@@ -89,15 +91,19 @@ async def asked(ask: Ask, question: Question[T], reply: str) -> T:
         raise type(error)(f"{name}: {error}", status=error.status) from error
 
 
-def told(error: JudgeError | MetricError) -> str:
-    """Describe a failure for the store by the peer's name, which errors of `asked` have already."""
+def format_peer_failure(error: JudgeError | MetricError) -> str:
+    """Describe a failure by the peer's name; errors of `ask_with_peer_errors` have it already."""
     if isinstance(error, MissingParameters):
         return f"missing_params: {', '.join(error.names)}"
     return str(error)
 
 
-def as_error(description: str) -> Mapping[str, object]:
-    """Take a description by `told` apart: `kind`, and `params`, `status` or `message`."""
+def parse_peer_failure(description: str) -> Mapping[str, object]:
+    """Take a description by `format_peer_failure` apart.
+
+    Returns:
+        `kind`, and `params`, `status` or `message`.
+    """
     named = _NAMED.fullmatch(description)
     if named is None:
         return {"kind": "no_score", "message": description}
@@ -107,14 +113,14 @@ def as_error(description: str) -> Mapping[str, object]:
     return {"kind": kind, "message": message} | ({"status": int(status)} if status else {})
 
 
-def _listed(value: object, name: str) -> list[object]:
+def _require_list(value: object, name: str) -> list[object]:
     listed = value.get(name) if isinstance(value, dict) else None
     if not isinstance(listed, list):
-        raise Mismatch(f"`{name}` must be a list")
+        raise ReplyMismatch(f"`{name}` must be a list")
     return listed
 
 
-def _interpolated(name: str, value: object) -> str:
+def _to_peer_text(name: str, value: object) -> str:
     """Write an entry as the peer's language puts it into a text."""
     match value:
         case str():
@@ -124,17 +130,17 @@ def _interpolated(name: str, value: object) -> str:
         case bool() | int() | float():
             return json.dumps(value)
         case _:
-            raise Mismatch(f"`{name}` must be a list of strings")
+            raise ReplyMismatch(f"`{name}` must be a list of strings")
 
 
-def _said(number: int, value: object) -> Said:
+def _read_verdict(number: int, value: object) -> ParsedVerdict:
     """Read an entry. Null is an entry without anything; other things than objects fail."""
     if value is None:
-        return Said(None)
+        return ParsedVerdict(None)
     if not isinstance(value, dict):
-        raise Mismatch(f"`verdicts[{number}]` must be an object with `verdict`")
+        raise ReplyMismatch(f"`verdicts[{number}]` must be an object with `verdict`")
     word, why = value.get("verdict"), value.get("reason")
-    return Said(
+    return ParsedVerdict(
         word=word if isinstance(word, str) else None if word is None else json.dumps(word),
         reason=(why.strip() or None) if isinstance(why, str) else None,
     )
@@ -142,11 +148,11 @@ def _said(number: int, value: object) -> Said:
 
 def _is_json(text: str) -> bool:
     try:
-        strict_json(text)
-    except Mismatch:
+        parse_strict_json(text)
+    except ReplyMismatch:
         return False
     return True
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")

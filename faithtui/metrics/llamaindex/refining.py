@@ -17,12 +17,17 @@ from faithtui.errors import (
     JudgeReplyInvalid,
     JudgeReplyTruncated,
 )
-from faithtui.metrics.answers import Answered
-from faithtui.metrics.base import Ask, Mismatch, Question, ReplyShape
-from faithtui.metrics.llamaindex.templates import Template
-from faithtui.metrics.packing import packed, packed_as_peer, repacked, tokens
-from faithtui.metrics.prompting import PromptSet, block
-from faithtui.metrics.questions import images_of, shown
+from faithtui.metrics.answers import AnsweredInteraction
+from faithtui.metrics.base import Ask, Question, ReplyMismatch, ReplyShape
+from faithtui.metrics.llamaindex.templates import CallerTemplate
+from faithtui.metrics.packing import (
+    estimate_tokens,
+    pack_contexts,
+    pack_contexts_as_peer,
+    repack_text,
+)
+from faithtui.metrics.prompting import PromptSet, format_block
+from faithtui.metrics.questions import format_passages, list_images
 
 FIRST_SPARE_TOKENS = 500
 """Kept free when the context is packed: replies will stand in later questions."""
@@ -41,7 +46,7 @@ _THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class RefinedReply:
     """What a judge said about an answer, once the context was shown."""
 
     label: str | None
@@ -53,11 +58,11 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class RefineSettings:
     """How the questions are put."""
 
     prompts: PromptSet
-    own: Mapping[str, Template]
+    own: Mapping[str, CallerTemplate]
     """The caller's templates by step; they replace ours and have no system text."""
     context_window: int
     """Tokens the judge reads and writes at once."""
@@ -66,7 +71,9 @@ class Manner:
     as_peer: bool
 
 
-async def refined(one: Answered, contexts: Sequence[str], manner: Manner, ask: Ask) -> Reply:
+async def refine_reply(
+    one: AnsweredInteraction, contexts: Sequence[str], manner: RefineSettings, ask: Ask
+) -> RefinedReply:
     """Show the contexts, chunk after chunk, and read what the judge says about the answer.
 
     By our rules every reply begins with YES or NO, the first YES settles it, and a chunk without
@@ -84,24 +91,30 @@ async def refined(one: Answered, contexts: Sequence[str], manner: Manner, ask: A
         JudgeError: A question failed. By the peer's rules a reply that cannot be used is no
             failure but an empty reply.
     """
-    return await (_as_peer if manner.as_peer else _until_yes)(_Asking(one, contexts, manner, ask))
+    return await (_refine_as_peer if manner.as_peer else _refine_until_yes)(
+        _RemainingChunks(one, contexts, manner, ask)
+    )
 
 
-class _Asking:
+class _RemainingChunks:
     """The chunks that are still to be shown for one answer."""
 
-    def __init__(self, one: Answered, contexts: Sequence[str], manner: Manner, ask: Ask) -> None:
-        self._response = "\n".join(shown(one.answers))
-        self._of_answer = images_of(one.answers)
-        self._manner = manner
+    def __init__(
+        self, one: AnsweredInteraction, contexts: Sequence[str], manner: RefineSettings, ask: Ask
+    ) -> None:
+        self._response = "\n".join(format_passages(one.answers))
+        self._of_answer = list_images(one.answers)
+        self._settings = manner
         self._ask = ask
-        longest = max(self._prompt_tokens("question", ""), self._prompt_tokens("refine", ""))
-        pack = packed_as_peer if manner.as_peer else packed
-        chunks = pack(contexts, self._room(longest, FIRST_SPARE_TOKENS))
+        longest = max(
+            self._count_prompt_tokens("question", ""), self._count_prompt_tokens("refine", "")
+        )
+        pack = pack_contexts_as_peer if manner.as_peer else pack_contexts
+        chunks = pack(contexts, self._compute_room(longest, FIRST_SPARE_TOKENS))
         self._left = deque(chunks)
-        self._unseen = list(images_of(one.contexts or ()))
+        self._unseen = list(list_images(one.contexts or ()))
         # A mark that was cut in two stands in no chunk; its image goes with the first.
-        self._astray = [
+        self._unplaced = [
             image for image in self._unseen if not any(image.mark in chunk for chunk in chunks)
         ]
 
@@ -110,7 +123,7 @@ class _Asking:
         """Whether every chunk was shown."""
         return not self._left
 
-    async def next(self, earlier: str | None) -> str:
+    async def ask_next(self, earlier: str | None) -> str:
         """Show the next chunk.
 
         Args:
@@ -128,11 +141,15 @@ class _Asking:
             Question(
                 step=step,
                 task=SupportAnswer(self._response, chunk, earlier),
-                system="" if step in self._manner.own else self._manner.prompts.render("system"),
-                prompt=self._prompt(step, chunk, earlier or ""),
-                reply=ReplyShape(None, _as_it_came if self._manner.as_peer else _yes_or_no),
-                max_tokens=self._manner.num_output,
-                images=(*self._images(chunk), *self._of_answer),
+                system=""
+                if step in self._settings.own
+                else self._settings.prompts.render("system"),
+                prompt=self._render_prompt(step, chunk, earlier or ""),
+                reply=ReplyShape(
+                    None, _read_as_text if self._settings.as_peer else _read_yes_or_no
+                ),
+                max_tokens=self._settings.num_output,
+                images=(*self._take_images(chunk), *self._of_answer),
             )
         )
 
@@ -141,13 +158,13 @@ class _Asking:
 
         The peer puts the parts back in reverse order: the last one is asked about first.
         """
-        room = self._room(self._prompt_tokens("refine", earlier), LATER_SPARE_TOKENS)
-        parts = (repacked if self._manner.as_peer else _cut)(chunk, room)
-        self._left.extendleft(parts if self._manner.as_peer else parts[::-1])
+        room = self._compute_room(self._count_prompt_tokens("refine", earlier), LATER_SPARE_TOKENS)
+        parts = (repack_text if self._settings.as_peer else _cut_chunk)(chunk, room)
+        self._left.extendleft(parts if self._settings.as_peer else parts[::-1])
         return self._left.popleft()
 
-    def _room(self, prompt_tokens: int, spare: int) -> int:
-        window, output = self._manner.context_window, self._manner.num_output
+    def _compute_room(self, prompt_tokens: int, spare: int) -> int:
+        window, output = self._settings.context_window, self._settings.num_output
         room = window - prompt_tokens - output - spare
         if room <= 0:
             raise ContextWindowTooSmall(
@@ -157,62 +174,71 @@ class _Asking:
             )
         return room
 
-    def _prompt_tokens(self, step: str, earlier: str) -> int:
+    def _count_prompt_tokens(self, step: str, earlier: str) -> int:
         """Estimate the size of a question without its chunk."""
-        if self._manner.as_peer and step not in self._manner.own:
-            ours = tokens(self._manner.prompts.examples)  # the peer has none to be as long as
-            return PEER_PROMPT_TOKENS[step] + ours + tokens(self._response) + tokens(earlier)
-        system = "" if step in self._manner.own else self._manner.prompts.render("system")
-        return tokens(system) + tokens(self._prompt(step, "", earlier))
+        if self._settings.as_peer and step not in self._settings.own:
+            ours = estimate_tokens(
+                self._settings.prompts.examples
+            )  # the peer has none to be as long as
+            return (
+                PEER_PROMPT_TOKENS[step]
+                + ours
+                + estimate_tokens(self._response)
+                + estimate_tokens(earlier)
+            )
+        system = "" if step in self._settings.own else self._settings.prompts.render("system")
+        return estimate_tokens(system) + estimate_tokens(self._render_prompt(step, "", earlier))
 
-    def _prompt(self, step: str, chunk: str, earlier: str) -> str:
-        own = self._manner.own.get(step)
+    def _render_prompt(self, step: str, chunk: str, earlier: str) -> str:
+        own = self._settings.own.get(step)
         if own is not None:
             return own.format(context_str=chunk, query_str=self._response, existing_answer=earlier)
         holes = {
-            "context": block("context", "c", chunk),
-            "answer": block("answer", "a", self._response),
+            "context": format_block("context", "c", chunk),
+            "answer": format_block("answer", "a", self._response),
         }
         if step == "refine":
-            holes["earlier"] = block("reply", "r", earlier)
-        return self._manner.prompts.render(step, **holes)
+            holes["earlier"] = format_block("reply", "r", earlier)
+        return self._settings.prompts.render(step, **holes)
 
-    def _images(self, chunk: str) -> list[Image]:
+    def _take_images(self, chunk: str) -> list[Image]:
         """Take the images whose marks stand in a chunk for the first time."""
-        now = [image for image in self._unseen if image.mark in chunk or image in self._astray]
+        now = [image for image in self._unseen if image.mark in chunk or image in self._unplaced]
         self._unseen = [image for image in self._unseen if image not in now]
         return now
 
 
-def _cut(chunk: str, room: int) -> tuple[str, ...]:
-    return packed((chunk,), room)
+def _cut_chunk(chunk: str, room: int) -> tuple[str, ...]:
+    return pack_contexts((chunk,), room)
 
 
-async def _until_yes(asking: _Asking) -> Reply:
+async def _refine_until_yes(asking: _RemainingChunks) -> RefinedReply:
     earlier, unread, asked = None, None, 0
     while not asking.is_done:
         asked += 1
         try:
-            earlier = await asking.next(earlier)
+            earlier = await asking.ask_next(earlier)
         except (JudgeReplyTruncated, JudgeRefused):
             raise
         except JudgeReplyInvalid as error:
             unread = error.raw
             continue
-        if _first_word(earlier) == "yes":
+        if _read_first_word(earlier) == "yes":
             which = "the reply" if asked == 1 else f"the reply to part {asked} of the context"
-            return Reply("yes", earlier, f"{which} begins with YES")
+            return RefinedReply("yes", earlier, f"{which} begins with YES")
     if unread is not None:
-        return Reply(None, unread, f"a reply ({quoted(unread)}) begins with neither YES nor NO")
+        return RefinedReply(
+            None, unread, f"a reply ({quote_reply(unread)}) begins with neither YES nor NO"
+        )
     every = "the reply begins" if asked == 1 else f"the replies to all {asked} parts begin"
-    return Reply("no", earlier, f"{every} with NO")
+    return RefinedReply("no", earlier, f"{every} with NO")
 
 
-async def _as_peer(asking: _Asking) -> Reply:
+async def _refine_as_peer(asking: _RemainingChunks) -> RefinedReply:
     last = None
     while not asking.is_done:
         try:
-            last = await asking.next(last) or last
+            last = await asking.ask_next(last) or last
         except (JudgeReplyTruncated, JudgeRefused) as error:
             # The peer knows neither: half an answer and a refusal are replies like others.
             last = error.raw or last
@@ -221,44 +247,45 @@ async def _as_peer(asking: _Asking) -> Reply:
     word = last if last is not None else EMPTY
     passing = "yes" in word.lower()
     where = "occur" if passing else "occur nowhere"
-    return Reply(
+    return RefinedReply(
         "yes" if passing else "no",
         word,
-        f'the letters "yes" {where} in the reply ({quoted(word)}), which is LlamaIndex\'s rule',
+        f'the letters "yes" {where} in the reply ({quote_reply(word)}), which is '
+        "LlamaIndex's rule",
     )
 
 
-def nothing_retrieved(*, as_peer: bool) -> Reply:
+def make_no_context_reply(*, as_peer: bool) -> RefinedReply:
     """Say what follows when there is no context at all: nothing is asked, and nothing supports."""
     reason = "retrieval returned nothing that could support the answer"
     if as_peer:
-        reason += f"; LlamaIndex then reads {quoted(EMPTY)}"
-    return Reply("no", EMPTY if as_peer else None, reason)
+        reason += f"; LlamaIndex then reads {quote_reply(EMPTY)}"
+    return RefinedReply("no", EMPTY if as_peer else None, reason)
 
 
-def quoted(reply: str) -> str:
+def quote_reply(reply: str) -> str:
     """Quote a reply in a sentence: on one line, shortened where it is long."""
     line = " ".join(reply.split())
     return f"“{line if len(line) <= 80 else line[:79] + '…'}”"
 
 
-def _as_it_came(value: object, structured: bool) -> str:
+def _read_as_text(value: object, structured: bool) -> str:
     return str(value)
 
 
-def _yes_or_no(value: object, structured: bool) -> str:
+def _read_yes_or_no(value: object, structured: bool) -> str:
     """Take a reply whose first word is YES or NO.
 
     Raises:
         Mismatch: It begins in another way.
     """
     reply = str(value)
-    if _first_word(reply) not in ("yes", "no"):
-        raise Mismatch("the first word must be YES or NO")
+    if _read_first_word(reply) not in ("yes", "no"):
+        raise ReplyMismatch("the first word must be YES or NO")
     return reply
 
 
-def _first_word(reply: str) -> str:
+def _read_first_word(reply: str) -> str:
     """Read the first word in lower case, without marks around it and thoughts before it."""
     words = re.split(
         r"[\s—–]", _THOUGHT.sub("", reply).lstrip("*_`#>\"'“”‘’([{-— \t\r\n"), maxsplit=1

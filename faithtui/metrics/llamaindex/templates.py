@@ -16,7 +16,7 @@ Holes = Mapping[str, Sequence[str]]
 """Each hole's names: ours, then others it may go by; ours is the first of them."""
 
 
-class Formats(Protocol):
+class PromptFormatter(Protocol):
     """Anything that puts values into a prompt."""
 
     def format(self, **holes: str) -> str:
@@ -24,14 +24,14 @@ class Formats(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class CallerTemplate:
     """A caller's template that was tried and has every hole.
 
     As a text it is the template with its holes, whatever object it came from; a run that is stored
     with that text asks the same, unless the object computes its prompt in another way.
     """
 
-    source: Formats
+    source: PromptFormatter
     names: tuple[tuple[str, str], ...]
     """Our name of each hole, and the template's."""
     text: str
@@ -49,7 +49,7 @@ class Template:
         return self.source.format(**{theirs: holes[ours] for ours, theirs in self.names})
 
 
-def own_template(option: str, given: object, holes: Holes, *, strict: bool) -> Template:
+def adapt_template(option: str, given: object, holes: Holes, *, strict: bool) -> CallerTemplate:
     """Check a caller's template and adapt it.
 
     Args:
@@ -63,20 +63,20 @@ def own_template(option: str, given: object, holes: Holes, *, strict: bool) -> T
     Raises:
         ConfigError: It is neither, it does not format, or a hole is missing or unknown.
     """
-    if isinstance(given, Template):
+    if isinstance(given, CallerTemplate):
         return given
     if isinstance(given, str):
-        return _from_text(option, given, holes) if strict else _loosely(given, holes)
+        return _adapt_text(option, given, holes) if strict else _adapt_loosely(given, holes)
     if not callable(getattr(given, "format", None)):
         kind = type(given).__name__
         raise ConfigError(
             f"{option} is of type {kind}; expected a text or an object with format(**holes) -> str"
         )
-    return _from_object(option, cast(Formats, given), holes, strict=strict)
+    return _adapt_object(option, cast(PromptFormatter, given), holes, strict=strict)
 
 
 @dataclass(frozen=True, slots=True)
-class _Loose:
+class _LooseText:
     """A text in which only known holes are holes, as in the peer's PromptTemplate."""
 
     text: str
@@ -85,31 +85,31 @@ class _Loose:
         return re.sub(r"\{(\w+)\}", lambda hole: holes.get(hole[1], hole[0]), self.text)
 
 
-def _loosely(text: str, holes: Holes) -> Template:
+def _adapt_loosely(text: str, holes: Holes) -> CallerTemplate:
     names = tuple((ours, name) for ours, names in holes.items() for name in names)
-    return Template(_Loose(text), names, text)
+    return CallerTemplate(_LooseText(text), names, text)
 
 
-def _from_text(option: str, text: str, holes: Holes) -> Template:
-    found = _holes_of(option, text)
+def _adapt_text(option: str, text: str, holes: Holes) -> CallerTemplate:
+    found = _find_holes(option, text)
     known = {name for names in holes.values() for name in names}
     for name in sorted(found - known):
         raise ConfigError(
-            f"{option}: the hole {{{name}}} is not known here; known: {_listed(holes)}; "
+            f"{option}: the hole {{{name}}} is not known here; known: {_format_holes(holes)}; "
             "write {{ and }} for braces"
         )
     names = []
     for ours, ways in holes.items():
         used = [name for name in ways if name in found]
         if not used:
-            raise _missing(option, ours)
+            raise _make_missing_error(option, ours)
         if len(used) > 1:
             raise ConfigError(f"{option}: {{{used[0]}}} and {{{used[1]}}} are the same hole")
         names.append((ours, used[0]))
-    return Template(text, tuple(names), text)
+    return CallerTemplate(text, tuple(names), text)
 
 
-def _holes_of(option: str, text: str) -> set[str]:
+def _find_holes(option: str, text: str) -> set[str]:
     try:
         parts = list(Formatter().parse(text))
     except ValueError as error:
@@ -123,20 +123,22 @@ def _holes_of(option: str, text: str) -> set[str]:
     return found
 
 
-def _from_object(option: str, given: Formats, holes: Holes, *, strict: bool) -> Template:
+def _adapt_object(
+    option: str, given: PromptFormatter, holes: Holes, *, strict: bool
+) -> CallerTemplate:
     """Try an object with marks for values, under every name a hole may go by."""
     # Of no letters, so that they survive a change of case and the like.
     marks = {ours: f"\ue000{chr(0xE010 + n)}\ue001" for n, ours in enumerate(holes)}
     lacking: list[tuple[dict[str, str], str]] = []
     problems: list[ConfigError] = []
-    for names in _ways(holes):
+    for names in _list_name_choices(holes):
         try:
             prompt: object = given.format(**{names[ours]: mark for ours, mark in marks.items()})
         except KeyError as error:
             problems.append(
                 ConfigError(
                     f"{option}: the hole {{{error.args[0]}}} is not known here; "
-                    f"known: {_listed(holes)}"
+                    f"known: {_format_holes(holes)}"
                 )
             )
             continue
@@ -147,17 +149,23 @@ def _from_object(option: str, given: Formats, holes: Holes, *, strict: bool) -> 
             kind = type(prompt).__name__
             raise ConfigError(f"{option}: its format gives a value of type {kind}, not a text")
         if all(mark in prompt for mark in marks.values()):
-            return Template(given, tuple(names.items()), _as_text(prompt, marks, strict=strict))
+            return CallerTemplate(
+                given, tuple(names.items()), _to_template_text(prompt, marks, strict=strict)
+            )
         lacking.append((names, prompt))
     if not lacking:
         raise problems[0]
     names, prompt = lacking[0]
     if strict:
-        raise _missing(option, next(ours for ours, mark in marks.items() if mark not in prompt))
-    return Template(given, tuple(names.items()), _as_text(prompt, marks, strict=strict))
+        raise _make_missing_error(
+            option, next(ours for ours, mark in marks.items() if mark not in prompt)
+        )
+    return CallerTemplate(
+        given, tuple(names.items()), _to_template_text(prompt, marks, strict=strict)
+    )
 
 
-def _as_text(prompt: str, marks: Mapping[str, str], *, strict: bool) -> str:
+def _to_template_text(prompt: str, marks: Mapping[str, str], *, strict: bool) -> str:
     """Write a prompt that holds marks as a text with holes, to be read as strictly."""
     text = prompt.replace("{", "{{").replace("}", "}}") if strict else prompt
     for name, mark in marks.items():
@@ -165,7 +173,7 @@ def _as_text(prompt: str, marks: Mapping[str, str], *, strict: bool) -> str:
     return text
 
 
-def _ways(holes: Holes) -> list[dict[str, str]]:
+def _list_name_choices(holes: Holes) -> list[dict[str, str]]:
     """List every choice of one name per hole, our own names first."""
     ways: list[dict[str, str]] = [{}]
     for ours, names in holes.items():
@@ -173,9 +181,9 @@ def _ways(holes: Holes) -> list[dict[str, str]]:
     return ways
 
 
-def _missing(option: str, name: str) -> ConfigError:
+def _make_missing_error(option: str, name: str) -> ConfigError:
     return ConfigError(f"{option}: the hole {{{name}}} is missing")
 
 
-def _listed(holes: Holes) -> str:
+def _format_holes(holes: Holes) -> str:
     return ", ".join(f"{{{ours}}}" for ours in holes)

@@ -14,8 +14,8 @@ from itertools import accumulate
 from pydantic import TypeAdapter, ValidationError
 
 from faithtui.domain.label_sets import INFERENCE
-from faithtui.metrics.base import Mismatch, ReplyShape
-from faithtui.metrics.shapes import closed_object, one_list, verdicts_by_key
+from faithtui.metrics.base import ReplyMismatch, ReplyShape
+from faithtui.metrics.shapes import make_list_shape, make_object_schema, make_verdicts_shape
 
 _FENCE = "```json"
 _FENCED = re.compile(r"```(?:json)?(.*)", re.DOTALL)
@@ -25,7 +25,7 @@ _CLOSING = {"{": "}", "[": "]"}
 
 
 @dataclass(frozen=True, slots=True)
-class Inferred:
+class ParsedInference:
     """What a judge wrote about one statement."""
 
     label: str | None
@@ -36,44 +36,44 @@ class Inferred:
     confidence: float | None = None
 
 
-def statement_list(*, as_peer: bool) -> ReplyShape[tuple[str, ...]]:
+def make_statement_list_shape(*, as_peer: bool) -> ReplyShape[tuple[str, ...]]:
     """`{"statements": ["…"]}`; under `as_peer` kept as written."""
-    shape = one_list("statements", as_peer=as_peer)
-    return replace(shape, parse=first_structure) if as_peer else shape
+    shape = make_list_shape("statements", as_peer=as_peer)
+    return replace(shape, parse=parse_first_structure) if as_peer else shape
 
 
-def inferences_by_key(keys: Sequence[str]) -> ReplyShape[tuple[Inferred | None, ...]]:
+def make_inferences_shape(keys: Sequence[str]) -> ReplyShape[tuple[ParsedInference | None, ...]]:
     """`{"s0": {"reason": "…", "verdict": "1"}}`: one entry per statement, in the order of the keys.
 
     The numbers 1 and 0 are as good as the words. A statement without an entry is None: the caller
     asks for it again.
     """
-    shape = verdicts_by_key(keys, INFERENCE.names)
+    shape = make_verdicts_shape(keys, INFERENCE.names)
 
-    def read(value: object, structured: bool) -> tuple[Inferred | None, ...]:
+    def read(value: object, structured: bool) -> tuple[ParsedInference | None, ...]:
         return tuple(
             None
             if said is None
-            else Inferred(
-                None if said.word is None else INFERENCE.read(said.word),
+            else ParsedInference(
+                None if said.word is None else INFERENCE.find_name(said.word),
                 said.word,
                 said.reason,
                 said.confidence,
             )
-            for said in shape.read(_with_words(value), structured)
+            for said in shape.read(_write_verdicts_as_words(value), structured)
         )
 
     return ReplyShape(shape.schema, read)
 
 
-def inference_list() -> ReplyShape[tuple[Inferred, ...]]:
+def make_inference_list_shape() -> ReplyShape[tuple[ParsedInference, ...]]:
     """`{"statements": [{"statement": "…", "reason": "…", "verdict": 1}]}`: as ragas asks.
 
     As many as come. Any integer but 0 is a 1, also `true`, `"1"` and 2.0.
 
     Source: ragas 0.4.3, metrics/_faithfulness.py, `NLIStatementOutput` and `_compute_score`.
     """
-    entry = closed_object(
+    entry = make_object_schema(
         {
             "statement": {"type": "string"},
             "reason": {"type": "string"},
@@ -81,34 +81,36 @@ def inference_list() -> ReplyShape[tuple[Inferred, ...]]:
         }
     )
 
-    def read(value: object, structured: bool) -> tuple[Inferred, ...]:
+    def read(value: object, structured: bool) -> tuple[ParsedInference, ...]:
         listed = value.get("statements") if isinstance(value, dict) else None
         if not isinstance(listed, list):
-            raise Mismatch("`statements` must be a list of objects")
-        return tuple(_listed(f"statements[{n}]", each) for n, each in enumerate(listed))
+            raise ReplyMismatch("`statements` must be a list of objects")
+        return tuple(_read_inference(f"statements[{n}]", each) for n, each in enumerate(listed))
 
-    schema = closed_object({"statements": {"type": "array", "items": entry}})
-    return ReplyShape(schema, read, first_structure)
+    schema = make_object_schema({"statements": {"type": "array", "items": entry}})
+    return ReplyShape(schema, read, parse_first_structure)
 
 
-def _listed(name: str, value: object) -> Inferred:
+def _read_inference(name: str, value: object) -> ParsedInference:
     if not isinstance(value, dict):
-        raise Mismatch(f"`{name}` must be an object")
+        raise ReplyMismatch(f"`{name}` must be an object")
     statement, reason = value.get("statement"), value.get("reason")
     if not isinstance(statement, str) or not isinstance(reason, str):
-        raise Mismatch(f"`{name}` must have the strings `statement` and `reason`")
+        raise ReplyMismatch(f"`{name}` must have the strings `statement` and `reason`")
     try:
         verdict = _INTEGER.validate_python(value.get("verdict"))
     except ValidationError as error:
-        raise Mismatch(f"`{name}.verdict`: {error.errors()[0]['msg']}") from error
-    return Inferred("1" if verdict else "0", _written(value["verdict"]), reason.strip() or None)
+        raise ReplyMismatch(f"`{name}.verdict`: {error.errors()[0]['msg']}") from error
+    return ParsedInference(
+        "1" if verdict else "0", _to_word(value["verdict"]), reason.strip() or None
+    )
 
 
-def _written(word: object) -> str:
+def _to_word(word: object) -> str:
     return word if isinstance(word, str) else json.dumps(word)
 
 
-def _with_words(value: object) -> object:
+def _write_verdicts_as_words(value: object) -> object:
     """Write verdicts that are the number 1 or 0 as words."""
     if not isinstance(value, dict):
         return value
@@ -120,7 +122,7 @@ def _with_words(value: object) -> object:
     }
 
 
-def first_structure(text: str) -> object:
+def parse_first_structure(text: str) -> object:
     """Read the first object or list of a text as JSON, mending it where it breaks off.
 
     The text is taken from a fence marked `json` on, if there is one. Without any bracket, or when
@@ -135,24 +137,24 @@ def first_structure(text: str) -> object:
         `parse_json_markdown` and `parse_partial_json`, of which one oddity is left out: a key
         named `action_input` is nothing special here.
     """
-    found = _first_balanced(text)
+    found = _cut_first_balanced(text)
     try:
         try:
-            return _mended(_bare(found))
+            return _parse_repaired(_strip_backticks(found))
         except json.JSONDecodeError:
             fenced = _FENCED.search(found)
             if fenced is None:
                 raise
-            return _mended(_bare(fenced[1]))
+            return _parse_repaired(_strip_backticks(fenced[1]))
     except (ValueError, RecursionError) as error:
-        raise Mismatch(f"the reply is not valid JSON: {error}") from error
+        raise ReplyMismatch(f"the reply is not valid JSON: {error}") from error
 
 
-def _bare(text: str) -> str:
+def _strip_backticks(text: str) -> str:
     return text.strip().strip(" \n\r\t`")
 
 
-def _first_balanced(text: str) -> str:
+def _cut_first_balanced(text: str) -> str:
     """Cut out the first structure by counting its outermost kind of bracket, in strings too."""
     fence = text.find(_FENCE)
     text = text[max(fence, 0) :]
@@ -168,7 +170,7 @@ def _first_balanced(text: str) -> str:
     return text
 
 
-def _mended(text: str) -> object:
+def _parse_repaired(text: str) -> object:
     """Read JSON; where it does not parse, drop as much of its end as it takes and close the rest.
 
     Returns:
@@ -178,17 +180,17 @@ def _mended(text: str) -> object:
         json.JSONDecodeError: Nothing of it is JSON.
     """
     try:
-        return _loaded(text)
+        return _load_json(text)
     except json.JSONDecodeError as error:
         whole = error
-    closed = _closed(text)
+    closed = _close_strings(text)
     if closed is None:
         return None
     pieces, end = closed
     ends = list(accumulate(map(len, pieces)))
     while pieces:
         try:
-            return _loaded("".join(pieces) + end)
+            return _load_json("".join(pieces) + end)
         except json.JSONDecodeError as error:
             # What is longer breaks at the same place, so nothing between here and there is tried.
             keep = min(bisect_right(ends, error.pos), len(pieces) - 1)
@@ -196,7 +198,7 @@ def _mended(text: str) -> object:
     raise whole
 
 
-def _closed(text: str) -> tuple[list[str], str] | None:
+def _close_strings(text: str) -> tuple[list[str], str] | None:
     """Escape line breaks in strings and close a string that is open at the end.
 
     Returns:
@@ -230,6 +232,6 @@ def _closed(text: str) -> tuple[list[str], str] | None:
     return pieces, "".join(reversed(lacking))
 
 
-def _loaded(text: str) -> object:
+def _load_json(text: str) -> object:
     value: object = json.loads(text, strict=False)
     return value

@@ -4,24 +4,24 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from faithtui.domain.conversation import normalised
+from faithtui.domain.conversation import normalise_text
 from faithtui.errors import JudgeReplyInvalid
-from faithtui.metrics.again import Rounds
-from faithtui.metrics.base import AGAIN, Ask, Question
-from faithtui.metrics.relevance.questions import which_statements
-from faithtui.metrics.relevance.replies import Statement
-from faithtui.metrics.relevance.words import contradicts_itself, understood
-from faithtui.metrics.shapes import Said
+from faithtui.metrics.again import AskRounds
+from faithtui.metrics.base import AGAIN_SUFFIX, Ask, Question
+from faithtui.metrics.relevance.questions import describe_wanted_statements
+from faithtui.metrics.relevance.replies import JudgedStatement
+from faithtui.metrics.relevance.words import contradicts_itself, has_label
+from faithtui.metrics.shapes import ParsedVerdict
 
 
-async def statements_of(
+async def ask_statements(
     ask: Ask,
-    question: Callable[[str], Question[tuple[Statement, ...]]],
+    question: Callable[[str], Question[tuple[JudgedStatement, ...]]],
     *,
     chosen: Sequence[str] | None = None,
     names_messages: bool = False,
     as_peer: bool,
-) -> tuple[Statement, ...]:
+) -> tuple[JudgedStatement, ...]:
     """Ask for statements; those without a verdict are asked about again, at most twice.
 
     Then those whose verdict and messages contradict each other are asked about once more. What the
@@ -40,50 +40,52 @@ async def statements_of(
     Raises:
         JudgeError: A question failed.
     """
-    first = question(which_statements(chosen, 0, as_peer=as_peer))
+    first = question(describe_wanted_statements(chosen, 0, as_peer=as_peer))
     found = await ask(first)
     if chosen is not None:
-        found = _aligned(chosen, found)
+        found = _align_statements(chosen, found)
     if as_peer:
         return found
-    rounds = Rounds(first.count)
-    rounds.end()
-    while rounds.are_left:
-        missing = [each.text for each in found if not understood(each.said, as_peer)]
+    rounds = AskRounds(first.count)
+    rounds.count_reply()
+    while rounds.has_more:
+        missing = [each.text for each in found if not has_label(each.verdict, as_peer)]
         if not missing:
             break
-        again = question(which_statements(missing, rounds.replicate, as_peer=as_peer))
+        again = question(describe_wanted_statements(missing, rounds.replicate, as_peer=as_peer))
         try:
             said = await ask(replace(again, count=first.count))
         except JudgeReplyInvalid:
             break  # what came before stands, and the rest has no verdict
-        rounds.end()
-        better = iter(_aligned(missing, said))
-        found = tuple(each if understood(each.said, as_peer) else next(better) for each in found)
-    disputed = [n for n, each in enumerate(found) if contradicts_itself(each.said)]
+        rounds.count_reply()
+        better = iter(_align_statements(missing, said))
+        found = tuple(each if has_label(each.verdict, as_peer) else next(better) for each in found)
+    disputed = [n for n, each in enumerate(found) if contradicts_itself(each.verdict)]
     if not disputed or not names_messages:
         return found
     texts = [found[n].text for n in disputed]
-    reconsider = question(which_statements(texts, 0, contradictory=True, as_peer=as_peer))
+    reconsider = question(describe_wanted_statements(texts, 0, contradictory=True, as_peer=as_peer))
     try:
-        said = await ask(replace(reconsider, step=f"{first.step}{AGAIN}", count=first.count))
+        said = await ask(replace(reconsider, step=f"{first.step}{AGAIN_SUFFIX}", count=first.count))
     except JudgeReplyInvalid:
         return found  # the first answer could be used, and stands
-    now = dict(zip(disputed, _aligned(texts, said), strict=True))
+    now = dict(zip(disputed, _align_statements(texts, said), strict=True))
     return tuple(
-        now[n] if n in now and understood(now[n].said, as_peer) else each
+        now[n] if n in now and has_label(now[n].verdict, as_peer) else each
         for n, each in enumerate(found)
     )
 
 
-def _aligned(chosen: Sequence[str], found: Sequence[Statement]) -> tuple[Statement, ...]:
+def _align_statements(
+    chosen: Sequence[str], found: Sequence[JudgedStatement]
+) -> tuple[JudgedStatement, ...]:
     """Find each chosen statement in a reply, up to case and white space; extra ones are dropped."""
-    left: dict[str, deque[Statement]] = {}
+    left: dict[str, deque[JudgedStatement]] = {}
     for each in found:
-        left.setdefault(normalised(each.text), deque()).append(each)
+        left.setdefault(normalise_text(each.text), deque()).append(each)
     aligned = []
     for text in chosen:
-        matching = left.get(normalised(text))
-        said = matching.popleft().said if matching else Said(word=None)
-        aligned.append(Statement(text, said))
+        matching = left.get(normalise_text(text))
+        said = matching.popleft().verdict if matching else ParsedVerdict(word=None)
+        aligned.append(JudgedStatement(text, said))
     return tuple(aligned)

@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.scores import ScoringRule, window_score
+from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.text.location import locate
 from faithtui.domain.verdicts import Claim, Truth
 from faithtui.domain.windows import Window
 from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import together
+from faithtui.metrics.concurrency import await_all
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.prompting import PromptSet
-from faithtui.metrics.questions import documents_of, said_by
-from faithtui.metrics.relevance.questions import why_relevance
+from faithtui.metrics.questions import list_documents, list_messages
+from faithtui.metrics.relevance.questions import make_relevance_reason_question
 
 NO_CONTEXT = "no retrieval context"
 NO_MESSAGE = "no user message"
@@ -53,7 +53,7 @@ class RelevanceOptions(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class WindowView:
     """What of a window this metric looks at."""
 
     window: Window
@@ -69,7 +69,7 @@ class View:
     @property
     def truths(self) -> tuple[Truth, ...]:
         """The messages, as what statements are checked against."""
-        return tuple(Truth(message.shown) for message in self.messages)
+        return tuple(Truth(message.text_with_marks) for message in self.messages)
 
     @property
     def why_skipped(self) -> str | None:
@@ -81,26 +81,26 @@ class View:
         return None
 
 
-def views_of(
+def make_window_views(
     conversation: Conversation, windows: Sequence[Window], *, as_peer: bool
-) -> tuple[View, ...]:
+) -> tuple[WindowView, ...]:
     """Look at every window; blank documents and messages count under `as_peer` only."""
 
-    def kept(passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        return tuple(each for each in passages if as_peer or each.shown.strip())
+    def drop_blank(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        return tuple(each for each in passages if as_peer or each.text_with_marks.strip())
 
-    def messages(turns: Sequence[int]) -> tuple[Passage, ...]:
-        return unlike(kept(said_by(conversation, turns, "user")))
+    def list_user_messages(turns: Sequence[int]) -> tuple[Passage, ...]:
+        return drop_repeats(drop_blank(list_messages(conversation, turns, "user")))
 
     views = []
     before: frozenset[int] = frozenset()
     for window in windows:
         views.append(
-            View(
+            WindowView(
                 window=window,
-                documents=kept(documents_of(conversation, window.turns)),
-                messages=messages(window.turns),
-                newest=messages([turn for turn in window.turns if turn not in before]),
+                documents=drop_blank(list_documents(conversation, window.turns)),
+                messages=list_user_messages(window.turns),
+                newest=list_user_messages([turn for turn in window.turns if turn not in before]),
                 without_context=not has_context(conversation, window),
             )
         )
@@ -108,38 +108,38 @@ def views_of(
     return tuple(views)
 
 
-def unlike(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+def drop_repeats(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     """Drop passages that look like an earlier one."""
     first: dict[str, Passage] = {}
     for each in passages:
-        first.setdefault(each.shown, each)
+        first.setdefault(each.text_with_marks, each)
     return tuple(first.values())
 
 
-def homes_of(conversation: Conversation) -> Mapping[str, int]:
+def find_first_turns(conversation: Conversation) -> Mapping[str, int]:
     """Give the first assistant turn that has each document, by what is shown of it."""
     homes: dict[str, int] = {}
     for position, turn in enumerate(conversation.turns):
         if turn.role == "assistant":
             for document in turn.retrieval_context or ():
-                homes.setdefault(Passage(document.text, document.images).shown, position)
+                homes.setdefault(Passage(document.text, document.images).text_with_marks, position)
     return homes
 
 
-def claim_of(statement: str, document: Passage, homes: Mapping[str, int]) -> Claim:
+def make_claim(statement: str, document: Passage, homes: Mapping[str, int]) -> Claim:
     """Make what gets the verdict."""
     return Claim(
-        turn=homes[document.shown],
+        turn=homes[document.text_with_marks],
         text=statement,
         span=locate(statement, document.text),
         kind="statement",
-        document=document.shown,
+        document=document.text_with_marks,
     )
 
 
-async def with_peer_reasons(
+async def add_peer_reasons(
     metric: RelevanceOptions,
-    views: Sequence[View],
+    views: Sequence[WindowView],
     findings: Sequence[WindowFindings],
     ask: Ask,
 ) -> tuple[WindowFindings, ...]:
@@ -150,9 +150,9 @@ async def with_peer_reasons(
     if not metric.as_peer:
         return tuple(findings)
 
-    async def explained(view: View, found: WindowFindings) -> WindowFindings:
+    async def explain_window(view: WindowView, found: WindowFindings) -> WindowFindings:
         labels = [each.label for each in found.verdicts]
-        score = window_score(labels, metric.rule).value
+        score = score_window(labels, metric.rule).value
         if score is None or not any(labels):
             return replace(found, reason=NOTHING_JUDGED)
         if not metric.include_reason:
@@ -163,14 +163,14 @@ async def with_peer_reasons(
             if each.label == "no"
         ]
         relevant = [each.claim.text for each in found.verdicts if each.label == "yes"]
-        question = why_relevance(
+        question = make_relevance_reason_question(
             metric.prompts, score, view.messages, irrelevant=irrelevant, relevant=relevant
         )
-        return replace(found, reason=await ask.about(view.window.position)(question))
+        return replace(found, reason=await ask.for_window(view.window.position)(question))
 
     return tuple(
-        await together(
-            (explained(view, found) for view, found in zip(views, findings, strict=True)),
+        await await_all(
+            (explain_window(view, found) for view, found in zip(views, findings, strict=True)),
             at_once=metric.async_mode,
         )
     )

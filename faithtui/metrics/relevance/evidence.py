@@ -28,81 +28,81 @@ from faithtui.domain.verdicts import Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import together
+from faithtui.metrics.concurrency import await_all
 from faithtui.metrics.findings import WindowFindings
-from faithtui.metrics.relevance.asking import statements_of
+from faithtui.metrics.relevance.asking import ask_statements
 from faithtui.metrics.relevance.common import (
     RelevanceOptions,
-    View,
-    claim_of,
-    homes_of,
-    unlike,
-    views_of,
-    with_peer_reasons,
+    WindowView,
+    add_peer_reasons,
+    drop_repeats,
+    find_first_turns,
+    make_claim,
+    make_window_views,
 )
-from faithtui.metrics.relevance.questions import related
-from faithtui.metrics.relevance.words import read_word
-from faithtui.metrics.shapes import Said
-from faithtui.metrics.strategies.common import told, tried
+from faithtui.metrics.relevance.questions import make_relate_question
+from faithtui.metrics.relevance.words import read_label
+from faithtui.metrics.shapes import ParsedVerdict
+from faithtui.metrics.strategies.common import await_or_error, format_failure
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class DocumentReply:
     """What came of one question about a document."""
 
     messages: frozenset[str]
     """Messages it was compared with, as shown."""
-    said: tuple[Said, ...] = ()
+    verdicts: tuple[ParsedVerdict, ...] = ()
     """One per statement of the document; `supports` are messages as shown."""
     failure: str | None = None
     """Why nothing came of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DocumentReplies:
     """A document's statements and what they met."""
 
     claims: tuple[Claim, ...]
-    meetings: tuple[Meeting, ...]
+    replies: tuple[DocumentReply, ...]
     """Not empty. The first one found the statements."""
 
-    def bearing_on(self, messages: Mapping[str, Truth]) -> tuple[Meeting, ...]:
+    def choose_replies(self, messages: Mapping[str, Truth]) -> tuple[DocumentReply, ...]:
         """Choose the meetings that decide in a window with these messages."""
-        first = self.meetings[0]
+        first = self.replies[0]
         if first.failure is not None:
             return (first,)
-        met = tuple(each for each in self.meetings if not each.messages.isdisjoint(messages))
+        met = tuple(each for each in self.replies if not each.messages.isdisjoint(messages))
         return met or (first,)
 
 
-async def gather(
+async def gather_by_evidence(
     metric: RelevanceOptions,
     conversation: Conversation,
     windows: Sequence[Window],
     ask: Ask,
 ) -> tuple[WindowFindings, ...]:
     """Ask about a conversation; one entry per window."""
-    views = views_of(conversation, windows, as_peer=metric.as_peer)
-    homes = homes_of(conversation)
-    plans = _plans(metric, views)
+    views = make_window_views(conversation, windows, as_peer=metric.as_peer)
+    homes = find_first_turns(conversation)
+    plans = _plan_questions(metric, views)
     first = {
         document: view.window.position for view in reversed(views) for document in view.documents
     }
-    read = await together(
+    read = await await_all(
         (
             # What a document costs belongs to the first window that has it.
-            _read(metric, document, groups, homes, ask.about(first[document]))
+            _ask_about_document(metric, document, groups, homes, ask.for_window(first[document]))
             for document, groups in plans.items()
         ),
         at_once=metric.async_mode,
     )
     readings = dict(zip(plans, read, strict=True))
-    findings = [_derive(metric, view, readings) for view in views]
-    return await with_peer_reasons(metric, views, findings, ask)
+    findings = [_derive_findings(metric, view, readings) for view in views]
+    return await add_peer_reasons(metric, views, findings, ask)
 
 
-def _plans(
-    metric: RelevanceOptions, views: Sequence[View]
+def _plan_questions(
+    metric: RelevanceOptions, views: Sequence[WindowView]
 ) -> dict[Passage, list[tuple[Passage, ...]]]:
     """Group the messages each document can meet, one group per question."""
     meets: dict[Passage, set[int]] = {}
@@ -118,8 +118,8 @@ def _plans(
         met: set[str] = set()
         for start in range(0, len(ordered), most):
             here = (each for at in ordered[start : start + most] for each in views[at].newest)
-            new = unlike([each for each in here if each.shown not in met])
-            met.update(each.shown for each in new)
+            new = drop_repeats([each for each in here if each.text_with_marks not in met])
+            met.update(each.text_with_marks for each in new)
             # The peer asks about a document even where nobody said anything.
             if new or not groups:
                 groups.append(new)
@@ -127,22 +127,24 @@ def _plans(
     return plans
 
 
-async def _read(
+async def _ask_about_document(
     metric: RelevanceOptions,
     document: Passage,
     groups: Sequence[tuple[Passage, ...]],
     homes: Mapping[str, int],
     ask: Ask,
-) -> Reading:
+) -> DocumentReplies:
     """Find a document's statements, and compare them with every group of messages."""
     statements: tuple[str, ...] | None = None
-    meetings: list[Meeting] = []
+    meetings: list[DocumentReply] = []
     for messages in groups:
-        shown = frozenset(each.shown for each in messages)
-        reply = await tried(
-            statements_of(
+        shown = frozenset(each.text_with_marks for each in messages)
+        reply = await await_or_error(
+            ask_statements(
                 ask,
-                partial(related, metric.prompts, document, messages, as_peer=metric.as_peer),
+                partial(
+                    make_relate_question, metric.prompts, document, messages, as_peer=metric.as_peer
+                ),
                 chosen=statements,
                 names_messages=True,
                 as_peer=metric.as_peer,
@@ -150,27 +152,29 @@ async def _read(
             metric.as_peer,
         )
         if isinstance(reply, JudgeError):
-            meetings.append(Meeting(shown, failure=told(reply)))
+            meetings.append(DocumentReply(shown, failure=format_failure(reply)))
         else:
             statements = statements or tuple(each.text for each in reply)
-            numbers = {f"q{number}": each.shown for number, each in enumerate(messages)}
+            numbers = {f"q{number}": each.text_with_marks for number, each in enumerate(messages)}
             meetings.append(
-                Meeting(shown, tuple(_with_texts(each.said, numbers) for each in reply))
+                DocumentReply(
+                    shown, tuple(_replace_numbers(each.verdict, numbers) for each in reply)
+                )
             )
         if not statements:
             break
-    return Reading(
-        tuple(claim_of(each, document, homes) for each in statements or ()), tuple(meetings)
+    return DocumentReplies(
+        tuple(make_claim(each, document, homes) for each in statements or ()), tuple(meetings)
     )
 
 
-def _with_texts(said: Said, numbers: Mapping[str, str]) -> Said:
+def _replace_numbers(said: ParsedVerdict, numbers: Mapping[str, str]) -> ParsedVerdict:
     """Replace the numbers of messages by their texts."""
     return replace(said, supports=tuple(dict.fromkeys(numbers[each] for each in said.supports)))
 
 
-def _derive(
-    metric: RelevanceOptions, view: View, readings: Mapping[Passage, Reading]
+def _derive_findings(
+    metric: RelevanceOptions, view: WindowView, readings: Mapping[Passage, DocumentReplies]
 ) -> WindowFindings:
     """Work out a window's verdicts from what its documents serve."""
     if view.why_skipped is not None and not metric.as_peer:
@@ -179,12 +183,14 @@ def _derive(
     verdicts: list[Verdict] = []
     for document in view.documents:
         reading = readings[document]
-        meetings = reading.bearing_on(truths)
+        meetings = reading.choose_replies(truths)
         failure = next((each.failure for each in meetings if each.failure is not None), None)
         if failure is not None:
             return WindowFindings(failure=failure)
         verdicts += (
-            _verdict(claim, [each.said[position] for each in meetings], truths, metric.as_peer)
+            _decide_verdict(
+                claim, [each.verdicts[position] for each in meetings], truths, metric.as_peer
+            )
             for position, claim in enumerate(reading.claims)
         )
     return WindowFindings(
@@ -192,14 +198,14 @@ def _derive(
     )
 
 
-def _verdict(
-    claim: Claim, said: Sequence[Said], in_view: Mapping[str, Truth], as_peer: bool
+def _decide_verdict(
+    claim: Claim, said: Sequence[ParsedVerdict], in_view: Mapping[str, Truth], as_peer: bool
 ) -> Verdict:
     """Decide a statement in one window, from what was said where it met messages in view."""
     serving = [
         (each, text)
         for each in said
-        if as_peer or read_word(each.word, as_peer) == "yes"
+        if as_peer or read_label(each.word, as_peer) == "yes"
         for text in each.supports
         if text in in_view
     ]
@@ -213,9 +219,9 @@ def _verdict(
             confidence=first.confidence,
             evidence=tuple(Evidence(in_view[text], "supports") for _, text in serving),
         )
-    unnamed: dict[str | None, Said] = {}
+    unnamed: dict[str | None, ParsedVerdict] = {}
     for each in said:
-        label = read_word(each.word, as_peer)
+        label = read_label(each.word, as_peer)
         if not each.supports or label != "yes":
             unnamed.setdefault(label, each)
     for label in ("yes", None, "no"):

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from faithtui.domain.conversation import Passage
 from faithtui.domain.judging.tasks import ExplainRelevance, JudgeDocument, RelateDocument
 from faithtui.metrics.base import Question
-from faithtui.metrics.prompting import PromptSet, block, blocks, numbered
-from faithtui.metrics.questions import images_of, shown, texts
-from faithtui.metrics.relevance.replies import Statement, statements
-from faithtui.metrics.shapes import one_text
+from faithtui.metrics.prompting import PromptSet, format_block, format_blocks, format_numbered
+from faithtui.metrics.questions import format_passages, list_images, list_texts
+from faithtui.metrics.relevance.replies import JudgedStatement, make_statements_shape
+from faithtui.metrics.shapes import make_text_shape
 
 STEPS = {
     "system": (),
@@ -25,7 +25,7 @@ VERDICT_STEPS = ("relate", "judge")
 _EVERY = "every statement the document makes, each once, in the document's order"
 
 
-def which_statements(
+def describe_wanted_statements(
     chosen: Sequence[str] | None, times: int, *, contradictory: bool = False, as_peer: bool
 ) -> str:
     """Put into words for a prompt which statements of a document are wanted.
@@ -46,7 +46,7 @@ def which_statements(
             )
         return (
             f"only these{again}, each copied letter for letter, in this order:\n"
-            f"{numbered('s', chosen)}"
+            f"{format_numbered('s', chosen)}"
         )
     if as_peer:
         return (
@@ -56,66 +56,66 @@ def which_statements(
     return f"{_EVERY}; an empty list when it makes none"
 
 
-def related(
+def make_relate_question(
     prompts: PromptSet,
     document: Passage,
     messages: Sequence[Passage],
     which: str,
     *,
     as_peer: bool,
-) -> Question[tuple[Statement, ...]]:
+) -> Question[tuple[JudgedStatement, ...]]:
     """Ask for the statements of a document, each with the numbers of the messages it serves."""
     return Question(
         step="verdicts",
-        task=RelateDocument(document.text, texts(messages)),
+        task=RelateDocument(document.text, list_texts(messages)),
         system=prompts.render("system"),
         prompt=prompts.render(
             "relate",
             which=which,
-            messages=blocks("message", "q", shown(messages)),
-            document=block("document", "d0", document.shown),
+            messages=format_blocks("message", "q", format_passages(messages)),
+            document=format_block("document", "d0", document.text_with_marks),
         ),
-        reply=statements(
+        reply=make_statements_shape(
             "statements", messages=[f"q{n}" for n in range(len(messages))], as_peer=as_peer
         ),
         max_tokens=1000 + len(document.text),
-        images=images_of([*messages, document]),
+        images=list_images([*messages, document]),
         says_something=_says_something,
     )
 
 
-def judged(
+def make_judge_question(
     prompts: PromptSet,
     document: Passage,
     messages: Sequence[Passage],
     which: str,
     *,
     as_peer: bool,
-) -> Question[tuple[Statement, ...]]:
+) -> Question[tuple[JudgedStatement, ...]]:
     """Ask for the statements of a document, each relevant to the messages together or not."""
     return Question(
         step="verdicts",
-        task=JudgeDocument(document.text, texts(messages)),
+        task=JudgeDocument(document.text, list_texts(messages)),
         system=prompts.render("system"),
         prompt=prompts.render(
             "judge",
             which=which,
-            messages=blocks("message", "q", shown(messages)),
-            document=block("document", "d0", document.shown),
+            messages=format_blocks("message", "q", format_passages(messages)),
+            document=format_block("document", "d0", document.text_with_marks),
         ),
-        reply=statements("verdicts", messages=None, as_peer=as_peer),
+        reply=make_statements_shape("verdicts", messages=None, as_peer=as_peer),
         max_tokens=1000 + len(document.text),
-        images=images_of([*messages, document]),
+        images=list_images([*messages, document]),
         says_something=_says_something,
     )
 
 
-def _says_something(found: Sequence[Statement]) -> bool:
+def _says_something(found: Sequence[JudgedStatement]) -> bool:
     """Whether a reply has a verdict; one without any statement says that there is none."""
-    return not found or any(each.said.word is not None for each in found)
+    return not found or any(each.verdict.word is not None for each in found)
 
 
-def why_relevance(
+def make_relevance_reason_question(
     prompts: PromptSet,
     score: float,
     messages: Sequence[Passage],
@@ -126,15 +126,15 @@ def why_relevance(
     """Ask why a window got its score, as deepeval does."""
     return Question(
         step="reason",
-        task=ExplainRelevance(score, texts(messages), tuple(irrelevant), tuple(relevant)),
+        task=ExplainRelevance(score, list_texts(messages), tuple(irrelevant), tuple(relevant)),
         system=prompts.render("system"),
         prompt=prompts.render(
             "reason",
             score=f"{score:.2f}",
-            messages=blocks("message", "q", shown(messages)),
-            irrelevant=numbered("i", irrelevant),
-            relevant=numbered("r", relevant),
+            messages=format_blocks("message", "q", format_passages(messages)),
+            irrelevant=format_numbered("i", irrelevant),
+            relevant=format_numbered("r", relevant),
         ),
-        reply=one_text("reason", as_peer=True),
+        reply=make_text_shape("reason", as_peer=True),
         max_tokens=400,
     )

@@ -9,26 +9,32 @@ Under `as_peer` a reply is read as deepeval 4.3.1 reads it.
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from faithtui.domain.conversation import normalised
+from faithtui.domain.conversation import normalise_text
 from faithtui.domain.label_sets import RELEVANCE
-from faithtui.metrics.base import Mismatch, ReplyShape
-from faithtui.metrics.peer_reading import first_to_last_brace
-from faithtui.metrics.relevance.words import understood
-from faithtui.metrics.shapes import Said, closed_object, mapping, numbers, said_in
+from faithtui.metrics.base import ReplyMismatch, ReplyShape
+from faithtui.metrics.peer_reading import parse_first_to_last_brace
+from faithtui.metrics.relevance.words import has_label
+from faithtui.metrics.shapes import (
+    ParsedVerdict,
+    make_object_schema,
+    read_numbers,
+    read_verdict,
+    require_object,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class JudgedStatement:
     """A statement of a document, and what the judge wrote about it."""
 
     text: str
-    said: Said
+    verdict: ParsedVerdict
     """Its `supports` are the numbers of the messages it serves; numbers nobody has are dropped."""
 
 
-def statements(
+def make_statements_shape(
     name: str, *, messages: Collection[str] | None, as_peer: bool
-) -> ReplyShape[tuple[Statement, ...]]:
+) -> ReplyShape[tuple[JudgedStatement, ...]]:
     """`{"statements": [{"statement": "…", "reason": "…", "verdict": "yes"}]}`, as many as come.
 
     Texts are trimmed, blank ones and repeats dropped; under `as_peer` they are kept as written.
@@ -48,14 +54,14 @@ def statements(
         entry["serves"] = {"type": "array", "items": {"type": "string"}}
     entry["verdict"] = {"type": "string", "enum": list(RELEVANCE.names)}
 
-    def read(value: object, structured: bool) -> tuple[Statement, ...]:
-        listed = mapping(value).get(name)
+    def read(value: object, structured: bool) -> tuple[JudgedStatement, ...]:
+        listed = require_object(value).get(name)
         if as_peer and not structured and not listed:
             return ()
         if not isinstance(listed, list):
-            raise Mismatch(f"`{name}` must be a list")
+            raise ReplyMismatch(f"`{name}` must be a list")
         found = [
-            _statement(
+            _read_statement(
                 f"{name}[{position}]",
                 each,
                 messages or (),
@@ -65,41 +71,42 @@ def statements(
             for position, each in enumerate(listed)
         ]
         kept = [each for each in found if each is not None]
-        return tuple(kept) if as_peer else _without_repeats(kept)
+        return tuple(kept) if as_peer else _drop_repeats(kept)
 
-    schema = closed_object({name: {"type": "array", "items": closed_object(entry)}})
-    return ReplyShape(schema, read, first_to_last_brace if as_peer else None)
+    schema = make_object_schema({name: {"type": "array", "items": make_object_schema(entry)}})
+    return ReplyShape(schema, read, parse_first_to_last_brace if as_peer else None)
 
 
-def _statement(
+def _read_statement(
     name: str, value: object, messages: Collection[str], *, as_peer: bool, bound: bool
-) -> Statement | None:
+) -> JudgedStatement | None:
     """Read one entry; None when there is nothing in it to judge."""
-    said = said_in(name, value, RELEVANCE.names if bound else None)
+    said = read_verdict(name, value, RELEVANCE.names if bound else None)
     if said.breaks_schema:
         known = ", ".join(RELEVANCE.names)
-        raise Mismatch(f"`{name}.verdict` is {said.word!r}; expected one of {known}")
-    fields = mapping(value)
+        raise ReplyMismatch(f"`{name}.verdict` is {said.word!r}; expected one of {known}")
+    fields = require_object(value)
     said = replace(
-        said, supports=tuple(each for each in numbers(fields.get("serves")) if each in messages)
+        said,
+        supports=tuple(each for each in read_numbers(fields.get("serves")) if each in messages),
     )
     text, reason = fields.get("statement"), fields.get("reason")
-    if as_peer and not understood(said, as_peer):
-        return Statement(text, said) if isinstance(text, str) else None
+    if as_peer and not has_label(said, as_peer):
+        return JudgedStatement(text, said) if isinstance(text, str) else None
     if not isinstance(text, str):
-        raise Mismatch(f"`{name}.statement` must be a string")
+        raise ReplyMismatch(f"`{name}.statement` must be a string")
     if as_peer:
         if not isinstance(reason, str | None):
-            raise Mismatch(f"`{name}.reason` must be a string")
-        return Statement(text, said)
-    return Statement(text.strip(), said) if text.strip() else None
+            raise ReplyMismatch(f"`{name}.reason` must be a string")
+        return JudgedStatement(text, said)
+    return JudgedStatement(text.strip(), said) if text.strip() else None
 
 
-def _without_repeats(found: Iterable[Statement]) -> tuple[Statement, ...]:
+def _drop_repeats(found: Iterable[JudgedStatement]) -> tuple[JudgedStatement, ...]:
     """Keep a statement once: the first time it has a verdict, else the first time."""
-    first: dict[str, Statement] = {}
+    first: dict[str, JudgedStatement] = {}
     for each in found:
-        key = normalised(each.text)
-        if key not in first or not understood(first[key].said, as_peer=False):
+        key = normalise_text(each.text)
+        if key not in first or not has_label(first[key].verdict, as_peer=False):
             first[key] = each
     return tuple(first.values())

@@ -11,61 +11,65 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from faithtui.domain.conversation import Conversation, normalised
+from faithtui.domain.conversation import Conversation, normalise_text
 from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import together
+from faithtui.metrics.concurrency import await_all
 from faithtui.metrics.findings import WindowFindings
-from faithtui.metrics.relevance.asking import statements_of
+from faithtui.metrics.relevance.asking import ask_statements
 from faithtui.metrics.relevance.common import (
     RelevanceOptions,
-    View,
-    claim_of,
-    homes_of,
-    views_of,
-    with_peer_reasons,
+    WindowView,
+    add_peer_reasons,
+    find_first_turns,
+    make_claim,
+    make_window_views,
 )
-from faithtui.metrics.relevance.questions import judged
-from faithtui.metrics.relevance.words import read_word
-from faithtui.metrics.strategies.common import told, tried
+from faithtui.metrics.relevance.questions import make_judge_question
+from faithtui.metrics.relevance.words import read_label
+from faithtui.metrics.strategies.common import await_or_error, format_failure
 
 
-async def gather(
+async def gather_by_window(
     metric: RelevanceOptions,
     conversation: Conversation,
     windows: Sequence[Window],
     ask: Ask,
 ) -> tuple[WindowFindings, ...]:
     """Ask about every window of a conversation; one entry per window."""
-    views = views_of(conversation, windows, as_peer=metric.as_peer)
-    homes = homes_of(conversation)
+    views = make_window_views(conversation, windows, as_peer=metric.as_peer)
+    homes = find_first_turns(conversation)
 
-    async def of_window(view: View) -> WindowFindings | JudgeError:
-        return await tried(
-            _ask_window(metric, view, homes, ask.about(view.window.position)), metric.as_peer
+    async def ask_window_or_error(view: WindowView) -> WindowFindings | JudgeError:
+        return await await_or_error(
+            _ask_window(metric, view, homes, ask.for_window(view.window.position)), metric.as_peer
         )
 
-    asked = await together((of_window(view) for view in views), at_once=metric.async_mode)
+    asked = await await_all(
+        (ask_window_or_error(view) for view in views), at_once=metric.async_mode
+    )
     findings = [
-        WindowFindings(failure=told(each)) if isinstance(each, JudgeError) else each
+        WindowFindings(failure=format_failure(each)) if isinstance(each, JudgeError) else each
         for each in asked
     ]
-    return await with_peer_reasons(metric, views, _same_statements(findings), ask)
+    return await add_peer_reasons(metric, views, _merge_statements(findings), ask)
 
 
 async def _ask_window(
-    metric: RelevanceOptions, view: View, homes: Mapping[str, int], ask: Ask
+    metric: RelevanceOptions, view: WindowView, homes: Mapping[str, int], ask: Ask
 ) -> WindowFindings:
     if view.why_skipped is not None and not metric.as_peer:
         return WindowFindings(skipped=view.why_skipped, without_context=view.without_context)
     documents = tuple(dict.fromkeys(view.documents))
-    replies = await together(
+    replies = await await_all(
         (
-            statements_of(
+            ask_statements(
                 ask,
-                partial(judged, metric.prompts, each, view.messages, as_peer=metric.as_peer),
+                partial(
+                    make_judge_question, metric.prompts, each, view.messages, as_peer=metric.as_peer
+                ),
                 as_peer=metric.as_peer,
             )
             for each in documents
@@ -76,11 +80,11 @@ async def _ask_window(
     return WindowFindings(
         verdicts=tuple(
             Verdict(
-                claim=claim_of(each.text, document, homes),
-                label=read_word(each.said.word, metric.as_peer),
-                word=each.said.word,
-                reason=each.said.reason,
-                confidence=each.said.confidence,
+                claim=make_claim(each.text, document, homes),
+                label=read_label(each.verdict.word, metric.as_peer),
+                word=each.verdict.word,
+                reason=each.verdict.reason,
+                confidence=each.verdict.confidence,
             )
             for document in view.documents
             for each in found[document]
@@ -90,7 +94,7 @@ async def _ask_window(
     )
 
 
-def _same_statements(findings: Sequence[WindowFindings]) -> list[WindowFindings]:
+def _merge_statements(findings: Sequence[WindowFindings]) -> list[WindowFindings]:
     """Make a statement that windows write differently one claim, the first one.
 
     The judge cuts a document anew in every window; case and white space make no difference.
@@ -103,7 +107,7 @@ def _same_statements(findings: Sequence[WindowFindings]) -> list[WindowFindings]
                 replace(
                     each,
                     claim=first.setdefault(
-                        (each.claim.document, normalised(each.claim.text)), each.claim
+                        (each.claim.document, normalise_text(each.claim.text)), each.claim
                     ),
                 )
                 for each in found.verdicts

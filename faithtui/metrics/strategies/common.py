@@ -6,15 +6,15 @@ from typing import Protocol, TypeVar
 
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.domain.scores import ScoringRule, window_score
+from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, Ask
-from faithtui.metrics.findings import WindowFindings, reasons_of_costs
-from faithtui.metrics.peer_reading import leading_letters
+from faithtui.metrics.findings import WindowFindings, list_cost_reasons
+from faithtui.metrics.peer_reading import read_leading_letters
 from faithtui.metrics.prompting import PromptSet
-from faithtui.metrics.questions import why_score
-from faithtui.metrics.shapes import Said
+from faithtui.metrics.questions import make_reason_question
+from faithtui.metrics.shapes import ParsedVerdict
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class FaithfulnessOptions(Protocol):
         """Cut the conversation."""
 
 
-async def tried(answer: Awaitable[T], as_peer: bool) -> T | JudgeError:
+async def await_or_error(answer: Awaitable[T], as_peer: bool) -> T | JudgeError:
     """Wait for an answer and hand a failure back as a value.
 
     Raises:
@@ -74,26 +74,26 @@ async def tried(answer: Awaitable[T], as_peer: bool) -> T | JudgeError:
         return error
 
 
-def told(error: JudgeError) -> str:
+def format_failure(error: JudgeError) -> str:
     """Describe a failure for the store: its kind and its sentence."""
     return f"{type(error).__name__}: {error}"
 
 
-def read_word(word: str | None, as_peer: bool) -> str | None:
+def read_label(word: str | None, as_peer: bool) -> str | None:
     """Turn what the judge wrote into a label; None when it is no word of the vocabulary."""
     if word is None:
         return None
     if as_peer:
-        return FAITHFULNESS.read(leading_letters(word))
-    return FAITHFULNESS.read(word)
+        return FAITHFULNESS.find_name(read_leading_letters(word))
+    return FAITHFULNESS.find_name(word)
 
 
-def understood(said: Said | None, as_peer: bool) -> bool:
+def has_label(said: ParsedVerdict | None, as_peer: bool) -> bool:
     """Whether an entry answers the question, so that it need not be asked again."""
-    return said is not None and read_word(said.word, as_peer) is not None
+    return said is not None and read_label(said.word, as_peer) is not None
 
 
-async def with_peer_reasons(
+async def add_peer_reasons(
     metric: FaithfulnessOptions, findings: Sequence[WindowFindings], ask: Ask
 ) -> tuple[WindowFindings, ...]:
     """Under `as_peer`, ask for each window's reason as the peer does."""
@@ -102,17 +102,17 @@ async def with_peer_reasons(
     explained = []
     for position, found in enumerate(findings):
         labels = [each.label for each in found.verdicts]
-        score = window_score(labels, metric.rule, found.surplus).value
+        score = score_window(labels, metric.rule, found.surplus).value
         if score is None or not any(label is not None for label in (*labels, *found.surplus)):
             explained.append(found)
             continue
-        costs = reasons_of_costs(metric.rule, found.verdicts)
+        costs = list_cost_reasons(metric.rule, found.verdicts)
         costs += [
             "a verdict beyond the last claim: no reason given"
             for label in found.surplus
             if label is not None and label not in metric.rule.passing
         ]
-        question = why_score(metric.prompts, score, costs, as_peer=True)
-        reason = await ask.about(position)(question)
+        question = make_reason_question(metric.prompts, score, costs, as_peer=True)
+        reason = await ask.for_window(position)(question)
         explained.append(replace(found, reason=reason))
     return tuple(explained)

@@ -19,20 +19,26 @@ from faithtui.domain.judging.tasks import EvidenceGroup, FindEvidence
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError, JudgeReplyInvalid
-from faithtui.metrics.again import Rounds
-from faithtui.metrics.base import AGAIN, AnswerCount, Ask, Question
-from faithtui.metrics.concurrency import together
-from faithtui.metrics.prompting import numbered
-from faithtui.metrics.shapes import Said, verdicts_by_key
+from faithtui.metrics.again import AskRounds
+from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount, Ask, Question
+from faithtui.metrics.concurrency import await_all
+from faithtui.metrics.prompting import format_numbered
+from faithtui.metrics.shapes import ParsedVerdict, make_verdicts_shape
 from faithtui.metrics.strategies.common import (
     PEER_WORDS,
     FaithfulnessOptions,
-    read_word,
-    told,
-    tried,
-    understood,
+    await_or_error,
+    format_failure,
+    has_label,
+    read_label,
 )
-from faithtui.metrics.strategies.derivation import Finding, Known, TruthSet, decide, smallest
+from faithtui.metrics.strategies.derivation import (
+    ClaimFinding,
+    ConversationEvidence,
+    TruthSet,
+    decide_claim,
+    keep_smallest_sets,
+)
 
 MOST_NEIGHBOURS = 2
 """Interactions compared in one question. More would send less text in all, but each question would
@@ -41,7 +47,7 @@ be longer than the peer's, and judges skip entries in long lists."""
 Groups = tuple[EvidenceGroup, ...]
 Pair = tuple[int, str]
 """Position of a group and text of a claim in it."""
-Compared = list[tuple[str, Finding]] | JudgeError | None
+ComparisonOutcome = list[tuple[str, ClaimFinding]] | JudgeError | None
 """Findings by text of the claim; None when there was nothing to ask."""
 
 RECONSIDER = (
@@ -51,12 +57,12 @@ RECONSIDER = (
 """Put before what was contradictory, after the whole question."""
 
 
-async def compare(
+async def ask_comparisons(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     windows: Sequence[Window],
     ask: Ask,
-    known: Known,
+    known: ConversationEvidence,
     is_read: Sequence[asyncio.Event],
 ) -> None:
     """Ask every comparison as soon as its interactions are read.
@@ -65,29 +71,31 @@ async def compare(
     whatever the order in which interactions are read.
     """
     met: dict[str, set[str]] = {}
-    stretches = _stretches(metric.window_size, windows)
+    stretches = _cut_stretches(metric.window_size, windows)
     is_planned = [asyncio.Event() for _ in stretches]
 
-    async def of_stretch(position: int, stretch: Sequence[Window]) -> tuple[Groups, Compared]:
+    async def compare_stretch(
+        position: int, stretch: Sequence[Window]
+    ) -> tuple[Groups, ComparisonOutcome]:
         if position:
             await is_planned[position - 1].wait()
         for window in stretch:
             await is_read[window.position].wait()
-            known.look(conversation, window)
+            known.collect_truths(conversation, window)
         groups = _group_by_new_truths(metric, stretch, known, met)
         is_planned[position].set()
-        return groups, await _try_questions(metric, groups, ask.about(stretch[-1].position))
+        return groups, await _try_questions(metric, groups, ask.for_window(stretch[-1].position))
 
-    asked = await together(
-        (of_stretch(position, stretch) for position, stretch in enumerate(stretches)),
+    asked = await await_all(
+        (compare_stretch(position, stretch) for position, stretch in enumerate(stretches)),
         at_once=metric.async_mode,
     )
     for groups, compared in asked:
-        _keep(groups, compared, known)
+        _keep_findings(groups, compared, known)
 
 
 async def ask_undecided(
-    metric: FaithfulnessOptions, windows: Sequence[Window], ask: Ask, known: Known
+    metric: FaithfulnessOptions, windows: Sequence[Window], ask: Ask, known: ConversationEvidence
 ) -> None:
     """Ask about claims in the windows for which the comparisons do not decide them.
 
@@ -99,27 +107,27 @@ async def ask_undecided(
     asked: set[tuple[str, TruthSet]] = set()
     failed: set[tuple[str, TruthSet]] = set()
     while plans := _plan_undecided(metric, windows, known, asked, failed):
-        compared = await together(
+        compared = await await_all(
             (
-                _try_questions(metric, groups, ask.about(position), again=True)
+                _try_questions(metric, groups, ask.for_window(position), again=True)
                 for position, groups in plans
             ),
             at_once=metric.async_mode,
         )
         for (_, groups), found in zip(plans, compared, strict=True):
             if not isinstance(found, JudgeError):
-                _keep(groups, found, known)
+                _keep_findings(groups, found, known)
                 continue
             (group,) = groups
             for text in group.claims:
-                known.undecided.setdefault(text, told(found))
-                failed.add((text, _bearing(known, text, frozenset(group.truths))))
+                known.undecided.setdefault(text, format_failure(found))
+                failed.add((text, _find_bearing_truths(known, text, frozenset(group.truths))))
 
 
 def _plan_undecided(
     metric: FaithfulnessOptions,
     windows: Sequence[Window],
-    known: Known,
+    known: ConversationEvidence,
     asked: set[tuple[str, TruthSet]],
     failed: Collection[tuple[str, TruthSet]],
 ) -> list[tuple[int, Groups]]:
@@ -138,15 +146,15 @@ def _plan_undecided(
     plans: list[tuple[int, Groups]] = []
     planned: set[tuple[str, TruthSet]] = set()
     for window in windows:
-        if known.failure_of(window) is not None:
+        if known.find_failure(window) is not None:
             continue
         in_view = known.in_view[window.position]
         texts: dict[str, None] = {}
-        for claim in known.claims_in(window):
+        for claim in known.list_claims(window):
             findings = known.findings.get(claim.text, ())
-            if decide(findings, in_view, as_peer=metric.as_peer) is not None:
+            if decide_claim(findings, in_view, as_peer=metric.as_peer) is not None:
                 continue
-            needed = claim.text, _bearing(known, claim.text, in_view)
+            needed = claim.text, _find_bearing_truths(known, claim.text, in_view)
             if (claim.text, in_view) in asked or needed in planned or needed in failed:
                 continue
             planned.add(needed)
@@ -158,12 +166,12 @@ def _plan_undecided(
     return plans
 
 
-def _bearing(known: Known, text: str, in_view: TruthSet) -> TruthSet:
+def _find_bearing_truths(known: ConversationEvidence, text: str, in_view: TruthSet) -> TruthSet:
     """Give the truths in view that bear on a claim, as far as the judge named them."""
     return frozenset(t for each in known.findings.get(text, ()) for t in each.named & in_view)
 
 
-def _stretches(window_size: int, windows: Sequence[Window]) -> list[Sequence[Window]]:
+def _cut_stretches(window_size: int, windows: Sequence[Window]) -> list[Sequence[Window]]:
     """Cut the windows into those that are compared in one question.
 
     At most half as many as a window holds, so that most of what stands in a question shares one.
@@ -173,7 +181,10 @@ def _stretches(window_size: int, windows: Sequence[Window]) -> list[Sequence[Win
 
 
 def _group_by_new_truths(
-    metric: FaithfulnessOptions, stretch: Sequence[Window], known: Known, met: dict[str, set[str]]
+    metric: FaithfulnessOptions,
+    stretch: Sequence[Window],
+    known: ConversationEvidence,
+    met: dict[str, set[str]],
 ) -> Groups:
     """Group claims by the truths in view that they have not met, and let them meet.
 
@@ -210,28 +221,32 @@ def _group_by_new_truths(
 
 async def _try_questions(
     metric: FaithfulnessOptions, groups: Groups, ask: Ask, *, again: bool = False
-) -> Compared:
+) -> ComparisonOutcome:
     if not groups:
         return None
-    return await tried(_answered(metric, groups, ask, again=again), metric.as_peer)
+    return await await_or_error(
+        _ask_until_consistent(metric, groups, ask, again=again), metric.as_peer
+    )
 
 
-def _keep(groups: Groups, compared: Compared, known: Known) -> None:
+def _keep_findings(
+    groups: Groups, compared: ComparisonOutcome, known: ConversationEvidence
+) -> None:
     """Keep what a comparison found, or why it found nothing."""
     if isinstance(compared, JudgeError):
         for group in groups:
             for text in group.claims:
                 lost = known.lost.setdefault(text, {})
-                lost.update(dict.fromkeys(group.truths, told(compared)))
-                known.undecided[text] = told(compared)
+                lost.update(dict.fromkeys(group.truths, format_failure(compared)))
+                known.undecided[text] = format_failure(compared)
         return
     for text, finding in compared or ():
         known.findings.setdefault(text, []).append(finding)
 
 
-async def _answered(
+async def _ask_until_consistent(
     metric: FaithfulnessOptions, groups: Groups, ask: Ask, *, again: bool
-) -> list[tuple[str, Finding]]:
+) -> list[tuple[str, ClaimFinding]]:
     """Ask one comparison until it is complete and agrees with itself, as far as that can be had.
 
     Claims without a verdict are asked for again, at most twice; then claims whose verdict and
@@ -246,20 +261,20 @@ async def _answered(
     pairs = {
         (position, claim): group for position, group in enumerate(groups) for claim in group.claims
     }
-    found: dict[tuple[int, str], Finding] = {}
+    found: dict[tuple[int, str], ClaimFinding] = {}
     count = AnswerCount()
     left = tuple(pairs)
-    rounds = Rounds(count)
-    while left and rounds.are_left:
-        question = _question(metric, _group_pairs(left, pairs), again=again)
+    rounds = AskRounds(count)
+    while left and rounds.has_more:
+        question = _make_question(metric, _group_pairs(left, pairs), again=again)
         try:
             replies = await ask(replace(question, replicate=rounds.replicate, count=count))
         except JudgeReplyInvalid:
             if not rounds.replicate:
                 raise
             break  # what came before stands, and the rest has no verdict
-        found |= _findings(metric, left, pairs, replies)
-        rounds.end()
+        found |= _read_findings(metric, left, pairs, replies)
+        rounds.count_reply()
         left = tuple(pair for pair in pairs if found[pair].label is None)
         if metric.as_peer:
             break
@@ -271,18 +286,18 @@ async def _answered(
 
 async def _ask_about_disputed(
     metric: FaithfulnessOptions,
-    disputed: Mapping[Pair, Finding],
+    disputed: Mapping[Pair, ClaimFinding],
     pairs: Mapping[Pair, EvidenceGroup],
     ask: Ask,
     count: AnswerCount,
-) -> dict[Pair, Finding]:
+) -> dict[Pair, ClaimFinding]:
     """Ask once more about claims whose verdict and evidence contradict each other, and say how.
 
     Returns:
         What the judge says now, of the claims for which it says something that can be read.
     """
     groups = _group_pairs(tuple(disputed), pairs)
-    question = _question(metric, groups, again=True)
+    question = _make_question(metric, groups, again=True)
     remarks = "\n".join(
         f'- c{number}: the verdict was "{finding.label}", but {finding.contradiction}.'
         for number, finding in enumerate(disputed.values())
@@ -292,7 +307,7 @@ async def _ask_about_disputed(
         replies = await ask(replace(question, prompt=prompt, count=count))
     except JudgeReplyInvalid:
         return {}  # the first answer could be used, and stands
-    now = _findings(metric, tuple(disputed), pairs, replies)
+    now = _read_findings(metric, tuple(disputed), pairs, replies)
     return {pair: finding for pair, finding in now.items() if finding.label is not None}
 
 
@@ -309,71 +324,71 @@ def _group_pairs(left: Sequence[Pair], pairs: Mapping[Pair, EvidenceGroup]) -> G
     )
 
 
-def _findings(
+def _read_findings(
     metric: FaithfulnessOptions,
     left: Sequence[Pair],
     pairs: Mapping[Pair, EvidenceGroup],
-    replies: Sequence[Said | None],
-) -> dict[Pair, Finding]:
+    replies: Sequence[ParsedVerdict | None],
+) -> dict[Pair, ClaimFinding]:
     """Read the replies to a question about these claims; numbers become texts of truths."""
     texts = [truth for group in _group_pairs(left, pairs) for truth in group.truths]
     numbers = {f"t{number}": text for number, text in enumerate(texts)}
     return {
-        pair: _finding(said, pairs[pair].truths, numbers, as_peer=metric.as_peer)
+        pair: _make_finding(said, pairs[pair].truths, numbers, as_peer=metric.as_peer)
         for pair, said in zip(left, replies, strict=True)
     }
 
 
-def _finding(
-    said: Said | None, truths: Sequence[str], numbers: Mapping[str, str], *, as_peer: bool
-) -> Finding:
+def _make_finding(
+    said: ParsedVerdict | None, truths: Sequence[str], numbers: Mapping[str, str], *, as_peer: bool
+) -> ClaimFinding:
     """Make a finding of an entry. Numbers that do not stand above the claim name nothing.
 
     A set with such a number is not whole: what is left of it speaks for a part of the claim.
     """
     if said is None:
-        return Finding(frozenset(truths), None, None)
+        return ClaimFinding(frozenset(truths), None, None)
 
-    def known_truths(wanted: Sequence[str]) -> TruthSet:
+    def find_known_truths(wanted: Sequence[str]) -> TruthSet:
         return frozenset(numbers[each] for each in wanted if numbers.get(each) in truths)
 
     whole = [each for each in said.sufficient if all(numbers.get(n) in truths for n in each)]
     broken = [each for each in said.sufficient if each not in whole]
-    sufficient = smallest([known_truths(each) for each in whole])
-    contradicts = known_truths(said.contradicts)
-    partial = known_truths(said.partial).union(*map(known_truths, broken))
-    return Finding(
+    sufficient = keep_smallest_sets([find_known_truths(each) for each in whole])
+    contradicts = find_known_truths(said.contradicts)
+    partial = find_known_truths(said.partial).union(*map(find_known_truths, broken))
+    return ClaimFinding(
         truths=frozenset(truths),
-        said=said,
-        label=read_word(said.word, as_peer),
+        verdict=said,
+        label=read_label(said.word, as_peer),
         sufficient=sufficient,
         partial=partial.difference(contradicts, *sufficient),
         contradicts=contradicts,
     )
 
 
-def _question(
+def _make_question(
     metric: FaithfulnessOptions, groups: Groups, *, again: bool
-) -> Question[tuple[Said | None, ...]]:
+) -> Question[tuple[ParsedVerdict | None, ...]]:
     parts, claims, truths = [], 0, 0
     for group in groups:
         parts.append(
-            f"Truths:\n{numbered('t', group.truths, truths)}\n"
-            f"Claims:\n{numbered('c', group.claims, claims)}"
+            f"Truths:\n{format_numbered('t', group.truths, truths)}\n"
+            f"Claims:\n{format_numbered('c', group.claims, claims)}"
         )
         claims += len(group.claims)
         truths += len(group.truths)
     return Question(
-        step=f"verdicts{AGAIN}" if again else "verdicts",
+        step=f"verdicts{AGAIN_SUFFIX}" if again else "verdicts",
         task=FindEvidence(groups),
         system=metric.prompts.render("system"),
         prompt=metric.prompts.render("evidence", groups="\n\n".join(parts)),
-        reply=verdicts_by_key(
+        reply=make_verdicts_shape(
             [f"c{n}" for n in range(claims)],
             PEER_WORDS if metric.as_peer else FAITHFULNESS.names,
             truths=[f"t{n}" for n in range(truths)],
             as_peer=metric.as_peer,
         ),
         max_tokens=400 + 120 * claims,
-        says_something=lambda replies: any(understood(each, metric.as_peer) for each in replies),
+        says_something=lambda replies: any(has_label(each, metric.as_peer) for each in replies),
     )

@@ -23,8 +23,8 @@ from faithtui.domain.verdicts import STANCES, Claim, Evidence, Stance, Truth, Ve
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeReplyInvalid
 from faithtui.metrics.findings import WindowFindings, has_context
-from faithtui.metrics.questions import documents_of
-from faithtui.metrics.shapes import Said
+from faithtui.metrics.questions import list_documents
+from faithtui.metrics.shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import FaithfulnessOptions
 
 TruthSet = frozenset[str]
@@ -36,12 +36,12 @@ SUPPORTED_IN_VIEW: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ClaimFinding:
     """What a judge said of a claim that it compared with some truths."""
 
     truths: TruthSet
     """What the claim was compared with."""
-    said: Said | None
+    verdict: ParsedVerdict | None
     """None: the judge never answered for this claim."""
     label: str | None
     """Its verdict; None where there is none that can be read."""
@@ -58,7 +58,7 @@ class Finding:
         named = self.partial.union(self.contradicts, *self.sufficient)
         object.__setattr__(self, "named", named)
 
-    def meets(self, in_view: TruthSet) -> bool:
+    def is_about(self, in_view: TruthSet) -> bool:
         """Whether it is about a window with these truths: about one of them, or about none."""
         return not self.truths.isdisjoint(in_view) or self.truths == in_view
 
@@ -81,18 +81,18 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ClaimDecision:
     """A claim's label in a window, and the finding it comes from."""
 
     label: str | None
-    finding: Finding
+    finding: ClaimFinding
     follows: bool
     """It follows from truths that were named, so the judge's verdict may have been another one."""
 
 
-def decide(
-    findings: Sequence[Finding], in_view: TruthSet, *, as_peer: bool = False
-) -> Decision | None:
+def decide_claim(
+    findings: Sequence[ClaimFinding], in_view: TruthSet, *, as_peer: bool = False
+) -> ClaimDecision | None:
     """Decide a claim by the truths in view.
 
     Args:
@@ -103,35 +103,37 @@ def decide(
     Returns:
         None when the judge did not say enough: the claim has to be asked for this window.
     """
-    agreeing = [each for each in findings if each.contradiction is None and _counts(each, as_peer)]
+    agreeing = [
+        each for each in findings if each.contradiction is None and _is_counted(each, as_peer)
+    ]
     for finding in agreeing:
         if not finding.contradicts.isdisjoint(in_view):
-            return Decision("no", finding, follows=True)
-    readable = [each for each in findings if _counts(each, as_peer)]
+            return ClaimDecision("no", finding, follows=True)
+    readable = [each for each in findings if _is_counted(each, as_peer)]
     for finding in readable:
         # Sets that other questions named would raise what was said of exactly these truths.
         if finding.truths == in_view:
-            return Decision(finding.label, finding, follows=False)
+            return ClaimDecision(finding.label, finding, follows=False)
     for finding in findings:
         # What was not said about a truth in view may have been a `no`.
-        if not _counts(finding, as_peer) and finding.meets(in_view):
-            return Decision(None, finding, follows=False)
+        if not _is_counted(finding, as_peer) and finding.is_about(in_view):
+            return ClaimDecision(None, finding, follows=False)
     for finding in agreeing:
         if any(each <= in_view for each in finding.sufficient):
-            return Decision("yes", finding, follows=True)
+            return ClaimDecision("yes", finding, follows=True)
     bearing = frozenset[str]().union(*(each.named for each in findings))
     for finding in readable:
         if finding.truths & bearing == in_view & bearing:
-            return Decision(finding.label, finding, follows=False)
+            return ClaimDecision(finding.label, finding, follows=False)
     return None
 
 
-def _counts(finding: Finding, as_peer: bool) -> bool:
+def _is_counted(finding: ClaimFinding, as_peer: bool) -> bool:
     return as_peer or finding.label is not None
 
 
 @dataclass(slots=True)
-class Known:
+class ConversationEvidence:
     """What is known about one conversation while it is being asked about."""
 
     documents: dict[Passage, tuple[Truth, ...] | str] = field(default_factory=dict)
@@ -146,44 +148,44 @@ class Known:
     """By interaction: why it has no claims, so that windows that hold it cannot be judged."""
     window_failures: dict[int, str] = field(default_factory=dict)
     """By window: a document in its view has no truths."""
-    findings: dict[str, list[Finding]] = field(default_factory=dict)
+    findings: dict[str, list[ClaimFinding]] = field(default_factory=dict)
     """By text of the claim, in the order of asking."""
     lost: dict[str, dict[str, str]] = field(default_factory=dict)
     """By text of the claim and of the truth: why the two could not be compared."""
     undecided: dict[str, str] = field(default_factory=dict)
     """By text of the claim: why the judge could not be asked about it in a window."""
 
-    def look(self, conversation: Conversation, window: Window) -> None:
+    def collect_truths(self, conversation: Conversation, window: Window) -> None:
         """Collect the truths in a window's view, unless they were drawn from it as a whole."""
         if window.position in self.truths:
             return
         found: list[Truth] = []
-        for document in documents_of(conversation, window.turns):
+        for document in list_documents(conversation, window.turns):
             truths = self.documents.get(document, ())
             if isinstance(truths, str):
                 self.window_failures[window.position] = truths
             else:
                 found.extend(truths)
-        self.show(window, unique(found))
+        self.set_truths(window, drop_repeated_truths(found))
 
-    def show(self, window: Window, truths: tuple[Truth, ...]) -> None:
+    def set_truths(self, window: Window, truths: tuple[Truth, ...]) -> None:
         """Take truths, each once, as those in a window's view."""
         self.truths[window.position] = truths
         self.in_view[window.position] = frozenset(truth.text for truth in truths)
 
-    def claims_in(self, window: Window) -> Iterator[Claim]:
+    def list_claims(self, window: Window) -> Iterator[Claim]:
         """Give the claims of a window's answers, in order, repeats kept."""
         for interaction in window.interactions:
             yield from self.claims.get(interaction, ())
 
-    def failure_of(self, window: Window) -> str | None:
+    def find_failure(self, window: Window) -> str | None:
         """Say why a window cannot be judged; None when nothing it needs has failed."""
         for interaction in window.interactions:
             if interaction in self.failures:
                 return self.failures[interaction]
         if window.position in self.window_failures:
             return self.window_failures[window.position]
-        for claim in self.claims_in(window):
+        for claim in self.list_claims(window):
             lost = self.lost.get(claim.text, {})
             for truth in self.truths[window.position] if lost else ():
                 if truth.text in lost:
@@ -191,27 +193,32 @@ class Known:
         return None
 
 
-def derive(
-    metric: FaithfulnessOptions, conversation: Conversation, window: Window, known: Known
+def derive_findings(
+    metric: FaithfulnessOptions,
+    conversation: Conversation,
+    window: Window,
+    known: ConversationEvidence,
 ) -> WindowFindings:
     """Work out a window's verdicts from the evidence in its view.
 
     Raises:
         JudgeReplyInvalid: Under `as_peer`, a verdict is a word that the schema does not allow.
     """
-    failure = known.failure_of(window)
+    failure = known.find_failure(window)
     if failure is not None:
         return WindowFindings(failure=failure)
     truths = known.truths[window.position]
     in_view = known.in_view[window.position]
     places = {truth.text: place for place, truth in enumerate(truths)}
     verdicts = []
-    for claim in known.claims_in(window):
+    for claim in known.list_claims(window):
         findings = known.findings.get(claim.text, ())
-        decision = decide(findings, in_view, as_peer=metric.as_peer)
+        decision = decide_claim(findings, in_view, as_peer=metric.as_peer)
         if decision is None:
             return WindowFindings(failure=known.undecided[claim.text])
-        verdicts.append(_verdict(claim, decision, tuple(_evidence(findings, truths, places))))
+        verdicts.append(
+            _make_verdict(claim, decision, tuple(_list_evidence(findings, truths, places)))
+        )
     return WindowFindings(
         verdicts=tuple(verdicts),
         truths=truths,
@@ -219,7 +226,7 @@ def derive(
     )
 
 
-def unique(truths: Sequence[Truth]) -> tuple[Truth, ...]:
+def drop_repeated_truths(truths: Sequence[Truth]) -> tuple[Truth, ...]:
     """Keep the first truth of each text."""
     first: dict[str, Truth] = {}
     for truth in truths:
@@ -227,13 +234,13 @@ def unique(truths: Sequence[Truth]) -> tuple[Truth, ...]:
     return tuple(first.values())
 
 
-def smallest(sets: Collection[TruthSet]) -> tuple[TruthSet, ...]:
+def keep_smallest_sets(sets: Collection[TruthSet]) -> tuple[TruthSet, ...]:
     """Keep the sets that hold none of the others, each once."""
     return tuple(dict.fromkeys(each for each in sets if not any(other < each for other in sets)))
 
 
-def _verdict(claim: Claim, decision: Decision, evidence: tuple[Evidence, ...]) -> Verdict:
-    said = decision.finding.said
+def _make_verdict(claim: Claim, decision: ClaimDecision, evidence: tuple[Evidence, ...]) -> Verdict:
+    said = decision.finding.verdict
     if said is None:
         return Verdict(claim, None, evidence=evidence)
     if decision.follows and decision.label == "yes" != decision.finding.label:
@@ -247,8 +254,8 @@ def _verdict(claim: Claim, decision: Decision, evidence: tuple[Evidence, ...]) -
     return Verdict(claim, decision.label, said.word, said.reason, said.confidence, evidence)
 
 
-def _evidence(
-    findings: Sequence[Finding], truths: Sequence[Truth], places: Mapping[str, int]
+def _list_evidence(
+    findings: Sequence[ClaimFinding], truths: Sequence[Truth], places: Mapping[str, int]
 ) -> Iterator[Evidence]:
     """List what was named for a claim among the truths in view: what supports it comes first.
 
@@ -259,7 +266,7 @@ def _evidence(
         truths: Those in view.
         places: Where each text stands among them.
     """
-    sets = smallest([each for finding in findings for each in finding.sufficient])
+    sets = keep_smallest_sets([each for finding in findings for each in finding.sufficient])
     of_several = [each for each in sets if len(each) > 1]
     named: dict[Stance, TruthSet] = {
         "supports": frozenset[str]().union(*(each for each in sets if each <= places.keys())),

@@ -18,15 +18,15 @@ from collections.abc import Sequence
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.verdicts import Claim
 from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import together
+from faithtui.metrics.concurrency import await_all
 from faithtui.metrics.findings import WindowFindings
-from faithtui.metrics.strategies.common import FaithfulnessOptions, with_peer_reasons
-from faithtui.metrics.strategies.comparison import ask_undecided, compare
-from faithtui.metrics.strategies.derivation import Known, derive
-from faithtui.metrics.strategies.extraction import read
+from faithtui.metrics.strategies.common import FaithfulnessOptions, add_peer_reasons
+from faithtui.metrics.strategies.comparison import ask_comparisons, ask_undecided
+from faithtui.metrics.strategies.derivation import ConversationEvidence, derive_findings
+from faithtui.metrics.strategies.extraction import extract_interactions
 
 
-async def gather(
+async def gather_by_evidence(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     ask: Ask,
@@ -34,16 +34,18 @@ async def gather(
 ) -> tuple[WindowFindings, ...]:
     """Ask about a conversation; one entry per window."""
     windows = metric.windows(conversation)
-    known = Known()
+    known = ConversationEvidence()
     is_read = [asyncio.Event() for _ in windows]
 
-    async def reading() -> None:
-        await read(metric, conversation, windows, ask, given, known, is_read)
+    async def run_extraction() -> None:
+        await extract_interactions(metric, conversation, windows, ask, given, known, is_read)
 
-    async def comparing() -> None:
-        await compare(metric, conversation, windows, ask, known, is_read)
+    async def run_comparison() -> None:
+        await ask_comparisons(metric, conversation, windows, ask, known, is_read)
 
-    await together((part() for part in (reading, comparing)), at_once=metric.async_mode)
+    await await_all(
+        (part() for part in (run_extraction, run_comparison)), at_once=metric.async_mode
+    )
     await ask_undecided(metric, windows, ask, known)
-    findings = [derive(metric, conversation, window, known) for window in windows]
-    return await with_peer_reasons(metric, findings, ask)
+    findings = [derive_findings(metric, conversation, window, known) for window in windows]
+    return await add_peer_reasons(metric, findings, ask)

@@ -14,25 +14,25 @@ from faithtui.domain.verdicts import Claim, Truth
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import together
+from faithtui.metrics.concurrency import await_all
 from faithtui.metrics.questions import (
-    claims_by_answer,
-    documents_of,
-    pooled_truths,
-    said_by,
-    truths_by_document,
+    list_documents,
+    list_messages,
+    make_claims_question,
+    make_pooled_truths_question,
+    make_truths_question,
 )
-from faithtui.metrics.strategies.common import FaithfulnessOptions, told, tried
-from faithtui.metrics.strategies.derivation import Known, unique
+from faithtui.metrics.strategies.common import FaithfulnessOptions, await_or_error, format_failure
+from faithtui.metrics.strategies.derivation import ConversationEvidence, drop_repeated_truths
 
 
-async def read(
+async def extract_interactions(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     windows: Sequence[Window],
     ask: Ask,
     given: Sequence[Claim] | None,
-    known: Known,
+    known: ConversationEvidence,
     is_read: Sequence[asyncio.Event],
 ) -> None:
     """Read every interaction, its documents and its answers at the same time.
@@ -47,49 +47,57 @@ async def read(
         is_read: One per interaction, set when it is.
     """
     parts = (
-        _truths_reader(metric, conversation, windows, ask, known),
-        partial(_claims, metric, conversation, windows, ask, given, known),
+        _choose_truths_reader(metric, conversation, windows, ask, known),
+        partial(_extract_claims, metric, conversation, windows, ask, given, known),
     )
 
-    async def interaction(window: Window) -> None:
-        await together((part(window) for part in parts), at_once=metric.async_mode)
+    async def extract_interaction(window: Window) -> None:
+        await await_all((part(window) for part in parts), at_once=metric.async_mode)
         is_read[window.position].set()
 
-    await together((interaction(window) for window in windows), at_once=metric.async_mode)
+    await await_all((extract_interaction(window) for window in windows), at_once=metric.async_mode)
 
 
-def _truths_reader(
+def _choose_truths_reader(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     windows: Sequence[Window],
     ask: Ask,
-    known: Known,
+    known: ConversationEvidence,
 ) -> Callable[[Window], Coroutine[object, object, None]]:
     """Choose how the documents of an interaction are read.
 
     Under the peer's rules a limit on truths is one of the window, so they are drawn from there.
     """
     if metric.as_peer and metric.truths_extraction_limit is not None:
-        return partial(_truths_of_window, metric, conversation, ask, known)
+        return partial(_extract_window_truths, metric, conversation, ask, known)
     return partial(
-        _truths_of_documents, metric, _new_documents(metric, conversation, windows), ask, known
+        _extract_document_truths,
+        metric,
+        _group_new_documents(metric, conversation, windows),
+        ask,
+        known,
     )
 
 
-async def _truths_of_window(
-    metric: FaithfulnessOptions, conversation: Conversation, ask: Ask, known: Known, window: Window
+async def _extract_window_truths(
+    metric: FaithfulnessOptions,
+    conversation: Conversation,
+    ask: Ask,
+    known: ConversationEvidence,
+    window: Window,
 ) -> None:
-    question = pooled_truths(
+    question = make_pooled_truths_question(
         metric.prompts,
-        documents_of(conversation, window.turns),
+        list_documents(conversation, window.turns),
         metric.truths_extraction_limit,
         as_peer=True,
     )
-    facts = await ask.about(window.position)(question)
-    known.show(window, unique([Truth(fact) for fact in facts]))
+    facts = await ask.for_window(window.position)(question)
+    known.set_truths(window, drop_repeated_truths([Truth(fact) for fact in facts]))
 
 
-def _new_documents(
+def _group_new_documents(
     metric: FaithfulnessOptions, conversation: Conversation, windows: Sequence[Window]
 ) -> list[tuple[Passage, ...] | None]:
     """Give each interaction the documents that none before it has; None: nothing to ask there."""
@@ -99,9 +107,9 @@ def _new_documents(
         documents = tuple(
             document
             for document in dict.fromkeys(
-                documents_of(conversation, own_turns(windows, window.position))
+                list_documents(conversation, list_own_turns(windows, window.position))
             )
-            if document not in seen and (document.shown.strip() or metric.as_peer)
+            if document not in seen and (document.text_with_marks.strip() or metric.as_peer)
         )
         seen.update(documents)
         new.append(documents or None)
@@ -111,54 +119,54 @@ def _new_documents(
     return new
 
 
-async def _truths_of_documents(
+async def _extract_document_truths(
     metric: FaithfulnessOptions,
     new: Sequence[tuple[Passage, ...] | None],
     ask: Ask,
-    known: Known,
+    known: ConversationEvidence,
     window: Window,
 ) -> None:
     """Ask about the new documents of an interaction; none is asked about twice."""
     documents, limit = new[window.position], metric.truths_extraction_limit
     if documents is None:
         return
-    question = truths_by_document(metric.prompts, documents, limit, as_peer=metric.as_peer)
-    reply = await tried(ask.about(window.position)(question), metric.as_peer)
+    question = make_truths_question(metric.prompts, documents, limit, as_peer=metric.as_peer)
+    reply = await await_or_error(ask.for_window(window.position)(question), metric.as_peer)
     for position, document in enumerate(documents):
         known.documents[document] = (
-            told(reply)
+            format_failure(reply)
             if isinstance(reply, JudgeError)
-            else _located(reply[position], document, limit)
+            else _locate_truths(reply[position], document, limit)
         )
 
 
-async def _claims(
+async def _extract_claims(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     windows: Sequence[Window],
     ask: Ask,
     given: Sequence[Claim] | None,
-    known: Known,
+    known: ConversationEvidence,
     window: Window,
 ) -> None:
     """Ask for the claims of an interaction's answers, unless they are given."""
-    own = own_turns(windows, window.position)
+    own = list_own_turns(windows, window.position)
     if given is not None:
         known.claims[window.position] = tuple(each for each in given if each.turn in own)
         return
     answers = {
         turn: passage
         for turn in own
-        for passage in said_by(conversation, [turn], "assistant")
-        if passage.shown.strip() or metric.as_peer
+        for passage in list_messages(conversation, [turn], "assistant")
+        if passage.text_with_marks.strip() or metric.as_peer
     }
     if not answers:
         known.claims[window.position] = ()
         return
-    question = claims_by_answer(
+    question = make_claims_question(
         metric.prompts,
         tuple(answers.values()),
-        said_by(conversation, own, "user"),
+        list_messages(conversation, own, "user"),
         [
             f"{conversation.turns[turn].role}: {conversation.turns[turn].content}"
             for turn in window.turns
@@ -166,9 +174,9 @@ async def _claims(
         ],
         as_peer=metric.as_peer,
     )
-    reply = await tried(ask.about(window.position)(question), metric.as_peer)
+    reply = await await_or_error(ask.for_window(window.position)(question), metric.as_peer)
     if isinstance(reply, JudgeError):
-        known.failures[window.position] = told(reply)
+        known.failures[window.position] = format_failure(reply)
         return
     known.claims[window.position] = tuple(
         Claim(turn, text, locate(text, answer.text))
@@ -177,7 +185,7 @@ async def _claims(
     )
 
 
-def own_turns(windows: Sequence[Window], interaction: int) -> tuple[int, ...]:
+def list_own_turns(windows: Sequence[Window], interaction: int) -> tuple[int, ...]:
     """Give the turns of one interaction: those that its window has and the window before lacks.
 
     With a window size below 1 every window is empty, and so is this.
@@ -186,6 +194,8 @@ def own_turns(windows: Sequence[Window], interaction: int) -> tuple[int, ...]:
     return tuple(turn for turn in windows[interaction].turns if turn not in before)
 
 
-def _located(facts: Sequence[str], document: Passage, limit: int | None) -> tuple[Truth, ...]:
+def _locate_truths(facts: Sequence[str], document: Passage, limit: int | None) -> tuple[Truth, ...]:
     """Keep at most `limit` truths of a document, whatever the judge sent."""
-    return tuple(Truth(fact, document.shown, locate(fact, document.text)) for fact in facts[:limit])
+    return tuple(
+        Truth(fact, document.text_with_marks, locate(fact, document.text)) for fact in facts[:limit]
+    )

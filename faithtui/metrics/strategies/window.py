@@ -9,39 +9,39 @@ Source: deepeval 4.3.1, metrics/turn_faithfulness, order and content of the ques
 from collections.abc import Sequence
 from dataclasses import replace
 
-from faithtui.domain.conversation import Conversation, Passage, normalised
+from faithtui.domain.conversation import Conversation, Passage, normalise_text
 from faithtui.domain.text.location import locate
 from faithtui.domain.verdicts import Claim, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.again import one_for_each
-from faithtui.metrics.attribution import at_home, found_in
+from faithtui.metrics.again import ask_until_complete
+from faithtui.metrics.attribution import attribute_claims, attribute_truths
 from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import together
+from faithtui.metrics.concurrency import await_all
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import (
-    claim_verdict_list,
-    claim_verdicts,
-    documents_of,
-    pooled_claims,
-    pooled_truths,
-    said_by,
-    texts,
-    truths_by_document,
+    list_documents,
+    list_messages,
+    list_texts,
+    make_pooled_claims_question,
+    make_pooled_truths_question,
+    make_truths_question,
+    make_verdict_list_question,
+    make_verdicts_question,
 )
-from faithtui.metrics.shapes import Said
+from faithtui.metrics.shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import (
     PEER_WORDS,
     FaithfulnessOptions,
-    read_word,
-    told,
-    tried,
-    understood,
-    with_peer_reasons,
+    add_peer_reasons,
+    await_or_error,
+    format_failure,
+    has_label,
+    read_label,
 )
 
 
-async def gather(
+async def gather_by_window(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     ask: Ask,
@@ -50,18 +50,20 @@ async def gather(
     """Ask about every window of a conversation; one entry per window."""
     windows = metric.windows(conversation)
 
-    async def of_window(window: Window) -> WindowFindings | JudgeError:
-        return await tried(
-            _ask_window(metric, conversation, window, ask.about(window.position), given),
+    async def ask_window_or_error(window: Window) -> WindowFindings | JudgeError:
+        return await await_or_error(
+            _ask_window(metric, conversation, window, ask.for_window(window.position), given),
             metric.as_peer,
         )
 
-    asked = await together((of_window(window) for window in windows), at_once=metric.async_mode)
+    asked = await await_all(
+        (ask_window_or_error(window) for window in windows), at_once=metric.async_mode
+    )
     findings = [
-        WindowFindings(failure=told(each)) if isinstance(each, JudgeError) else each
+        WindowFindings(failure=format_failure(each)) if isinstance(each, JudgeError) else each
         for each in asked
     ]
-    return await with_peer_reasons(metric, _same_turns(windows, findings), ask)
+    return await add_peer_reasons(metric, _keep_first_turns(windows, findings), ask)
 
 
 async def _ask_window(
@@ -71,24 +73,24 @@ async def _ask_window(
     ask: Ask,
     given: Sequence[Claim] | None,
 ) -> WindowFindings:
-    documents = documents_of(conversation, window.turns)
-    truths = await _truths(metric, documents, ask)
+    documents = list_documents(conversation, window.turns)
+    truths = await _extract_truths(metric, documents, ask)
     claims = (
-        await _claims(metric, conversation, window, ask)
+        await _extract_claims(metric, conversation, window, ask)
         if given is None
         else tuple(each for each in given if each.turn in window.turns)
     )
     in_view = tuple(truth.text for truth in truths)
-    said: Sequence[Said | None] = ()
+    said: Sequence[ParsedVerdict | None] = ()
     if claims and metric.as_peer:
         said = await ask(
-            claim_verdict_list(
+            make_verdict_list_question(
                 metric.prompts, [claim.text for claim in claims], in_view, PEER_WORDS
             )
         )
     elif claims:
-        said = await _verdicts(metric, claims, in_view, ask)
-    labels = [read_word(each.word, metric.as_peer) if each else None for each in said]
+        said = await _ask_verdicts(metric, claims, in_view, ask)
+    labels = [read_label(each.word, metric.as_peer) if each else None for each in said]
     verdicts = []
     for position, claim in enumerate(claims):
         each = said[position] if position < len(said) else None
@@ -109,55 +111,59 @@ async def _ask_window(
     )
 
 
-async def _truths(
+async def _extract_truths(
     metric: FaithfulnessOptions, documents: Sequence[Passage], ask: Ask
 ) -> tuple[Truth, ...]:
     """Draw truths from a window's documents: together as the peer does, or with a limit on each."""
     limit = metric.truths_extraction_limit
     if limit is None or metric.as_peer:
-        question = pooled_truths(metric.prompts, documents, limit, as_peer=metric.as_peer)
-        return found_in(await ask(question), texts(documents))
+        question = make_pooled_truths_question(
+            metric.prompts, documents, limit, as_peer=metric.as_peer
+        )
+        return attribute_truths(await ask(question), list_texts(documents))
     unique = tuple(dict.fromkeys(documents))
     if not unique:
         return ()
-    found = await ask(truths_by_document(metric.prompts, unique, limit))
+    found = await ask(make_truths_question(metric.prompts, unique, limit))
     truths: dict[str, Truth] = {}
     for document, facts in zip(unique, found, strict=True):
         for fact in facts[:limit]:
-            truths.setdefault(fact, Truth(fact, document.shown, locate(fact, document.text)))
+            truths.setdefault(
+                fact, Truth(fact, document.text_with_marks, locate(fact, document.text))
+            )
     return tuple(truths.values())
 
 
-async def _claims(
+async def _extract_claims(
     metric: FaithfulnessOptions, conversation: Conversation, window: Window, ask: Ask
 ) -> tuple[Claim, ...]:
     """Draw claims from all answers of the window; each belongs to the answer it repeats best."""
     turns = [turn for turn in window.turns if conversation.turns[turn].role == "assistant"]
-    answers = said_by(conversation, window.turns, "assistant")
+    answers = list_messages(conversation, window.turns, "assistant")
     found = await ask(
-        pooled_claims(
+        make_pooled_claims_question(
             metric.prompts,
             answers,
-            said_by(conversation, window.turns, "user"),
+            list_messages(conversation, window.turns, "user"),
             as_peer=metric.as_peer,
         )
     )
-    return at_home(found, turns, texts(answers))
+    return attribute_claims(found, turns, list_texts(answers))
 
 
-async def _verdicts(
+async def _ask_verdicts(
     metric: FaithfulnessOptions, claims: Sequence[Claim], truths: tuple[str, ...], ask: Ask
-) -> tuple[Said | None, ...]:
+) -> tuple[ParsedVerdict | None, ...]:
     """Ask for one verdict per numbered claim; missing ones are asked for again, at most twice."""
-    return await one_for_each(
+    return await ask_until_complete(
         len(claims),
-        lambda left: claim_verdicts(metric.prompts, [claims[n].text for n in left], truths),
+        lambda left: make_verdicts_question(metric.prompts, [claims[n].text for n in left], truths),
         ask,
-        lambda said: understood(said, False),
+        lambda said: has_label(said, False),
     )
 
 
-def _same_turns(
+def _keep_first_turns(
     windows: Sequence[Window], findings: Sequence[WindowFindings]
 ) -> list[WindowFindings]:
     """Keep a claim in the turn that it was found in first, so that it is one claim everywhere.
@@ -171,7 +177,7 @@ def _same_turns(
         taken: set[tuple[int, str]] = set()
         verdicts = []
         for each in found.verdicts:
-            text = normalised(each.claim.text)
+            text = normalise_text(each.claim.text)
             homes = known.setdefault(text, {})
             claim = next(
                 (

@@ -23,7 +23,7 @@ HIDDEN = no_score(ScoreState.INCOMPLETE, "hidden while blind")
 """Stands for a score that would tell."""
 
 
-def answered(claim: ClaimView, sample: SampleId | None) -> bool:
+def has_answered(claim: ClaimView, sample: SampleId | None) -> bool:
     """Say whether a reviewer has given the verdict that the queue asks for.
 
     Args:
@@ -36,7 +36,7 @@ def answered(claim: ClaimView, sample: SampleId | None) -> bool:
     return sample is None or mine.sample == sample
 
 
-def blinded(
+def blind_view(
     view: ReviewView,
     *,
     open_to: Collection[ClaimId] = (),
@@ -59,17 +59,21 @@ def blinded(
         The view without what is hidden; itself when nothing is.
     """
     hidden = frozenset(
-        claim.id for claim in view.claims if claim.id not in open_to and not answered(claim, sample)
+        claim.id
+        for claim in view.claims
+        if claim.id not in open_to and not has_answered(claim, sample)
     )
     if not hidden:
         return view
-    claims = tuple(_stripped(each, sample) if each.id in hidden else each for each in view.claims)
+    claims = tuple(
+        _blind_claim(each, sample) if each.id in hidden else each for each in view.claims
+    )
     named = {each.truth for claim in claims for each in claim.evidence}
     return replace(
         view,
-        run=_silent_run(view.run),
-        item=_silent_item(view.item),
-        windows=tuple(_silent_window(each) for each in view.windows),
+        run=_blind_run(view.run),
+        item=_blind_item(view.item),
+        windows=tuple(_blind_window(each) for each in view.windows),
         claims=claims,
         truths=view.truths if truths else tuple(t for t in view.truths if t.id in named),
         reason=None,
@@ -78,7 +82,7 @@ def blinded(
     )
 
 
-def _stripped(claim: ClaimView, sample: SampleId | None) -> ClaimView:
+def _blind_claim(claim: ClaimView, sample: SampleId | None) -> ClaimView:
     mine = claim.mine
     if mine is not None and sample is not None:
         # The note and the flag are one's own work; an earlier verdict would anchor.
@@ -89,21 +93,21 @@ def _stripped(claim: ClaimView, sample: SampleId | None) -> ClaimView:
             WindowVerdictView(each.window, None, None, None, None) for each in claim.verdicts
         ),
         evidence=(),
-        mine=mine if mine is not None and mine.says else None,
+        mine=mine if mine is not None and mine.has_content else None,
         others=(),
         human=None,
     )
 
 
-def _silent_run(run: RunRow) -> RunRow:
+def _blind_run(run: RunRow) -> RunRow:
     return replace(run, score=None, corrected=None, missing_verdicts=0, incomplete=0)
 
 
-def _silent_item(item: ItemRow) -> ItemRow:
+def _blind_item(item: ItemRow) -> ItemRow:
     return replace(
         item, scores=None, corrected=None, labels={}, missing=0, overridden=0, reason=None
     )
 
 
-def _silent_window(window: WindowRow) -> WindowRow:
+def _blind_window(window: WindowRow) -> WindowRow:
     return replace(window, score=HIDDEN, corrected=HIDDEN, reason=None)

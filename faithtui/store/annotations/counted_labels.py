@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, select
 
 from faithtui.agreement.labelled_units import LabelState, Opinion
-from faithtui.domain.annotations import Action, HumanVerdict, consensus
+from faithtui.domain.annotations import Action, HumanVerdict, combine_verdicts
 from faithtui.domain.ids import ClaimId, LabelId, RunId, SampleId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.label_replay import (
     ACT_COLUMNS,
     LOG_ORDER,
     act_from_row,
-    human_verdicts,
+    replay_verdicts,
 )
 from faithtui.store.schema.tables import claim, human_label, run_item
 
@@ -31,17 +31,17 @@ _BLIND_BY_NAME = {str(each): each for each in _BLIND}
 _IN_VIEW = (Action.AGREED, Action.OVERRIDDEN, Action.ACCEPTED)
 """Verdicts that there are only with a judge's in view."""
 
-Homes = Mapping[RunId, Mapping[ClaimId, str | None]]
+HomeLabelsByRun = Mapping[RunId, Mapping[ClaimId, str | None]]
 """What the judges of runs say now, in each claim's home window."""
 
 
-class Said(NamedTuple):
+class CountedLabels(NamedTuple):
     """What people say about one claim, all of them together."""
 
     state: LabelState
     opinions: tuple[Opinion, ...] = ()
     """See `ClaimReading.opinions`."""
-    heard: str | None = None
+    run_label: str | None = None
     """Consensus in the words of the run; None without any that means something there."""
     human: str | None = None
     """Consensus, in words that mean nothing in the run if there are no others."""
@@ -52,10 +52,10 @@ class Said(NamedTuple):
     """Whether all verdicts that count were given blind; None without any."""
 
 
-UNREVIEWED = Said(LabelState.UNREVIEWED)
+UNREVIEWED = CountedLabels(LabelState.UNREVIEWED)
 
 
-class LoggedAct(NamedTuple):
+class LabelLogRow(NamedTuple):
     """A row of the log: `ACT_COLUMNS`, in their order, and what figures need beside them."""
 
     id: LabelId
@@ -88,9 +88,9 @@ _ACTS = select(
 )
 
 
-def log_of_run(connection: Connection, run_id: RunId) -> list[LoggedAct]:
+def read_run_label_log(connection: Connection, run_id: RunId) -> list[LabelLogRow]:
     """Read all acts on claims in the conversations of a run, in the order of the log."""
-    return _logged(
+    return _read_log_rows(
         connection,
         _ACTS.join(claim, claim.c.id == human_label.c.claim_id)
         .where(
@@ -102,22 +102,24 @@ def log_of_run(connection: Connection, run_id: RunId) -> list[LoggedAct]:
     )
 
 
-def log_of_claims(connection: Connection, claims: Sequence[ClaimId]) -> list[LoggedAct]:
-    """Read all acts on a few claims as `log_of_run` does."""
-    return _logged(connection, _ACTS.where(human_label.c.claim_id.in_(claims)).order_by(*LOG_ORDER))
+def read_claims_label_log(connection: Connection, claims: Sequence[ClaimId]) -> list[LabelLogRow]:
+    """Read all acts on a few claims as `read_run_label_log` does."""
+    return _read_log_rows(
+        connection, _ACTS.where(human_label.c.claim_id.in_(claims)).order_by(*LOG_ORDER)
+    )
 
 
-def _logged(connection: Connection, wanted: Select[Any]) -> list[LoggedAct]:
-    return [*map(LoggedAct._make, connection.execute(wanted).all())]
+def _read_log_rows(connection: Connection, wanted: Select[Any]) -> list[LabelLogRow]:
+    return [*map(LabelLogRow._make, connection.execute(wanted).all())]
 
 
-def people_said(
-    log: Sequence[LoggedAct], rule: ScoringRule, homes: Homes, *, blind_only: bool
-) -> dict[ClaimId, Said]:
+def replay_label_log(
+    log: Sequence[LabelLogRow], rule: ScoringRule, homes: HomeLabelsByRun, *, blind_only: bool
+) -> dict[ClaimId, CountedLabels]:
     """Replay a log into what counts.
 
     Args:
-        log: As `log_of_run` reads it.
+        log: As `read_run_label_log` reads it.
         rule: Of the run whose words are to be used.
         homes: Of the runs that verdicts given in them must still be about.
         blind_only: Leave out verdicts that were given with a judge's in view.
@@ -126,32 +128,32 @@ def people_said(
         What people said of each claim that somebody acted on.
     """
     given = {row.id: (place, row) for place, row in enumerate(log)}
-    acts: dict[ClaimId, list[LoggedAct]] = defaultdict(list)
+    acts: dict[ClaimId, list[LabelLogRow]] = defaultdict(list)
     for row in log:
         if not (blind_only and _is_in_view(row)):
             acts[row.claim].append(row)
-    heard = cache(rule.heard)
+    heard = cache(rule.translate_label)
     found = {}
     for claim_id, rows in acts.items():
         if len(rows) == 1:
             # Most claims have one act, and one blind verdict is what is said.
-            alone = _said_blind(rows[0], given, heard)
+            alone = _count_single_blind_act(rows[0], given, heard)
             if alone is not None:
                 found[claim_id] = alone
                 continue
-        standing = _standing(rows)
+        standing = _replay_acts(rows)
         before: Sequence[HumanVerdict] = ()
         if any(map(_is_final, standing)):
-            before = _standing([row for row in rows if row.action != Action.ADJUDICATED])
-        found[claim_id] = _said(standing, before, given, heard, homes)
+            before = _replay_acts([row for row in rows if row.action != Action.ADJUDICATED])
+        found[claim_id] = _combine_verdicts(standing, before, given, heard, homes)
     return found
 
 
-def _said_blind(
-    row: LoggedAct,
-    given: Mapping[LabelId, tuple[int, LoggedAct]],
+def _count_single_blind_act(
+    row: LabelLogRow,
+    given: Mapping[LabelId, tuple[int, LabelLogRow]],
     heard: Callable[[str], str | None],
-) -> Said | None:
+) -> CountedLabels | None:
     """Read a claim's only act: as replaying it would, in a quarter of the time.
 
     Returns:
@@ -164,21 +166,21 @@ def _said_blind(
     human = verdict if word is None else word
     place, _ = given[row.id]
     opinion = Opinion(row.reviewer, human, action, True, row.seconds, row.code, place)
-    return Said(LabelState.LABELLED, (opinion,), word, human, 1, True)
+    return CountedLabels(LabelState.LABELLED, (opinion,), word, human, 1, True)
 
 
-def _standing(rows: Sequence[LoggedAct]) -> Sequence[HumanVerdict]:
+def _replay_acts(rows: Sequence[LabelLogRow]) -> Sequence[HumanVerdict]:
     """Replay the acts on one claim into what each person stands by."""
-    return next(iter(human_verdicts(map(act_from_row, rows)).values()), ())
+    return next(iter(replay_verdicts(map(act_from_row, rows)).values()), ())
 
 
-def _said(
+def _combine_verdicts(
     standing: Sequence[HumanVerdict],
     before: Sequence[HumanVerdict],
-    given: Mapping[LabelId, tuple[int, LoggedAct]],
+    given: Mapping[LabelId, tuple[int, LabelLogRow]],
     heard: Callable[[str], str | None],
-    homes: Homes,
-) -> Said:
+    homes: HomeLabelsByRun,
+) -> CountedLabels:
     """Combine what people say of one claim.
 
     Args:
@@ -188,41 +190,43 @@ def _said(
         heard: Translates a word into one of the run; None: it means nothing there.
         homes: What judges say now.
     """
-    fresh = [each for each in standing if each.counts and not _is_stale(each, given, homes)]
+    fresh = [each for each in standing if each.is_counted and not _is_stale(each, given, homes)]
     if not fresh:
-        return Said(_state(standing))
+        return CountedLabels(_find_uncounted_state(standing))
     own: list[HumanVerdict] = []
     if before:
         settled = {each.reviewer for each in fresh if _is_final(each)}
         own = [
             each
             for each in before
-            if each.reviewer in settled and each.counts and not _is_stale(each, given, homes)
+            if each.reviewer in settled and each.is_counted and not _is_stale(each, given, homes)
         ]
-    opinions = [_opinion(each, given, heard) for each in (*fresh, *own)]
+    opinions = [_make_opinion(each, given, heard) for each in (*fresh, *own)]
     opinions.sort(key=attrgetter("order"))
     if len(fresh) == 1:
-        word, untranslated = _word(fresh[0], heard), fresh[0].verdict
+        word, untranslated = _translate_verdict(fresh[0], heard), fresh[0].verdict
     else:
-        word = consensus([replace(each, verdict=_word(each, heard)) for each in fresh])
-        untranslated = consensus(fresh)
-    return Said(
+        word = combine_verdicts(
+            [replace(each, verdict=_translate_verdict(each, heard)) for each in fresh]
+        )
+        untranslated = combine_verdicts(fresh)
+    return CountedLabels(
         LabelState.LABELLED,
         tuple(opinions),
-        heard=word,
+        run_label=word,
         human=untranslated if word is None else word,
         reviewers=len(fresh),
         blind=all(each.blind for each in opinions),
     )
 
 
-def _word(found: HumanVerdict, heard: Callable[[str], str | None]) -> str | None:
+def _translate_verdict(found: HumanVerdict, heard: Callable[[str], str | None]) -> str | None:
     return None if found.verdict is None else heard(found.verdict)
 
 
-def _state(standing: Sequence[HumanVerdict]) -> LabelState:
+def _find_uncounted_state(standing: Sequence[HumanVerdict]) -> LabelState:
     """Say how a claim stands of which no verdict counts."""
-    if any(each.counts for each in standing):
+    if any(each.is_counted for each in standing):
         return LabelState.STALE
     actions = {each.action for each in standing}
     if Action.SKIPPED in actions:
@@ -232,9 +236,9 @@ def _state(standing: Sequence[HumanVerdict]) -> LabelState:
     return LabelState.UNREVIEWED
 
 
-def _opinion(
+def _make_opinion(
     found: HumanVerdict,
-    given: Mapping[LabelId, tuple[int, LoggedAct]],
+    given: Mapping[LabelId, tuple[int, LabelLogRow]],
     heard: Callable[[str], str | None],
 ) -> Opinion:
     assert found.act is not None
@@ -257,7 +261,7 @@ def _is_final(found: HumanVerdict) -> bool:
 
 
 def _is_stale(
-    found: HumanVerdict, given: Mapping[LabelId, tuple[int, LoggedAct]], homes: Homes
+    found: HumanVerdict, given: Mapping[LabelId, tuple[int, LabelLogRow]], homes: HomeLabelsByRun
 ) -> bool:
     """Say whether a verdict is about a word that the judge does not say any more."""
     if found.act is None or found.action not in _IN_VIEW:
@@ -267,7 +271,7 @@ def _is_stale(
     return judge is not None and judge.get(found.claim) != row.judge
 
 
-def _is_in_view(row: LoggedAct) -> bool:
+def _is_in_view(row: LabelLogRow) -> bool:
     """Say whether a row is a verdict that was given with a judge's in view."""
     action = Action(row.action)
     return action in _IN_VIEW or (

@@ -9,10 +9,10 @@ from sqlalchemy import Connection, func, insert, select
 from faithtui.domain.ids import GuidelineId
 from faithtui.domain.limits import GUIDELINE
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import storable, text_hash
+from faithtui.store.schema.column_types import make_storable, text_hash
 from faithtui.store.schema.tables import guideline
 
-SHORT = 12
+DIGEST_DIGITS = 12
 """Digits of a text's hash that labels carry."""
 
 SET_ORDER = (guideline.c.created_at, guideline.c.digest, guideline.c.id)
@@ -42,7 +42,7 @@ class Guidelines:
 
     def versions(self) -> tuple[Guideline, ...]:
         """List all versions, the one in force last."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(select(guideline).order_by(*SET_ORDER)).all()
         return tuple(
             Guideline(GuidelineId(row.id), number, row.digest, row.text, row.author, row.created_at)
@@ -62,25 +62,25 @@ class Guidelines:
         Raises:
             InputError: It is too long.
         """
-        GUIDELINE.check(text)
-        text = storable(text)
-        digest = text_hash(text)[:SHORT]
-        row = {"digest": digest, "text": text, "author": storable(author)}
+        GUIDELINE.check_length(text)
+        text = make_storable(text)
+        digest = text_hash(text)[:DIGEST_DIGITS]
+        row = {"digest": digest, "text": text, "author": make_storable(author)}
         now = self._clock()
 
-        def put(connection: Connection) -> None:
-            if digest_in_force(connection) == digest:
+        def insert_version(connection: Connection) -> None:
+            if read_current_digest(connection) == digest:
                 return
             # After every other, whatever the clock of the machine they came from said.
             last = connection.execute(select(func.max(guideline.c.created_at))).scalar()
             moment = now if last is None else max(now, last + timedelta(microseconds=1))
             connection.execute(insert(guideline).values(**row, created_at=moment))
 
-        self._database.write(put, durable=True)
+        self._database.write(insert_version, durable=True)
         return self.versions()[-1]
 
 
-def digest_in_force(connection: Connection) -> str | None:
+def read_current_digest(connection: Connection) -> str | None:
     """Give the digest of the guideline in force; None when there is none."""
     found: str | None = connection.execute(
         select(guideline.c.digest).order_by(*(each.desc() for each in SET_ORDER)).limit(1)

@@ -7,7 +7,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
-from faithtui.domain.annotations import Action, HumanVerdict, LabelAct, Mark, consensus, effective
+from faithtui.domain.annotations import (
+    Action,
+    HumanVerdict,
+    LabelEvent,
+    LabelMark,
+    combine_verdicts,
+    replay_log,
+)
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.schema.tables import claim, human_label
@@ -37,7 +44,7 @@ def next_clock(connection: Connection) -> int:
     return 1 if last is None else last + 1
 
 
-def acts_of(connection: Connection, where: ColumnElement[bool]) -> list[LabelAct]:
+def read_acts(connection: Connection, where: ColumnElement[bool]) -> list[LabelEvent]:
     """Read acts in the order of the log; the condition may name labels and their claims."""
     rows = connection.execute(
         select(*ACT_COLUMNS)
@@ -56,16 +63,18 @@ _OF_CONVERSATION = (
 )
 
 
-def acts_in(connection: Connection, conversation_id: int) -> list[LabelAct]:
+def read_conversation_acts(connection: Connection, conversation_id: int) -> list[LabelEvent]:
     """Read the acts on the claims of a conversation, in the order of the log."""
     rows = connection.execute(_OF_CONVERSATION, {"conversation": conversation_id})
     return [act_from_row(row) for row in rows]
 
 
-def act_from_row(row: Sequence[Any]) -> LabelAct:
+def act_from_row(row: Sequence[Any]) -> LabelEvent:
     """Read a row that begins with `ACT_COLUMNS`."""
-    act, about, reviewer, action, verdict, note, target, batch, code, mark, saw, sample = row[:_ACT]
-    return LabelAct(
+    act, about, reviewer, action, verdict, note, target, batch, code, mark, saw, sample = row[
+        :_ACT_WIDTH
+    ]
+    return LabelEvent(
         act,
         about,
         reviewer,
@@ -75,26 +84,26 @@ def act_from_row(row: Sequence[Any]) -> LabelAct:
         target,
         batch,
         code,
-        None if mark is None else Mark(mark),
+        None if mark is None else LabelMark(mark),
         saw,
         sample,
     )
 
 
-_ACT = len(ACT_COLUMNS)
+_ACT_WIDTH = len(ACT_COLUMNS)
 _ACTIONS = {str(each): each for each in Action}
 
 
-def human_verdicts(log: Iterable[LabelAct]) -> dict[ClaimId, tuple[HumanVerdict, ...]]:
+def replay_verdicts(log: Iterable[LabelEvent]) -> dict[ClaimId, tuple[HumanVerdict, ...]]:
     """Replay a log into what each person stands by, per claim."""
     verdicts: dict[ClaimId, list[HumanVerdict]] = defaultdict(list)
-    heard = [_as_said(act) for act in log]
-    for found in effective(heard).values():
+    heard = [_demote_empty_import(act) for act in log]
+    for found in replay_log(heard).values():
         verdicts[found.claim].append(found)
     return {claim_id: tuple(each) for claim_id, each in verdicts.items()}
 
 
-def _as_said(act: LabelAct) -> LabelAct:
+def _demote_empty_import(act: LabelEvent) -> LabelEvent:
     """Keep an imported label without a verdict from standing in for the same person's verdict.
 
     Such a label is a word its scale does not translate, or a rating of something else.
@@ -104,7 +113,7 @@ def _as_said(act: LabelAct) -> LabelAct:
     return act
 
 
-def consensus_of(
+def compute_consensus(
     verdicts: Mapping[ClaimId, tuple[HumanVerdict, ...]], rule: ScoringRule
 ) -> dict[Hashable, str]:
     """Combine people's verdicts in the words of a run.
@@ -120,13 +129,18 @@ def consensus_of(
         Labels of the run's metric and `x`; claims without a verdict that counts, or with none
         that means something there, are left out.
     """
-    found = {claim_id: consensus(_heard(each, rule)) for claim_id, each in verdicts.items()}
+    found = {
+        claim_id: combine_verdicts(_translate_verdicts(each, rule))
+        for claim_id, each in verdicts.items()
+    }
     return {claim_id: word for claim_id, word in found.items() if word is not None}
 
 
-def _heard(verdicts: tuple[HumanVerdict, ...], rule: ScoringRule) -> tuple[HumanVerdict, ...]:
+def _translate_verdicts(
+    verdicts: tuple[HumanVerdict, ...], rule: ScoringRule
+) -> tuple[HumanVerdict, ...]:
     """Translate what people said into a run's words; a word it does not have becomes None."""
     return tuple(
-        each if each.verdict is None else replace(each, verdict=rule.heard(each.verdict))
+        each if each.verdict is None else replace(each, verdict=rule.translate_label(each.verdict))
         for each in verdicts
     )

@@ -29,29 +29,29 @@ from faithtui.agreement.sampling.draw import Design
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
-from faithtui.domain.scores import Score, ScoringRule, passes
+from faithtui.domain.scores import Score, ScoringRule, passes_threshold
 from faithtui.errors import StoreError
 from faithtui.store.annotations.counted_labels import (
     UNREVIEWED,
-    LoggedAct,
-    Said,
-    log_of_claims,
-    log_of_run,
-    people_said,
+    CountedLabels,
+    LabelLogRow,
+    read_claims_label_log,
+    read_run_label_log,
+    replay_label_log,
 )
 from faithtui.store.records import ItemState
-from faithtui.store.runs.answer_view import AnswerKey, HomeLabel, answer_score, home_windows
+from faithtui.store.runs.answer_view import AnswerKey, HomeLabel, answer_score, read_home_scores
 from faithtui.store.runs.judge_verdicts import (
     JudgedRun,
     answer_texts,
-    home_words,
-    judged_run,
-    one_word,
-    rule_of_run,
+    choose_label,
+    read_claim_labels,
+    read_judged_run,
+    read_scoring_rule,
 )
-from faithtui.store.runs.scores import score_readings
-from faithtui.store.samples.sample_draws import sample_to_rest_on
-from faithtui.store.samples.sampling_frames import frame_of
+from faithtui.store.runs.scores import score_labelled_units
+from faithtui.store.samples.sample_draws import read_report_sample
+from faithtui.store.samples.sampling_frames import read_frame
 from faithtui.store.schema.tables import claim, human_label, run_item, turn
 
 DEFAULTS = ReadingSettings()
@@ -60,90 +60,92 @@ MOST_SINCE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _RunLabels:
     """What judge and people said."""
 
     judged: JudgedRun
-    log: Sequence[LoggedAct]
+    log: Sequence[LabelLogRow]
     """Of the run's conversations, with claims that the run did not judge."""
-    said: Mapping[ClaimId, Said]
+    said: Mapping[ClaimId, CountedLabels]
     words: Mapping[ClaimId, str | None]
     """The judge's, in each claim's home window."""
 
 
-def run_readings(
+def read_run_units(
     connection: Connection,
     run_id: RunId,
     settings: ReadingSettings = DEFAULTS,
     severity: Mapping[str, int] = SEVERITY,
 ) -> RunReadings:
-    """Read everything that a report on a run is computed from; see `Reviews.run_readings`."""
-    known = _known(connection, run_id, settings)
-    rated = _is_rated(known)
-    sample = _sample(connection, run_id, settings, known, rated=rated)
-    claims = tuple(_claims(connection, run_id, known, settings, severity, sample))
-    heard = {each: found.heard for each, found in known.said.items() if found.heard is not None}
-    answers, unrated = _answers(connection, run_id, known)
+    """Read everything that a report on a run is computed from; see `Reviews.read_run_units`."""
+    known = _read_run_labels(connection, run_id, settings)
+    rated = _has_imported_ratings(known)
+    sample = _read_sample(connection, run_id, settings, known, rated=rated)
+    claims = tuple(_make_claim_units(connection, run_id, known, settings, severity, sample))
+    heard = {
+        each: found.run_label for each, found in known.said.items() if found.run_label is not None
+    }
+    answers, unrated = _read_answers(connection, run_id, known)
     return RunReadings(
         claims=claims,
         answers=answers,
-        scores=tuple(score_readings(known.judged, heard)),
+        scores=tuple(score_labelled_units(known.judged, heard)),
         design=design_reading(claims, sample, rated=rated),
         unrated=unrated,
     )
 
 
-def newest_act(connection: Connection) -> LabelId:
+def read_newest_act(connection: Connection) -> LabelId:
     """Give the number of the newest act; 0 without any."""
     return LabelId(connection.execute(select(func.max(human_label.c.id))).scalar() or 0)
 
 
-def said_since(
+def read_labels_since(
     connection: Connection,
     run_id: RunId,
     after: LabelId,
     settings: ReadingSettings,
     most: int,
-) -> dict[ClaimId, Said] | None:
-    """Read what people say of claims that were acted on since; see `Reviews.said_since`."""
+) -> dict[ClaimId, CountedLabels] | None:
+    """Read what people say of claims that were acted on since; see `Reviews.read_labels_since`."""
     acted = select(human_label.c.claim_id).where(human_label.c.id > after).distinct()
     claims = [ClaimId(each) for each in connection.execute(acted.limit(most + 1)).scalars()]
     if len(claims) > most:
         return None
-    words = home_words(connection, run_id, claims)
-    log = log_of_claims(connection, list(words))
-    said = people_said(
-        log, rule_of_run(connection, run_id), {run_id: words}, blind_only=settings.blind_only
+    words = read_claim_labels(connection, run_id, claims)
+    log = read_claims_label_log(connection, list(words))
+    said = replay_label_log(
+        log, read_scoring_rule(connection, run_id), {run_id: words}, blind_only=settings.blind_only
     )
     return {claim_id: said.get(claim_id, UNREVIEWED) for claim_id in words}
 
 
-def claim_readings(connection: Connection, run_id: RunId) -> tuple[ClaimReading, ...]:
-    """Read what a run judged; see `Reviews.claim_readings`."""
-    known = _known(connection, run_id, DEFAULTS)
-    return tuple(_claims(connection, run_id, known, DEFAULTS, SEVERITY, None))
+def read_claim_units(connection: Connection, run_id: RunId) -> tuple[ClaimReading, ...]:
+    """Read what a run judged; see `Reviews.read_claim_units`."""
+    known = _read_run_labels(connection, run_id, DEFAULTS)
+    return tuple(_make_claim_units(connection, run_id, known, DEFAULTS, SEVERITY, None))
 
 
-def answer_readings(connection: Connection, run_id: RunId) -> tuple[AnswerReading, ...]:
-    """Read the rated answers of a run; see `Reviews.answer_readings`."""
-    rated, _ = _answers(connection, run_id, _known(connection, run_id, DEFAULTS))
+def read_answer_units(connection: Connection, run_id: RunId) -> tuple[AnswerReading, ...]:
+    """Read the rated answers of a run; see `Reviews.read_answer_units`."""
+    rated, _ = _read_answers(connection, run_id, _read_run_labels(connection, run_id, DEFAULTS))
     return rated
 
 
-def paired_readings(
+def read_paired_units(
     connection: Connection, first: RunId, second: RunId, settings: ReadingSettings = DEFAULTS
 ) -> PairedReadings:
-    """Read what two runs say of the same claims; see `Reviews.paired_readings`."""
-    judged = judged_run(connection, first)
-    if set(judged.rule.labels) != set(rule_of_run(connection, second).labels):
+    """Read what two runs say of the same claims; see `Reviews.read_paired_units`."""
+    judged = read_judged_run(connection, first)
+    if set(judged.rule.labels) != set(read_scoring_rule(connection, second).labels):
         raise StoreError(
             f"runs {first} and {second} do not use the same labels, so that their verdicts cannot "
             "be compared claim by claim; choose two runs of one metric"
         )
     one = {claim_id: label for _, _, _, claim_id, label, *_ in judged.homes}
-    two = home_words(connection, second)
-    said = people_said(
-        log_of_run(connection, first),
+    two = read_claim_labels(connection, second)
+    said = replay_label_log(
+        read_run_label_log(connection, first),
         judged.rule,
         {first: one, second: two},
         blind_only=settings.blind_only,
@@ -169,15 +171,17 @@ def paired_readings(
     )
 
 
-def _known(connection: Connection, run_id: RunId, settings: ReadingSettings) -> _Known:
-    judged = judged_run(connection, run_id)
-    log = log_of_run(connection, run_id)
+def _read_run_labels(
+    connection: Connection, run_id: RunId, settings: ReadingSettings
+) -> _RunLabels:
+    judged = read_judged_run(connection, run_id)
+    log = read_run_label_log(connection, run_id)
     words = {claim_id: label for _, _, _, claim_id, label, _, _, _ in judged.homes}
-    said = people_said(log, judged.rule, {run_id: words}, blind_only=settings.blind_only)
-    return _Known(judged, log, said, words)
+    said = replay_label_log(log, judged.rule, {run_id: words}, blind_only=settings.blind_only)
+    return _RunLabels(judged, log, said, words)
 
 
-def _is_rated(known: _Known) -> bool:
+def _has_imported_ratings(known: _RunLabels) -> bool:
     """Say whether a run judged whole answers of which ratings came with the data."""
     answers = (claim_id for *_, claim_id, _, _, kind, _ in known.judged.homes if kind == "answer")
     return any(
@@ -187,11 +191,11 @@ def _is_rated(known: _Known) -> bool:
     )
 
 
-def _sample(
+def _read_sample(
     connection: Connection,
     run_id: RunId,
     settings: ReadingSettings,
-    known: _Known,
+    known: _RunLabels,
     *,
     rated: bool,
 ) -> DrawnSample | None:
@@ -203,13 +207,13 @@ def _sample(
     }
     if labelled and len(labelled) == len(known.words) and not rated:
         return None
-    return sample_to_rest_on(connection, run_id, settings.sample, labelled)
+    return read_report_sample(connection, run_id, settings.sample, labelled)
 
 
-def _claims(
+def _make_claim_units(
     connection: Connection,
     run_id: RunId,
-    known: _Known,
+    known: _RunLabels,
     settings: ReadingSettings,
     severity: Mapping[str, int],
     sample: DrawnSample | None,
@@ -220,7 +224,7 @@ def _claims(
     if any(kind == "answer" for *_, kind, _ in judged.homes):
         texts = answer_texts(connection, run_id)
     drawn = {} if sample is None else sample.places()
-    strata = _strata_of_all(connection, run_id, sample)
+    strata = _read_strata(connection, run_id, sample)
     for number, at, _, claim_id, label, confidence, kind, text in judged.homes:
         item = judged.items[number]
         labels = judged.repeated.get(claim_id)
@@ -234,11 +238,11 @@ def _claims(
             item.group,
             at,
             texts[number, at] if kind == "answer" else text,
-            label if labels is None else one_word(labels, settings.duplicates, severity),
+            label if labels is None else choose_label(labels, settings.duplicates, severity),
             human,
             reviewers,
             1 if labels is None else len(labels),
-            claim_id not in judged.unsteady,
+            claim_id not in judged.inconsistent_claims,
             blind,
             state,
             opinions,
@@ -248,7 +252,7 @@ def _claims(
         )
 
 
-def _strata_of_all(
+def _read_strata(
     connection: Connection, run_id: RunId, sample: DrawnSample | None
 ) -> Mapping[ClaimId, str]:
     """Say of which stratum each claim of the run is, drawn or not.
@@ -258,12 +262,12 @@ def _strata_of_all(
     if sample is None or sample.design is not Design.STRATIFIED:
         return {}
     known = {each.name for each in sample.strata}
-    frame = frame_of(connection, run_id, sample.stratified_by)
+    frame = read_frame(connection, run_id, sample.stratified_by)
     return {each.claim: each.stratum for each in frame if each.stratum in known}
 
 
 @dataclass(frozen=True, slots=True)
-class _JudgedAnswers:
+class _AnswerScores:
     """What the judge made of each answer of a run by itself."""
 
     rule: ScoringRule
@@ -272,24 +276,24 @@ class _JudgedAnswers:
     found: Mapping[AnswerKey, tuple[Score, int]]
     """Score and number of claims; only of answers with claims."""
 
-    def score(self, key: AnswerKey) -> tuple[Score, int]:
+    def get_score(self, key: AnswerKey) -> tuple[Score, int]:
         """Give the score of an answer, and of how many claims."""
         return self.found.get(key) or (answer_score(self.rule, (), self.homes.get(key)), 0)
 
 
-def _score_answers(connection: Connection, run_id: RunId, judged: JudgedRun) -> _JudgedAnswers:
+def _score_answers(connection: Connection, run_id: RunId, judged: JudgedRun) -> _AnswerScores:
     """Score each answer by its claims, each in its home window."""
-    homes = home_windows(connection, run_item.c.run_id == run_id)
+    homes = read_home_scores(connection, run_item.c.run_id == run_id)
     found: dict[AnswerKey, tuple[Score, int]] = {}
     for (number, at), claims in groupby(judged.homes, itemgetter(0, 1)):
         labels = [HomeLabel(claim_id, kind, word) for *_, claim_id, word, _, kind, _ in claims]
         key = (judged.items[number].id, at)
         found[key] = (answer_score(judged.rule, labels, homes.get(key)), len(labels))
-    return _JudgedAnswers(judged.rule, homes, found)
+    return _AnswerScores(judged.rule, homes, found)
 
 
-def _answers(
-    connection: Connection, run_id: RunId, known: _Known
+def _read_answers(
+    connection: Connection, run_id: RunId, known: _RunLabels
 ) -> tuple[tuple[AnswerReading, ...], tuple[UnratedAnswer, ...]]:
     """Put together what is known about the answers of a run.
 
@@ -300,7 +304,7 @@ def _answers(
     judged = known.judged
     if judged.homes and all(kind == "statement" for *_, kind, _ in judged.homes):
         return (), ()
-    rows = connection.execute(_labelled_answers(run_id)).all()
+    rows = connection.execute(_select_labelled_answers(run_id)).all()
     if not rows:
         return (), ()
     scores = _score_answers(connection, run_id, judged)
@@ -311,17 +315,17 @@ def _answers(
 
 
 def _read_rated(
-    rows: Sequence[Row[Any]], known: _Known, scores: _JudgedAnswers
+    rows: Sequence[Row[Any]], known: _RunLabels, scores: _AnswerScores
 ) -> Iterator[AnswerReading]:
     """Put together what is known about each answer that people labelled as a whole."""
     judged, said = known.judged, known.said
-    raters, ratings = _imported(known.log)
+    raters, ratings = _collect_imported_ratings(known.log)
     for row in rows:
         people = said.get(ClaimId(row.claim), UNREVIEWED)
         who = raters[row.claim] | {each.reviewer for each in people.opinions}
         if not who:
             continue  # somebody put the answer off, or took a verdict back
-        score, claims = scores.score((row.item, row.turn))
+        score, claims = scores.get_score((row.item, row.turn))
         rated = ratings[row.claim]
         item = judged.items[row.number]
         yield AnswerReading(
@@ -331,9 +335,9 @@ def _read_rated(
             turn=row.turn,
             score=score,
             claims=claims,
-            passes=passes(score, judged.rule),
+            passes=passes_threshold(score, judged.rule),
             # An answer that nobody should be judged on neither passes nor fails.
-            human=None if people.heard == NOT_A_CLAIM else people.heard,
+            human=None if people.run_label == NOT_A_CLAIM else people.run_label,
             rating=sum(rated) / len(rated) if rated else None,
             raters=len(who),
             opinions=people.opinions,
@@ -344,21 +348,21 @@ def _read_unrated(
     connection: Connection,
     run_id: RunId,
     judged: JudgedRun,
-    scores: _JudgedAnswers,
+    scores: _AnswerScores,
     rated: Sequence[AnswerReading],
 ) -> Iterator[UnratedAnswer]:
     """Read the answers of windows that nobody labelled as a whole, in the order of the run."""
     known = {(each.conversation, each.turn) for each in rated}
-    for number, item_id, at in connection.execute(_answers_of_run(run_id)):
+    for number, item_id, at in connection.execute(_select_run_answers(run_id)):
         item = judged.items[number]
         if (item_id, at) not in scores.homes or (item.conversation, at) in known:
             continue
-        score, claims = scores.score((item_id, at))
-        passing = passes(score, judged.rule) if claims else None
+        score, claims = scores.get_score((item_id, at))
+        passing = passes_threshold(score, judged.rule) if claims else None
         yield UnratedAnswer(item.conversation, item.group, passing)
 
 
-def _labelled_answers(run_id: RunId) -> Select[Any]:
+def _select_labelled_answers(run_id: RunId) -> Select[Any]:
     """Select answers of a run that somebody acted on as a whole, in the order of the run."""
     return (
         select(
@@ -379,7 +383,7 @@ def _labelled_answers(run_id: RunId) -> Select[Any]:
     )
 
 
-def _answers_of_run(run_id: RunId) -> Select[Any]:
+def _select_run_answers(run_id: RunId) -> Select[Any]:
     """Select all answers of a run: place of the conversation, its id in the run, turn."""
     return (
         select(run_item.c.number, run_item.c.id, turn.c.position)
@@ -394,8 +398,8 @@ def _answers_of_run(run_id: RunId) -> Select[Any]:
     )
 
 
-def _imported(
-    log: Sequence[LoggedAct],
+def _collect_imported_ratings(
+    log: Sequence[LabelLogRow],
 ) -> tuple[Mapping[int, set[str]], Mapping[int, list[float]]]:
     """Find who labelled each claim in imported data, and the ratings among these labels."""
     raters: dict[int, set[str]] = defaultdict(set)

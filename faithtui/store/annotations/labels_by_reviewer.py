@@ -6,60 +6,60 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from faithtui.domain.annotations import Action, HumanVerdict
-from faithtui.domain.filters import Name, Term, reason_code
+from faithtui.domain.filters import Term, TermName, find_reason_code
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
-from faithtui.store.annotations.label_replay import acts_of, consensus_of, human_verdicts
-from faithtui.store.schema.statements import chunks
+from faithtui.store.annotations.label_replay import compute_consensus, read_acts, replay_verdicts
+from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, deletion, human_label
 
-Said = Mapping[ClaimId, tuple[HumanVerdict, ...]]
+VerdictsByClaim = Mapping[ClaimId, tuple[HumanVerdict, ...]]
 
 
-class People:
+class VerdictCache:
     """Replayed acts of the claims that somebody acted on, kept while nothing is said about them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[ClaimId, tuple[HumanVerdict, ...]] = {}
-        self._last = (0, 0)
+        self._last_seen = (0, 0)
         """Newest row of the log that was looked at, and how many deletions there had been: after
         one, numbers are given again."""
 
-    def said(self, connection: Connection, claims: Collection[ClaimId]) -> Said:
+    def read_verdicts(self, connection: Connection, claims: Collection[ClaimId]) -> VerdictsByClaim:
         """Replay what people said about some claims; those without a word are left out."""
         with self._lock:
             self._forget_changed(connection)
             missing = [each for each in claims if each not in self._known]
-            for some in chunks(missing):
-                found = human_verdicts(acts_of(connection, claim.c.id.in_(some)))
+            for some in split_into_chunks(missing):
+                found = replay_verdicts(read_acts(connection, claim.c.id.in_(some)))
                 self._known |= {each: found.get(each, ()) for each in some}
             return {each: self._known[each] for each in claims if self._known[each]}
 
     def _forget_changed(self, connection: Connection) -> None:
         newest = connection.execute(select(func.max(human_label.c.id))).scalar() or 0
         deletions = connection.execute(select(func.max(deletion.c.id))).scalar() or 0
-        if (newest, deletions) == self._last:
+        if (newest, deletions) == self._last_seen:
             return
-        before, deletions_before = self._last
+        before, deletions_before = self._last_seen
         if newest < before or deletions != deletions_before:
             self._known.clear()
         for changed in connection.execute(
             select(human_label.c.claim_id).where(human_label.c.id > before).distinct()
         ).scalars():
             self._known.pop(ClaimId(changed), None)
-        self._last = newest, deletions
+        self._last_seen = newest, deletions
 
 
-def heard_of(term: Term) -> ColumnElement[bool]:
+def make_log_condition(term: Term) -> ColumnElement[bool]:
     """Narrow the log to the rows without which no claim meets a term about people."""
     wanted = term.value.casefold()
     match term.name:
-        case Name.REVIEWER:
+        case TermName.REVIEWER:
             # Cases beyond ASCII are compared later: SQLite does not fold them.
             return human_label.c.reviewer.is_not(None)
-        case Name.CODE:
-            return human_label.c.reason_code == reason_code(wanted)
+        case TermName.CODE:
+            return human_label.c.reason_code == find_reason_code(wanted)
     match wanted:
         case "flagged" | "unsure":
             return human_label.c.mark == wanted.removesuffix("ged")
@@ -71,8 +71,8 @@ def heard_of(term: Term) -> ColumnElement[bool]:
             return human_label.c.verdict.is_not(None)
 
 
-def meeting(
-    term: Term, said: Said, rule: ScoringRule, judged: Mapping[ClaimId, str | None]
+def find_matching_claims(
+    term: Term, said: VerdictsByClaim, rule: ScoringRule, judged: Mapping[ClaimId, str | None]
 ) -> set[ClaimId]:
     """Find the claims that meet a term about people, negation left aside.
 
@@ -88,37 +88,39 @@ def meeting(
     wanted = term.value.casefold()
     people = said.items()
     match term.name:
-        case Name.HUMAN:
-            word = rule.heard(wanted)
-            return {each for each, found in _agreed(said, rule) if found == word}
-        case Name.REVIEWER:
-            return _where(people, lambda each: each.says and each.reviewer.casefold() == wanted)
-        case Name.CODE:
-            code = reason_code(wanted)
-            return _where(people, lambda each: each.code == code)
+        case TermName.HUMAN:
+            word = rule.translate_label(wanted)
+            return {each for each, found in _list_consensus(said, rule) if found == word}
+        case TermName.REVIEWER:
+            return _filter_claims(
+                people, lambda each: each.has_content and each.reviewer.casefold() == wanted
+            )
+        case TermName.CODE:
+            code = find_reason_code(wanted)
+            return _filter_claims(people, lambda each: each.code == code)
     match wanted:
         case "labelled":
-            return {each for each, _ in _agreed(said, rule)}
+            return {each for each, _ in _list_consensus(said, rule)}
         case "agreement":
-            return {each for each, word in _agreed(said, rule) if judged[each] == word}
+            return {each for each, word in _list_consensus(said, rule) if judged[each] == word}
         case "disagreement":
-            return {each for each, word in _agreed(said, rule) if judged[each] != word}
+            return {each for each, word in _list_consensus(said, rule) if judged[each] != word}
         case "flagged":
-            return _where(people, lambda each: each.flagged)
+            return _filter_claims(people, lambda each: each.flagged)
         case "later":
-            return _where(people, lambda each: each.action is Action.SKIPPED)
+            return _filter_claims(people, lambda each: each.action is Action.SKIPPED)
         case "unsure":
-            return _where(people, lambda each: each.unsure)
+            return _filter_claims(people, lambda each: each.unsure)
         case _:
-            return _where(people, lambda each: each.note is not None)
+            return _filter_claims(people, lambda each: each.note is not None)
 
 
-def _agreed(said: Said, rule: ScoringRule) -> Iterable[tuple[ClaimId, str]]:
-    agreed = consensus_of(said, rule)
+def _list_consensus(said: VerdictsByClaim, rule: ScoringRule) -> Iterable[tuple[ClaimId, str]]:
+    agreed = compute_consensus(said, rule)
     return ((each, agreed[each]) for each in said if each in agreed)
 
 
-def _where(
+def _filter_claims(
     people: Iterable[tuple[ClaimId, tuple[HumanVerdict, ...]]],
     holds: Callable[[HumanVerdict], bool],
 ) -> set[ClaimId]:

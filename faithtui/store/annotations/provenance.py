@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.store.annotations.label_replay import acts_of, human_verdicts
+from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
 from faithtui.store.database import Database
 from faithtui.store.schema.tables import claim, human_label, run_item, verdict, window
 
@@ -35,7 +35,7 @@ class Provenance:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def of_run(self, run_id: RunId) -> LabelOrigins:
+    def read_label_origins(self, run_id: RunId) -> LabelOrigins:
         """Read it for the verdicts that stand on what a run judged, and on its answers as a whole.
 
         What was withdrawn, put off, answered in bulk or replaced is left out.
@@ -50,13 +50,13 @@ class Provenance:
         about = claim.c.conversation_id.in_(conversations) & (
             claim.c.id.in_(judged) | (claim.c.kind == "answer")
         )
-        with self._database.reading() as connection:
-            log = acts_of(connection, about)
+        with self._database.open_reader() as connection:
+            log = read_acts(connection, about)
             standing = {
                 each.act
-                for verdicts in human_verdicts(log).values()
+                for verdicts in replay_verdicts(log).values()
                 for each in verdicts
-                if each.counts
+                if each.is_counted
             }
             rows = [
                 row

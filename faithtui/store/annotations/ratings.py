@@ -11,10 +11,10 @@ from faithtui.agreement.rating_scales import verdict_of
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.store.annotations.label_replay import next_clock
-from faithtui.store.runs.rollups import items_holding, refresh_conversation
-from faithtui.store.schema.column_types import claim_digest, imported_label_uid, storable
+from faithtui.store.runs.rollups import list_items_with_claim, refresh_conversation
+from faithtui.store.schema.column_types import claim_digest, make_imported_label_uid, make_storable
 from faithtui.store.schema.json_columns import span_columns
-from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, conversation, human_label
 from faithtui.store.search.word_index import index_claims
 
@@ -49,9 +49,9 @@ def add_ratings(
     if not rated:
         return 0
     old = sorted({number for number, _ in rated} & before)
-    claims = _rated_claims(connection, rated, old)
-    seen = _stored_labels(connection, old)
-    names = _names(connection, sorted({number for number, _ in rated}))
+    claims = _find_or_make_claims(connection, rated, old)
+    seen = _read_stored_labels(connection, old)
+    names = _read_names(connection, sorted({number for number, _ in rated}))
     clock = next_clock(connection)
     rows: list[dict[str, Any]] = []
     touched: set[tuple[int, int]] = set()
@@ -60,10 +60,10 @@ def add_ratings(
             key = _claim_key(number, rating)
             row: dict[str, Any] = {
                 "claim_id": claims[key],
-                "reviewer": storable(rating.annotator),
-                "scale": storable(rating.scale),
-                "raw_label": storable(rating.label),
-                "note": None if rating.note is None else storable(rating.note),
+                "reviewer": make_storable(rating.annotator),
+                "scale": make_storable(rating.scale),
+                "raw_label": make_storable(rating.label),
+                "note": None if rating.note is None else make_storable(rating.note),
             }
             same = tuple(row.values())
             if same in seen:
@@ -74,7 +74,7 @@ def add_ratings(
             rows.append(
                 {
                     **row,
-                    "uid": imported_label_uid(
+                    "uid": make_imported_label_uid(
                         (*names[number], key.kind, str(key.turn), key.digest, *said)
                     ),
                     "clock": clock + len(rows),
@@ -89,16 +89,16 @@ def add_ratings(
     items: dict[int, set[int]] = {}
     for number, claim_id in touched:
         if number in before:
-            items.setdefault(number, set()).update(items_holding(connection, claim_id))
+            items.setdefault(number, set()).update(list_items_with_claim(connection, claim_id))
     for number, held in items.items():
         refresh_conversation(connection, number, sorted(held))
     return len(rows)
 
 
-def _names(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
+def _read_names(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
     """Read source and key of conversations."""
     found: dict[int, tuple[str, str]] = {}
-    for some in chunks(numbers):
+    for some in split_into_chunks(numbers):
         for row in connection.execute(
             select(conversation.c.id, conversation.c.source, conversation.c.key).where(
                 conversation.c.id.in_(some)
@@ -113,7 +113,7 @@ def _claim_key(number: int, rating: Rating) -> _ClaimKey:
     return _ClaimKey(number, kind, rating.turn, claim_digest(rating.claim or ""))
 
 
-def _rated_claims(
+def _find_or_make_claims(
     connection: Connection, rated: Sequence[tuple[int, Sequence[Rating]]], old: Sequence[int]
 ) -> dict[_ClaimKey, int]:
     """Find or make the claims that ratings are about."""
@@ -122,7 +122,7 @@ def _rated_claims(
         for rating in ratings:
             wanted.setdefault(_claim_key(number, rating), rating)
     found: dict[_ClaimKey, int] = {}
-    for some in chunks(old):
+    for some in split_into_chunks(old):
         for row in connection.execute(
             select(
                 claim.c.id,
@@ -177,10 +177,12 @@ def _span_columns(rating: Rating) -> dict[str, int | None]:
     return span_columns(rating.span if rating.claim is not None else None)
 
 
-def _stored_labels(connection: Connection, conversations: Sequence[int]) -> set[tuple[object, ...]]:
+def _read_stored_labels(
+    connection: Connection, conversations: Sequence[int]
+) -> set[tuple[object, ...]]:
     """Read what identifies the imported labels of some conversations."""
     seen: set[tuple[object, ...]] = set()
-    for some in chunks(conversations):
+    for some in split_into_chunks(conversations):
         seen |= {
             tuple(row)
             for row in connection.execute(

@@ -21,10 +21,10 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.domain.annotations import (
     Action,
-    LabelAct,
-    Mark,
+    LabelEvent,
+    LabelMark,
     Step,
-    act_for,
+    choose_action,
     next_redo,
     next_undo,
     redo_from_end,
@@ -34,23 +34,23 @@ from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId,
 from faithtui.domain.label_sets import SEVERITY
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import StoreError
-from faithtui.store.annotations.counted_labels import Said
-from faithtui.store.annotations.guidelines import digest_in_force
-from faithtui.store.annotations.label_replay import acts_of, next_clock
+from faithtui.store.annotations.counted_labels import CountedLabels
+from faithtui.store.annotations.guidelines import read_current_digest
+from faithtui.store.annotations.label_replay import next_clock, read_acts
 from faithtui.store.annotations.labelled_units import (
     DEFAULTS,
     MOST_SINCE,
-    answer_readings,
-    claim_readings,
-    newest_act,
-    paired_readings,
-    run_readings,
-    said_since,
+    read_answer_units,
+    read_claim_units,
+    read_labels_since,
+    read_newest_act,
+    read_paired_units,
+    read_run_units,
 )
 from faithtui.store.database import Database
-from faithtui.store.runs.rollups import items_holding, refresh_conversation
-from faithtui.store.schema.column_types import storable
-from faithtui.store.schema.statements import chunks, new_id
+from faithtui.store.runs.rollups import list_items_with_claim, refresh_conversation
+from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     exposure,
@@ -60,12 +60,12 @@ from faithtui.store.schema.tables import (
     verdict,
 )
 
-_END = 256
+_UNDO_WINDOW = 256
 """Steps of the log's clock that undo looks at before it reads all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class NewLabel:
     """A verdict on one claim, with what was known of the judge's."""
 
     claim: ClaimId
@@ -94,9 +94,9 @@ class Reviews:
         saw_judge: bool,
         seconds: float | None = None,
         code: str | None = None,
-        mark: Mark | None = None,
+        mark: LabelMark | None = None,
         sample: SampleId | None = None,
-    ) -> LabelAct:
+    ) -> LabelEvent:
         """Append one act; on return the disk has it and every score it corrects is up to date.
 
         The guideline in force, and the claim's stratum and probability in the sample, are written
@@ -123,13 +123,13 @@ class Reviews:
             InputError: The note or the reviewer's name is too long; nothing was written.
             StoreError: There is no such claim, or it cannot be written; nothing was.
         """
-        NOTE.check(note or "", field="note")
-        given = Given(claim, verdict, judge_verdict, saw_judge)
+        NOTE.check_length(note or "", field="note")
+        given = NewLabel(claim, verdict, judge_verdict, saw_judge)
         columns = {"note": note, "seconds": seconds, "reason_code": code, "mark": mark}
-        (act,) = self._append([given], reviewer, action, run, sample, columns)
+        (act,) = self._append_labels([given], reviewer, action, run, sample, columns)
         return act
 
-    def answer(
+    def record_verdict(
         self,
         claim: ClaimId,
         reviewer: str,
@@ -141,7 +141,7 @@ class Reviews:
         seconds: float | None = None,
         code: str | None = None,
         sample: SampleId | None = None,
-    ) -> LabelAct:
+    ) -> LabelEvent:
         """Append a verdict; the act follows from what the judge had said and who knew it.
 
         The judge's word is looked up here, so that whoever asks need not have it.
@@ -160,17 +160,17 @@ class Reviews:
         Raises:
             StoreError: There is no such claim, or it cannot be written; nothing was.
         """
-        shared = self._shared(reviewer, run, sample)
+        shared = self._make_shared_columns(reviewer, run, sample)
 
-        def append(connection: Connection) -> Step:
-            judge = _home_label(connection, run, claim)
-            action = act_for(verdict, judge, saw_judge=saw_judge, repeats=repeats)
-            return _append(
+        def append_verdict(connection: Connection) -> Step:
+            judge = _read_home_label(connection, run, claim)
+            action = choose_action(verdict, judge, saw_judge=saw_judge, repeats=repeats)
+            return _append_rows(
                 connection,
                 [
                     {
                         **shared,
-                        **_place_in_sample(connection, sample, claim),
+                        **_read_sample_columns(connection, sample, claim),
                         "action": action.value,
                         "claim_id": claim,
                         "verdict": verdict,
@@ -178,17 +178,17 @@ class Reviews:
                         "saw_judge": saw_judge,
                         "seconds": seconds,
                         "reason_code": code,
-                        "guideline_version": digest_in_force(connection),
+                        "guideline_version": read_current_digest(connection),
                     }
                 ],
             )
 
-        (act,) = self._database.write(append, durable=True, urgent=True)
+        (act,) = self._database.write(append_verdict, durable=True, urgent=True)
         return act
 
     def record_many(
         self,
-        given: Sequence[Given],
+        given: Sequence[NewLabel],
         reviewer: str,
         action: Action,
         *,
@@ -212,29 +212,33 @@ class Reviews:
         Raises:
             StoreError: There is no such claim, or it cannot be written; nothing was.
         """
-        return self._append(
+        return self._append_labels(
             given, reviewer, action, run, sample, {"reason_code": code, "batch": uuid4().hex}
         )
 
-    def _append(
+    def _append_labels(
         self,
-        given: Sequence[Given],
+        given: Sequence[NewLabel],
         reviewer: str,
         action: Action,
         run: RunId | None,
         sample: SampleId | None,
         columns: Mapping[str, object],
     ) -> Step:
-        shared = {**columns, **self._shared(reviewer, run, sample), "action": action.value}
+        shared = {
+            **columns,
+            **self._make_shared_columns(reviewer, run, sample),
+            "action": action.value,
+        }
 
-        def append(connection: Connection) -> Step:
-            guided = {**shared, "guideline_version": digest_in_force(connection)}
-            return _append(
+        def append_acts(connection: Connection) -> Step:
+            guided = {**shared, "guideline_version": read_current_digest(connection)}
+            return _append_rows(
                 connection,
                 [
                     {
                         **guided,
-                        **_place_in_sample(connection, sample, each.claim),
+                        **_read_sample_columns(connection, sample, each.claim),
                         "claim_id": each.claim,
                         "verdict": each.verdict,
                         "judge_verdict": each.judge_verdict,
@@ -244,15 +248,15 @@ class Reviews:
                 ],
             )
 
-        return self._database.write(append, durable=True, urgent=True)
+        return self._database.write(append_acts, durable=True, urgent=True)
 
-    def _shared(
+    def _make_shared_columns(
         self, reviewer: str, run: RunId | None, sample: SampleId | None
     ) -> dict[str, object]:
         """Give the columns that all acts of a step have in common."""
-        REVIEWER.check(reviewer, field="reviewer")
+        REVIEWER.check_length(reviewer, field="reviewer")
         return {
-            "reviewer": storable(reviewer),
+            "reviewer": make_storable(reviewer),
             "run_id": run,
             "sample_id": sample,
             "created_at": self._clock(),
@@ -264,7 +268,7 @@ class Reviews:
         Returns:
             The acts withdrawn; () when nothing is left to undo.
         """
-        return self._step(reviewer, undo_from_end, next_undo, Action.WITHDRAWN)
+        return self._append_undo_step(reviewer, undo_from_end, next_undo, Action.WITHDRAWN)
 
     def redo(self, reviewer: str) -> Step:
         """Restore the step that a reviewer withdrew last.
@@ -272,25 +276,27 @@ class Reviews:
         Returns:
             The acts restored; () when there are none, or something was done since.
         """
-        return self._step(reviewer, redo_from_end, next_redo, Action.RESTORED)
+        return self._append_undo_step(reviewer, redo_from_end, next_redo, Action.RESTORED)
 
-    def _step(
+    def _append_undo_step(
         self,
         reviewer: str,
-        find_from_end: Callable[[list[LabelAct], str], Step | None],
-        find: Callable[[list[LabelAct], str], Step],
+        find_from_end: Callable[[list[LabelEvent], str], Step | None],
+        find: Callable[[list[LabelEvent], str], Step],
         action: Action,
     ) -> Step:
         now = self._clock()
-        reviewer = storable(reviewer)
+        reviewer = make_storable(reviewer)
 
-        def step(connection: Connection) -> Step:
+        def append_step(connection: Connection) -> Step:
             # A person may have said a hundred thousand things, and undo is about the last of them.
-            targets = find_from_end(_own(connection, reviewer, last=_END), reviewer)
+            targets = find_from_end(
+                _read_own_acts(connection, reviewer, last=_UNDO_WINDOW), reviewer
+            )
             if targets is None:
-                targets = find(_own(connection, reviewer), reviewer)
+                targets = find(_read_own_acts(connection, reviewer), reviewer)
             if targets:
-                _append(
+                _append_rows(
                     connection,
                     [
                         {
@@ -307,22 +313,22 @@ class Reviews:
                 )
             return targets
 
-        return self._database.write(step, durable=True, urgent=True)
+        return self._database.write(append_step, durable=True, urgent=True)
 
-    def newest(self) -> LabelId | None:
+    def find_newest_act(self) -> LabelId | None:
         """Name the newest act of the log, whoever's; None while there is none.
 
         It is the same as long as nobody said anything, here or in another process.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             found = connection.execute(select(func.max(human_label.c.id))).scalar()
         return None if found is None else LabelId(found)
 
-    def expose(self, item: ItemId, reviewer: str) -> None:
+    def record_exposure(self, item: ItemId, reviewer: str) -> None:
         """Remember that a person has had the judge's words on a conversation in view."""
-        self.expose_all([item], reviewer)
+        self.record_exposures([item], reviewer)
 
-    def expose_all(
+    def record_exposures(
         self, items: Collection[ItemId], reviewer: str, *, in_all_runs: bool = False
     ) -> None:
         """Remember the same of several conversations of runs.
@@ -333,13 +339,13 @@ class Reviews:
             in_all_runs: What the judges of all runs said of them was in view.
         """
         now = self._clock()
-        reviewer = storable(reviewer)
+        reviewer = make_storable(reviewer)
 
-        def expose(connection: Connection) -> None:
+        def insert_exposures(connection: Connection) -> None:
             found = set(items)
             if in_all_runs:
                 same = run_item.alias()
-                for some in chunks(list(items)):
+                for some in split_into_chunks(list(items)):
                     found |= set(
                         connection.scalars(
                             select(run_item.c.id)
@@ -351,25 +357,25 @@ class Reviews:
             if rows:
                 connection.execute(sqlite_insert(exposure).on_conflict_do_nothing(), rows)
 
-        self._database.write(expose)
+        self._database.write(insert_exposures)
 
-    def expose_conversations(
+    def record_conversation_exposures(
         self, run_id: RunId, conversations: Collection[ConversationId], reviewer: str
     ) -> None:
         """Remember the same of conversations as a run judged them."""
         items: list[ItemId] = []
-        with self._database.reading() as connection:
-            for some in chunks(list(set(conversations))):
+        with self._database.open_reader() as connection:
+            for some in split_into_chunks(list(set(conversations))):
                 items += connection.scalars(
                     select(run_item.c.id).where(
                         run_item.c.run_id == run_id, run_item.c.conversation_id.in_(some)
                     )
                 )
-        self.expose_all(items, reviewer)
+        self.record_exposures(items, reviewer)
 
-    def location(self, run_id: RunId, claim: ClaimId) -> ItemId | None:
+    def find_item(self, run_id: RunId, claim: ClaimId) -> ItemId | None:
         """Find the conversation of a run in which a claim got a verdict; None when in none."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             found = connection.execute(
                 select(run_item.c.id)
                 .join(verdict, verdict.c.run_item_id == run_item.c.id)
@@ -378,25 +384,25 @@ class Reviews:
             ).scalar()
         return None if found is None else ItemId(found)
 
-    def claim_readings(self, run_id: RunId) -> tuple[ClaimReading, ...]:
+    def read_claim_units(self, run_id: RunId) -> tuple[ClaimReading, ...]:
         """Read everything a run judged once, in the order of the run and of the text.
 
         Claims, statements or answers, with people's verdicts in the words of the run's metric. A
         consensus that has no word there stays as people said it.
         """
-        with self._database.reading() as connection:
-            return claim_readings(connection, run_id)
+        with self._database.open_reader() as connection:
+            return read_claim_units(connection, run_id)
 
-    def answer_readings(self, run_id: RunId) -> tuple[AnswerReading, ...]:
+    def read_answer_units(self, run_id: RunId) -> tuple[AnswerReading, ...]:
         """Read every answer of a run that people rated as a whole.
 
         Only of conversations that are done; in the order of the run and of the turns. What the
         run judged of other things than answers cannot be compared with that: then ().
         """
-        with self._database.reading() as connection:
-            return answer_readings(connection, run_id)
+        with self._database.open_reader() as connection:
+            return read_answer_units(connection, run_id)
 
-    def run_readings(
+    def read_run_units(
         self,
         run_id: RunId,
         settings: ReadingSettings = DEFAULTS,
@@ -414,22 +420,22 @@ class Reviews:
         Raises:
             StoreError: There is no such run, or the sample asked for cannot carry a report on it.
         """
-        with self._database.reading() as connection:
-            return run_readings(connection, run_id, settings, severity)
+        with self._database.open_reader() as connection:
+            return read_run_units(connection, run_id, settings, severity)
 
-    def newest_act(self) -> LabelId:
+    def read_newest_act(self) -> LabelId:
         """Give the number of the newest act in this store; 0 without any."""
-        with self._database.reading() as connection:
-            return newest_act(connection)
+        with self._database.open_reader() as connection:
+            return read_newest_act(connection)
 
-    def said_since(
+    def read_labels_since(
         self,
         run_id: RunId,
         after: LabelId,
         settings: ReadingSettings = DEFAULTS,
         *,
         most: int = MOST_SINCE,
-    ) -> dict[ClaimId, Said] | None:
+    ) -> dict[ClaimId, CountedLabels] | None:
         """Read what people say by now of the claims of a run that they acted on since.
 
         Takes the time of reading these few claims, however large the run.
@@ -446,10 +452,10 @@ class Reviews:
         Raises:
             StoreError: There is no such run.
         """
-        with self._database.reading() as connection:
-            return said_since(connection, run_id, after, settings, most)
+        with self._database.open_reader() as connection:
+            return read_labels_since(connection, run_id, after, settings, most)
 
-    def paired_readings(
+    def read_paired_units(
         self, first: RunId, second: RunId, settings: ReadingSettings = DEFAULTS
     ) -> PairedReadings:
         """Read what two runs say of the claims that both judged, and what people say of them.
@@ -460,11 +466,13 @@ class Reviews:
         Raises:
             StoreError: There is no such run, or their metrics have other labels.
         """
-        with self._database.reading() as connection:
-            return paired_readings(connection, first, second, settings)
+        with self._database.open_reader() as connection:
+            return read_paired_units(connection, first, second, settings)
 
 
-def _own(connection: Connection, reviewer: str, last: int | None = None) -> list[LabelAct]:
+def _read_own_acts(
+    connection: Connection, reviewer: str, last: int | None = None
+) -> list[LabelEvent]:
     """Read what a person said, imports left out; only the last steps of the clock where told."""
     own = (human_label.c.reviewer == reviewer) & (human_label.c.action != Action.IMPORTED.value)
     if last is not None:
@@ -474,10 +482,10 @@ def _own(connection: Connection, reviewer: str, last: int | None = None) -> list
             & (human_label.c.action != Action.IMPORTED.value)
             & (human_label.c.clock >= next_clock(connection) - last)
         )
-    return acts_of(connection, own)
+    return read_acts(connection, own)
 
 
-def _place_in_sample(
+def _read_sample_columns(
     connection: Connection, sample: SampleId | None, claim_id: ClaimId
 ) -> dict[str, object]:
     """Read a claim's stratum and probability in a sample; None each where it is not in it."""
@@ -494,7 +502,7 @@ def _place_in_sample(
     }
 
 
-def _home_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -> str | None:
+def _read_home_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -> str | None:
     """Read what the judge of a run said of a claim; None when it said nothing."""
     found: str | None = connection.execute(
         select(verdict.c.label)
@@ -505,7 +513,7 @@ def _home_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -> str
     return found
 
 
-def _append(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Step:
+def _append_rows(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Step:
     """Write rows of the log and what follows from them."""
     clock = next_clock(connection)
     numbers: list[LabelId] = []
@@ -517,12 +525,14 @@ def _append(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Step:
         ).scalar()
         if conversation_id is None:
             raise StoreError(f"there is no claim {claim_id}; reload the conversation")
-        number = new_id(
+        number = insert_returning_id(
             connection,
             insert(human_label).values(**row, uid=uuid4().hex, clock=clock + place),
         )
         numbers.append(LabelId(number))
-        touched.setdefault(conversation_id, set()).update(items_holding(connection, claim_id))
+        touched.setdefault(conversation_id, set()).update(
+            list_items_with_claim(connection, claim_id)
+        )
     for conversation_id, items in touched.items():
         refresh_conversation(connection, conversation_id, sorted(items))
-    return tuple(acts_of(connection, human_label.c.id.in_(numbers)))
+    return tuple(read_acts(connection, human_label.c.id.in_(numbers)))

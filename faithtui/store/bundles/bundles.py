@@ -6,28 +6,28 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.annotations import Action, Mark
+from faithtui.domain.annotations import Action, LabelMark
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_bundle import (
-    Bundle,
+    BundleClaim,
+    BundleEvent,
+    BundleGuideline,
+    BundleSample,
+    BundleSampleClaim,
     ClaimName,
-    ClaimText,
     ConversationName,
-    DrawnClaim,
-    GuidelineText,
+    LabelBundle,
     RunName,
-    SampleText,
-    ToldAct,
 )
 from faithtui.store.annotations.guidelines import SET_ORDER
-from faithtui.store.annotations.label_replay import LOG_ORDER, acts_of, human_verdicts
+from faithtui.store.annotations.label_replay import LOG_ORDER, read_acts, replay_verdicts
 from faithtui.store.bundles.foreign_samples import runs_by_name
-from faithtui.store.bundles.merge import Merged, merge
+from faithtui.store.bundles.merge import MergeCounts, merge_bundle
 from faithtui.store.database import Database
 from faithtui.store.schema.checksums import refuse_changed_labels
-from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
-from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -50,7 +50,7 @@ class Bundles:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def collect(self, run_id: RunId | None = None, reviewers: Sequence[str] = ()) -> Bundle:
+    def collect(self, run_id: RunId | None = None, reviewers: Sequence[str] = ()) -> LabelBundle:
         """Gather acts and all they refer to, from one snapshot.
 
         Args:
@@ -60,13 +60,13 @@ class Bundles:
         Raises:
             StoreError: A label is not what was written.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             refuse_changed_labels(connection)
-            return _collected(connection, run_id, [storable(each) for each in reviewers])
+            return _collect_bundle(connection, run_id, [make_storable(each) for each in reviewers])
 
-    def merge(self, bundle: Bundle) -> Merged:
+    def merge(self, bundle: LabelBundle) -> MergeCounts:
         """Take a bundle in; see `merging.merge`."""
-        return merge(self._database, bundle)
+        return merge_bundle(self._database, bundle)
 
     def state_digest(self) -> str:
         """Name what everybody stands by: equal in two stores exactly when it is the same.
@@ -75,10 +75,10 @@ class Bundles:
         that gave each verdict; claims go by their conversation and text, so the order of imports
         and merges does not matter. Reads the whole log.
         """
-        with self._database.reading() as connection:
-            said = human_verdicts(acts_of(connection, claim.c.id.is_not(None)))
+        with self._database.open_reader() as connection:
+            said = replay_verdicts(read_acts(connection, claim.c.id.is_not(None)))
             lines: list[str] = []
-            for some in chunks(sorted(said)):
+            for some in split_into_chunks(sorted(said)):
                 for row in connection.execute(
                     select(
                         claim.c.id,
@@ -109,7 +109,9 @@ class Bundles:
         return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:STATE_DIGITS]
 
 
-def _collected(connection: Connection, run_id: RunId | None, reviewers: Sequence[str]) -> Bundle:
+def _collect_bundle(
+    connection: Connection, run_id: RunId | None, reviewers: Sequence[str]
+) -> LabelBundle:
     runs = {number: name for name, number in runs_by_name(connection).items()}
     samples = {
         row.id: row for row in connection.execute(select(sample).order_by(sample.c.id)).all()
@@ -133,7 +135,7 @@ def _collected(connection: Connection, run_id: RunId | None, reviewers: Sequence
     ).all()
     drawn = {number: samples[number] for number in {row.sample_id for row in rows if row.sample_id}}
     in_samples: dict[int, list[AnyRow]] = {number: [] for number in drawn}
-    for some in chunks(sorted(drawn)):
+    for some in split_into_chunks(sorted(drawn)):
         for row in connection.execute(
             select(sample_claim)
             .where(sample_claim.c.sample_id.in_(some))
@@ -142,11 +144,11 @@ def _collected(connection: Connection, run_id: RunId | None, reviewers: Sequence
             in_samples[row.sample_id].append(row)
     numbers = {row.claim_id for row in rows}
     numbers |= {each.claim_id for found in in_samples.values() for each in found}
-    named = _claims(connection, sorted(numbers))
+    named = _read_claims(connection, sorted(numbers))
     names = {number: name for number, (name, _) in named.items()}
-    return Bundle(
+    return LabelBundle(
         acts=tuple(
-            _told(
+            _act_from_row(
                 row,
                 names,
                 runs,
@@ -154,29 +156,29 @@ def _collected(connection: Connection, run_id: RunId | None, reviewers: Sequence
             )
             for row in rows
         ),
-        claims=dict(sorted(named.values(), key=lambda each: _place(each[0]))),
+        claims=dict(sorted(named.values(), key=lambda each: _make_sort_key(each[0]))),
         samples=tuple(
             _sample_text(row, runs[row.run_id], in_samples[row.id], names)
             for row in sorted(drawn.values(), key=lambda row: str(row.uid))
         ),
         guidelines=tuple(
-            GuidelineText(row.digest, row.text, row.author, row.created_at)
+            BundleGuideline(row.digest, row.text, row.author, row.created_at)
             for row in connection.execute(select(guideline).order_by(*SET_ORDER))
         ),
     )
 
 
-def _place(name: ClaimName) -> tuple[str, str, int, str, str]:
+def _make_sort_key(name: ClaimName) -> tuple[str, str, int, str, str]:
     talk = name.conversation
     return (talk.source, talk.key, name.turn, name.kind, name.digest)
 
 
-def _claims(
+def _read_claims(
     connection: Connection, numbers: Sequence[int]
-) -> dict[int, tuple[ClaimName, ClaimText]]:
+) -> dict[int, tuple[ClaimName, BundleClaim]]:
     talks: dict[int, ConversationName] = {}
-    found: dict[int, tuple[ClaimName, ClaimText]] = {}
-    for some in chunks(numbers):
+    found: dict[int, tuple[ClaimName, BundleClaim]] = {}
+    for some in split_into_chunks(numbers):
         for row in connection.execute(
             select(
                 claim,
@@ -194,18 +196,18 @@ def _claims(
             )
             found[row.id] = (
                 ClaimName(talk, row.kind, row.turn, row.digest, row.document),
-                ClaimText(row.text, span_from_row(row), row.imported),
+                BundleClaim(row.text, span_from_row(row), row.imported),
             )
     return found
 
 
-def _told(
+def _act_from_row(
     row: AnyRow,
     names: Mapping[int, ClaimName],
     runs: Mapping[int, RunName],
     sample_uid: str | None,
-) -> ToldAct:
-    return ToldAct(
+) -> BundleEvent:
+    return BundleEvent(
         uid=row.uid,
         clock=row.clock,
         claim=names[row.claim_id],
@@ -223,7 +225,7 @@ def _told(
         saw_judge=row.saw_judge,
         seconds=row.seconds,
         code=row.reason_code,
-        mark=None if row.mark is None else Mark(row.mark),
+        mark=None if row.mark is None else LabelMark(row.mark),
         sample=sample_uid,
         stratum=row.stratum,
         probability=row.probability,
@@ -233,8 +235,8 @@ def _told(
 
 def _sample_text(
     row: AnyRow, run: RunName, drawn: Sequence[AnyRow], names: Mapping[int, ClaimName]
-) -> SampleText:
-    return SampleText(
+) -> BundleSample:
+    return BundleSample(
         uid=row.uid,
         name=row.name,
         kind=row.kind,
@@ -251,7 +253,7 @@ def _sample_text(
         closed_at=row.closed_at,
         decision=row.decision,
         claims=tuple(
-            DrawnClaim(names[each.claim_id], each.stratum, each.probability, each.shown)
+            BundleSampleClaim(names[each.claim_id], each.stratum, each.probability, each.shown)
             for each in drawn
         ),
     )

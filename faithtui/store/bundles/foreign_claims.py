@@ -6,10 +6,10 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from faithtui.domain.conversation import Passage, Span
-from faithtui.domain.label_bundle import ClaimName, ClaimText, ConversationName
+from faithtui.domain.label_bundle import BundleClaim, ClaimName, ConversationName
 from faithtui.store.schema.column_types import claim_digest, statement_digest
 from faithtui.store.schema.json_columns import images_from_json, span_columns
-from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, document, turn, turn_document
 from faithtui.store.search.word_index import index_claims
 
@@ -17,17 +17,17 @@ ClaimKey = tuple[int, str, int, str]
 """Id of the conversation, kind, turn and digest."""
 
 
-def key_of(name: ClaimName, talks: Mapping[ConversationName, int]) -> ClaimKey:
+def make_claim_key(name: ClaimName, talks: Mapping[ConversationName, int]) -> ClaimKey:
     """Give what a claim is known by here."""
     return (talks[name.conversation], name.kind, name.turn, name.digest)
 
 
-def stored_claims(
+def read_stored_claims(
     connection: Connection, conversations: Sequence[int]
 ) -> dict[ClaimKey, tuple[int, bool]]:
     """Read id and `imported` of all claims of some conversations."""
     found: dict[ClaimKey, tuple[int, bool]] = {}
-    for some in chunks(conversations):
+    for some in split_into_chunks(conversations):
         for row in connection.execute(
             select(
                 claim.c.id,
@@ -46,7 +46,7 @@ def stored_claims(
 def add_claims(
     connection: Connection,
     names: Sequence[ClaimName],
-    texts: Mapping[ClaimName, ClaimText],
+    texts: Mapping[ClaimName, BundleClaim],
     talks: Mapping[ConversationName, int],
 ) -> tuple[dict[ClaimName, int], int]:
     """Find or make claims; those that cannot be what they say they are are left out.
@@ -62,23 +62,25 @@ def add_claims(
     """
     fresh = 0
     conversations = sorted({talks[name.conversation] for name in names})
-    stored = stored_claims(connection, conversations)
+    stored = read_stored_claims(connection, conversations)
     now_imported = [
         stored[key][0]
         for name in names
-        if (key := key_of(name, talks)) in stored and texts[name].imported and not stored[key][1]
+        if (key := make_claim_key(name, talks)) in stored
+        and texts[name].imported
+        and not stored[key][1]
     ]
-    for some in chunks(now_imported):
+    for some in split_into_chunks(now_imported):
         connection.execute(update(claim).where(claim.c.id.in_(some)).values(imported=True))
-    missing = [name for name in names if key_of(name, talks) not in stored]
+    missing = [name for name in names if make_claim_key(name, talks) not in stored]
     if missing:
-        lengths = _lengths(connection, conversations)
-        documents = _documents(connection, conversations)
+        lengths = _read_turn_lengths(connection, conversations)
+        documents = _read_documents(connection, conversations)
         rows: dict[ClaimKey, dict[str, Any]] = {}
         for name in missing:
             row = _claim_row(name, texts[name], talks[name.conversation], lengths, documents)
             if row is not None:
-                rows[key_of(name, talks)] = row
+                rows[make_claim_key(name, talks)] = row
         if rows:
             made = connection.execute(
                 insert(claim).returning(
@@ -90,13 +92,13 @@ def add_claims(
                 stored[each.conversation_id, each.kind, each.turn, each.digest] = (each.id, False)
             index_claims(connection, [each.id for each in made])
             fresh = len(made)
-    keys = {name: key_of(name, talks) for name in names}
+    keys = {name: make_claim_key(name, talks) for name in names}
     return {name: stored[key][0] for name, key in keys.items() if key in stored}, fresh
 
 
 def _claim_row(
     name: ClaimName,
-    text: ClaimText,
+    text: BundleClaim,
     conversation_id: int,
     lengths: Mapping[tuple[int, int], int],
     documents: Mapping[tuple[int, str], tuple[int, Passage]],
@@ -110,13 +112,13 @@ def _claim_row(
         case "claim":
             digest = claim_digest(text.text)
         case "answer":
-            digest, text = claim_digest(""), ClaimText("", None, text.imported)
+            digest, text = claim_digest(""), BundleClaim("", None, text.imported)
         case "statement":
             found = documents.get((conversation_id, name.document or ""))
             if found is None:
                 return None
             document_id, passage = found
-            digest, room = statement_digest(passage.shown, text.text), len(passage.text)
+            digest, room = statement_digest(passage.text_with_marks, text.text), len(passage.text)
     if digest != name.digest:
         return None
     return {
@@ -125,22 +127,24 @@ def _claim_row(
         "turn": name.turn,
         "digest": name.digest,
         "text": text.text,
-        **span_columns(_inside(text.span, room)),
+        **span_columns(_drop_span_outside(text.span, room)),
         "imported": text.imported,
         "document_id": document_id,
     }
 
 
-def _inside(span: Span | None, room: int) -> Span | None:
+def _drop_span_outside(span: Span | None, room: int) -> Span | None:
     """Drop a span that goes beyond its text."""
     return span if span is not None and span.end <= room else None
 
 
-def _lengths(connection: Connection, conversations: Sequence[int]) -> dict[tuple[int, int], int]:
+def _read_turn_lengths(
+    connection: Connection, conversations: Sequence[int]
+) -> dict[tuple[int, int], int]:
     """Read how long the turns of some conversations are, in characters."""
     return {
         (row.conversation_id, row.position): row.length
-        for some in chunks(conversations)
+        for some in split_into_chunks(conversations)
         for row in connection.execute(
             select(
                 turn.c.conversation_id,
@@ -151,13 +155,13 @@ def _lengths(connection: Connection, conversations: Sequence[int]) -> dict[tuple
     }
 
 
-def _documents(
+def _read_documents(
     connection: Connection, conversations: Sequence[int]
 ) -> dict[tuple[int, str], tuple[int, Passage]]:
     """Read the documents of some conversations, by conversation and hash."""
     return {
         (row.conversation_id, row.hash): (row.id, Passage(row.text, images_from_json(row.images)))
-        for some in chunks(conversations)
+        for some in split_into_chunks(conversations)
         for row in connection.execute(
             select(
                 turn_document.c.conversation_id,

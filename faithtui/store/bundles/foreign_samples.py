@@ -5,9 +5,9 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from faithtui.domain.label_bundle import ConversationName, RunName, SampleText
-from faithtui.store.bundles.foreign_claims import key_of, stored_claims
-from faithtui.store.schema.statements import chunks, new_id
+from faithtui.domain.label_bundle import BundleSample, ConversationName, RunName
+from faithtui.store.bundles.foreign_claims import make_claim_key, read_stored_claims
+from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import run, run_item, sample, sample_claim
 
 
@@ -32,7 +32,7 @@ def runs_by_name(connection: Connection) -> dict[RunName, int]:
 
 def add_samples(
     connection: Connection,
-    samples: Sequence[SampleText],
+    samples: Sequence[BundleSample],
     talks: Mapping[ConversationName, int],
 ) -> tuple[dict[str, int], int]:
     """Find or make samples; one whose run or claims are not all here cannot be served here.
@@ -41,7 +41,7 @@ def add_samples(
         Ids by `uid`, and how many were made.
     """
     found: dict[str, int] = {}
-    for some in chunks([each.uid for each in samples]):
+    for some in split_into_chunks([each.uid for each in samples]):
         for row in connection.execute(
             select(sample.c.id, sample.c.uid).where(sample.c.uid.in_(some))
         ):
@@ -53,10 +53,12 @@ def add_samples(
         run_id = runs.get(each.run)
         if run_id is None or any(drawn.claim.conversation not in talks for drawn in each.claims):
             continue
-        rows = _drawn_rows(connection, each, run_id, talks)
+        rows = _make_sample_claim_rows(connection, each, run_id, talks)
         if rows is None:
             continue
-        number = new_id(connection, insert(sample).values(**_sample_columns(each, run_id)))
+        number = insert_returning_id(
+            connection, insert(sample).values(**_sample_columns(each, run_id))
+        )
         if rows:
             connection.execute(insert(sample_claim), [{"sample_id": number, **row} for row in rows])
         found[each.uid] = number
@@ -64,17 +66,17 @@ def add_samples(
     return found, made
 
 
-def _drawn_rows(
+def _make_sample_claim_rows(
     connection: Connection,
-    told: SampleText,
+    told: BundleSample,
     run_id: int,
     talks: Mapping[ConversationName, int],
 ) -> list[dict[str, Any]] | None:
     """Make the rows of a sample's claims; None when one of them is not in the run here."""
     conversations = sorted({talks[each.claim.conversation] for each in told.claims})
-    claims = stored_claims(connection, conversations)
+    claims = read_stored_claims(connection, conversations)
     items: dict[int, int] = {}
-    for some in chunks(conversations):
+    for some in split_into_chunks(conversations):
         for row in connection.execute(
             select(run_item.c.id, run_item.c.conversation_id).where(
                 run_item.c.run_id == run_id, run_item.c.conversation_id.in_(some)
@@ -83,7 +85,7 @@ def _drawn_rows(
             items[row.conversation_id] = row.id
     rows: list[dict[str, Any]] = []
     for position, each in enumerate(told.claims):
-        here = claims.get(key_of(each.claim, talks))
+        here = claims.get(make_claim_key(each.claim, talks))
         item = items.get(talks[each.claim.conversation])
         if here is None or item is None:
             return None
@@ -100,7 +102,7 @@ def _drawn_rows(
     return rows
 
 
-def _sample_columns(told: SampleText, run_id: int) -> dict[str, Any]:
+def _sample_columns(told: BundleSample, run_id: int) -> dict[str, Any]:
     return {
         "uid": told.uid,
         "name": told.name,

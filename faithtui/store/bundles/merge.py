@@ -16,21 +16,21 @@ from sqlalchemy import Connection, insert, select, update
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.label_bundle import (
-    Bundle,
+    BundleEvent,
+    BundleGuideline,
     ClaimName,
     ConversationName,
-    GuidelineText,
+    LabelBundle,
     RunName,
-    ToldAct,
 )
 from faithtui.store.annotations.label_replay import next_clock
 from faithtui.store.bundles.foreign_claims import add_claims
 from faithtui.store.bundles.foreign_samples import add_samples, runs_by_name
 from faithtui.store.database import Database
 from faithtui.store.runs.rollups import refresh_conversation
-from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow
-from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -49,21 +49,21 @@ _FAR_AHEAD = 1 << 32
 
 _FORGED = "has a clock far ahead of every act here: faithtui does not write such acts"
 
-Absence = Literal["absent", "other turns"]
+UnmergedReason = Literal["absent", "other turns"]
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class UnmergedConversation:
     """A conversation whose acts were not merged."""
 
     conversation: ConversationName
-    why: Absence
+    why: UnmergedReason
     """It is not here, or it is here with other turns."""
     acts: int
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeCounts:
     """What merging a bundle did."""
 
     new: int = 0
@@ -74,19 +74,19 @@ class Merged:
     """Claims that nobody had extracted here."""
     new_samples: int = 0
     new_guidelines: int = 0
-    elsewhere: tuple[Elsewhere, ...] = ()
+    unmerged: tuple[UnmergedConversation, ...] = ()
     """In the order of source and key."""
     refused: tuple[tuple[str, str], ...] = ()
     """`uid` of each act that cannot be taken, and why."""
 
     @property
-    def acts_elsewhere(self) -> int:
+    def unmerged_acts(self) -> int:
         """Acts whose conversations are not here."""
-        return sum(each.acts for each in self.elsewhere)
+        return sum(each.acts for each in self.unmerged)
 
 
 @dataclass(slots=True)
-class _Count:
+class _MergeTally:
     """What has been done so far."""
 
     new: int = 0
@@ -95,7 +95,7 @@ class _Count:
     refused: list[tuple[str, str]] = field(default_factory=list)
 
 
-def merge(database: Database, bundle: Bundle) -> Merged:
+def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
     """Take a bundle in.
 
     Written some conversations at a time; after a crash, merge again. Every score that changes is
@@ -104,23 +104,23 @@ def merge(database: Database, bundle: Bundle) -> Merged:
     Raises:
         StoreError: It cannot be written. Earlier conversations are.
     """
-    count = _Count()
-    talks, elsewhere = _conversations(database, bundle)
-    acts: dict[ConversationName, list[ToldAct]] = defaultdict(list)
-    with database.reading() as connection:
+    count = _MergeTally()
+    talks, elsewhere = _find_conversations(database, bundle)
+    acts: dict[ConversationName, list[BundleEvent]] = defaultdict(list)
+    with database.open_reader() as connection:
         last = next_clock(connection) + _FAR_AHEAD
     for act in bundle.acts:
         if act.clock > last:
             count.refused.append((act.uid, _FORGED))
         elif act.claim.conversation in talks:
             acts[act.claim.conversation].append(act)
-    texts = {name: bundle.claims[name] for found in acts.values() for name in _claims_of(found)}
+    texts = {name: bundle.claims[name] for found in acts.values() for name in _list_claims(found)}
     guidelines = database.write(
         lambda connection: _add_guidelines(connection, bundle.guidelines), durable=True
     )
     ids: dict[ClaimName, int] = {}
-    for some in _batches(acts):
-        names = [name for talk in some for name in _claims_of(acts[talk])]
+    for some in _group_conversations(acts):
+        names = [name for talk in some for name in _list_claims(acts[talk])]
         found, made = database.write(
             partial(add_claims, names=names, texts=texts, talks=talks), durable=True
         )
@@ -129,14 +129,14 @@ def merge(database: Database, bundle: Bundle) -> Merged:
     samples, fresh = database.write(
         lambda connection: add_samples(connection, bundle.samples, talks), durable=True
     )
-    for some in _batches(acts):
+    for some in _group_conversations(acts):
         log = [act for talk in some for act in acts[talk]]
         count.refused += [(act.uid, _NO_CLAIM) for act in log if act.claim not in ids]
         log = [act for act in log if act.claim in ids]
         database.write(
             partial(_add_acts, log=log, claims=ids, samples=samples, count=count), durable=True
         )
-    return Merged(
+    return MergeCounts(
         count.new,
         count.known,
         count.new_claims,
@@ -147,12 +147,12 @@ def merge(database: Database, bundle: Bundle) -> Merged:
     )
 
 
-def _claims_of(acts: Sequence[ToldAct]) -> tuple[ClaimName, ...]:
+def _list_claims(acts: Sequence[BundleEvent]) -> tuple[ClaimName, ...]:
     return tuple(dict.fromkeys(act.claim for act in acts))
 
 
-def _batches(
-    acts: Mapping[ConversationName, Sequence[ToldAct]],
+def _group_conversations(
+    acts: Mapping[ConversationName, Sequence[BundleEvent]],
 ) -> Iterator[list[ConversationName]]:
     """Group whole conversations: what an act refers to is always in its own."""
     some: list[ConversationName] = []
@@ -167,14 +167,14 @@ def _batches(
         yield some
 
 
-def _conversations(
-    database: Database, bundle: Bundle
-) -> tuple[dict[ConversationName, int], tuple[Elsewhere, ...]]:
+def _find_conversations(
+    database: Database, bundle: LabelBundle
+) -> tuple[dict[ConversationName, int], tuple[UnmergedConversation, ...]]:
     """Find the conversations of a bundle; say which are not here, and how many acts they have."""
     wanted = dict.fromkeys(name.conversation for name in bundle.claims)
     stored: dict[tuple[str, str], AnyRow] = {}
-    with database.reading() as connection:
-        for some in chunks(list({storable(each.key) for each in wanted})):
+    with database.open_reader() as connection:
+        for some in split_into_chunks(list({make_storable(each.key) for each in wanted})):
             for row in connection.execute(
                 select(
                     conversation.c.id,
@@ -185,7 +185,7 @@ def _conversations(
             ):
                 stored[row.source, row.key] = row
     found: dict[ConversationName, int] = {}
-    missing: dict[ConversationName, Absence] = {}
+    missing: dict[ConversationName, UnmergedReason] = {}
     for each in wanted:
         here = stored.get((each.source, each.key))
         if here is None:
@@ -196,13 +196,13 @@ def _conversations(
             found[each] = here.id
     counts = Counter(act.claim.conversation for act in bundle.acts)
     return found, tuple(
-        Elsewhere(each, missing[each], counts[each])
+        UnmergedConversation(each, missing[each], counts[each])
         for each in sorted(missing, key=lambda each: (each.source, each.key, each.content_hash))
         if counts[each]
     )
 
 
-def _add_guidelines(connection: Connection, texts: Sequence[GuidelineText]) -> int:
+def _add_guidelines(connection: Connection, texts: Sequence[BundleGuideline]) -> int:
     known = {
         (row.digest, row.created_at)
         for row in connection.execute(select(guideline.c.digest, guideline.c.created_at))
@@ -225,46 +225,46 @@ def _add_guidelines(connection: Connection, texts: Sequence[GuidelineText]) -> i
 
 def _add_acts(
     connection: Connection,
-    log: Sequence[ToldAct],
+    log: Sequence[BundleEvent],
     claims: Mapping[ClaimName, int],
     samples: Mapping[str, int],
-    count: _Count,
+    count: _MergeTally,
 ) -> None:
     """Append the acts of some conversations that are not here, and refresh what follows."""
-    stored = _stored_acts(connection, [act.uid for act in log])
-    stored |= _stored_acts(connection, [act.target for act in log if act.target is not None])
+    stored = _read_stored_acts(connection, [act.uid for act in log])
+    stored |= _read_stored_acts(connection, [act.target for act in log if act.target is not None])
     runs = runs_by_name(connection)
     touched: set[int] = set()
     plain: list[dict[str, Any]] = []
-    undoing: list[ToldAct] = []
+    undoing: list[BundleEvent] = []
     for act in log:
         here = stored.get(act.uid)
         if here is not None:
-            if not _same(here, act, claims[act.claim]):
+            if not _is_same_act(here, act, claims[act.claim]):
                 count.refused.append((act.uid, "is here already, and says something else"))
                 continue
             count.known += 1
-            if _complete(connection, here, act, samples, runs):
+            if _complete_act(connection, here, act, samples, runs):
                 touched.add(here.claim_id)
         elif act.target is not None:
             undoing.append(act)
         else:
             plain.append(_act_row(act, claims, samples, runs, None))
-    made: dict[str, AnyRow] = _inserted(connection, plain)
+    made: dict[str, AnyRow] = _insert_acts(connection, plain)
     later: list[dict[str, Any]] = []
     for act in undoing:
         target = made.get(act.target or "") or stored.get(act.target or "")
-        why = _cannot_undo(target, act, claims[act.claim])
+        why = _find_undo_problem(target, act, claims[act.claim])
         if why is not None:
             count.refused.append((act.uid, why))
         elif target is not None:
             later.append(_act_row(act, claims, samples, runs, target.id))
-    made |= _inserted(connection, later)
+    made |= _insert_acts(connection, later)
     count.new += len(made)
-    _refresh(connection, touched | {row.claim_id for row in made.values()})
+    _refresh_scores(connection, touched | {row.claim_id for row in made.values()})
 
 
-_ACT = (
+_ACT_COLUMNS = (
     human_label.c.id,
     human_label.c.uid,
     human_label.c.clock,
@@ -277,22 +277,22 @@ _ACT = (
 )
 
 
-def _stored_acts(connection: Connection, uids: Sequence[str]) -> dict[str, AnyRow]:
+def _read_stored_acts(connection: Connection, uids: Sequence[str]) -> dict[str, AnyRow]:
     return {
         row.uid: row
-        for some in chunks(uids)
-        for row in connection.execute(select(*_ACT).where(human_label.c.uid.in_(some)))
+        for some in split_into_chunks(uids)
+        for row in connection.execute(select(*_ACT_COLUMNS).where(human_label.c.uid.in_(some)))
     }
 
 
-def _inserted(connection: Connection, rows: Sequence[dict[str, Any]]) -> dict[str, AnyRow]:
+def _insert_acts(connection: Connection, rows: Sequence[dict[str, Any]]) -> dict[str, AnyRow]:
     if not rows:
         return {}
-    made = connection.execute(insert(human_label).returning(*_ACT), rows)
+    made = connection.execute(insert(human_label).returning(*_ACT_COLUMNS), rows)
     return {row.uid: row for row in made}
 
 
-def _same(here: AnyRow, act: ToldAct, claim_id: int) -> bool:
+def _is_same_act(here: AnyRow, act: BundleEvent, claim_id: int) -> bool:
     return (here.claim_id, here.reviewer, here.action, here.verdict) == (
         claim_id,
         act.reviewer,
@@ -301,10 +301,10 @@ def _same(here: AnyRow, act: ToldAct, claim_id: int) -> bool:
     )
 
 
-def _complete(
+def _complete_act(
     connection: Connection,
     here: AnyRow,
-    act: ToldAct,
+    act: BundleEvent,
     samples: Mapping[str, int],
     runs: Mapping[RunName, int],
 ) -> bool:
@@ -326,7 +326,7 @@ def _complete(
     return bool(earlier)
 
 
-def _cannot_undo(target: AnyRow | None, act: ToldAct, claim_id: int) -> str | None:
+def _find_undo_problem(target: AnyRow | None, act: BundleEvent, claim_id: int) -> str | None:
     if target is None:
         return f"is about the act {act.target}, which is in none of the files and not here"
     if (target.claim_id, target.reviewer) != (claim_id, act.reviewer):
@@ -337,7 +337,7 @@ def _cannot_undo(target: AnyRow | None, act: ToldAct, claim_id: int) -> str | No
 
 
 def _act_row(
-    act: ToldAct,
+    act: BundleEvent,
     claims: Mapping[ClaimName, int],
     samples: Mapping[str, int],
     runs: Mapping[RunName, int],
@@ -369,10 +369,10 @@ def _act_row(
     }
 
 
-def _refresh(connection: Connection, claims: set[int]) -> None:
+def _refresh_scores(connection: Connection, claims: set[int]) -> None:
     """Bring every conversation of a run that holds one of the claims up to date, each once."""
     items: dict[int, set[int]] = defaultdict(set)
-    for some in chunks(sorted(claims)):
+    for some in split_into_chunks(sorted(claims)):
         for row in connection.execute(
             select(claim.c.conversation_id, verdict.c.run_item_id)
             .join(claim, claim.c.id == verdict.c.claim_id)

@@ -99,7 +99,7 @@ class QuestionResult:
 
 
 @dataclass(frozen=True, slots=True)
-class LastAsked:
+class LastBatchRequest:
     """What became of a question the last time it was in a batch."""
 
     batch: str
@@ -114,7 +114,7 @@ class LastAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchesOut:
+class OutstandingBatches:
     """What is out and has not come back."""
 
     batches: int = 0

@@ -26,20 +26,20 @@ from sqlalchemy import (
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.calls.batch_records import (
     BY_FILE,
-    BatchesOut,
     BatchQuestion,
     BatchRow,
     BatchState,
-    LastAsked,
+    LastBatchRequest,
+    OutstandingBatches,
     QuestionResult,
     RequestState,
     WaitingQuestion,
 )
 from faithtui.store.calls.calls import Calls
 from faithtui.store.database import Database
-from faithtui.store.records import AskedReply, RunTotals
+from faithtui.store.records import CallContext, RunTotals
 from faithtui.store.schema.judge_tables import batch, batch_request
-from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import run, run_item, turn, turn_document
 
 _OPEN = (BatchState.PLANNED.value, BatchState.SENT.value)
@@ -53,7 +53,7 @@ _BATCH = select(
     batch.c.requests,
     batch.c.created_at,
 )
-_ASKED = (
+_REQUESTS_OF_QUESTION = (
     select(
         batch_request.c.batch_uid,
         batch.c.run_id,
@@ -97,7 +97,7 @@ _HAS_IMAGES = or_(
 )
 """Which of its questions carry them is not kept; those of a text alone fail for other reasons."""
 
-_BEST = (
+_STATE_PRIORITY = (
     RequestState.WAITING,
     RequestState.ANSWERED,
     RequestState.UNUSABLE,
@@ -108,7 +108,7 @@ taken when the earlier ones came to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Owner:
+class _BatchOwner:
     run: int
     judge: str
 
@@ -121,7 +121,7 @@ class Batches:
         self._calls = calls
         self._clock = clock
 
-    def plan(
+    def plan_batch(
         self,
         run_id: RunId,
         uid: str,
@@ -165,13 +165,13 @@ class Batches:
             for number, each in enumerate(questions)
         ]
 
-        def plan(connection: Connection) -> None:
+        def insert_batch(connection: Connection) -> None:
             connection.execute(insert(batch), head)
             connection.execute(insert(batch_request), rows)
 
-        self._database.write(plan, durable=True)
+        self._database.write(insert_batch, durable=True)
 
-    def sent(self, uid: str, provider_id: str) -> None:
+    def mark_sent(self, uid: str, provider_id: str) -> None:
         """Note that the provider has a batch, and what it calls it; on return the disk has it."""
         change = (
             update(batch)
@@ -180,11 +180,11 @@ class Batches:
         )
         self._database.write(lambda connection: connection.execute(change), durable=True)
 
-    def answer(self, uid: str, results: Sequence[QuestionResult]) -> RunTotals | None:
+    def store_results(self, uid: str, results: Sequence[QuestionResult]) -> RunTotals | None:
         """Store results of a batch; on return the disk has them.
 
         A result for a question that has one already is left out, so that reading results again
-        counts nothing twice. Replies are not found by others before `found_usable`.
+        counts nothing twice. Replies are not found by others before `mark_usable`.
 
         Args:
             uid: The batch.
@@ -194,8 +194,8 @@ class Batches:
             The totals of its run afterwards; None when nothing of it was a new reply.
         """
 
-        def answer(connection: Connection) -> RunTotals | None:
-            owner = _owner(connection, uid)
+        def write_results(connection: Connection) -> RunTotals | None:
+            owner = _read_owner(connection, uid)
             totals = None
             for each in results:
                 becomes = RequestState.FAILED if each.reply is None else RequestState.ANSWERED
@@ -210,7 +210,7 @@ class Batches:
                 ).one_or_none()
                 if asked is None or each.reply is None:
                     continue
-                meant = AskedReply(
+                meant = CallContext(
                     key=asked.key,
                     judge=owner.judge,
                     step=asked.step,
@@ -220,29 +220,29 @@ class Batches:
                     replicate=asked.replicate,
                     usable=False,
                 )
-                totals = self._calls.save(meant, each.reply)
+                totals = self._calls.save_reply(meant, each.reply)
             return totals
 
-        return self._database.write(answer, durable=True)
+        return self._database.write(write_results, durable=True)
 
-    def end(self, uid: str, reason: str) -> None:
+    def end_batch(self, uid: str, reason: str) -> None:
         """Close a batch whose results are all read.
 
         Args:
             uid: The batch.
             reason: Why the questions without a result have none.
         """
-        self._close(uid, BatchState.ENDED, None, RequestState.FAILED, reason)
+        self._close_batch(uid, BatchState.ENDED, None, RequestState.FAILED, reason)
 
     def give_up(self, uid: str, reason: str) -> None:
         """Close a batch that brings nothing more; its open questions count as never asked."""
-        self._close(uid, BatchState.FAILED, reason, RequestState.LEFT, None)
+        self._close_batch(uid, BatchState.FAILED, reason, RequestState.LEFT, None)
 
-    def found_usable(self, uid: str, key: str) -> None:
+    def mark_usable(self, uid: str, key: str) -> None:
         """Let everybody find the reply that a question got in a batch."""
         self._calls.mark_usable(key, uid)
 
-    def found_unusable(self, uid: str, number: int) -> None:
+    def mark_unusable(self, uid: str, number: int) -> None:
         """Note that the reply to a question is of no use. It stays stored."""
         change = (
             update(batch_request)
@@ -251,7 +251,7 @@ class Batches:
         )
         self._database.write(lambda connection: connection.execute(change))
 
-    def open_of(self, run_id: RunId) -> tuple[BatchRow, ...]:
+    def list_open(self, run_id: RunId) -> tuple[BatchRow, ...]:
         """List the batches of a run that are out or about to be, the oldest first."""
         return self._rows(batch.c.run_id == run_id, batch.c.state.in_(_OPEN))
 
@@ -259,7 +259,7 @@ class Batches:
         """Read batches, the oldest first; unknown ones are left out."""
         return self._rows(batch.c.uid.in_(list(uids)))
 
-    def refused(self, run_id: RunId) -> tuple[BatchRow, ...]:
+    def list_refused(self, run_id: RunId) -> tuple[BatchRow, ...]:
         """List the batches of a run that came to nothing as a whole, the oldest first."""
         return self._rows(batch.c.run_id == run_id, batch.c.state == BatchState.FAILED.value)
 
@@ -268,10 +268,10 @@ class Batches:
         known = select(batch.c.provider_id).where(
             batch.c.provider_id.is_not(None), batch.c.provider_id != BY_FILE
         )
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return frozenset(connection.scalars(known))
 
-    def waiting(self, uid: str) -> dict[int, WaitingQuestion]:
+    def list_waiting(self, uid: str) -> dict[int, WaitingQuestion]:
         """List the questions of a batch that have no result yet, by their numbers."""
         statement = select(
             batch_request.c.number,
@@ -282,10 +282,10 @@ class Batches:
         ).where(
             batch_request.c.batch_uid == uid, batch_request.c.state == RequestState.WAITING.value
         )
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return {row.number: WaitingQuestion(*row) for row in connection.execute(statement)}
 
-    def last(self, run_id: RunId, key: str) -> LastAsked | None:
+    def find_last_request(self, run_id: RunId, key: str) -> LastBatchRequest | None:
         """Tell what became of a question that has no usable reply.
 
         Args:
@@ -296,16 +296,19 @@ class Batches:
         Returns:
             None when it was never in a batch, or is to be asked afresh.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             found = [
-                LastAsked(row[0], RunId(row[1]), RequestState(row[2]), *row[3:])
-                for row in connection.execute(_ASKED, {"question": key})
+                LastBatchRequest(row[0], RunId(row[1]), RequestState(row[2]), *row[3:])
+                for row in connection.execute(_REQUESTS_OF_QUESTION, {"question": key})
             ]
-        counting = [each for each in found if each.run == run_id or _BEST.index(each.state) <= 1]
+        counting = [
+            each for each in found if each.run == run_id or _STATE_PRIORITY.index(each.state) <= 1
+        ]
         if not counting:
             return None
         last = min(
-            counting, key=lambda each: (_BEST.index(each.state), each.run != run_id, -each.tries)
+            counting,
+            key=lambda each: (_STATE_PRIORITY.index(each.state), each.run != run_id, -each.tries),
         )
         failures = [
             each.reason or ""
@@ -314,15 +317,15 @@ class Batches:
         ]
         return replace(last, failures=tuple(failures))
 
-    def out(self, run_id: RunId) -> BatchesOut:
+    def sum_outstanding(self, run_id: RunId) -> OutstandingBatches:
         """Add up what is out of a run."""
-        return self._out(batch.c.run_id == run_id).get(run_id, BatchesOut())
+        return self._sum_outstanding(batch.c.run_id == run_id).get(run_id, OutstandingBatches())
 
-    def all_out(self) -> Mapping[RunId, BatchesOut]:
+    def sum_all_outstanding(self) -> Mapping[RunId, OutstandingBatches]:
         """Add up what is out, by run; runs with nothing out are left out."""
-        return self._out()
+        return self._sum_outstanding()
 
-    def _out(self, *where: ColumnElement[bool]) -> dict[RunId, BatchesOut]:
+    def _sum_outstanding(self, *where: ColumnElement[bool]) -> dict[RunId, OutstandingBatches]:
         by_file = case((batch.c.provider_id == BY_FILE, 1), else_=0)
         statement = (
             select(
@@ -341,11 +344,13 @@ class Batches:
             )
             .group_by(batch.c.run_id)
         )
-        with self._database.reading() as connection:
-            return {RunId(row[0]): BatchesOut(*row[1:]) for row in connection.execute(statement)}
+        with self._database.open_reader() as connection:
+            return {
+                RunId(row[0]): OutstandingBatches(*row[1:]) for row in connection.execute(statement)
+            }
 
     def _rows(self, *where: ColumnElement[bool]) -> tuple[BatchRow, ...]:
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return tuple(
                 BatchRow(row[0], RunId(row[1]), row[2], BatchState(row[3]), *row[4:])
                 for row in connection.execute(
@@ -353,7 +358,7 @@ class Batches:
                 )
             )
 
-    def _close(
+    def _close_batch(
         self,
         uid: str,
         state: BatchState,
@@ -363,7 +368,7 @@ class Batches:
     ) -> None:
         now = self._clock()
 
-        def close(connection: Connection) -> None:
+        def update_rows(connection: Connection) -> None:
             connection.execute(
                 update(batch_request)
                 .where(
@@ -378,16 +383,16 @@ class Batches:
                 .values(state=state.value, reason=reason, ended_at=now)
             )
 
-        self._database.write(close, durable=True)
+        self._database.write(update_rows, durable=True)
 
 
-def _owner(connection: Connection, uid: str) -> _Owner:
+def _read_owner(connection: Connection, uid: str) -> _BatchOwner:
     row: Any = connection.execute(
         select(batch.c.run_id, run.c.judge)
         .join(run, run.c.id == batch.c.run_id)
         .where(batch.c.uid == uid)
     ).one()
-    return _Owner(row.run_id, row.judge)
+    return _BatchOwner(row.run_id, row.judge)
 
 
 def forget_failed_questions(
@@ -395,7 +400,7 @@ def forget_failed_questions(
 ) -> None:
     """Let the questions of conversations whose answers came to nothing be asked afresh."""
     of_run = select(batch.c.uid).where(batch.c.run_id == run_id)
-    for some in chunks(sorted(items)):
+    for some in split_into_chunks(sorted(items)):
         connection.execute(
             update(batch_request)
             .where(

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.database import Database
 from faithtui.store.records import (
-    AskedReply,
+    CallContext,
     CallRow,
     FreshVerdict,
     ItemCost,
@@ -80,7 +80,7 @@ _SAME = (
     )
     .limit(1)
 )
-_OF_REPLY = tuple(each.name for each in fields(StoredReply) if each.name != "number")
+_REPLY_FIELDS = tuple(each.name for each in fields(StoredReply) if each.name != "number")
 _COUNT_CALL = (
     update(run)
     .where(run.c.id == bindparam("run_under_way"))
@@ -130,7 +130,7 @@ _BEAT = (
 )
 
 
-_ABOUT_CALL = 6
+_CALL_COLUMN_COUNT = 6
 """Columns of a call that are not of its reply."""
 
 
@@ -141,26 +141,26 @@ class Calls:
         self._database = database
         self._clock = clock
 
-    def reply(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
+    def find_reply(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         """Find the first usable reply to a question; None when it was never answered.
 
         Args:
             key: Hash of everything that determines the reply.
             or_cut: Where none is usable, one that ran into the limit of tokens will do.
         """
-        row = self._database.glimpse(_REPLY_OR_CUT if or_cut else _REPLY, {"question": key})
+        row = self._database.read_first_row(_REPLY_OR_CUT if or_cut else _REPLY, {"question": key})
         return None if row is None else StoredReply(*row)
 
-    def unusable_reply(self, key: str) -> StoredReply | None:
+    def find_unusable_reply(self, key: str) -> StoredReply | None:
         """Find the latest reply to a question that could not be used; None without one.
 
         Args:
             key: Hash of everything that determines the reply.
         """
-        row = self._database.glimpse(_UNUSABLE_REPLY, {"question": key})
+        row = self._database.read_first_row(_UNUSABLE_REPLY, {"question": key})
         return None if row is None else StoredReply(*row)
 
-    def save(self, asked: AskedReply, reply: StoredReply) -> RunTotals | None:
+    def save_reply(self, asked: CallContext, reply: StoredReply) -> RunTotals | None:
         """Store a judge's reply the moment it arrives; on return the disk has it.
 
         The lease on the question ends in the same transaction.
@@ -182,10 +182,10 @@ class Calls:
             "step": asked.step,
             "usable": asked.usable,
             "created_at": self._clock(),
-            **{name: getattr(reply, name) for name in _OF_REPLY},
+            **{name: getattr(reply, name) for name in _REPLY_FIELDS},
         }
 
-        def save(connection: Connection) -> RunTotals | None:
+        def insert_reply(connection: Connection) -> RunTotals | None:
             connection.execute(_SAVE, row)
             if asked.worker is not None:
                 connection.execute(_RELEASE, {"question": asked.key, "holder": asked.worker})
@@ -204,9 +204,9 @@ class Calls:
             ).one_or_none()
             return None if counted is None else RunTotals(*counted)
 
-        return self._database.write(save, durable=True)
+        return self._database.write(insert_reply, durable=True)
 
-    def recover(self, asked: AskedReply, reply: StoredReply) -> None:
+    def recover_reply(self, asked: CallContext, reply: StoredReply) -> None:
         """Store a reply that could not be stored when it arrived, unless it was after all.
 
         Args:
@@ -214,7 +214,7 @@ class Calls:
             reply: The reply as it came.
         """
 
-        def recover(connection: Connection) -> None:
+        def insert_if_missing(connection: Connection) -> None:
             same = {
                 "question": asked.key,
                 "said": reply.text,
@@ -227,18 +227,18 @@ class Calls:
             is_known = asked.item is not None and connection.scalar(owner) == asked.run
             place = (asked.run, asked.item) if is_known else (None, None)
             # Whoever held the lease is gone.
-            self.save(replace(asked, run=place[0], item=place[1], worker=None), reply)
+            self.save_reply(replace(asked, run=place[0], item=place[1], worker=None), reply)
 
-        self._database.write(recover, durable=True)
+        self._database.write(insert_if_missing, durable=True)
 
-    def reply_in(self, batch_uid: str, key: str) -> StoredReply | None:
+    def find_batch_reply(self, batch_uid: str, key: str) -> StoredReply | None:
         """Give the reply that a question got in a batch, usable or not; None without one."""
         statement = (
             select(*_REPLY_COLUMNS, judge_call.c.id)
             .where(judge_call.c.key == key, judge_call.c.batch_uid == batch_uid)
             .limit(1)
         )
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             row = connection.execute(statement).one_or_none()
         return None if row is None else StoredReply(*row)
 
@@ -256,7 +256,7 @@ class Calls:
         change = update(run).where(run.c.id == run_id).values(retries=run.c.retries + retries)
         self._database.write(lambda connection: connection.execute(change))
 
-    def of_item(self, item: ItemId) -> tuple[CallRow, ...]:
+    def list_item_calls(self, item: ItemId) -> tuple[CallRow, ...]:
         """List the calls that were made for a conversation of a run, in order, with their texts."""
         statement = (
             select(
@@ -271,7 +271,7 @@ class Calls:
             .where(judge_call.c.run_item_id == item)
             .order_by(judge_call.c.id)
         )
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return tuple(
                 CallRow(
                     id=row.id,
@@ -280,12 +280,12 @@ class Calls:
                     replicate=row.replicate,
                     usable=row.usable,
                     at=row.created_at,
-                    reply=StoredReply(*tuple(row)[_ABOUT_CALL:]),
+                    reply=StoredReply(*tuple(row)[_CALL_COLUMN_COUNT:]),
                 )
                 for row in connection.execute(statement)
             )
 
-    def costs(self, item: ItemId) -> ItemCost:
+    def sum_item_costs(self, item: ItemId) -> ItemCost:
         """Add up the calls that were made for a conversation of a run.
 
         Returns:
@@ -307,53 +307,53 @@ class Calls:
             .where(judge_call.c.run_item_id == item)
             .group_by(judge_call.c.window)
         )
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             parts = {row[0]: RunTotals(*row[1:]) for row in connection.execute(statement)}
         total = RunTotals()
         for part in parts.values():
             total += part
         return ItemCost(total, parts)
 
-    def memory(self, fingerprint: str) -> str | None:
+    def recall_output_format(self, fingerprint: str) -> str | None:
         """Recall the way of asking for JSON that worked with a judge; None: nobody knows."""
         statement = select(judge_memory.c.rung).where(judge_memory.c.fingerprint == fingerprint)
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return connection.execute(statement).scalar_one_or_none()
 
-    def remember(self, fingerprint: str, rung: str | None) -> None:
+    def remember_output_format(self, fingerprint: str, rung: str | None) -> None:
         """Keep the way of asking for JSON that works with a judge; None forgets it."""
         row = {"fingerprint": fingerprint, "rung": rung, "updated_at": self._clock()}
         statement = upsert(judge_memory).values(row)
         changed = statement.on_conflict_do_update(index_elements=["fingerprint"], set_=row)
         self._database.write(lambda connection: connection.execute(changed))
 
-    def begin(self, me: WorkerRow) -> None:
+    def add_worker(self, me: WorkerRow) -> None:
         """Enter a process that is about to ask, or to work on a run."""
         row = asdict(me)
         row["run_id"] = row.pop("run")
         self._database.write(lambda connection: connection.execute(insert(worker), row))
 
-    def beat(self, uid: str) -> None:
+    def record_heartbeat(self, uid: str) -> None:
         """Say that a process is alive."""
         now = {"me": uid, "now": self._clock()}
         self._database.write(lambda connection: connection.execute(_BEAT, now))
 
-    def workers(self, runs: Collection[RunId]) -> tuple[WorkerRow, ...]:
+    def list_workers(self, runs: Collection[RunId]) -> tuple[WorkerRow, ...]:
         """List the processes that say they work on one of some runs, dead ones too."""
         statement = select(*WORKER_COLUMNS).where(worker.c.run_id.in_(runs))
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return tuple(WorkerRow(*row) for row in connection.execute(statement))
 
-    def end(self, uid: str) -> None:
+    def remove_worker(self, uid: str) -> None:
         """Take a process and all its leases away."""
 
-        def leave(connection: Connection) -> None:
+        def delete_rows(connection: Connection) -> None:
             connection.execute(delete(lease).where(lease.c.worker == uid))
             connection.execute(delete(worker).where(worker.c.uid == uid))
 
-        self._database.write(leave)
+        self._database.write(delete_rows)
 
-    def take(self, key: str, uid: str, is_dead: Callable[[WorkerRow], bool]) -> bool:
+    def take_lease(self, key: str, uid: str, is_dead: Callable[[WorkerRow], bool]) -> bool:
         """Take the lease on a question, so that nobody else asks it meanwhile.
 
         Args:
@@ -365,7 +365,7 @@ class Calls:
             False: somebody who lives has it.
         """
 
-        def take(connection: Connection) -> bool:
+        def try_to_take(connection: Connection) -> bool:
             # Nearly always nobody has it.
             if connection.execute(_LEASE, {"key": key, "worker": uid}).rowcount:
                 return True
@@ -375,22 +375,22 @@ class Calls:
             connection.execute(_TAKE_OVER, {"question": key, "holder": uid})
             return True
 
-        return self._database.write(take)
+        return self._database.write(try_to_take)
 
-    def release(self, key: str, uid: str) -> None:
+    def release_lease(self, key: str, uid: str) -> None:
         """Give a lease back; does nothing when it is not held."""
         self._database.write(
             lambda connection: connection.execute(_RELEASE, {"question": key, "holder": uid})
         )
 
-    def add_fresh(self, verdict: FreshVerdict) -> None:
+    def add_fresh_verdict(self, verdict: FreshVerdict) -> None:
         """Keep a verdict that was asked for again on purpose."""
         row = asdict(verdict) | {"created_at": self._clock()}
         row["run_item_id"] = row.pop("item")
         row["claim_id"] = row.pop("claim")
         self._database.write(lambda connection: connection.execute(insert(fresh_verdict), row))
 
-    def fresh(self, item: ItemId) -> tuple[FreshVerdict, ...]:
+    def list_fresh_verdicts(self, item: ItemId) -> tuple[FreshVerdict, ...]:
         """List the verdicts of a conversation of a run that were asked for again, in order."""
         columns = (
             fresh_verdict.c.run_item_id,
@@ -406,5 +406,5 @@ class Calls:
         statement = (
             select(*columns).where(fresh_verdict.c.run_item_id == item).order_by(fresh_verdict.c.id)
         )
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return tuple(FreshVerdict(*row) for row in connection.execute(statement))

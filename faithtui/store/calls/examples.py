@@ -9,7 +9,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from faithtui.errors import StoreError
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import storable_json, text_hash
+from faithtui.store.schema.column_types import make_json_storable, text_hash
 from faithtui.store.schema.tables import example_set
 
 
@@ -20,7 +20,7 @@ class Examples:
         self._database = database
         self._clock = clock
 
-    def keep(self, examples: Sequence[Mapping[str, object]]) -> str:
+    def store_set(self, examples: Sequence[Mapping[str, object]]) -> str:
         """Keep a set, once however often it is kept.
 
         Args:
@@ -29,23 +29,23 @@ class Examples:
         Returns:
             Its name: 64 hexadecimal digits that depend on nothing but the examples.
         """
-        kept = [storable_json(dict(each)) for each in examples]
+        kept = [make_json_storable(dict(each)) for each in examples]
         digest = text_hash(json.dumps(kept, ensure_ascii=True, sort_keys=True))
         row = {"digest": digest, "examples": kept, "created_at": self._clock()}
 
-        def keep(connection: Connection) -> None:
+        def insert_set(connection: Connection) -> None:
             connection.execute(insert(example_set).values(row).on_conflict_do_nothing())
 
-        self._database.write(keep)
+        self._database.write(insert_set)
         return digest
 
-    def get(self, digest: str) -> tuple[dict[str, object], ...]:
+    def read_set(self, digest: str) -> tuple[dict[str, object], ...]:
         """Read a set.
 
         Raises:
             StoreError: There is none of this name.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             found = connection.execute(
                 select(example_set.c.examples).where(example_set.c.digest == digest)
             ).scalar()

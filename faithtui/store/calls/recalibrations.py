@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from faithtui.agreement.statistics.recalibration import Recalibration, RecalibrationEffect
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.judge_tables import recalibration
 
@@ -45,7 +45,7 @@ class Recalibrations:
         self._database = database
         self._clock = clock
 
-    def in_force(self, judge: str) -> StoredRecalibration | None:
+    def find_in_force(self, judge: str) -> StoredRecalibration | None:
         """Give the one that new runs of a judge use: the last one, unless it was withdrawn.
 
         An earlier one does not come back when the last is withdrawn: the judge is as shipped then.
@@ -54,20 +54,20 @@ class Recalibrations:
             judge: Fingerprint of the judge without any recalibration. What was fitted for another
                 version of a judge says nothing about this one.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             row = connection.execute(
                 select(recalibration)
                 .where(recalibration.c.judge == judge)
                 .order_by(recalibration.c.id.desc())
                 .limit(1)
             ).one_or_none()
-        return None if row is None or row.withdrawn_at is not None else _stored(row)
+        return None if row is None or row.withdrawn_at is not None else _recalibration_from_row(row)
 
-    def all(self) -> tuple[StoredRecalibration, ...]:
+    def list_all(self) -> tuple[StoredRecalibration, ...]:
         """List all that were ever applied, the first one first."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(select(recalibration).order_by(recalibration.c.id))
-            return tuple(_stored(row) for row in rows)
+            return tuple(_recalibration_from_row(row) for row in rows)
 
     def apply(self, judge: str, effect: RecalibrationEffect, reviewer: str) -> None:
         """Put a recalibration in force for new runs of a judge."""
@@ -78,7 +78,7 @@ class Recalibrations:
             "labels": effect.labels,
             "error_before": effect.error_before,
             "error_after": effect.error_after,
-            "reviewer": storable(reviewer),
+            "reviewer": make_storable(reviewer),
             "created_at": self._clock(),
         }
         self._database.write(
@@ -93,17 +93,17 @@ class Recalibrations:
         """
         now = self._clock()
 
-        def write(connection: Connection) -> int:
+        def mark_withdrawn(connection: Connection) -> int:
             return connection.execute(
                 update(recalibration)
                 .where(recalibration.c.judge == judge, recalibration.c.withdrawn_at.is_(None))
                 .values(withdrawn_at=now)
             ).rowcount
 
-        return self._database.write(write, durable=True)
+        return self._database.write(mark_withdrawn, durable=True)
 
 
-def _stored(row: AnyRow) -> StoredRecalibration:
+def _recalibration_from_row(row: AnyRow) -> StoredRecalibration:
     return StoredRecalibration(
         id=row.id,
         judge=row.judge,

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from faithtui.errors import ExportError, StoreBusy, StoreError, StoreReadOnly
-from faithtui.files import PART_OF_FILE, free_name, put_in_place, replacing
+from faithtui.files import PART_OF_FILE, find_free_name, move_into_place, write_atomically
 from faithtui.store.file.errors import (
-    address_of,
-    errors_told,
     has_changes_beside,
     is_unopened,
+    make_sqlite_uri,
     read_version,
+    translate_errors,
 )
 from faithtui.store.schema.checksums import find_changed_rows_in
 from faithtui.store.schema.identity import APPLICATION_ID, HEAD
 
-BESIDE = ("-wal", "-shm", "-journal")
+SIDE_FILE_SUFFIXES = ("-wal", "-shm", "-journal")
 """Ends of the files that belong to a store while it is open."""
 
 
@@ -39,9 +39,9 @@ def back_up(store: Path, file: Path) -> int:
         StoreError: There is no store, it cannot be read, or it is damaged; nothing was written.
     """
     refuse_existing(file)
-    with replacing(file, force=False) as new:
+    with write_atomically(file, force=False) as new:
         copy_database(store, new)
-        problems = damage_of(new)
+        problems = find_damage(new)
         if problems:
             raise StoreError(
                 f"{store} is damaged and no copy was kept ({problems[0]}); "
@@ -50,7 +50,7 @@ def back_up(store: Path, file: Path) -> int:
         return new.stat().st_size
 
 
-def restore(file: Path, store: Path) -> Path | None:
+def restore_store(file: Path, store: Path) -> Path | None:
     """Put a copy in the place of a store. The store as it was is kept beside it.
 
     Args:
@@ -66,7 +66,7 @@ def restore(file: Path, store: Path) -> Path | None:
             store open; nothing was changed.
     """
     try:
-        problems = damage_of(file)
+        problems = find_damage(file)
     except StoreError as error:
         problems = [str(error).partition("; ")[0]]
     if problems:
@@ -88,11 +88,15 @@ def restore(file: Path, store: Path) -> Path | None:
     new, aside = Path(name), None
     try:
         copy_database(file, new)
-        aside = _move_store_aside(store) if any(each.exists() for each in parts_of(store)) else None
-        put_in_place(new, store, force=False)
+        aside = (
+            _move_store_aside(store)
+            if any(each.exists() for each in list_store_files(store))
+            else None
+        )
+        move_into_place(new, store, force=False)
     except OSError as error:
         if aside is not None and not store.exists():
-            _move(aside, store)
+            _rename_store_files(aside, store)
             aside = None
         kept = "" if aside is None else f"; the store as it was before: {aside}"
         reason = error.strerror or error
@@ -112,23 +116,23 @@ def refuse_existing(file: Path) -> None:
         raise ExportError(f"{file} is there already; name another file")
 
 
-def parts_of(store: Path) -> list[Path]:
+def list_store_files(store: Path) -> list[Path]:
     """Name the file of a store and those that SQLite keeps beside it; some may not be there."""
-    return [store.with_name(store.name + end) for end in ("", *BESIDE)]
+    return [store.with_name(store.name + end) for end in ("", *SIDE_FILE_SUFFIXES)]
 
 
-def copies_of(store: Path) -> list[Path]:
+def find_copies(store: Path) -> list[Path]:
     """Find the copies beside a store that upgrades and restores left; they hold its texts too."""
     name = rf"{re.escape(store.stem)}\.(schema-\d+|before-restore)(-\d+)?{re.escape(store.suffix)}"
     return sorted(each for each in store.parent.iterdir() if re.fullmatch(name, each.name))
 
 
-def parts_left_by_kills(store: Path) -> list[Path]:
+def find_partial_files(store: Path) -> list[Path]:
     """Find files beside a store that are being written, or that a kill left half written."""
     return sorted(store.parent.glob(f"{PART_OF_FILE}*"))
 
 
-def keep_before_upgrade(store: Path, version: str) -> Path:
+def copy_before_upgrade(store: Path, version: str) -> Path:
     """Copy a store before its tables are changed.
 
     Returns:
@@ -138,8 +142,8 @@ def keep_before_upgrade(store: Path, version: str) -> Path:
         ExportError: It cannot be written.
         StoreError: The store cannot be read.
     """
-    file = free_name(store.with_name(f"{store.stem}.schema-{version}{store.suffix}"))
-    with replacing(file, force=False) as new:
+    file = find_free_name(store.with_name(f"{store.stem}.schema-{version}{store.suffix}"))
+    with write_atomically(file, force=False) as new:
         copy_database(store, new)
     return file
 
@@ -150,7 +154,7 @@ def copy_database(source: Path, target: Path) -> None:
     Raises:
         StoreError: It cannot be read or written.
     """
-    with errors_told(source), _reading(source) as old:
+    with translate_errors(source), _open_read_only(source) as old:
         new = sqlite3.connect(target, isolation_level=None)
         try:
             old.backup(new)
@@ -159,7 +163,7 @@ def copy_database(source: Path, target: Path) -> None:
             new.close()
 
 
-def damage_of(file: Path) -> list[str]:
+def find_damage(file: Path) -> list[str]:
     """List what is wrong with a store's file, one sentence each; [] when it is sound.
 
     Raises:
@@ -167,7 +171,7 @@ def damage_of(file: Path) -> list[str]:
     """
     if not file.is_file():
         raise StoreError(f"there is no file {file}")
-    with errors_told(file), _reading(file) as connection:
+    with translate_errors(file), _open_read_only(file) as connection:
         try:
             (owner,) = connection.execute("PRAGMA application_id").fetchone()
             if owner != APPLICATION_ID:
@@ -191,9 +195,9 @@ def damage_of(file: Path) -> list[str]:
 
 
 @contextlib.contextmanager
-def _reading(file: Path) -> Iterator[sqlite3.Connection]:
+def _open_read_only(file: Path) -> Iterator[sqlite3.Connection]:
     file = file.resolve()
-    address = address_of(file)
+    address = make_sqlite_uri(file)
     connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=5)
     try:
         try:
@@ -218,12 +222,12 @@ def _move_store_aside(store: Path) -> Path | None:
     Raises:
         StoreError: Somebody has it open.
     """
-    aside = free_name(store.with_name(f"{store.stem}.before-restore{store.suffix}"))
+    aside = find_free_name(store.with_name(f"{store.stem}.before-restore{store.suffix}"))
     if not store.exists():  # only what is left of one
-        _move(store, aside)
+        _rename_store_files(store, aside)
         return None
     if not store.stat().st_size and not has_changes_beside(store):
-        _move(store, aside)  # SQLite would begin a database in it
+        _rename_store_files(store, aside)  # SQLite would begin a database in it
         return aside
     connection = sqlite3.connect(store, timeout=0, isolation_level=None)
     try:
@@ -243,13 +247,13 @@ def _move_store_aside(store: Path) -> Path | None:
         else:
             if mode != ("delete",):
                 raise StoreBusy(f"{store} is in use; close it where it is open, and try again")
-        _move(store, aside)
+        _rename_store_files(store, aside)
     finally:
         connection.close()
     return aside
 
 
-def _move(store: Path, to: Path) -> None:
-    for part, name in zip(parts_of(store), parts_of(to), strict=True):
+def _rename_store_files(store: Path, to: Path) -> None:
+    for part, name in zip(list_store_files(store), list_store_files(to), strict=True):
         if part.exists():
             part.rename(name)

@@ -55,14 +55,14 @@ _PRIMARY_CODE = 0xFF
 _RETRY_S = 0.02
 
 
-def _plain_code(error: sqlite3.Error) -> int:
+def _get_primary_code(error: sqlite3.Error) -> int:
     # Errors that the driver makes up itself, such as a wrong number of parameters, have no code.
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & _PRIMARY_CODE
 
 
 @contextlib.contextmanager
-def errors_told(path: Path) -> Iterator[None]:
+def translate_errors(path: Path) -> Iterator[None]:
     """Turn the driver's errors about the file into `StoreError`."""
     try:
         yield
@@ -70,14 +70,14 @@ def errors_told(path: Path) -> Iterator[None]:
         cause = error.orig if isinstance(error, DBAPIError) else error
         if not isinstance(cause, sqlite3.Error):
             raise
-        sentence = _SENTENCES.get(_plain_code(cause))
+        sentence = _SENTENCES.get(_get_primary_code(cause))
         if sentence is None:
             raise
-        kind = _KINDS.get(_plain_code(cause), StoreError)
+        kind = _KINDS.get(_get_primary_code(cause), StoreError)
         raise kind(sentence.format(path=path, detail=cause)) from error
 
 
-def retrying(
+def retry_while_busy(
     attempt: Callable[[], T],
     timeout_s: float,
     *,
@@ -100,7 +100,7 @@ def retrying(
         try:
             return attempt()
         except sqlite3.OperationalError as error:
-            if _plain_code(error) != sqlite3.SQLITE_BUSY or clock() >= deadline:
+            if _get_primary_code(error) != sqlite3.SQLITE_BUSY or clock() >= deadline:
                 raise
         sleep(_RETRY_S)
 
@@ -158,10 +158,10 @@ def has_changes_beside(path: Path) -> bool:
 
 def is_unopened(error: sqlite3.Error) -> bool:
     """Whether SQLite could not open a file, such as the one beside a store that it shares."""
-    return _plain_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+    return _get_primary_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
-def address_of(path: Path) -> str:
+def make_sqlite_uri(path: Path) -> str:
     """Write a path as an address for SQLite, also one of a share of Windows (`//server/share`)."""
     written = path.as_posix()
     return f"file://{'' if written.startswith('/') else '/'}{quote(written, safe='/:')}"

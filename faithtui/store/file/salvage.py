@@ -19,14 +19,14 @@ from typing import Any, Final
 from sqlalchemy import Connection, StaticPool, create_engine, event
 
 from faithtui.errors import StoreError
-from faithtui.files import PART_OF_FILE, replacing, write_text
-from faithtui.store.file.backups import damage_of, parts_of, refuse_existing
+from faithtui.files import PART_OF_FILE, write_atomically, write_text
+from faithtui.store.file.backups import find_damage, list_store_files, refuse_existing
 from faithtui.store.file.errors import read_version
-from faithtui.store.schema.checksums import CHECKED, row_checksum
+from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.schema.identity import APPLICATION_ID, HEAD
 from faithtui.store.search.word_index import rebuild_index
 
-_NEAR: Final = 4_000
+_ROWS_TRIED_SINGLY: Final = 4_000
 """Row numbers behind damage that are tried one by one: more than a page holds of small rows."""
 _LAST_ROW: Final = 2**62
 _CHUNK: Final = 2**20
@@ -39,7 +39,7 @@ Values = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Salvaged:
+class SalvageResult:
     """What came over."""
 
     rows: Mapping[str, int]
@@ -52,7 +52,7 @@ class Salvaged:
     """Tables of which a part could not be read."""
 
 
-def salvage(store: Path, new: Path) -> Salvaged:
+def salvage_to_new_store(store: Path, new: Path) -> SalvageResult:
     """Take over what can be read of a damaged store.
 
     A row that is not what was written (see `checksums`), or that refers to a lost one, does not go
@@ -70,11 +70,13 @@ def salvage(store: Path, new: Path) -> Salvaged:
     beside = new.with_name(f"{new.name}.left-out.jsonl")
     refuse_existing(beside)
     with (
-        replacing(new, force=False) as to,
+        write_atomically(new, force=False) as to,
         tempfile.TemporaryDirectory(prefix=PART_OF_FILE, dir=to.parent) as place,
     ):
         copy = Path(place) / "damaged.db"
-        for part, name in zip(parts_of(store.resolve()), parts_of(copy), strict=True):
+        for part, name in zip(
+            list_store_files(store.resolve()), list_store_files(copy), strict=True
+        ):
             if part.exists():
                 _copy_readable(part, name)
         with (
@@ -82,22 +84,24 @@ def salvage(store: Path, new: Path) -> Salvaged:
             closing(sqlite3.connect(to, isolation_level=None)) as target,
         ):
             source.text_factory = lambda raw: raw.decode("utf-8", "replace")
-            version = _version(store, source)
+            version = _find_table_version(store, source)
             _make_tables(target, version)
-            taking = _Taking(source, target)
-            taking.take()
+            taking = _TableCopier(source, target)
+            taking.copy_tables()
             if version >= _WORDS_SINCE:
                 _index_words(target)
-        problems = damage_of(to)
+        problems = find_damage(to)
         if problems:
             raise StoreError(f"{store} could not be salvaged: {problems[0]}")
-        if taking.left:
-            lines = (json.dumps(each, default=repr) + "\n" for each in taking.left)
+        if taking.left_out:
+            lines = (json.dumps(each, default=repr) + "\n" for each in taking.left_out)
             write_text(beside, lines, force=False)
     left_out: dict[str, int] = {}
-    for each in taking.left:
+    for each in taking.left_out:
         left_out[each["table"]] = left_out.get(each["table"], 0) + 1
-    return Salvaged(taking.rows, left_out, beside if taking.left else None, tuple(taking.damaged))
+    return SalvageResult(
+        taking.rows, left_out, beside if taking.left_out else None, tuple(taking.damaged)
+    )
 
 
 def _copy_readable(file: Path, copy: Path) -> None:
@@ -131,38 +135,38 @@ def _read_block(file: FileIO, start: int, length: int) -> bytes:
     return found
 
 
-class _Taking:
+class _TableCopier:
     """Takes rows from one database to another."""
 
     def __init__(self, source: sqlite3.Connection, target: sqlite3.Connection) -> None:
         self._source = source
         self._target = target
-        self.left: list[dict[str, Any]] = []
+        self.left_out: list[dict[str, Any]] = []
         """Rows that could be read and are not in the new store, with the reason."""
         self.damaged: list[str] = []
         self.rows: dict[str, int] = {}
         """Rows of the new store, by table."""
 
-    def take(self) -> None:
+    def copy_tables(self) -> None:
         """Fill the tables, and take out what refers to nothing."""
         self._target.execute("PRAGMA foreign_keys = OFF")
         self._target.execute("BEGIN")
-        for table in self._tables():
-            self._take_table(table)
-        while self._take_out_orphans():
+        for table in self._list_tables():
+            self._copy_table(table)
+        while self._remove_orphans():
             pass
         self._target.execute("COMMIT")
-        for table in self._tables():
+        for table in self._list_tables():
             ((self.rows[table],),) = self._target.execute(f"SELECT count(*) FROM {table}")
 
-    def _tables(self) -> list[str]:
+    def _list_tables(self) -> list[str]:
         found = self._target.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
             " AND name NOT LIKE 'search_%' AND name != 'alembic_version'"
         )
         return [name for (name,) in found]
 
-    def _take_table(self, table: str) -> None:
+    def _copy_table(self, table: str) -> None:
         there = {name for _, name, *_ in self._source.execute(f"PRAGMA table_info({table})")}
         names = [
             name
@@ -171,10 +175,10 @@ class _Taking:
         ]
         if not names:
             return
-        checked = CHECKED[table] if "checksum" in names and table in CHECKED else ()
+        checked = CHECKED_COLUMNS[table] if "checksum" in names and table in CHECKED_COLUMNS else ()
         marks = ", ".join("?" * len(names))
         columns = ", ".join(f'"{name}"' for name in names)
-        reader = _Rows(self._source, table, columns)
+        reader = _ReadableRows(self._source, table, columns)
         for values in reader:
             row = dict(zip(names, values, strict=True))
             if checked and row["checksum"] != row_checksum(*(row[each] for each in checked)):
@@ -187,7 +191,7 @@ class _Taking:
         if reader.is_damaged:
             self.damaged.append(table)
 
-    def _take_out_orphans(self) -> bool:
+    def _remove_orphans(self) -> bool:
         """Take out rows that refer to rows that are not there; more may be left without theirs."""
         found = self._target.execute("PRAGMA foreign_key_check").fetchall()
         for table, row_id, parent, _ in dict.fromkeys(found):
@@ -201,10 +205,10 @@ class _Taking:
         return bool(found)
 
     def _leave_out(self, table: str, row: Mapping[str, Any], why: str) -> None:
-        self.left.append({"table": table, "why": why, "row": dict(row)})
+        self.left_out.append({"table": table, "why": why, "row": dict(row)})
 
 
-class _Rows:
+class _ReadableRows:
     """The rows of a table that can be read, in their order.
 
     Args:
@@ -231,14 +235,14 @@ class _Rows:
                 start = None
             except sqlite3.DatabaseError:
                 self.is_damaged = True
-                start = self._behind_damage(max(start or 0, 0))
+                start = self._find_row_behind_damage(max(start or 0, 0))
 
-    def _behind_damage(self, start: int) -> int | None:
+    def _find_row_behind_damage(self, start: int) -> int | None:
         """Give the next row number from which on rows can be read; None when there is none."""
-        for near in range(start + 1, start + _NEAR):
+        for near in range(start + 1, start + _ROWS_TRIED_SINGLY):
             if self._is_readable(near):
                 return near
-        step = _NEAR
+        step = _ROWS_TRIED_SINGLY
         while step < _LAST_ROW and not self._is_readable(start + step):
             step *= 2
         if step >= _LAST_ROW:
@@ -258,7 +262,7 @@ class _Rows:
             return False
 
 
-def _version(store: Path, connection: sqlite3.Connection) -> str:
+def _find_table_version(store: Path, connection: sqlite3.Connection) -> str:
     """Tell the revision of the damaged tables; today's where they do not say.
 
     Raises:
@@ -280,18 +284,18 @@ def _version(store: Path, connection: sqlite3.Connection) -> str:
 def _make_tables(target: sqlite3.Connection, version: str) -> None:
     from faithtui.store.schema.migrations.upgrade import upgrade
 
-    with _through_sqlalchemy(target) as connection:
+    with _open_sqlalchemy(target) as connection:
         upgrade(connection, version)
     target.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
 def _index_words(target: sqlite3.Connection) -> None:
-    with _through_sqlalchemy(target) as connection:
+    with _open_sqlalchemy(target) as connection:
         rebuild_index(connection)
 
 
 @contextmanager
-def _through_sqlalchemy(raw: sqlite3.Connection) -> Iterator[Connection]:
+def _open_sqlalchemy(raw: sqlite3.Connection) -> Iterator[Connection]:
     """Lend a connection of SQLAlchemy over one of the driver, in a transaction."""
     engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
     event.listen(engine, "begin", lambda each: each.exec_driver_sql("BEGIN"), named=False)

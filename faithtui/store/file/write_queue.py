@@ -17,7 +17,7 @@ MOST_TOGETHER = 16
 
 
 @dataclass(order=True, slots=True)
-class Job:
+class WriteJob:
     """Work for the writer thread; sorts by urgency, then by arrival."""
 
     rank: int
@@ -41,14 +41,14 @@ class Job:
             self.future.set_result(result)
 
 
-class Jobs:
+class WriteQueue:
     """The queue. Any thread may put something in, one takes it out."""
 
     def __init__(self) -> None:
-        self._queue: PriorityQueue[Job] = PriorityQueue()
+        self._queue: PriorityQueue[WriteJob] = PriorityQueue()
         self._numbers = itertools.count()
         self._lock = threading.Lock()
-        self.ended = False
+        self.is_closed = False
         """Nothing more is taken in."""
 
     def put(self, fn: Callable[[], T], *, urgent: bool, shares: bool) -> Future[T] | None:
@@ -63,35 +63,35 @@ class Jobs:
             What tells how it went; None when nothing is taken in any more.
         """
         with self._lock:
-            if self.ended:
+            if self.is_closed:
                 return None
             rank = _URGENT if urgent else _ORDINARY
-            job = Job(rank, next(self._numbers), fn, shares=shares)
+            job = WriteJob(rank, next(self._numbers), fn, shares=shares)
             self._queue.put(job)
         return job.future
 
-    def end(self) -> bool:
+    def close(self) -> bool:
         """Take nothing more in; what waits is still given out. False if that was said before."""
         with self._lock:
-            if self.ended:
+            if self.is_closed:
                 return False
-            self.ended = True
-            self._queue.put(Job(_LAST, next(self._numbers), _nothing))
+            self.is_closed = True
+            self._queue.put(WriteJob(_LAST, next(self._numbers), _do_nothing))
         return True
 
-    def taken(self) -> Iterator[list[Job]]:
+    def take_batches(self) -> Iterator[list[WriteJob]]:
         """Give out what is to be run next, and what may be run with it, until the end.
 
         They have begun: nobody can call them off any more.
         """
         while (job := self._queue.get()).rank != _LAST:
-            if jobs := [each for each in (job, *self._more(job)) if each.begin()]:
+            if jobs := [each for each in (job, *self._take_shareable(job)) if each.begin()]:
                 yield jobs
             del job, jobs  # what they hold may be large, and the next may take long to come
 
-    def _more(self, job: Job) -> list[Job]:
+    def _take_shareable(self, job: WriteJob) -> list[WriteJob]:
         """Take what waits and may share a transaction with a job, up to what may not."""
-        more: list[Job] = []
+        more: list[WriteJob] = []
         while job.shares and len(more) < MOST_TOGETHER - 1:
             try:
                 following = self._queue.get_nowait()
@@ -104,5 +104,5 @@ class Jobs:
         return more
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Stand for the end."""

@@ -14,8 +14,8 @@ from faithtui.domain.scores import (
     Score,
     ScoreState,
     ScoringRule,
-    corrected_score,
     no_score,
+    score_corrected_window,
 )
 from faithtui.domain.verdicts import ClaimKind
 from faithtui.store.schema.tables import claim, run_item, turn_document, verdict, window
@@ -105,7 +105,7 @@ def document_labels(
     return {key: list(found.values()) for key, found in labels.items()}
 
 
-def home_windows(connection: Connection, which: ColumnElement[bool]) -> dict[AnswerKey, Score]:
+def read_home_scores(connection: Connection, which: ColumnElement[bool]) -> dict[AnswerKey, Score]:
     """Read the score of the first window that holds each turn, by item and turn.
 
     Args:
@@ -158,4 +158,4 @@ def answer_score(
         labels = [each for each in labels if each.claim in said]
         why = home.reason or why
     found = [said.get(each.claim, each.label) for each in labels]
-    return corrected_score(found, replace(rule, as_peer=False), why_empty=why)
+    return score_corrected_window(found, replace(rule, as_peer=False), why_empty=why)

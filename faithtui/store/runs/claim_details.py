@@ -10,10 +10,10 @@ from faithtui.agreement.report.raters import Repeat, repeats_of
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule
-from faithtui.store.annotations.label_replay import acts_of, human_verdicts
+from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
 from faithtui.store.database import Database
-from faithtui.store.runs.judge_verdicts import rule_of_run
-from faithtui.store.schema.statements import chunks, row_by_row
+from faithtui.store.runs.judge_verdicts import read_scoring_rule
+from faithtui.store.schema.statements import avoid_index, split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -29,7 +29,7 @@ from faithtui.store.schema.tables import (
 Passages = dict[ClaimId, tuple[str, ...]]
 
 
-class Details:
+class ClaimDetails:
     """Reads what lists and figures do without."""
 
     def __init__(self, database: Database) -> None:
@@ -47,21 +47,21 @@ class Details:
             a statement the document it was drawn from. Claims that the run did not judge are left
             out.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             found: Passages = {}
-            for some in chunks(list(claims)):
+            for some in split_into_chunks(list(claims)):
                 found |= _passages(connection, run_id, some)
             return found
 
     def notes(self, run_id: RunId) -> dict[ClaimId, tuple[str, ...]]:
         """Read the remarks of people on the claims of a run; claims without one are left out."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             noted = connection.execute(
-                _labelled_in(run_id).where(human_label.c.note.is_not(None))
+                _select_labelled_claims(run_id).where(human_label.c.note.is_not(None))
             ).scalars()
             found: dict[ClaimId, tuple[str, ...]] = {}
-            for some in chunks(sorted(noted)):
-                said = human_verdicts(acts_of(connection, claim.c.id.in_(some)))
+            for some in split_into_chunks(sorted(noted)):
+                said = replay_verdicts(read_acts(connection, claim.c.id.in_(some)))
                 for claim_id, people in said.items():
                     remarks = tuple(dict.fromkeys(each.note for each in people if each.note))
                     if remarks:
@@ -74,17 +74,19 @@ class Details:
         Raises:
             StoreError: There is no such run.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             again = connection.execute(
-                _labelled_in(run_id).where(human_label.c.action == Action.REPEATED.value)
+                _select_labelled_claims(run_id).where(human_label.c.action == Action.REPEATED.value)
             ).scalars()
-            rule = rule_of_run(connection, run_id)
+            rule = read_scoring_rule(connection, run_id)
             return tuple(
-                each for some in chunks(sorted(again)) for each in _repeats(connection, some, rule)
+                each
+                for some in split_into_chunks(sorted(again))
+                for each in _repeats(connection, some, rule)
             )
 
 
-def _labelled_in(run_id: RunId) -> Select[Any]:
+def _select_labelled_claims(run_id: RunId) -> Select[Any]:
     """Select the claims of a run that somebody acted on, each once."""
     return (
         select(human_label.c.claim_id)
@@ -108,11 +110,13 @@ def _passages(connection: Connection, run_id: RunId, claims: Sequence[ClaimId]) 
         .join(claim, claim.c.id == verdict.c.claim_id)
         .where(
             verdict.c.is_home,
-            row_by_row(run_item.c.run_id) == run_id,
+            avoid_index(run_item.c.run_id) == run_id,
             verdict.c.claim_id.in_(claims),
         )
     ).all()
-    retrieved = _retrieved(connection, sorted({home.conversation_id for home in homes}))
+    retrieved = _read_retrieved_documents(
+        connection, sorted({home.conversation_id for home in homes})
+    )
     found: Passages = {}
     for home in homes:
         shown = {
@@ -130,12 +134,12 @@ def _passages(connection: Connection, run_id: RunId, claims: Sequence[ClaimId]) 
     return found
 
 
-def _retrieved(
+def _read_retrieved_documents(
     connection: Connection, conversations: Sequence[int]
 ) -> dict[int, dict[int, list[tuple[int, str]]]]:
     """Read ids and texts of the documents of assistant turns, by conversation and turn."""
     found: dict[int, dict[int, list[tuple[int, str]]]] = defaultdict(lambda: defaultdict(list))
-    for some in chunks(conversations):
+    for some in split_into_chunks(conversations):
         rows = connection.execute(
             select(
                 turn_document.c.conversation_id,
@@ -181,9 +185,9 @@ def _repeats(connection: Connection, claims: Sequence[int], rule: ScoringRule) -
         Repeat(
             again.second.reviewer,
             groups[again.second.claim],
-            rule.heard(again.first.verdict or "") or "",
-            rule.heard(again.second.verdict or "") or "",
+            rule.translate_label(again.first.verdict or "") or "",
+            rule.translate_label(again.second.verdict or "") or "",
             (given[again.second.id] - given[again.first.id]).total_seconds(),
         )
-        for again in repeats_of(acts_of(connection, about))
+        for again in repeats_of(read_acts(connection, about))
     ]

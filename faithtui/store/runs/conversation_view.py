@@ -5,12 +5,12 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.annotations import HumanVerdict, seen
+from faithtui.domain.annotations import HumanVerdict, find_judge_exposures
 from faithtui.domain.ids import ClaimId, ItemId, TruthId
-from faithtui.domain.scores import ScoreState, no_score, score_set
+from faithtui.domain.scores import ScoreState, no_score, score_conversation
 from faithtui.domain.verdicts import STANCES
 from faithtui.errors import StoreError
-from faithtui.store.annotations.label_replay import acts_of, consensus_of, human_verdicts
+from faithtui.store.annotations.label_replay import compute_consensus, read_acts, replay_verdicts
 from faithtui.store.records import (
     ClaimView,
     DocumentView,
@@ -23,8 +23,8 @@ from faithtui.store.records import (
     WindowVerdictView,
 )
 from faithtui.store.runs.list_rows import item_rows, run_rows
-from faithtui.store.runs.rollups import StoredWindow, stored_windows
-from faithtui.store.schema.column_types import storable
+from faithtui.store.runs.rollups import StoredWindow, read_stored_windows
+from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow, images_from_json, span_from_row
 from faithtui.store.schema.tables import (
     claim,
@@ -43,14 +43,14 @@ from faithtui.store.schema.tables import (
 
 def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> ReviewView:
     """Read a conversation of a run; see `Runs.review_view`."""
-    reviewer = storable(reviewer)
+    reviewer = make_storable(reviewer)
     items = item_rows(connection, [item_id])
     if not items:
         raise StoreError(f"there is no conversation {item_id} in any run; go back to the list")
     (item,) = items
     (run,) = run_rows(connection, [item.run])
-    acts = acts_of(connection, claim.c.conversation_id == item.conversation)
-    human = human_verdicts(acts)
+    acts = read_acts(connection, claim.c.conversation_id == item.conversation)
+    human = replay_verdicts(acts)
     exposed = (
         connection.execute(
             select(exposure.c.at).where(
@@ -59,9 +59,9 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
         ).first()
         is not None
     )
-    known = {claim_id for claim_id, who in seen(acts) if who == reviewer}
-    numbers, turns = _turns(connection, item.conversation)
-    stored = stored_windows(connection, item.id, item.conversation)
+    known = {claim_id for claim_id, who in find_judge_exposures(acts) if who == reviewer}
+    numbers, turns = _read_turns(connection, item.conversation)
+    stored = read_stored_windows(connection, item.id, item.conversation)
     extras = {
         row.position: row
         for row in connection.execute(
@@ -70,14 +70,16 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
             ).where(window.c.run_item_id == item.id)
         )
     }
-    said = consensus_of(human, run.spec.rule)
-    _, corrected = score_set([each.judged for each in stored], run.spec.rule, said)
-    truths = _truths(connection, item.id, numbers, {at: row.truths for at, row in extras.items()})
+    said = compute_consensus(human, run.spec.rule)
+    _, corrected = score_conversation([each.judged for each in stored], run.spec.rule, said)
+    truths = _read_truths(
+        connection, item.id, numbers, {at: row.truths for at, row in extras.items()}
+    )
     return ReviewView(
         run=run,
         item=item,
         turns=turns,
-        windows=_without_gaps(
+        windows=_fill_gaps(
             WindowRow(
                 position=each.position,
                 turns=each.turns,
@@ -89,7 +91,7 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
             )
             for each, score in zip(stored, corrected, strict=True)
         ),
-        claims=_claims(
+        claims=_read_claims(
             connection,
             item.id,
             reviewer,
@@ -101,13 +103,13 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
             None if exposed else known,
         ),
         truths=truths,
-        reason=_conclusion(connection, item.id),
-        previous=_neighbour(connection, item, ahead=False),
-        next=_neighbour(connection, item, ahead=True),
+        reason=_read_conclusion(connection, item.id),
+        previous=_find_neighbour(connection, item, ahead=False),
+        next=_find_neighbour(connection, item, ahead=True),
     )
 
 
-def _without_gaps(rows: Iterable[WindowRow]) -> tuple[WindowRow, ...]:
+def _fill_gaps(rows: Iterable[WindowRow]) -> tuple[WindowRow, ...]:
     """Put a row where a window is still to be judged, so that the others keep their places."""
     found: list[WindowRow] = []
     waiting = no_score(ScoreState.INCOMPLETE, "not judged yet")
@@ -122,7 +124,7 @@ def _unique_claims(each: StoredWindow) -> tuple[ClaimId, ...]:
     return tuple(dict.fromkeys(each.claims))
 
 
-def _turns(
+def _read_turns(
     connection: Connection, conversation_id: int
 ) -> tuple[dict[int, int], tuple[TurnView, ...]]:
     """Read the turns, and number the documents through the conversation.
@@ -165,7 +167,7 @@ def _turns(
     )
 
 
-def _truths(
+def _read_truths(
     connection: Connection, item: ItemId, numbers: dict[int, int], in_view: dict[int, list[int]]
 ) -> tuple[TruthView, ...]:
     """Read the truths in the order in which the windows bring them up.
@@ -200,7 +202,7 @@ def _truths(
     )
 
 
-def _claims(
+def _read_claims(
     connection: Connection,
     item: ItemId,
     reviewer: str,
@@ -277,7 +279,7 @@ def _claims(
                 WindowVerdictView(each.window, each.label, each.word, each.reason, each.confidence)
                 for each in verdicts[row.id].values()
             ),
-            evidence=_evidence(named[row.id], sets, place),
+            evidence=_make_evidence(named[row.id], sets, place),
             mine=next(
                 (each for each in human.get(ClaimId(row.id), ()) if each.reviewer == reviewer), None
             ),
@@ -293,7 +295,7 @@ def _claims(
     )
 
 
-def _evidence(
+def _make_evidence(
     named: Sequence[AnyRow],
     sets: Mapping[tuple[int, int], Sequence[int]],
     place: Mapping[TruthId, int],
@@ -318,14 +320,14 @@ def _evidence(
     )
 
 
-def _conclusion(connection: Connection, item: ItemId) -> str | None:
+def _read_conclusion(connection: Connection, item: ItemId) -> str | None:
     reason: str | None = connection.execute(
         select(run_item.c.conclusion).where(run_item.c.id == item)
     ).scalar_one()
     return reason
 
 
-def _neighbour(connection: Connection, item: ItemRow, *, ahead: bool) -> ItemId | None:
+def _find_neighbour(connection: Connection, item: ItemRow, *, ahead: bool) -> ItemId | None:
     """Find the nearest conversation of the run that has claims, after or before this one."""
     number = run_item.c.number
     found = connection.execute(

@@ -9,15 +9,15 @@ from faithtui.domain.integrity.findings import WEIGHTS, Finding, FindingKind
 from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.store.database import Database
 from faithtui.store.records import (
-    CheckedItem,
     FindingCount,
     FindingRow,
     FindingSummary,
+    ItemCheckResult,
     ItemState,
 )
 from faithtui.store.runs.rollups import TEXT_COUNTS, change_item
 from faithtui.store.schema.json_columns import AnyRow
-from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -38,7 +38,7 @@ class Findings:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def unchecked(self, run_id: RunId, limit: int | None = None) -> tuple[ItemId, ...]:
+    def list_unchecked(self, run_id: RunId, limit: int | None = None) -> tuple[ItemId, ...]:
         """List conversations of a run that were judged since they were checked, or never were.
 
         Args:
@@ -54,18 +54,18 @@ class Findings:
             )
             .limit(limit)
         )
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return tuple(ItemId(each) for each in connection.scalars(statement))
 
     def surplus(self, item: ItemId) -> dict[int, tuple[str | None, ...]]:
         """Read the words a judge gave beyond the last claim, by position of the window."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(
                 select(window.c.position, window.c.surplus).where(window.c.run_item_id == item)
             )
             return {row.position: tuple(row.surplus) for row in rows if row.surplus}
 
-    def save(self, checked: Sequence[CheckedItem]) -> int:
+    def save(self, checked: Sequence[ItemCheckResult]) -> int:
         """Write what checks of some conversations found, in place of what was found before.
 
         Conversations that were judged on meanwhile are left unchecked.
@@ -76,11 +76,11 @@ class Findings:
         Raises:
             StoreError: It cannot be written; nothing of it was.
         """
-        return self._database.write(lambda connection: _save(connection, checked))
+        return self._database.write(lambda connection: _save_findings(connection, checked))
 
     def summary(self, run_id: RunId) -> FindingSummary:
         """Count the findings of a run by kind, and the conversations that are checked."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             waiting = connection.scalars(
                 select(func.count())
                 .select_from(run_item)
@@ -115,7 +115,7 @@ class Findings:
 
     def ids(self, run_id: RunId, kind: FindingKind) -> tuple[int, ...]:
         """List the findings of a kind, for paging through them by `rows`."""
-        return self._database.ids(
+        return self._database.read_ids(
             select(finding.c.id)
             .join(run_item, run_item.c.id == finding.c.run_item_id)
             .where(finding.c.run_id == run_id, finding.c.kind == kind.value)
@@ -125,15 +125,15 @@ class Findings:
     def rows(self, ids: Sequence[int]) -> tuple[FindingRow, ...]:
         """Read findings, in the order asked; unknown ids are left out."""
         found: dict[int, FindingRow] = {}
-        with self._database.reading() as connection:
-            for some in chunks(ids):
+        with self._database.open_reader() as connection:
+            for some in split_into_chunks(ids):
                 for row in connection.execute(_ROWS.where(finding.c.id.in_(some))):
-                    found[row.id] = _row(row)
+                    found[row.id] = _finding_from_row(row)
         return tuple(found[each] for each in ids if each in found)
 
     def claims(self, run_id: RunId, kind: FindingKind) -> tuple[tuple[ItemId, ClaimId], ...]:
         """List the claims with a finding of a kind, each once, in the order of the run."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(
                 select(finding.c.run_item_id, finding.c.claim_id)
                 .join(run_item, run_item.c.id == finding.c.run_item_id)
@@ -147,7 +147,9 @@ class Findings:
             ).all()
         return tuple((ItemId(item), ClaimId(claim_id)) for item, claim_id in rows)
 
-    def suspicious(self, run_id: RunId, limit: int = 500) -> tuple[tuple[ItemId, ClaimId], ...]:
+    def list_suspicious_claims(
+        self, run_id: RunId, limit: int = 500
+    ) -> tuple[tuple[ItemId, ClaimId], ...]:
         """List the claims of a run, the most suspicious first.
 
         First those with findings, by the weights of `integrity.WEIGHTS` added up, ties by how near
@@ -170,7 +172,7 @@ class Findings:
             .subquery()
         )
         doubt = func.abs(verdict.c.confidence - 0.5)
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(
                 select(found.c.run_item_id, found.c.claim_id)
                 .join(run_item, run_item.c.id == found.c.run_item_id)
@@ -231,7 +233,7 @@ _ROWS: Select[tuple[object, ...]] = (
 )
 
 
-def _row(row: AnyRow) -> FindingRow:
+def _finding_from_row(row: AnyRow) -> FindingRow:
     return FindingRow(
         id=row.id,
         item=ItemId(row.run_item_id),
@@ -249,7 +251,7 @@ def _row(row: AnyRow) -> FindingRow:
     )
 
 
-def _save(connection: Connection, checked: Sequence[CheckedItem]) -> int:
+def _save_findings(connection: Connection, checked: Sequence[ItemCheckResult]) -> int:
     written = 0
     for each in checked:
         # A run may have gone on since the conversation was read; then it is checked again later.
@@ -267,7 +269,9 @@ def _save(connection: Connection, checked: Sequence[CheckedItem]) -> int:
     return written
 
 
-def write_findings(connection: Connection, run_id: int, checked: CheckedItem) -> dict[str, object]:
+def write_findings(
+    connection: Connection, run_id: int, checked: ItemCheckResult
+) -> dict[str, object]:
     """Write what checks of a conversation found, in place of what was found before.
 
     Returns:

@@ -18,7 +18,7 @@ from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState
 from faithtui.store.schema.json_columns import rule_from_json
-from faithtui.store.schema.statements import row_by_row
+from faithtui.store.schema.statements import avoid_index
 from faithtui.store.schema.tables import claim, conversation, run, run_item, turn, verdict, window
 
 _AT_ONCE = 1_000
@@ -44,7 +44,7 @@ class JudgedItem:
     score: float | None
 
 
-class JudgedWindow(NamedTuple):
+class WindowScore(NamedTuple):
     """A window of a run."""
 
     id: int
@@ -64,7 +64,7 @@ class JudgedRun:
     rule: ScoringRule
     items: Mapping[int, JudgedItem]
     """Conversations by their place in the run, in its order."""
-    windows: Sequence[JudgedWindow]
+    windows: Sequence[WindowScore]
     """In the order of the run."""
     claims: Mapping[int, Sequence[ClaimId]]
     """One per verdict, in order, of each window that has any, by the window's id."""
@@ -75,17 +75,17 @@ class JudgedRun:
     repeated: Mapping[ClaimId, Sequence[str | None]]
     """What was said of each claim in the windows that hold it, in order; of claims with several
     verdicts."""
-    unsteady: frozenset[ClaimId]
+    inconsistent_claims: frozenset[ClaimId]
     """Claims of which the judge did not always say the same."""
 
 
-def judged_run(connection: Connection, run_id: RunId) -> JudgedRun:
+def read_judged_run(connection: Connection, run_id: RunId) -> JudgedRun:
     """Read a run.
 
     Raises:
         StoreError: There is no such run.
     """
-    rule = rule_of_run(connection, run_id)
+    rule = read_scoring_rule(connection, run_id)
     claims: dict[int, list[ClaimId]] = {}
     missing: set[int] = set()
     homes: list[HomeVerdict] = []
@@ -93,7 +93,7 @@ def judged_run(connection: Connection, run_id: RunId) -> JudgedRun:
     last_window: dict[ClaimId, int] = {}
     repeated: dict[ClaimId, list[str | None]] = {}
     unsteady: set[ClaimId] = set()
-    for part in connection.execute(_verdicts(run_id)).partitions(_AT_ONCE):
+    for part in connection.execute(_select_verdicts(run_id)).partitions(_AT_ONCE):
         for number, window_id, place, claim_id, label, confidence, is_home, at, kind, text in part:
             claims.setdefault(window_id, []).append(claim_id)
             if label is None:
@@ -124,23 +124,23 @@ def judged_run(connection: Connection, run_id: RunId) -> JudgedRun:
                 ItemState(row.state),
                 row.score,
             )
-            for row in connection.execute(_items(run_id)).all()
+            for row in connection.execute(_select_items(run_id)).all()
         },
         windows=[
-            JudgedWindow(window_id, number, position, score, ScoreState(state), reason)
+            WindowScore(window_id, number, position, score, ScoreState(state), reason)
             for window_id, number, position, score, state, reason in connection.execute(
-                _windows(run_id)
+                _select_windows(run_id)
             ).all()
         ],
         claims=claims,
         missing=frozenset(missing),
         homes=homes,
         repeated=repeated,
-        unsteady=frozenset(unsteady),
+        inconsistent_claims=frozenset(unsteady),
     )
 
 
-def rule_of_run(connection: Connection, run_id: RunId) -> ScoringRule:
+def read_scoring_rule(connection: Connection, run_id: RunId) -> ScoringRule:
     """Read a run's rule.
 
     Raises:
@@ -152,7 +152,7 @@ def rule_of_run(connection: Connection, run_id: RunId) -> ScoringRule:
     return rule_from_json(rule)
 
 
-def home_words(
+def read_claim_labels(
     connection: Connection, run_id: RunId, claims: Sequence[ClaimId] | None = None
 ) -> dict[ClaimId, str | None]:
     """Read what a run's judge said of each claim in its home window; None: of all claims."""
@@ -164,7 +164,9 @@ def home_words(
     if claims is None:
         words = words.where(run_item.c.run_id == run_id)
     else:
-        words = words.where(row_by_row(run_item.c.run_id) == run_id, verdict.c.claim_id.in_(claims))
+        words = words.where(
+            avoid_index(run_item.c.run_id) == run_id, verdict.c.claim_id.in_(claims)
+        )
     return {ClaimId(claim_id): label for claim_id, label in connection.execute(words)}
 
 
@@ -186,7 +188,7 @@ def answer_texts(connection: Connection, run_id: RunId) -> dict[tuple[int, int],
     return {(number, position): content for number, position, content in rows}
 
 
-def one_word(
+def choose_label(
     said: Sequence[str | None], rule: Duplicates, severity: Mapping[str, int]
 ) -> str | None:
     """Choose one label of those that a claim has in several windows.
@@ -207,7 +209,7 @@ def one_word(
     return max(votes, key=lambda label: (counted[label], severity.get(label, -1), label))
 
 
-def _items(run_id: RunId) -> Select[Any]:
+def _select_items(run_id: RunId) -> Select[Any]:
     return (
         select(
             run_item.c.number,
@@ -224,7 +226,7 @@ def _items(run_id: RunId) -> Select[Any]:
     )
 
 
-def _windows(run_id: RunId) -> Select[Any]:
+def _select_windows(run_id: RunId) -> Select[Any]:
     return (
         select(
             window.c.id,
@@ -240,7 +242,7 @@ def _windows(run_id: RunId) -> Select[Any]:
     )
 
 
-def _verdicts(run_id: RunId) -> Select[Any]:
+def _select_verdicts(run_id: RunId) -> Select[Any]:
     """Select all verdicts in the order of windows, with the claim where they are at home."""
     return (
         select(

@@ -10,9 +10,9 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.integrity.run_summary import CHECKS, Integrity
 from faithtui.store.records import ItemRow, ItemState, RunRow
-from faithtui.store.runs.run_rows import run_row, text_counts
+from faithtui.store.runs.run_rows import run_from_row, text_counts
 from faithtui.store.schema.json_columns import AnyRow, score_set_from_json
-from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -33,10 +33,10 @@ def run_rows(connection: Connection, runs: Sequence[RunId] | None = None) -> tup
     statement = select(run).order_by(run.c.id.desc())
     if runs is not None:
         statement = statement.where(run.c.id.in_(runs))
-    return tuple(run_row(row) for row in connection.execute(statement))
+    return tuple(run_from_row(row) for row in connection.execute(statement))
 
 
-def ordered_items(run_id: RunId, order: ItemOrder) -> Select[Any]:
+def select_ordered_items(run_id: RunId, order: ItemOrder) -> Select[Any]:
     """Select the ids of a run's conversations in an order."""
     labelled = (
         select(claim.c.conversation_id, func.max(human_label.c.created_at).label("at"))
@@ -75,13 +75,13 @@ _ITEM_COLUMNS = select(
 def item_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
     """Read conversations of runs, in the order asked; unknown ids are left out."""
     found: dict[int, ItemRow] = {}
-    for some in chunks(items):
+    for some in split_into_chunks(items):
         for row in connection.execute(_ITEM_COLUMNS.where(run_item.c.id.in_(some))):
-            found[row.id] = _item_row(row)
+            found[row.id] = _item_from_row(row)
     return tuple(found[item] for item in items if item in found)
 
 
-def _item_row(row: AnyRow) -> ItemRow:
+def _item_from_row(row: AnyRow) -> ItemRow:
     return ItemRow(
         id=ItemId(row.id),
         run=RunId(row.run_id),
@@ -106,11 +106,11 @@ def _item_row(row: AnyRow) -> ItemRow:
         failed_windows=row.failed_windows,
         undefined_windows=row.undefined_windows,
         skipped_windows=row.skipped_windows,
-        integrity=_integrity(row),
+        integrity=_integrity_from_row(row),
     )
 
 
-def _integrity(row: AnyRow) -> Integrity:
+def _integrity_from_row(row: AnyRow) -> Integrity:
     if row.state not in (ItemState.DONE.value, ItemState.FAILED.value):
         return Integrity()
     if row.checked != CHECKS:
@@ -118,12 +118,12 @@ def _integrity(row: AnyRow) -> Integrity:
     return Integrity(text_counts(row), checked=1)
 
 
-def listed_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+def read_list_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
     """Read conversations of runs with what a list marks; unknown ids are left out."""
     rows = item_rows(connection, items)
     reviewers: dict[int, int] = {}
     bare: set[int] = set()
-    for some in chunks([row.id for row in rows]):
+    for some in split_into_chunks([row.id for row in rows]):
         reviewers |= {
             row.run_item_id: row.people
             for row in connection.execute(
@@ -140,7 +140,7 @@ def listed_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRo
                 .group_by(verdict.c.run_item_id)
             )
         }
-    for talks in chunks([row.conversation for row in rows]):
+    for talks in split_into_chunks([row.conversation for row in rows]):
         found = exists().where(
             turn_document.c.conversation_id == turn.c.conversation_id,
             turn_document.c.turn == turn.c.position,

@@ -5,16 +5,16 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.annotations import HumanVerdict, consensus
+from faithtui.domain.annotations import HumanVerdict, combine_verdicts
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from faithtui.errors import StoreError
-from faithtui.store.annotations.label_replay import acts_of, consensus_of, human_verdicts
+from faithtui.store.annotations.label_replay import compute_consensus, read_acts, replay_verdicts
 from faithtui.store.records import (
-    ComparedAnswer,
-    ComparedCell,
-    ComparedRun,
-    CompareView,
+    ComparisonAnswer,
+    ComparisonCell,
+    ComparisonRun,
+    ComparisonView,
     ItemState,
 )
 from faithtui.store.runs.answer_view import (
@@ -22,13 +22,13 @@ from faithtui.store.runs.answer_view import (
     answer_score,
     document_labels,
     home_labels,
-    home_windows,
+    read_home_scores,
 )
 from faithtui.store.runs.list_rows import item_rows, run_rows
 from faithtui.store.schema.tables import claim, conversation, run, run_item, turn
 
 
-def compare_view(connection: Connection, conversation_id: ConversationId) -> CompareView:
+def compare_view(connection: Connection, conversation_id: ConversationId) -> ComparisonView:
     """Read a conversation as all runs see it; see `Runs.compare_view`."""
     named = connection.execute(
         select(conversation.c.source, conversation.c.key).where(
@@ -37,25 +37,25 @@ def compare_view(connection: Connection, conversation_id: ConversationId) -> Com
     ).one_or_none()
     if named is None:
         raise StoreError(f"there is no conversation {conversation_id}; go back to the list")
-    runs = _newest_runs(connection, conversation_id)
-    human = human_verdicts(acts_of(connection, claim.c.conversation_id == conversation_id))
-    columns = _columns(connection, runs, human)
-    rated = _rated_answers(connection, conversation_id)
+    runs = _find_newest_runs(connection, conversation_id)
+    human = replay_verdicts(read_acts(connection, claim.c.conversation_id == conversation_id))
+    columns = _compute_columns(connection, runs, human)
+    rated = _find_answer_claims(connection, conversation_id)
     answers = connection.execute(
         select(turn.c.position, turn.c.content)
         .where(turn.c.conversation_id == conversation_id, turn.c.role == "assistant")
         .order_by(turn.c.position)
     )
-    return CompareView(
+    return ComparisonView(
         conversation=conversation_id,
         source=named.source,
         key=named.key,
         runs=tuple(runs),
         answers=tuple(
-            ComparedAnswer(
+            ComparisonAnswer(
                 turn=row.position,
                 content=row.content,
-                human=consensus(human.get(rated[row.position], ()))
+                human=combine_verdicts(human.get(rated[row.position], ()))
                 if row.position in rated
                 else None,
                 cells=tuple(column.get(row.position) for column in columns),
@@ -65,7 +65,9 @@ def compare_view(connection: Connection, conversation_id: ConversationId) -> Com
     )
 
 
-def _newest_runs(connection: Connection, conversation_id: ConversationId) -> list[ComparedRun]:
+def _find_newest_runs(
+    connection: Connection, conversation_id: ConversationId
+) -> list[ComparisonRun]:
     """Find the newest run of each metric and judge that is through with a conversation.
 
     Archived ones are left out.
@@ -85,27 +87,27 @@ def _newest_runs(connection: Connection, conversation_id: ConversationId) -> lis
     found = sorted(newest.values())
     rows = {each.id: each for each in run_rows(connection, [RunId(number) for number, _ in found])}
     items = item_rows(connection, [ItemId(item) for _, item in found])
-    return [ComparedRun(rows[item.run], item) for item in items]
+    return [ComparisonRun(rows[item.run], item) for item in items]
 
 
-def _columns(
+def _compute_columns(
     connection: Connection,
-    runs: Sequence[ComparedRun],
+    runs: Sequence[ComparisonRun],
     human: Mapping[ClaimId, tuple[HumanVerdict, ...]],
-) -> list[dict[int, ComparedCell]]:
+) -> list[dict[int, ComparisonCell]]:
     """Compute what each run says, by turn; turns it did not judge are left out."""
     which = run_item.c.id.in_([each.item.id for each in runs])
     labels = home_labels(connection, which) | document_labels(connection, which)
-    homes = home_windows(connection, which)
+    homes = read_home_scores(connection, which)
     columns = []
     for each in runs:
         rule, item = each.run.spec.rule, each.item.id
-        said = consensus_of(human, rule)
+        said = compute_consensus(human, rule)
         own = {turn_: found for (number, turn_), found in labels.items() if number == item}
         whole = {label.kind for found in own.values() for label in found} == {"answer"}
         columns.append(
             {
-                turn_: _cell(rule, own.get(turn_, []), home, said)
+                turn_: _make_cell(rule, own.get(turn_, []), home, said)
                 for (number, turn_), home in homes.items()
                 # An answer of several turns is judged once, at its last.
                 if number == item and not (whole and _is_judged(home) and turn_ not in own)
@@ -118,11 +120,11 @@ def _is_judged(home: Score) -> bool:
     return home.state not in (ScoreState.FAILED, ScoreState.SKIPPED)
 
 
-def _cell(
+def _make_cell(
     rule: ScoringRule, labels: Sequence[HomeLabel], home: Score, said: Mapping[Hashable, str]
-) -> ComparedCell:
+) -> ComparisonCell:
     counts = Counter(each.label for each in labels)
-    return ComparedCell(
+    return ComparisonCell(
         score=answer_score(rule, labels, home),
         labels={label: count for label, count in counts.items() if label is not None},
         missing=counts[None],
@@ -130,7 +132,9 @@ def _cell(
     )
 
 
-def _rated_answers(connection: Connection, conversation_id: ConversationId) -> dict[int, ClaimId]:
+def _find_answer_claims(
+    connection: Connection, conversation_id: ConversationId
+) -> dict[int, ClaimId]:
     """Find the claim that stands for each whole answer, by turn."""
     rows = connection.execute(
         select(claim.c.turn, claim.c.id).where(

@@ -18,22 +18,26 @@ from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.domain.scores import (
-    JudgedWindow,
-    Occurrence,
+    ClaimOccurrence,
     Score,
     ScoreSet,
     ScoreState,
+    WindowLabels,
     no_score,
-    score_set,
+    score_conversation,
 )
-from faithtui.domain.windows import interactions
-from faithtui.store.annotations.label_replay import acts_in, consensus_of, human_verdicts
+from faithtui.domain.windows import cut_interactions
+from faithtui.store.annotations.label_replay import (
+    compute_consensus,
+    read_conversation_acts,
+    replay_verdicts,
+)
 from faithtui.store.records import ItemState
 from faithtui.store.schema.json_columns import (
     AnyRow,
     rule_from_json,
     score_set_to_json,
-    score_units,
+    score_to_units,
 )
 from faithtui.store.schema.tables import claim, run, run_item, turn, verdict, window
 
@@ -111,22 +115,24 @@ class StoredWindow:
     claims: tuple[ClaimId, ...]
     """One per verdict, in order."""
     score: Score
-    judged: JudgedWindow
+    judged: WindowLabels
 
 
-def stored_windows(
+def read_stored_windows(
     connection: Connection, item: int, conversation_id: int
 ) -> tuple[StoredWindow, ...]:
     """Read the windows of a conversation of a run, in order."""
     interaction_of = _interaction_of_turns(connection, conversation_id)
     rows = connection.execute(_WINDOWS, {"item": item}).all()
     claims: dict[int, list[ClaimId]] = {row.id: [] for row in rows}
-    occurrences: dict[int, list[Occurrence]] = {row.id: [] for row in rows}
+    occurrences: dict[int, list[ClaimOccurrence]] = {row.id: [] for row in rows}
     for window_id, claim_id, at_turn, label in connection.execute(_VERDICTS, {"item": item}):
         claims[window_id].append(ClaimId(claim_id))
-        occurrences[window_id].append(Occurrence(claim_id, interaction_of.get(at_turn, -1), label))
+        occurrences[window_id].append(
+            ClaimOccurrence(claim_id, interaction_of.get(at_turn, -1), label)
+        )
     return tuple(
-        _stored_window(row, tuple(claims[row.id]), tuple(occurrences[row.id])) for row in rows
+        _window_from_row(row, tuple(claims[row.id]), tuple(occurrences[row.id])) for row in rows
     )
 
 
@@ -135,12 +141,12 @@ def _interaction_of_turns(connection: Connection, conversation_id: int) -> dict[
     roles = connection.execute(_ROLES, {"conversation": conversation_id}).scalars()
     # `answers_alone` changes nothing in a conversation that has a user turn, and without it a
     # conversation that has none would not have been judged.
-    parts = interactions([Turn(role, "") for role in roles], answers_alone=True)
+    parts = cut_interactions([Turn(role, "") for role in roles], answers_alone=True)
     return {position: part.position for part in parts for position in part.turns}
 
 
-def _stored_window(
-    row: AnyRow, claims: tuple[ClaimId, ...], occurrences: tuple[Occurrence, ...]
+def _window_from_row(
+    row: AnyRow, claims: tuple[ClaimId, ...], occurrences: tuple[ClaimOccurrence, ...]
 ) -> StoredWindow:
     score = Score(row.score, ScoreState(row.score_state), row.score_reason)
     missing = any(each.label is None for each in occurrences)
@@ -149,17 +155,17 @@ def _stored_window(
         turns=tuple(row.turns),
         claims=claims,
         score=score,
-        judged=JudgedWindow(
+        judged=WindowLabels(
             interactions=tuple(row.interactions),
             occurrences=occurrences,
             surplus=tuple(row.surplus),
-            failure=None if is_explained(score.state, missing=missing) else score,
+            failure=None if is_explained_by_labels(score.state, missing=missing) else score,
             undefined=score.reason if score.state is ScoreState.UNDEFINED and not missing else None,
         ),
     )
 
 
-def is_explained(state: ScoreState, *, missing: bool) -> bool:
+def is_explained_by_labels(state: ScoreState, *, missing: bool) -> bool:
     """Say whether the judge's labels explain the state of a window's score.
 
     What they do not explain was decided when the window was judged, and stays whatever people say.
@@ -173,7 +179,7 @@ def is_explained(state: ScoreState, *, missing: bool) -> bool:
     )
 
 
-def count_labels(connection: Connection, item: int) -> dict[str, object]:
+def count_claims_by_label(connection: Connection, item: int) -> dict[str, object]:
     """Count the unique claims of a conversation of a run by the judge's label of each.
 
     Returns:
@@ -197,12 +203,12 @@ def refresh_conversation(
         conversation_id: The conversation they are all about.
         items: Ids of the rows to bring up to date.
     """
-    human = human_verdicts(acts_in(connection, conversation_id))
+    human = replay_verdicts(read_conversation_acts(connection, conversation_id))
     for item in items:
         change_item(connection, item, human_columns(connection, item, conversation_id, human))
 
 
-def items_holding(connection: Connection, claim_id: int) -> list[int]:
+def list_items_with_claim(connection: Connection, claim_id: int) -> list[int]:
     """List the conversations of runs in which a claim got a verdict."""
     return list(
         connection.execute(
@@ -236,7 +242,7 @@ def human_columns(
     """
     row = connection.execute(_STATE, {"item": item}).one()
     rule = rule_from_json(row.rule)
-    stored = stored_windows(connection, item, conversation_id)
+    stored = read_stored_windows(connection, item, conversation_id)
     windows = [each.judged for each in stored]
     at_home: dict[Hashable, str | None] = {}
     for each in windows:
@@ -244,7 +250,7 @@ def human_columns(
             at_home.setdefault(occurrence.claim, occurrence.label)
     here = {
         claim_id: word
-        for claim_id, word in consensus_of(human, rule).items()
+        for claim_id, word in compute_consensus(human, rule).items()
         if claim_id in at_home
     }
     columns: dict[str, object] = {
@@ -257,13 +263,17 @@ def human_columns(
         case ItemState.PENDING:
             judge = corrected = None
         case ItemState.SKIPPED:
-            judge = corrected = _all_three(no_score(ScoreState.SKIPPED, reason or "skipped"))
+            judge = corrected = _make_equal_scores(
+                no_score(ScoreState.SKIPPED, reason or "skipped")
+            )
         case ItemState.FAILED | ItemState.DONE:
-            judge, _ = score_set(windows, rule)
-            corrected, _ = score_set(windows, rule, here)
+            judge, _ = score_conversation(windows, rule)
+            corrected, _ = score_conversation(windows, rule, here)
             if state is ItemState.FAILED and judge.windowed.state is not ScoreState.FAILED:
                 # Something failed outside the stored windows; what is there is not the whole.
-                judge = corrected = _all_three(no_score(ScoreState.FAILED, reason or "failed"))
+                judge = corrected = _make_equal_scores(
+                    no_score(ScoreState.FAILED, reason or "failed")
+                )
     return {
         **columns,
         "score": judge and judge.windowed.value,
@@ -273,7 +283,7 @@ def human_columns(
     }
 
 
-def _all_three(score: Score) -> ScoreSet:
+def _make_equal_scores(score: Score) -> ScoreSet:
     return ScoreSet(score, score, score)
 
 
@@ -281,11 +291,11 @@ def change_item(connection: Connection, item: int, columns: dict[str, object]) -
     """Write columns of a conversation of a run, and move the run's counters by the difference."""
     before = connection.execute(_COUNTS, {"item": item}).one()._asdict()
     connection.execute(_CHANGE, {**columns, "item": item})
-    old = _counted(before)
-    new = _counted({**before, **columns})
+    old = _compute_counters(before)
+    new = _compute_counters({**before, **columns})
     moves = {f"by_{name}": new[name] - old[name] for name in new if new[name] != old[name]}
     if moves:
-        moving = _moving(tuple(name.removeprefix("by_") for name in moves))
+        moving = _make_counter_update(tuple(name.removeprefix("by_") for name in moves))
         connection.execute(moving, {**moves, "run_under_way": before["run_id"]})
 
 
@@ -297,17 +307,17 @@ def recount_run(connection: Connection, number: int) -> None:
     totals: Counter[str] = Counter()
     rows = connection.execute(_ALL_COUNTS, {"number": number}).all()
     for row in rows:
-        totals.update(_counted(row._asdict()))
+        totals.update(_compute_counters(row._asdict()))
     if not rows:
         return
-    counted = {name: totals[name] for name in _counted(rows[0]._asdict())}
+    counted = {name: totals[name] for name in _compute_counters(rows[0]._asdict())}
     connection.execute(
         update(run).where(run.c.id == number).values(**counted, conversations=len(rows))
     )
 
 
 @cache
-def _moving(counters: tuple[str, ...]) -> Update:
+def _make_counter_update(counters: tuple[str, ...]) -> Update:
     """Make the statement that moves some of a run's counters."""
     return (
         update(run)
@@ -316,18 +326,19 @@ def _moving(counters: tuple[str, ...]) -> Update:
     )
 
 
-def _state_of(scores: Mapping[str, Any] | None) -> ScoreState | None:
+def _read_headline_state(scores: Mapping[str, Any] | None) -> ScoreState | None:
     """Read the state of the headline of stored scores."""
     return None if scores is None else ScoreState(scores["windowed"]["state"])
 
 
 def _is_incomplete(row: Mapping[str, Any]) -> bool:
     return (
-        row["state"] == ItemState.DONE.value and _state_of(row["scores"]) is ScoreState.INCOMPLETE
+        row["state"] == ItemState.DONE.value
+        and _read_headline_state(row["scores"]) is ScoreState.INCOMPLETE
     )
 
 
-def _counted(row: Mapping[str, Any]) -> dict[str, int]:
+def _compute_counters(row: Mapping[str, Any]) -> dict[str, int]:
     """Say what a conversation adds to its run's counters."""
     is_checked = row["checked"] == CHECKS
     return {
@@ -344,12 +355,12 @@ def _counted(row: Mapping[str, Any]) -> dict[str, int]:
                 "labelled",
             )
         },
-        "undefined": int(_state_of(row["scores"]) is ScoreState.UNDEFINED),
+        "undefined": int(_read_headline_state(row["scores"]) is ScoreState.UNDEFINED),
         "incomplete": int(_is_incomplete(row)),
         "scored": int(row["score"] is not None),
-        "score_sum": score_units(row["score"]),
+        "score_sum": score_to_units(row["score"]),
         "corrected_scored": int(row["corrected"] is not None),
-        "corrected_sum": score_units(row["corrected"]),
+        "corrected_sum": score_to_units(row["corrected"]),
         "checked": int(is_checked),
         **{name: row[name] if is_checked else 0 for name in TEXT_COUNTS},
     }

@@ -5,10 +5,10 @@ from typing import Any
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import CHECKS, Integrity, TextCounts
 from faithtui.store.records import RunRow, RunSpec, RunState
-from faithtui.store.schema.json_columns import mean_of_units, rule_from_json
+from faithtui.store.schema.json_columns import mean_from_units, rule_from_json
 
 
-def run_row(row: Any) -> RunRow:
+def run_from_row(row: Any) -> RunRow:
     """Make a run of a row of its table, whose JSON and times are values already."""
     return RunRow(
         id=RunId(row.id),
@@ -49,8 +49,8 @@ def run_row(row: Any) -> RunRow:
         claims=row.claims,
         missing_verdicts=row.missing,
         labelled=row.labelled,
-        score=mean_of_units(row.score_sum, row.scored),
-        corrected=mean_of_units(row.corrected_sum, row.corrected_scored),
+        score=mean_from_units(row.score_sum, row.scored),
+        corrected=mean_from_units(row.corrected_sum, row.corrected_scored),
         calls=row.calls,
         tokens_in=row.tokens_in,
         tokens_out=row.tokens_out,
@@ -65,11 +65,11 @@ def run_row(row: Any) -> RunRow:
         incomplete=row.incomplete,
         undefined_windows=row.undefined_windows,
         skipped_windows=row.skipped_windows,
-        integrity=_integrity(row),
+        integrity=_integrity_from_row(row),
     )
 
 
-def _integrity(row: Any) -> Integrity:
+def _integrity_from_row(row: Any) -> Integrity:
     judged = row.done + row.failed
     if row.checks != CHECKS:
         return Integrity(unchecked=judged)

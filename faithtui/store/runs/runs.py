@@ -10,12 +10,12 @@ from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.errors import StoreError
-from faithtui.store.annotations.label_replay import acts_in, human_verdicts
+from faithtui.store.annotations.label_replay import read_conversation_acts, replay_verdicts
 from faithtui.store.calls.batches import forget_failed_questions
 from faithtui.store.database import Database
 from faithtui.store.records import (
-    CheckedItem,
-    CompareView,
+    ComparisonView,
+    ItemCheckResult,
     ItemRow,
     ItemState,
     PendingItem,
@@ -26,14 +26,20 @@ from faithtui.store.records import (
 )
 from faithtui.store.runs.conversation_view import review_view
 from faithtui.store.runs.findings import write_findings
-from faithtui.store.runs.list_rows import ItemOrder, item_rows, listed_rows, ordered_items, run_rows
+from faithtui.store.runs.list_rows import (
+    ItemOrder,
+    item_rows,
+    read_list_rows,
+    run_rows,
+    select_ordered_items,
+)
 from faithtui.store.runs.metric_comparison import compare_view
 from faithtui.store.runs.rollups import change_item, human_columns
 from faithtui.store.runs.windows import UNFINISHED, remove_failed_windows, save_window
-from faithtui.store.schema.column_types import storable_json
+from faithtui.store.schema.column_types import make_json_storable
 from faithtui.store.schema.json_columns import AnyRow, rule_to_json, span_from_row
 from faithtui.store.schema.judge_tables import judge_call
-from faithtui.store.schema.statements import chunks, new_id
+from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import claim, run, run_item, verdict, window
 
 _ENDED = (RunState.DONE, RunState.CANCELLED, RunState.STOPPED)
@@ -54,12 +60,12 @@ class Runs:
         """
         now = self._clock()
         return self._database.write(
-            lambda connection: _create(connection, now, spec, conversations)
+            lambda connection: _create_run(connection, now, spec, conversations)
         )
 
     def rows(self) -> tuple[RunRow, ...]:
         """List all runs, the newest first, archived ones too; () when there is none."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return run_rows(connection)
 
     def row(self, run_id: RunId) -> RunRow:
@@ -68,7 +74,7 @@ class Runs:
         Raises:
             StoreError: There is none with this number.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             found = run_rows(connection, [run_id])
         if not found:
             raise StoreError(self._no_run(run_id))
@@ -83,7 +89,7 @@ class Runs:
     def last_id(self) -> RunId | None:
         """Name the newest run, an archived one only where all are; None when there is none."""
         newest_first = select(run.c.id).order_by(run.c.archived_at.is_not(None), run.c.id.desc())
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             newest = connection.execute(newest_first.limit(1)).scalar()
         return None if newest is None else RunId(newest)
 
@@ -115,7 +121,7 @@ class Runs:
         Raises:
             StoreError: One of them does not exist; none was put away.
         """
-        self._put_away(runs, self._clock())
+        self._set_archived_at(runs, self._clock())
 
     def restore(self, runs: Sequence[RunId]) -> None:
         """List runs again that were archived.
@@ -123,16 +129,16 @@ class Runs:
         Raises:
             StoreError: One of them does not exist; none was changed.
         """
-        self._put_away(runs, None)
+        self._set_archived_at(runs, None)
 
-    def _put_away(self, runs: Sequence[RunId], at: datetime | None) -> None:
-        def write(connection: Connection) -> None:
+    def _set_archived_at(self, runs: Sequence[RunId], at: datetime | None) -> None:
+        def update_rows(connection: Connection) -> None:
             for each in runs:
                 change = update(run).where(run.c.id == each).values(archived_at=at)
                 if not connection.execute(change).rowcount:
                     raise StoreError(self._no_run(each))
 
-        self._database.write(write, urgent=True)
+        self._database.write(update_rows, urgent=True)
 
     def set_budget(self, run_id: RunId, nusd: int | None, tokens: int | None) -> None:
         """Change what a run may spend. None: no limit.
@@ -156,7 +162,7 @@ class Runs:
         if not self._database.write(lambda connection: connection.execute(change).rowcount):
             raise StoreError(self._no_run(run_id))
 
-    def pending(
+    def list_pending(
         self, run_id: RunId, *, after: ItemId | None = None, limit: int | None = None
     ) -> tuple[PendingItem, ...]:
         """List what is still to be judged, in the order of the run, with what is there already.
@@ -176,7 +182,7 @@ class Runs:
             .order_by(run_item.c.id)
             .limit(limit)
         )
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(page).all()
             if not rows:
                 return ()
@@ -200,9 +206,9 @@ class Runs:
             for row in rows
         )
 
-    def unfinished(self, run_id: RunId) -> tuple[ItemId, ...]:
+    def list_unfinished(self, run_id: RunId) -> tuple[ItemId, ...]:
         """List the conversations of a run that failed or lack a verdict, in its order."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return tuple(ItemId(row.id) for row in _find_unfinished(connection, run_id))
 
     def reopen_unfinished(self, run_id: RunId, items: Sequence[ItemId] | None = None) -> int:
@@ -245,7 +251,7 @@ class Runs:
         state: ItemState,
         reason: str | None,
         conclusion_reason: str | None = None,
-        checked: CheckedItem | None = None,
+        checked: ItemCheckResult | None = None,
     ) -> None:
         """Close a conversation of a run: its scores, by the judge and corrected, and its counts.
 
@@ -271,7 +277,7 @@ class Runs:
         Statements of documents and whole answers are left out. () where the run found none, has
         not judged the conversation, or does not have it.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(
                 select(claim.c.turn, claim.c.text, claim.c.span_start, claim.c.span_end)
                 .select_from(run_item)
@@ -301,17 +307,17 @@ class Runs:
                 last; `missing`, `overridden` and `unlabelled` most first; `recent` by the last
                 label that was given here, the newest first. Ties by number.
         """
-        return tuple(map(ItemId, self._database.ids(ordered_items(run_id, order))))
+        return tuple(map(ItemId, self._database.read_ids(select_ordered_items(run_id, order))))
 
     def item_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
         """Read conversations of runs, in the order asked; unknown ids are left out."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return item_rows(connection, items)
 
-    def listed_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+    def read_list_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
         """Read conversations as `item_rows` does, with what a list marks of them."""
-        with self._database.reading() as connection:
-            return listed_rows(connection, items)
+        with self._database.open_reader() as connection:
+            return read_list_rows(connection, items)
 
     def review_view(self, item_id: ItemId, reviewer: str) -> ReviewView:
         """Read one conversation of a run, complete.
@@ -323,10 +329,10 @@ class Runs:
         Raises:
             StoreError: There is no such item.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return review_view(connection, item_id, reviewer)
 
-    def compare_view(self, conversation_id: ConversationId) -> CompareView:
+    def compare_view(self, conversation_id: ConversationId) -> ComparisonView:
         """Read one conversation as the newest run of each metric and judge sees it.
 
         Runs that skipped the conversation, or have yet to judge it, are left out.
@@ -334,12 +340,12 @@ class Runs:
         Raises:
             StoreError: There is no such conversation.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return compare_view(connection, conversation_id)
 
-    def empty_windows(self, run_id: RunId) -> int:
+    def count_empty_windows(self, run_id: RunId) -> int:
         """Count the windows of a run in which the judge found no claim to give a verdict on."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             return connection.scalars(
                 select(func.count())
                 .select_from(window)
@@ -354,14 +360,14 @@ class Runs:
                 )
             ).one()
 
-    def reasons(self, run_id: RunId, state: ItemState) -> dict[str, int]:
+    def count_reasons(self, run_id: RunId, state: ItemState) -> dict[str, int]:
         """Count the conversations of a run in one state by the reason they are in it.
 
         Returns:
             Reason to count, most frequent first; conversations without a reason are left out.
         """
         count = func.count()
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(
                 select(run_item.c.reason, count)
                 .where(
@@ -374,7 +380,7 @@ class Runs:
             ).all()
         return {reason: number for reason, number in rows}
 
-    def undefined_reasons(self, run_id: RunId) -> dict[str, int]:
+    def count_undefined_reasons(self, run_id: RunId) -> dict[str, int]:
         """Count the judged conversations of a run without a score by why they have none.
 
         Returns:
@@ -382,7 +388,7 @@ class Runs:
         """
         headline = run_item.c.scores["windowed"]
         reason, count = headline["reason"].as_string(), func.count()
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(
                 select(reason, count)
                 .where(
@@ -397,17 +403,17 @@ class Runs:
         return {reason: number for reason, number in rows}
 
 
-def _create(
+def _create_run(
     connection: Connection, now: datetime, spec: RunSpec, conversations: Sequence[ConversationId]
 ) -> RunId:
-    run_id = new_id(
+    run_id = insert_returning_id(
         connection,
         insert(run).values(
             metric=spec.metric,
             metric_version=spec.metric_version,
             peer=spec.peer,
             strategy=spec.strategy,
-            options=storable_json(dict(spec.options)),
+            options=make_json_storable(dict(spec.options)),
             rule=rule_to_json(spec.rule),
             judge=spec.judge,
             judge_fingerprint=spec.judge_fingerprint,
@@ -416,14 +422,16 @@ def _create(
             prompts_dir=spec.prompts_dir,
             example_set=spec.examples,
             claims_from=spec.claims,
-            sources=storable_json(spec.sources),
+            sources=make_json_storable(spec.sources),
             concurrency=spec.concurrency,
             claims_run=spec.claims_run,
             batch=spec.batch,
             budget_nusd=spec.budget_nusd,
             budget_tokens=spec.budget_tokens,
             max_failures=spec.max_failures,
-            calibration=None if spec.calibration is None else storable_json(dict(spec.calibration)),
+            calibration=None
+            if spec.calibration is None
+            else make_json_storable(dict(spec.calibration)),
             state=RunState.PLANNED.value,
             created_at=now,
             conversations=len(conversations),
@@ -474,14 +482,14 @@ def _reopen_unfinished(
     forget_failed_questions(connection, run_id, [ItemId(row.id) for row in unfinished])
     for row in unfinished:
         remove_failed_windows(connection, row.id)
-        _close(connection, row.id, row.conversation_id, ItemState.PENDING, None, None)
+        _close_item(connection, row.id, row.conversation_id, ItemState.PENDING, None, None)
     waiting = [run_item.c.run_id == run_id, run_item.c.state == ItemState.PENDING.value]
     newest_call = select(func.coalesce(func.max(judge_call.c.id), 0)).scalar_subquery()
     asked = update(run_item).where(*waiting).values(asked_after=newest_call)
     if only is None:
         connection.execute(asked)
     else:
-        for some in chunks(sorted(only)):
+        for some in split_into_chunks(sorted(only)):
             connection.execute(asked.where(run_item.c.id.in_(some)))
     return len(unfinished)
 
@@ -492,7 +500,7 @@ def _finish_item(
     state: ItemState,
     reason: str | None,
     conclusion: str | None,
-    checked: CheckedItem | None,
+    checked: ItemCheckResult | None,
 ) -> None:
     row = connection.execute(
         select(run_item.c.conversation_id, run_item.c.run_id).where(run_item.c.id == item)
@@ -500,10 +508,10 @@ def _finish_item(
     if row is None:
         raise StoreError(f"there is no conversation {item} in any run; start the run again")
     found = None if checked is None else write_findings(connection, row.run_id, checked)
-    _close(connection, item, row.conversation_id, state, reason, conclusion, found)
+    _close_item(connection, item, row.conversation_id, state, reason, conclusion, found)
 
 
-def _close(
+def _close_item(
     connection: Connection,
     item: int,
     conversation_id: int,
@@ -523,7 +531,7 @@ def _close(
         conclusion: The judge's final reason.
         found: Columns of its checks; None: it is not checked in this state.
     """
-    human = human_verdicts(acts_in(connection, conversation_id))
+    human = replay_verdicts(read_conversation_acts(connection, conversation_id))
     change_item(
         connection,
         item,

@@ -5,15 +5,15 @@ from functools import cache, partial
 
 from faithtui.agreement.labelled_units import ScoredUnit, ScoreReading
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.scores import Score, ScoreState, corrected_score, mean_score
+from faithtui.domain.scores import Score, ScoreState, average_scores, score_corrected_window
 from faithtui.store.records import ItemState
-from faithtui.store.runs.judge_verdicts import JudgedRun, JudgedWindow
-from faithtui.store.runs.rollups import is_explained
+from faithtui.store.runs.judge_verdicts import JudgedRun, WindowScore
+from faithtui.store.runs.rollups import is_explained_by_labels
 
 _NOT_JUDGED = (ScoreState.FAILED, ScoreState.SKIPPED)
 
 
-def score_readings(judged: JudgedRun, said: Mapping[ClaimId, str]) -> Iterator[ScoreReading]:
+def score_labelled_units(judged: JudgedRun, said: Mapping[ClaimId, str]) -> Iterator[ScoreReading]:
     """Score what people labelled completely, beside the judge.
 
     Windows that failed or were skipped are not judged, and conversations that are not done are
@@ -26,31 +26,31 @@ def score_readings(judged: JudgedRun, said: Mapping[ClaimId, str]) -> Iterator[S
     Yields:
         Windows in the order of the run, then conversations.
     """
-    of_item: dict[int, list[JudgedWindow]] = {}
-    scoring = _Scoring(judged, said)
+    of_item: dict[int, list[WindowScore]] = {}
+    scoring = _UnitScorer(judged, said)
     for window in judged.windows:
         of_item.setdefault(window.number, []).append(window)
         if window.state not in _NOT_JUDGED:
-            yield scoring.reading(window.number, [window], window.score, window.position)
+            yield scoring.score_unit(window.number, [window], window.score, window.position)
     for number, item in judged.items.items():
         if item.state is ItemState.DONE:
-            yield scoring.reading(number, of_item.get(number, []), item.score)
+            yield scoring.score_unit(number, of_item.get(number, []), item.score)
 
 
-class _Scoring:
+class _UnitScorer:
     """Scores by what people said."""
 
     def __init__(self, judged: JudgedRun, said: Mapping[ClaimId, str]) -> None:
         self._judged = judged
         self._said = said
         self._labelled = frozenset(said)
-        self._score = cache(partial(corrected_score, rule=judged.rule))
+        self._score = cache(partial(score_corrected_window, rule=judged.rule))
         """By sorted labels, in which few windows of many differ."""
 
-    def reading(
+    def score_unit(
         self,
         number: int,
-        windows: Sequence[JudgedWindow],
+        windows: Sequence[WindowScore],
         judge: float | None,
         position: int | None = None,
     ) -> ScoreReading:
@@ -60,8 +60,8 @@ class _Scoring:
         labelled = len(claims & self._labelled)
         human = None
         if claims and labelled == len(claims):
-            scores = [self._human_score(each) for each in windows]
-            human = mean_score(scores, self._judged.rule).value
+            scores = [self._compute_human_score(each) for each in windows]
+            human = average_scores(scores, self._judged.rule).value
         return ScoreReading(
             unit=ScoredUnit.CONVERSATION if position is None else ScoredUnit.WINDOW,
             key=item.key,
@@ -73,14 +73,14 @@ class _Scoring:
             labelled=labelled,
         )
 
-    def _human_score(self, window: JudgedWindow) -> Score:
+    def _compute_human_score(self, window: WindowScore) -> Score:
         """Score a window whose claims people labelled.
 
         The judge's labels beyond the last claim, which a peer's rule counts, are nothing that
         people could have labelled, so they are left out.
         """
         judged = self._judged
-        if not is_explained(window.state, missing=window.id in judged.missing):
+        if not is_explained_by_labels(window.state, missing=window.id in judged.missing):
             return Score(window.score, window.state, window.reason)
         labels = [self._said[each] for each in judged.claims.get(window.id, ())]
         return self._score(tuple(sorted(labels)))

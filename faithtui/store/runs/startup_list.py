@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from faithtui.store.records import RunRow
-from faithtui.store.runs.run_rows import run_row
+from faithtui.store.runs.run_rows import run_from_row
 from faithtui.store.schema.identity import APPLICATION_ID, HEAD
 
 MOST = 200
@@ -23,7 +23,7 @@ _JSON = ("options", "rule", "sources", "calibration")
 _TIMES = ("created_at", "finished_at", "archived_at")
 
 
-def first_look(path: Path) -> tuple[RunRow, ...] | None:
+def read_startup_runs(path: Path) -> tuple[RunRow, ...] | None:
     """Read the newest runs of a store that is as it should be.
 
     Args:
@@ -48,18 +48,18 @@ def first_look(path: Path) -> tuple[RunRow, ...] | None:
             rows = raw.execute("SELECT * FROM run ORDER BY id DESC LIMIT ?", (MOST,)).fetchall()
     except sqlite3.Error:
         return None
-    return tuple(run_row(_decoded(row)) for row in rows)
+    return tuple(run_from_row(_decode_row(row)) for row in rows)
 
 
-def _decoded(row: sqlite3.Row) -> SimpleNamespace:
+def _decode_row(row: sqlite3.Row) -> SimpleNamespace:
     values = dict(zip(row.keys(), row, strict=True))
     for name in _JSON:
         values[name] = None if values[name] is None else json.loads(values[name])
     for name in _TIMES:
-        values[name] = None if values[name] is None else _time(values[name])
+        values[name] = None if values[name] is None else _parse_time(values[name])
     values["batch"] = bool(values["batch"])
     return SimpleNamespace(**values)
 
 
-def _time(stored: str) -> datetime:
+def _parse_time(stored: str) -> datetime:
     return datetime.fromisoformat(stored).replace(tzinfo=UTC)

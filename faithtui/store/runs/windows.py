@@ -16,10 +16,10 @@ from faithtui.domain.ids import ItemId
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
 from faithtui.errors import StoreError
-from faithtui.store.runs.rollups import change_item, count_labels
+from faithtui.store.runs.rollups import change_item, count_claims_by_label
 from faithtui.store.schema.column_types import claim_digest, statement_digest, text_hash
 from faithtui.store.schema.json_columns import images_from_json, span_columns
-from faithtui.store.schema.statements import new_id
+from faithtui.store.schema.statements import insert_returning_id
 from faithtui.store.schema.tables import (
     claim,
     document,
@@ -72,7 +72,7 @@ def save_window(
         connection, row.conversation_id, [each.claim for each in assessment.verdicts]
     )
     truths = _find_or_make_truths(connection, item, row.conversation_id, assessment)
-    window_id = new_id(
+    window_id = insert_returning_id(
         connection,
         insert(window).values(
             run_item_id=item,
@@ -95,7 +95,11 @@ def save_window(
     change_item(
         connection,
         item,
-        {"checked": 0, **_count_windows(connection, item), **count_labels(connection, item)},
+        {
+            "checked": 0,
+            **_count_windows(connection, item),
+            **count_claims_by_label(connection, item),
+        },
     )
 
 
@@ -130,7 +134,7 @@ def _find_or_make_claims(
     missing = [key for key in dict.fromkeys(keys.values()) if key not in ids]
     if missing:
         of_documents = any(first[key].document is not None for key in missing)
-        documents = _documents(connection, conversation_id) if of_documents else {}
+        documents = _find_documents(connection, conversation_id) if of_documents else {}
         connection.execute(
             insert(claim),
             [
@@ -176,7 +180,7 @@ def _find_or_make_truths(
     truths = list(dict.fromkeys([*assessment.truths, *named]))
     if not truths:
         return {}
-    documents = _documents(connection, conversation_id)
+    documents = _find_documents(connection, conversation_id)
     named_documents = {each.document for each in truths if each.document is not None}
     hashes = {text: text_hash(text) for text in named_documents}
     keys: dict[Truth, TruthKey] = {
@@ -212,7 +216,7 @@ def _find_or_make_truths(
     return {each: ids[key] for each, key in keys.items()}
 
 
-def _documents(connection: Connection, conversation_id: int) -> dict[str, int]:
+def _find_documents(connection: Connection, conversation_id: int) -> dict[str, int]:
     """Find the documents of a conversation by the hash of what is shown of them.
 
     The bare text of a document with images stands for the first such document: a question that
@@ -230,7 +234,7 @@ def _documents(connection: Connection, conversation_id: int) -> dict[str, int]:
     ):
         if row.images:
             passage = Passage(row.text, images_from_json(row.images))
-            found.setdefault(text_hash(passage.shown), row.document_id)
+            found.setdefault(text_hash(passage.text_with_marks), row.document_id)
             by_text.setdefault(text_hash(row.text), row.document_id)
         else:
             found.setdefault(row.hash, row.document_id)
@@ -390,7 +394,11 @@ def remove_failed_windows(connection: Connection, item: int) -> None:
     change_item(
         connection,
         item,
-        {"checked": 0, **_count_windows(connection, item), **count_labels(connection, item)},
+        {
+            "checked": 0,
+            **_count_windows(connection, item),
+            **count_claims_by_label(connection, item),
+        },
     )
 
 

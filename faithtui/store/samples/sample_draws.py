@@ -11,11 +11,11 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError
 from faithtui.store.schema.tables import sample, sample_claim
 
-_SPREAD = (SampleKind.SAMPLE.value, SampleKind.SPOT_CHECK.value)
+_REPRESENTATIVE_KINDS = (SampleKind.SAMPLE.value, SampleKind.SPOT_CHECK.value)
 """Kinds that stand for the run: what is drawn of one's own labelled claims does not."""
 
 
-def sample_to_rest_on(
+def read_report_sample(
     connection: Connection, run_id: RunId, asked: SampleId | None, labelled: Collection[ClaimId]
 ) -> DrawnSample | None:
     """Read the sample that labels of a run rest on.
@@ -33,13 +33,13 @@ def sample_to_rest_on(
     Raises:
         StoreError: The sample asked for is not there, is of another run, or is a repeat.
     """
-    chosen = _most_labelled(connection, run_id, labelled) if asked is None else asked
+    chosen = _find_most_labelled(connection, run_id, labelled) if asked is None else asked
     if chosen is None:
         return None
     row = connection.execute(select(sample).where(sample.c.id == chosen)).one_or_none()
     if row is None or row.run_id != run_id:
         raise StoreError(f"run {run_id} has no sample {chosen}; choose one of its own, or none")
-    if row.kind not in _SPREAD:
+    if row.kind not in _REPRESENTATIVE_KINDS:
         raise StoreError(
             f"sample {chosen} is a {row.kind} of claims that were labelled before, so it does not "
             "stand for the run; choose one that was drawn from all of it"
@@ -66,7 +66,7 @@ def sample_to_rest_on(
     )
 
 
-def _most_labelled(
+def _find_most_labelled(
     connection: Connection, run_id: RunId, labelled: Collection[ClaimId]
 ) -> SampleId | None:
     if not labelled:
@@ -74,7 +74,7 @@ def _most_labelled(
     rows = connection.execute(
         select(sample_claim.c.sample_id, sample_claim.c.claim_id)
         .join(sample, sample.c.id == sample_claim.c.sample_id)
-        .where(sample.c.run_id == run_id, sample.c.kind.in_(_SPREAD))
+        .where(sample.c.run_id == run_id, sample.c.kind.in_(_REPRESENTATIVE_KINDS))
     )
     counts = Counter(sample_id for sample_id, claim_id in rows if claim_id in labelled)
     return max(counts, key=lambda each: (counts[each], each), default=None)

@@ -31,20 +31,20 @@ class SampleRow:
     size: int
     answered: int
     """Claims the person has given a verdict on, in this sample."""
-    later: int
+    skipped: int
     """Claims the person put off."""
     pace_s: float | None
     """Median of the seconds the person took per claim; None before there are any."""
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """Claims without a verdict of the person."""
         return self.size - self.answered
 
     @property
     def eta_s(self) -> float | None:
         """Seconds to the end at this pace; None when it is not known."""
-        return None if self.pace_s is None else self.pace_s * self.left
+        return None if self.pace_s is None else self.pace_s * self.remaining
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class SampleEntry:
     """Served with the judge's word in view."""
     answered: bool
     """The person has given a verdict on it in this sample."""
-    later: bool
+    skipped: bool
     """The person put it off."""
 
 
@@ -91,7 +91,7 @@ class StratumRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleReading:
+class SampleLabel:
     """What a person and the judge say about a claim of a sample."""
 
     claim: ClaimId

@@ -19,16 +19,22 @@ from faithtui.agreement.sampling.draw import (
     draw,
     enlarged,
 )
-from faithtui.domain.annotations import GIVING, Action, LabelAct, effective, standing_acts
+from faithtui.domain.annotations import (
+    VERDICT_ACTIONS,
+    Action,
+    LabelEvent,
+    drop_withdrawn,
+    replay_log,
+)
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError
-from faithtui.store.annotations.label_replay import acts_of
+from faithtui.store.annotations.label_replay import read_acts
 from faithtui.store.database import Database
-from faithtui.store.samples.sample_records import SampleEntry, SampleReading, SampleRow, StratumRow
-from faithtui.store.samples.sampling_frames import STRATA, frame_of
-from faithtui.store.schema.column_types import storable
+from faithtui.store.samples.sample_records import SampleEntry, SampleLabel, SampleRow, StratumRow
+from faithtui.store.samples.sampling_frames import STRATA, read_frame
+from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow
-from faithtui.store.schema.statements import new_id
+from faithtui.store.schema.statements import insert_returning_id
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -50,7 +56,7 @@ class Samples:
         self._database = database
         self._clock = clock
 
-    def frame(self, run_id: RunId, stratified_by: Sequence[str] = ()) -> Frame:
+    def read_frame(self, run_id: RunId, stratified_by: Sequence[str] = ()) -> Frame:
         """List every claim a run judged, each once, in the order of the run and of the text.
 
         Args:
@@ -65,18 +71,18 @@ class Samples:
             raise StoreError(
                 f"strata cannot be made of {unknown[0]!r}; expected {', '.join(STRATA)}"
             )
-        with self._database.reading() as connection:
-            return frame_of(connection, run_id, stratified_by)
+        with self._database.open_reader() as connection:
+            return read_frame(connection, run_id, stratified_by)
 
-    def own_labelled(self, run_id: RunId, reviewer: str) -> Frame:
+    def read_own_labelled_frame(self, run_id: RunId, reviewer: str) -> Frame:
         """List the claims of a run that a person has a counted verdict on, for blind repeats."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             mine = {
                 found.claim
-                for found in effective(_acts_in(connection, run_id, reviewer)).values()
-                if found.counts and found.action is not Action.IMPORTED
+                for found in replay_log(_read_run_acts(connection, run_id, reviewer)).values()
+                if found.is_counted and found.action is not Action.IMPORTED
             }
-            whole = frame_of(connection, run_id, ())
+            whole = read_frame(connection, run_id, ())
             return Frame((each.item, each.claim, "") for each in whole if each.claim in mine)
 
     def add(
@@ -100,10 +106,10 @@ class Samples:
             raise StoreError("nothing can be drawn: the run has judged nothing that fits")
         columns = {
             "uid": uuid4().hex,
-            "name": storable(name),
+            "name": make_storable(name),
             "kind": kind.value,
             "run_id": run_id,
-            "reviewer": storable(reviewer),
+            "reviewer": make_storable(reviewer),
             "design": plan.design.value,
             "stratified_by": list(stratified_by),
             "seed": plan.seed,
@@ -112,14 +118,16 @@ class Samples:
             "created_at": self._clock(),
         }
 
-        def write(connection: Connection) -> SampleId:
+        def insert_sample(connection: Connection) -> SampleId:
             number = SampleId(
-                new_id(connection, insert(sample).values(**columns, **_counts(drawn)))
+                insert_returning_id(
+                    connection, insert(sample).values(**columns, **_make_count_columns(drawn))
+                )
             )
             _add_claims(connection, number, drawn.claims, 0)
             return number
 
-        return self.row(self._database.write(write, durable=True), reviewer)
+        return self.row(self._database.write(insert_sample, durable=True), reviewer)
 
     def extend(self, sample_id: SampleId, reviewer: str, more: int) -> SampleRow:
         """Draw more with the same seed; what was served keeps its place, more comes after it.
@@ -138,7 +146,7 @@ class Samples:
         before = self.row(sample_id, reviewer)
         if before.kind is not SampleKind.SAMPLE:
             raise StoreError(f"a {before.kind} is not extended; draw a new sample")
-        frame = self.frame(before.run, before.stratified_by)
+        frame = self.read_frame(before.run, before.stratified_by)
         plan = Plan(before.design, before.seed, shown_share=before.shown_share)
         drawn = draw(frame, enlarged(plan, before.strata, more))
         if drawn.frame != before.frame or _populations(drawn.strata) != _populations(before.strata):
@@ -147,7 +155,7 @@ class Samples:
                 "draw a new sample"
             )
 
-        def write(connection: Connection) -> None:
+        def insert_more_claims(connection: Connection) -> None:
             known = set(
                 connection.execute(
                     select(sample_claim.c.claim_id).where(sample_claim.c.sample_id == sample_id)
@@ -174,10 +182,10 @@ class Samples:
             connection.execute(
                 update(sample)
                 .where(sample.c.id == sample_id)
-                .values(**_counts(drawn), closed_at=None, decision=None)
+                .values(**_make_count_columns(drawn), closed_at=None, decision=None)
             )
 
-        self._database.write(write, durable=True)
+        self._database.write(insert_more_claims, durable=True)
         return self.row(sample_id, reviewer)
 
     def close(self, sample_id: SampleId, decision: str | None) -> None:
@@ -199,12 +207,12 @@ class Samples:
             reviewer: Whose.
             run_id: Only of this run; None: of all.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             chosen = select(sample).order_by(sample.c.id.desc())
             if run_id is not None:
                 chosen = chosen.where(sample.c.run_id == run_id)
             return tuple(
-                _sample_row(connection, row, storable(reviewer))
+                _sample_from_row(connection, row, make_storable(reviewer))
                 for row in connection.execute(chosen).all()
             )
 
@@ -214,16 +222,16 @@ class Samples:
         Raises:
             StoreError: There is no such sample.
         """
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             found = connection.execute(select(sample).where(sample.c.id == sample_id)).one_or_none()
             if found is None:
                 raise StoreError(f"there is no sample {sample_id}")
-            return _sample_row(connection, found, storable(reviewer))
+            return _sample_from_row(connection, found, make_storable(reviewer))
 
     def entries(self, sample_id: SampleId, reviewer: str) -> tuple[SampleEntry, ...]:
         """List the claims of a sample in the order in which they are served."""
-        with self._database.reading() as connection:
-            stand, _ = _answers(connection, sample_id, storable(reviewer))
+        with self._database.open_reader() as connection:
+            stand, _ = _read_answers(connection, sample_id, make_storable(reviewer))
             rows = connection.execute(
                 select(sample_claim)
                 .where(sample_claim.c.sample_id == sample_id)
@@ -238,7 +246,7 @@ class Samples:
                     row.probability,
                     row.shown,
                     answered=stand.get(ClaimId(row.claim_id)) is True,
-                    later=stand.get(ClaimId(row.claim_id)) is False,
+                    skipped=stand.get(ClaimId(row.claim_id)) is False,
                 )
                 for row in rows
             )
@@ -257,20 +265,20 @@ class Samples:
             labelled[each.stratum] += each.answered
         return tuple(StratumRow(each, sizes[each.name], labelled[each.name]) for each in row.strata)
 
-    def readings(self, sample_id: SampleId, reviewer: str) -> tuple[SampleReading, ...]:
+    def read_labels(self, sample_id: SampleId, reviewer: str) -> tuple[SampleLabel, ...]:
         """Read what a person said in a sample beside what the judge said, in the drawn order.
 
         Of a repeat, what was said this time.
         """
-        reviewer = storable(reviewer)
-        with self._database.reading() as connection:
+        reviewer = make_storable(reviewer)
+        with self._database.open_reader() as connection:
             said = {
                 act.claim: act
-                for act in standing_acts(_acts_on(connection, sample_id, reviewer))
-                if _answers_in(act, sample_id)
+                for act in drop_withdrawn(_read_sample_acts(connection, sample_id, reviewer))
+                if _is_answer_in(act, sample_id)
             }
             return tuple(
-                SampleReading(
+                SampleLabel(
                     ClaimId(row.claim_id),
                     row.group,
                     row.stratum,
@@ -300,7 +308,7 @@ class Samples:
             )
 
 
-def _counts(drawn: Draw) -> dict[str, object]:
+def _make_count_columns(drawn: Draw) -> dict[str, object]:
     return {
         "frame": drawn.frame,
         "strata": [
@@ -336,8 +344,8 @@ def _add_claims(
         )
 
 
-def _sample_row(connection: Connection, row: AnyRow, reviewer: str) -> SampleRow:
-    stand, seconds = _answers(connection, SampleId(row.id), reviewer)
+def _sample_from_row(connection: Connection, row: AnyRow, reviewer: str) -> SampleRow:
+    stand, seconds = _read_answers(connection, SampleId(row.id), reviewer)
     size = connection.execute(
         select(func.count()).select_from(sample_claim).where(sample_claim.c.sample_id == row.id)
     ).scalar_one()
@@ -362,12 +370,12 @@ def _sample_row(connection: Connection, row: AnyRow, reviewer: str) -> SampleRow
         decision=row.decision,
         size=size,
         answered=sum(stand.values()),
-        later=sum(not each for each in stand.values()),
+        skipped=sum(not each for each in stand.values()),
         pace_s=median(seconds) if seconds else None,
     )
 
 
-def _answers(
+def _read_answers(
     connection: Connection, sample_id: SampleId, reviewer: str
 ) -> tuple[dict[ClaimId, bool], list[float]]:
     """Say what a person did in a sample.
@@ -377,8 +385,8 @@ def _answers(
     """
     stand = {
         act.claim: act.verdict is not None
-        for act in standing_acts(_acts_on(connection, sample_id, reviewer))
-        if _answers_in(act, sample_id)
+        for act in drop_withdrawn(_read_sample_acts(connection, sample_id, reviewer))
+        if _is_answer_in(act, sample_id)
     }
     seconds = connection.execute(
         select(human_label.c.seconds).where(
@@ -391,9 +399,11 @@ def _answers(
     return stand, list(seconds)
 
 
-def _acts_on(connection: Connection, sample_id: SampleId, reviewer: str) -> list[LabelAct]:
+def _read_sample_acts(
+    connection: Connection, sample_id: SampleId, reviewer: str
+) -> list[LabelEvent]:
     """Read a person's acts on the claims of a sample, made in it or not."""
-    return acts_of(
+    return read_acts(
         connection,
         (human_label.c.reviewer == reviewer)
         & human_label.c.claim_id.in_(
@@ -402,15 +412,17 @@ def _acts_on(connection: Connection, sample_id: SampleId, reviewer: str) -> list
     )
 
 
-def _answers_in(act: LabelAct, sample_id: SampleId) -> bool:
+def _is_answer_in(act: LabelEvent, sample_id: SampleId) -> bool:
     """Whether an act answers, or puts off, what a sample asks."""
-    return act.sample == sample_id and (act.action in GIVING or act.action is Action.REPEATED)
+    return act.sample == sample_id and (
+        act.action in VERDICT_ACTIONS or act.action is Action.REPEATED
+    )
 
 
-def _acts_in(connection: Connection, run_id: RunId, reviewer: str) -> list[LabelAct]:
-    return acts_of(
+def _read_run_acts(connection: Connection, run_id: RunId, reviewer: str) -> list[LabelEvent]:
+    return read_acts(
         connection,
-        (human_label.c.reviewer == storable(reviewer))
+        (human_label.c.reviewer == make_storable(reviewer))
         & claim.c.conversation_id.in_(
             select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
         ),

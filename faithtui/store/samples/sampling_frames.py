@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select
 
 from faithtui.agreement.sampling.draw import Frame
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.tables import claim, conversation, run, run_item, verdict
 
 STRATA = ("verdict", "turn", "model", "disagreement", "flip")
@@ -26,7 +26,7 @@ _NO_VERDICT = "without a verdict"
 T = TypeVar("T", bound=Hashable)
 
 
-class Columns(NamedTuple):
+class FrameColumns(NamedTuple):
     """Rows of a frame, as columns."""
 
     items: tuple[ItemId, ...]
@@ -35,13 +35,13 @@ class Columns(NamedTuple):
     turns: tuple[int, ...]
 
 
-Value = Callable[[Columns], Sequence[str]]
+ValueReader = Callable[[FrameColumns], Sequence[str]]
 """Gives the value of one thing that strata are made of, of each row."""
 
 
-def frame_of(connection: Connection, run_id: RunId, stratified_by: Sequence[str]) -> Frame:
+def read_frame(connection: Connection, run_id: RunId, stratified_by: Sequence[str]) -> Frame:
     """Read the frame of a run; see `Samples.frame`."""
-    strata_of = _strata(connection, run_id, stratified_by)
+    strata_of = _make_strata_namer(connection, run_id, stratified_by)
     rows = connection.execute(
         select(verdict.c.run_item_id, verdict.c.claim_id, verdict.c.label, claim.c.turn)
         .join(run_item, run_item.c.id == verdict.c.run_item_id)
@@ -50,23 +50,23 @@ def frame_of(connection: Connection, run_id: RunId, stratified_by: Sequence[str]
         .order_by(run_item.c.number, claim.c.turn, verdict.c.position, claim.c.id)
     )
 
-    def parts() -> Iterator[tuple[tuple[ItemId, ...], tuple[ClaimId, ...], Sequence[str]]]:
+    def read_parts() -> Iterator[tuple[tuple[ItemId, ...], tuple[ClaimId, ...], Sequence[str]]]:
         for part in rows.partitions(_AT_ONCE):
             # Column by column: a million rows are too many to call a function for each.
-            columns = Columns(*zip(*part, strict=True))
+            columns = FrameColumns(*zip(*part, strict=True))
             yield columns.items, columns.claims, strata_of(columns)
 
-    return Frame.of_columns(parts())
+    return Frame.of_columns(read_parts())
 
 
-def _strata(
+def _make_strata_namer(
     connection: Connection, run_id: RunId, stratified_by: Sequence[str]
-) -> Callable[[Columns], Sequence[str]]:
+) -> Callable[[FrameColumns], Sequence[str]]:
     """Read what is needed to name the strata of rows."""
-    values = [_value(connection, run_id, name) for name in stratified_by]
+    values = [_make_value_reader(connection, run_id, name) for name in stratified_by]
     names: dict[tuple[str, ...], str] = {}
 
-    def strata(columns: Columns) -> Sequence[str]:
+    def name_strata(columns: FrameColumns) -> Sequence[str]:
         if not values:
             return [""] * len(columns.claims)
         found = list(zip(*(value(columns) for value in values), strict=True))
@@ -74,49 +74,53 @@ def _strata(
             names[each] = " · ".join(each)
         return [names[each] for each in found]
 
-    return strata
+    return name_strata
 
 
-def _value(connection: Connection, run_id: RunId, name: str) -> Value:
+def _make_value_reader(connection: Connection, run_id: RunId, name: str) -> ValueReader:
     """Read what is needed to tell the values of one of `STRATA`."""
     match name:
         case "verdict":
-            return lambda rows: _each(rows.labels, lambda label: f"judge {label or _NO_VERDICT}")
+            return lambda rows: _name_values(
+                rows.labels, lambda label: f"judge {label or _NO_VERDICT}"
+            )
         case "turn":
-            return lambda rows: _each(rows.turns, lambda turn: _band(turn // 2 + 1))
+            return lambda rows: _name_values(
+                rows.turns, lambda turn: _name_turn_band(turn // 2 + 1)
+            )
         case "model":
-            models = _models(connection, run_id)
+            models = _read_models(connection, run_id)
             return lambda rows: [models[item] for item in rows.items]
         case "disagreement":
-            others = _other_labels(connection, run_id)
+            others = _read_other_labels(connection, run_id)
             return lambda rows: [
-                _stand(label, others.get(claim_id))
+                _name_judge_agreement(label, others.get(claim_id))
                 for claim_id, label in zip(rows.claims, rows.labels, strict=True)
             ]
         case _:
-            flipped = _flipped(connection, run_id)
+            flipped = _find_flipped_claims(connection, run_id)
             return lambda rows: [
                 "word changed" if each in flipped else "word steady" for each in rows.claims
             ]
 
 
-def _each(values: Sequence[T], named: Callable[[T], str]) -> list[str]:
+def _name_values(values: Sequence[T], named: Callable[[T], str]) -> list[str]:
     """Name values of which there are few different ones."""
     names = {value: named(value) for value in set(values)}
     return [names[value] for value in values]
 
 
-def _band(interaction: int) -> str:
+def _name_turn_band(interaction: int) -> str:
     return next((words for last, words in _TURNS if interaction <= last), "turns 6+")
 
 
-def _stand(label: str | None, others: set[str | None] | None) -> str:
+def _name_judge_agreement(label: str | None, others: set[str | None] | None) -> str:
     if not others:
         return "one judge"
     return "judges agree" if others == {label} else "judges differ"
 
 
-def _models(connection: Connection, run_id: RunId) -> Mapping[int, str]:
+def _read_models(connection: Connection, run_id: RunId) -> Mapping[int, str]:
     """Read which model wrote the answers of each conversation of a run."""
     found: dict[int, str] = {}
     for row in connection.execute(
@@ -125,11 +129,13 @@ def _models(connection: Connection, run_id: RunId) -> Mapping[int, str]:
         .where(run_item.c.run_id == run_id)
     ):
         model = row.details.get("model")
-        found[row.id] = storable(model) if isinstance(model, str) and model else "model unknown"
+        found[row.id] = (
+            make_storable(model) if isinstance(model, str) and model else "model unknown"
+        )
     return found
 
 
-def _flipped(connection: Connection, run_id: RunId) -> set[int]:
+def _find_flipped_claims(connection: Connection, run_id: RunId) -> set[int]:
     """Find the claims on which the judge's word differs between windows."""
     return set(
         connection.execute(
@@ -142,7 +148,7 @@ def _flipped(connection: Connection, run_id: RunId) -> set[int]:
     )
 
 
-def _other_labels(connection: Connection, run_id: RunId) -> Mapping[int, set[str | None]]:
+def _read_other_labels(connection: Connection, run_id: RunId) -> Mapping[int, set[str | None]]:
     """Read what the judges of other runs of the same metric say of the claims of a run."""
     metric = select(run.c.metric).where(run.c.id == run_id).scalar_subquery()
     found: dict[int, set[str | None]] = defaultdict(set)

@@ -11,7 +11,7 @@ from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.tables import conversation, split_rule, test_opening
 
@@ -20,7 +20,7 @@ _ONLY = 1
 
 
 @dataclass(frozen=True, slots=True)
-class MadeSplit:
+class StoredSplit:
     """The rule of a store."""
 
     rule: SplitRule
@@ -55,12 +55,12 @@ class Splits:
         self._database = database
         self._clock = clock
 
-    def made(self) -> MadeSplit | None:
+    def read_split(self) -> StoredSplit | None:
         """Give the rule; None while there is none."""
-        with self._database.reading() as connection:
-            return _made(connection)
+        with self._database.open_reader() as connection:
+            return _read_split(connection)
 
-    def make(self, rule: SplitRule, made_by: str) -> MadeSplit:
+    def make(self, rule: SplitRule, made_by: str) -> StoredSplit:
         """Split the conversations, those that will be imported included, once and for all.
 
         The same rule again changes nothing.
@@ -74,15 +74,15 @@ class Splits:
             "train": rule.train,
             "dev": rule.dev,
             "test": rule.test,
-            "made_by": storable(made_by),
+            "made_by": make_storable(made_by),
             "created_at": self._clock(),
         }
 
-        def make(connection: Connection) -> MadeSplit:
-            stands = _made(connection)
+        def insert_rule(connection: Connection) -> StoredSplit:
+            stands = _read_split(connection)
             if stands is None:
                 connection.execute(insert(split_rule).values(row))
-                stands = _made(connection)
+                stands = _read_split(connection)
                 assert stands is not None
             if stands.rule != rule:
                 shares = ",".join(map(str, stands.rule.shares))
@@ -93,30 +93,30 @@ class Splits:
                 )
             return stands
 
-        return self._database.write(make, durable=True)
+        return self._database.write(insert_rule, durable=True)
 
-    def of_conversations(self) -> Mapping[ConversationId, Split]:
+    def map_conversations_to_splits(self) -> Mapping[ConversationId, Split]:
         """Name the part of every conversation; nothing while there is no rule."""
-        with self._database.reading() as connection:
-            made = _made(connection)
+        with self._database.open_reader() as connection:
+            made = _read_split(connection)
             if made is None:
                 return {}
             rows = connection.execute(select(conversation.c.id, conversation.c.group))
-            return {ConversationId(row.id): made.rule.split_of(row.group) for row in rows}
+            return {ConversationId(row.id): made.rule.find_split(row.group) for row in rows}
 
     def counts(self, rule: SplitRule) -> dict[Split, SplitCount]:
         """Count what a rule puts, or would put, into each part."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             groups = connection.execute(select(conversation.c.group)).scalars()
             conversations = Counter(groups)
         by_split: dict[Split, list[int]] = {split: [] for split in SPLITS}
         for group, number in conversations.items():
-            by_split[rule.split_of(group)].append(number)
+            by_split[rule.find_split(group)].append(number)
         return {split: SplitCount(sum(each), len(each)) for split, each in by_split.items()}
 
     def openings(self) -> tuple[TestOpening, ...]:
         """List who looked at figures of the test part, the first one first."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(select(test_opening).order_by(test_opening.c.id))
             return tuple(
                 TestOpening(row.command, tuple(map(RunId, row.runs)), row.opened_by, row.created_at)
@@ -132,7 +132,7 @@ class Splits:
         row = {
             "command": command,
             "runs": list(runs),
-            "opened_by": storable(opened_by),
+            "opened_by": make_storable(opened_by),
             "created_at": self._clock(),
         }
         self._database.write(
@@ -141,8 +141,10 @@ class Splits:
         return len(self.openings())
 
 
-def _made(connection: Connection) -> MadeSplit | None:
+def _read_split(connection: Connection) -> StoredSplit | None:
     row: AnyRow | None = connection.execute(select(split_rule)).one_or_none()
     if row is None:
         return None
-    return MadeSplit(SplitRule(row.seed, row.train, row.dev, row.test), row.made_by, row.created_at)
+    return StoredSplit(
+        SplitRule(row.seed, row.train, row.dev, row.test), row.made_by, row.created_at
+    )

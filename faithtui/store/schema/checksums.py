@@ -17,7 +17,7 @@ from sqlalchemy.engine.default import DefaultExecutionContext
 
 from faithtui.errors import StoreError
 
-CHECKED: Final[Mapping[str, Sequence[str]]] = {
+CHECKED_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "human_label": (
         "uid",
         "claim_id",
@@ -57,7 +57,7 @@ them."""
 MOST_NAMED: Final = 10
 """Changed rows of a table that are named; of more the number is told."""
 
-_MEANING: Final = {
+_ROW_DESCRIPTIONS: Final = {
     "human_label": ("label", "SELECT 'of ' || reviewer || ' on claim ' || claim_id"),
     "judge_call": ("reply", "SELECT 'to a question of step ' || step"),
     "verdict": ("verdict", "SELECT 'on claim ' || claim_id || ' in window ' || window_id"),
@@ -75,13 +75,13 @@ def row_checksum(*values: object) -> int:
     return zlib.crc32(text.encode("ascii"))
 
 
-def checksum_of(table: str) -> Callable[[DefaultExecutionContext], int]:
+def make_checksum_default(table: str) -> Callable[[DefaultExecutionContext], int]:
     """Give the default of the column `checksum`: computed from the row that is inserted."""
-    names = CHECKED[table]
+    names = CHECKED_COLUMNS[table]
 
     def compute(context: DefaultExecutionContext) -> int:
         row = context.get_current_parameters()  # type: ignore[no-untyped-call]
-        stored = _processors(context.compiled.statement.table, context.dialect)  # type: ignore[union-attr]  # only ever inserts
+        stored = _make_processors(context.compiled.statement.table, context.dialect)  # type: ignore[union-attr]  # only ever inserts
         return row_checksum(*(stored[name](row.get(name)) for name in names))
 
     return compute
@@ -100,7 +100,7 @@ def refuse_changed_labels(connection: Connection) -> None:
 
 
 def find_changed_rows(
-    connection: Connection, tables: Sequence[str] = tuple(CHECKED)
+    connection: Connection, tables: Sequence[str] = tuple(CHECKED_COLUMNS)
 ) -> Iterator[str]:
     """Name the rows that are not what was written, one sentence each."""
     raw = connection.connection.driver_connection
@@ -109,7 +109,7 @@ def find_changed_rows(
 
 
 def find_changed_rows_in(
-    raw: sqlite3.Connection, tables: Sequence[str] = tuple(CHECKED)
+    raw: sqlite3.Connection, tables: Sequence[str] = tuple(CHECKED_COLUMNS)
 ) -> Iterator[str]:
     """Do the same by a connection of the driver."""
     before = raw.text_factory
@@ -123,8 +123,8 @@ def find_changed_rows_in(
 
 
 def _find_changed_in_table(raw: sqlite3.Connection, table: str) -> Iterator[str]:
-    noun, about = _MEANING[table]
-    rows = raw.execute(f"SELECT rowid, checksum, {', '.join(CHECKED[table])} FROM {table}")
+    noun, about = _ROW_DESCRIPTIONS[table]
+    rows = raw.execute(f"SELECT rowid, checksum, {', '.join(CHECKED_COLUMNS[table])} FROM {table}")
     changed = [row_id for row_id, known, *values in rows if known != row_checksum(*values)]
     for row_id in changed[:MOST_NAMED]:
         (words,) = raw.execute(f"{about} FROM {table} WHERE rowid = ?", (row_id,)).fetchone()
@@ -134,20 +134,20 @@ def _find_changed_in_table(raw: sqlite3.Connection, table: str) -> Iterator[str]
 
 
 @cache
-def _processors(table: Table, dialect: Dialect) -> Mapping[str, Callable[[Any], Any]]:
+def _make_processors(table: Table, dialect: Dialect) -> Mapping[str, Callable[[Any], Any]]:
     """Give, by column, what makes a value what SQLite will have."""
-    return {name: _processor(table, name, dialect) for name in CHECKED[table.name]}
+    return {name: _make_processor(table, name, dialect) for name in CHECKED_COLUMNS[table.name]}
 
 
-def _processor(table: Table, name: str, dialect: Dialect) -> Callable[[Any], Any]:
+def _make_processor(table: Table, name: str, dialect: Dialect) -> Callable[[Any], Any]:
     kind = table.c[name].type
     process = kind.dialect_impl(dialect).bind_processor(dialect)
 
-    def store(value: Any) -> Any:
+    def convert_value(value: Any) -> Any:
         processed = value if process is None else process(value)
         if not isinstance(kind, Float) or processed is None:
             return processed
         # SQLite has no -0.0, and NULL for what is no number.
         return None if math.isnan(processed) else float(processed) + 0.0
 
-    return store
+    return convert_value

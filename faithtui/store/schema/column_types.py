@@ -13,34 +13,36 @@ from functools import lru_cache
 from sqlalchemy import Dialect, Text
 from sqlalchemy.types import TypeDecorator
 
-from faithtui.domain.conversation import Passage, normalised
+from faithtui.domain.conversation import Passage, normalise_text
 
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def storable(text: str) -> str:
+def make_storable(text: str) -> str:
     """Replace each lone surrogate and each NUL by U+FFFD; equal length, idempotent."""
     if text.isascii() and "\x00" not in text:
         return text
     return _NOT_STORABLE.sub("\ufffd", text)
 
 
-def storable_json(value: object) -> object:
+def make_json_storable(value: object) -> object:
     """Do the same to every text inside a JSON value, keys included. Tuples become lists."""
     match value:
         case str():
-            return storable(value)
+            return make_storable(value)
         case dict():
-            return {storable(str(key)): storable_json(part) for key, part in value.items()}
+            return {
+                make_storable(str(key)): make_json_storable(part) for key, part in value.items()
+            }
         case list() | tuple():
-            return [storable_json(part) for part in value]
+            return [make_json_storable(part) for part in value]
         case _:
             return value
 
 
 def text_hash(text: str) -> str:
     """Give equal texts, as stored, the same 64 hexadecimal digits."""
-    return hashlib.sha256(storable(text).encode("utf-8")).hexdigest()
+    return hashlib.sha256(make_storable(text).encode("utf-8")).hexdigest()
 
 
 def passage_hash(passage: Passage) -> str:
@@ -55,7 +57,7 @@ def passage_hash(passage: Passage) -> str:
 @lru_cache(maxsize=1 << 14)
 def claim_digest(text: str) -> str:
     """Give claims that differ only in what `normalised` folds the same 64 hexadecimal digits."""
-    return text_hash(normalised(storable(text)))
+    return text_hash(normalise_text(make_storable(text)))
 
 
 def statement_digest(document: str, text: str) -> str:
@@ -68,7 +70,7 @@ def statement_digest(document: str, text: str) -> str:
     Returns:
         64 hexadecimal digits; equal statements of different documents have different ones.
     """
-    return text_hash(text_hash(document) + normalised(storable(text)))
+    return text_hash(text_hash(document) + normalise_text(make_storable(text)))
 
 
 class StoredText(TypeDecorator[str]):
@@ -79,10 +81,10 @@ class StoredText(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Make it storable."""
-        return None if value is None else storable(value)
+        return None if value is None else make_storable(value)
 
 
-def imported_label_uid(parts: Sequence[str | None]) -> str:
+def make_imported_label_uid(parts: Sequence[str | None]) -> str:
     """Name an imported label by what it says: the same file gives the same names in every store.
 
     Args:

@@ -23,12 +23,12 @@ _UNIT = 1_000_000_000_000
 """Scores are summed in units of 1e-12."""
 
 
-def score_units(score: float | None) -> int:
+def score_to_units(score: float | None) -> int:
     """Turn a score into whole units, so that sums stay exact; 0 for none."""
     return 0 if score is None else round(score * _UNIT)
 
 
-def mean_of_units(total: int, count: int) -> float | None:
+def mean_from_units(total: int, count: int) -> float | None:
     """Turn a sum of units into a mean; None of nothing."""
     return total / _UNIT / count if count else None
 
@@ -74,13 +74,13 @@ def score_set_to_json(scores: ScoreSet) -> dict[str, object]:
 def score_set_from_json(stored: Mapping[str, Any]) -> ScoreSet:
     """Read three scores."""
     return ScoreSet(
-        windowed=_score(stored["windowed"]),
-        per_interaction=_score(stored["per_interaction"]),
-        pooled=_score(stored["pooled"]),
+        windowed=_score_from_json(stored["windowed"]),
+        per_interaction=_score_from_json(stored["per_interaction"]),
+        pooled=_score_from_json(stored["pooled"]),
     )
 
 
-def _score(stored: Mapping[str, Any]) -> Score:
+def _score_from_json(stored: Mapping[str, Any]) -> Score:
     left_out = {name: stored.get(name, 0) for name in _LEFT_OUT}
     return Score(stored["value"], ScoreState(stored["state"]), stored["reason"], **left_out)
 

@@ -7,12 +7,12 @@ from sqlalchemy import BigInteger, PrimaryKeyConstraint
 from sqlmodel import Field
 from sqlmodel.sql.sqltypes import UTCDateTime
 
-from faithtui.store.schema.checksums import checksum_of
+from faithtui.store.schema.checksums import make_checksum_default
 from faithtui.store.schema.column_types import StoredText
-from faithtui.store.schema.metadata import Stored, table_of
+from faithtui.store.schema.metadata import StoreTable, get_table
 
 
-class JudgeCallTable(Stored, table=True):
+class JudgeCallTable(StoreTable, table=True):
     """One reply of a judge, written the moment it arrived."""
 
     __tablename__: ClassVar[str] = "judge_call"
@@ -53,12 +53,12 @@ class JudgeCallTable(Stored, table=True):
     batch_uid: str | None = Field(sa_type=StoredText)
     """The batch it came in."""
     checksum: int | None = Field(
-        sa_type=BigInteger, sa_column_kwargs={"default": checksum_of("judge_call")}
+        sa_type=BigInteger, sa_column_kwargs={"default": make_checksum_default("judge_call")}
     )
     """Of the row as it was written; see `checksums`."""
 
 
-class JudgeMemoryTable(Stored, table=True):
+class JudgeMemoryTable(StoreTable, table=True):
     """What was found out about a judge."""
 
     __tablename__: ClassVar[str] = "judge_memory"
@@ -69,7 +69,7 @@ class JudgeMemoryTable(Stored, table=True):
     updated_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class WorkerTable(Stored, table=True):
+class WorkerTable(StoreTable, table=True):
     """A process that asks, or works on a run. It is alive as long as it counts."""
 
     __tablename__: ClassVar[str] = "worker"
@@ -88,7 +88,7 @@ class WorkerTable(Stored, table=True):
     """When it counted last. Only read for a process of another machine, which cannot be asked."""
 
 
-class LeaseTable(Stored, table=True):
+class LeaseTable(StoreTable, table=True):
     """A question in the air: nobody else asks it while the worker lives."""
 
     __tablename__: ClassVar[str] = "lease"
@@ -97,7 +97,7 @@ class LeaseTable(Stored, table=True):
     worker: str = Field(sa_type=StoredText, index=True)
 
 
-class BatchTable(Stored, table=True):
+class BatchTable(StoreTable, table=True):
     """Questions that were handed to a provider together, to be answered within a day."""
 
     __tablename__: ClassVar[str] = "batch"
@@ -115,7 +115,7 @@ class BatchTable(Stored, table=True):
     ended_at: datetime | None = Field(sa_type=UTCDateTime)
 
 
-class BatchRequestTable(Stored, table=True):
+class BatchRequestTable(StoreTable, table=True):
     """One question of a batch."""
 
     __tablename__: ClassVar[str] = "batch_request"
@@ -145,7 +145,7 @@ class BatchRequestTable(Stored, table=True):
     reason: str | None = Field(sa_type=StoredText)
 
 
-class FreshVerdictTable(Stored, table=True):
+class FreshVerdictTable(StoreTable, table=True):
     """A verdict that was asked for again on purpose, beside the run. Only ever appended."""
 
     __tablename__: ClassVar[str] = "fresh_verdict"
@@ -163,7 +163,7 @@ class FreshVerdictTable(Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class RecalibrationTable(Stored, table=True):
+class RecalibrationTable(StoreTable, table=True):
     """How people's labels moved a judge's probabilities; the last one not withdrawn counts."""
 
     __tablename__: ClassVar[str] = "recalibration"
@@ -184,11 +184,11 @@ class RecalibrationTable(Stored, table=True):
     withdrawn_at: datetime | None = Field(sa_type=UTCDateTime)
 
 
-judge_call = table_of(JudgeCallTable)
-judge_memory = table_of(JudgeMemoryTable)
-worker = table_of(WorkerTable)
-lease = table_of(LeaseTable)
-batch = table_of(BatchTable)
-batch_request = table_of(BatchRequestTable)
-fresh_verdict = table_of(FreshVerdictTable)
-recalibration = table_of(RecalibrationTable)
+judge_call = get_table(JudgeCallTable)
+judge_memory = get_table(JudgeMemoryTable)
+worker = get_table(WorkerTable)
+lease = get_table(LeaseTable)
+batch = get_table(BatchTable)
+batch_request = get_table(BatchRequestTable)
+fresh_verdict = get_table(FreshVerdictTable)
+recalibration = get_table(RecalibrationTable)

@@ -20,13 +20,13 @@ _registry = registry(
 JSON_OR_NULL = JSON(none_as_null=True)
 
 
-class Stored(SQLModel, registry=_registry):
+class StoreTable(SQLModel, registry=_registry):
     """Base of all tables."""
 
 
 METADATA: MetaData = _registry.metadata
 
 
-def table_of(model: type[Stored]) -> Table:
+def get_table(model: type[StoreTable]) -> Table:
     """Give the table of a model."""
     return METADATA.tables[str(model.__tablename__)]

@@ -6,13 +6,13 @@ from faithtui.store.database import Database
 from faithtui.store.schema.metadata import METADATA
 
 
-def census(database: Database) -> dict[str, int]:
+def count_rows(database: Database) -> dict[str, int]:
     """Count the rows of every table, by name.
 
     Raises:
         StoreError: The store cannot be read.
     """
-    with database.reading() as connection:
+    with database.open_reader() as connection:
         return {
             name: connection.execute(select(func.count()).select_from(table)).scalar_one()
             for name, table in sorted(METADATA.tables.items())

@@ -15,7 +15,7 @@ _CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class DriverStatement:
     """A statement as the driver takes it."""
 
     text: str
@@ -26,7 +26,7 @@ class Compiled:
 
 
 @lru_cache(maxsize=16)
-def compiled_for_driver(statement: Select[Any]) -> Compiled:
+def compile_for_driver(statement: Select[Any]) -> DriverStatement:
     """Compile a statement once, for the driver itself."""
     dialect = SQLiteDialect(paramstyle="named")
     compiled = statement.compile(dialect=dialect)
@@ -34,26 +34,26 @@ def compiled_for_driver(statement: Select[Any]) -> Compiled:
         column.type.dialect_impl(dialect).result_processor(dialect, None)
         for column in statement.selected_columns
     )
-    return Compiled(str(compiled), compiled.params, tuple(readers))
+    return DriverStatement(str(compiled), compiled.params, tuple(readers))
 
 
-def chunks(values: Sequence[V]) -> Iterator[Sequence[V]]:
+def split_into_chunks(values: Sequence[V]) -> Iterator[Sequence[V]]:
     """Cut what goes into an `IN (…)`, because the number of values in a statement is limited."""
     for start in range(0, len(values), _CHUNK):
         yield values[start : start + _CHUNK]
 
 
-def row_by_row(key: ColumnElement[int]) -> ColumnElement[int]:
+def avoid_index(key: ColumnElement[int]) -> ColumnElement[int]:
     """Compare a key with each row that is found otherwise, and find none by it.
 
-    For statements that name some rows, as `chunks` does, and want those of one run. SQLite keeps no
-    statistics here and takes a run for less than a few hundred rows, so it would go through all of
-    the run for each chunk.
+    For statements that name some rows, as `split_into_chunks` does, and want those of one run.
+    SQLite keeps no statistics here and takes a run for less than a few hundred rows, so it would
+    go through all of the run for each chunk.
     """
     return key + 0
 
 
-def new_id(connection: Connection, statement: Insert) -> int:
+def insert_returning_id(connection: Connection, statement: Insert) -> int:
     """Insert one row and give its id."""
     key = connection.execute(statement).inserted_primary_key
     assert key is not None

@@ -21,12 +21,12 @@ from sqlalchemy import (
 from sqlmodel import Field
 from sqlmodel.sql.sqltypes import UTCDateTime
 
-from faithtui.store.schema.checksums import checksum_of
+from faithtui.store.schema.checksums import make_checksum_default
 from faithtui.store.schema.column_types import StoredText
-from faithtui.store.schema.metadata import JSON_OR_NULL, Stored, table_of
+from faithtui.store.schema.metadata import JSON_OR_NULL, StoreTable, get_table
 
 
-class ConversationTable(Stored, table=True):
+class ConversationTable(StoreTable, table=True):
     """An imported conversation; `source` and `key` are its identity."""
 
     __tablename__: ClassVar[str] = "conversation"
@@ -47,7 +47,7 @@ class ConversationTable(Stored, table=True):
     imported_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class TurnTable(Stored, table=True):
+class TurnTable(StoreTable, table=True):
     """One message of a conversation."""
 
     __tablename__: ClassVar[str] = "turn"
@@ -63,7 +63,7 @@ class TurnTable(Stored, table=True):
     """Its images in order: `sha256`, `media_type` and `url` of each."""
 
 
-class DocumentTable(Stored, table=True):
+class DocumentTable(StoreTable, table=True):
     """A text that was retrieved, with its images; kept once however often it was."""
 
     __tablename__: ClassVar[str] = "document"
@@ -75,7 +75,7 @@ class DocumentTable(Stored, table=True):
     text: str = Field(sa_type=StoredText)
 
 
-class TurnDocumentTable(Stored, table=True):
+class TurnDocumentTable(StoreTable, table=True):
     """A document in the context of a turn."""
 
     __tablename__: ClassVar[str] = "turn_document"
@@ -96,7 +96,7 @@ class TurnDocumentTable(Stored, table=True):
     """Its images in order, as those of a turn."""
 
 
-class ImageTable(Stored, table=True):
+class ImageTable(StoreTable, table=True):
     """An image of a turn or of a document, kept once however often it occurs."""
 
     __tablename__: ClassVar[str] = "image"
@@ -113,7 +113,7 @@ class ImageTable(Stored, table=True):
     """Of the data, in bytes."""
 
 
-class RunTable(Stored, table=True):
+class RunTable(StoreTable, table=True):
     """A metric and a judge over a selection, with counters so that lists never add up verdicts."""
 
     __tablename__: ClassVar[str] = "run"
@@ -209,7 +209,7 @@ class RunTable(Stored, table=True):
     """Of these, the ones that repeat a prompt."""
 
 
-class RunItemTable(Stored, table=True):
+class RunItemTable(StoreTable, table=True):
     """One conversation of a run: queue, resume point and what lists show."""
 
     __tablename__: ClassVar[str] = "run_item"
@@ -279,7 +279,7 @@ class RunItemTable(Stored, table=True):
     """Of these, the ones that repeat a prompt."""
 
 
-class ClaimTable(Stored, table=True):
+class ClaimTable(StoreTable, table=True):
     """One unique thing a person can label. Shared by runs."""
 
     __tablename__: ClassVar[str] = "claim"
@@ -303,7 +303,7 @@ class ClaimTable(Stored, table=True):
     """The document a statement belongs to; None for the other kinds."""
 
 
-class TruthTable(Stored, table=True):
+class TruthTable(StoreTable, table=True):
     """A fact a judge drew from one document, in one conversation of a run."""
 
     __tablename__: ClassVar[str] = "truth"
@@ -320,7 +320,7 @@ class TruthTable(Stored, table=True):
     span_end: int | None
 
 
-class WindowTable(Stored, table=True):
+class WindowTable(StoreTable, table=True):
     """A window of a conversation of a run, judged or failed."""
 
     __tablename__: ClassVar[str] = "window"
@@ -343,7 +343,7 @@ class WindowTable(Stored, table=True):
     judged_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class VerdictTable(Stored, table=True):
+class VerdictTable(StoreTable, table=True):
     """The judge's label of a claim in a window. Never edited."""
 
     __tablename__: ClassVar[str] = "verdict"
@@ -371,12 +371,12 @@ class VerdictTable(Stored, table=True):
     is_home: bool
     """The first verdict of the claim in the first window that holds it."""
     checksum: int | None = Field(
-        sa_type=BigInteger, sa_column_kwargs={"default": checksum_of("verdict")}
+        sa_type=BigInteger, sa_column_kwargs={"default": make_checksum_default("verdict")}
     )
     """Of the row as it was written; see `checksums`."""
 
 
-class EvidenceTable(Stored, table=True):
+class EvidenceTable(StoreTable, table=True):
     """A truth the judge named for a claim, in one conversation of a run."""
 
     __tablename__: ClassVar[str] = "evidence"
@@ -388,7 +388,7 @@ class EvidenceTable(Stored, table=True):
     stance: str = Field(sa_type=StoredText)
 
 
-class SufficientSetTable(Stored, table=True):
+class SufficientSetTable(StoreTable, table=True):
     """A truth of a set of several that are enough for a claim only together."""
 
     __tablename__: ClassVar[str] = "sufficient_set"
@@ -401,7 +401,7 @@ class SufficientSetTable(Stored, table=True):
     truth_id: int = Field(foreign_key="truth.id", index=True)
 
 
-class FindingTable(Stored, table=True):
+class FindingTable(StoreTable, table=True):
     """Something that looks wrong in what a judge said of a conversation; see docs/integrity.md."""
 
     __tablename__: ClassVar[str] = "finding"
@@ -420,7 +420,7 @@ class FindingTable(Stored, table=True):
     detail: str = Field(sa_type=StoredText)
 
 
-class HumanLabelTable(Stored, table=True):
+class HumanLabelTable(StoreTable, table=True):
     """One act of one person on one claim. Only ever appended."""
 
     __tablename__: ClassVar[str] = "human_label"
@@ -470,12 +470,12 @@ class HumanLabelTable(Stored, table=True):
     """Hash of the guideline that was in force."""
     created_at: datetime = Field(sa_type=UTCDateTime)
     checksum: int | None = Field(
-        sa_type=BigInteger, sa_column_kwargs={"default": checksum_of("human_label")}
+        sa_type=BigInteger, sa_column_kwargs={"default": make_checksum_default("human_label")}
     )
     """Of the row as it was written; see `checksums`."""
 
 
-class SampleTable(Stored, table=True):
+class SampleTable(StoreTable, table=True):
     """A drawn queue: which claims of a run a person is to look at, and how they were chosen."""
 
     __tablename__: ClassVar[str] = "sample"
@@ -508,7 +508,7 @@ class SampleTable(Stored, table=True):
     """What a spot-check came to."""
 
 
-class SampleClaimTable(Stored, table=True):
+class SampleClaimTable(StoreTable, table=True):
     """A claim of a sample, at its place in the drawn order."""
 
     __tablename__: ClassVar[str] = "sample_claim"
@@ -528,7 +528,7 @@ class SampleClaimTable(Stored, table=True):
     """Served with the judge's word in view, to see what that does to people."""
 
 
-class ExposureTable(Stored, table=True):
+class ExposureTable(StoreTable, table=True):
     """A person had the judge's words on a conversation of a run on the screen."""
 
     __tablename__: ClassVar[str] = "exposure"
@@ -539,7 +539,7 @@ class ExposureTable(Stored, table=True):
     at: datetime = Field(sa_type=UTCDateTime)
 
 
-class GuidelineTable(Stored, table=True):
+class GuidelineTable(StoreTable, table=True):
     """A version of the text that says how to judge. Only ever appended."""
 
     __tablename__: ClassVar[str] = "guideline"
@@ -552,7 +552,7 @@ class GuidelineTable(Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class SavedViewTable(Stored, table=True):
+class SavedViewTable(StoreTable, table=True):
     """A filter and an order of a list under a name."""
 
     __tablename__: ClassVar[str] = "saved_view"
@@ -568,7 +568,7 @@ class SavedViewTable(Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class SplitRuleTable(Stored, table=True):
+class SplitRuleTable(StoreTable, table=True):
     """How conversations are split into train, dev and test. One row, made once."""
 
     __tablename__: ClassVar[str] = "split_rule"
@@ -586,7 +586,7 @@ class SplitRuleTable(Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class TestOpeningTable(Stored, table=True):
+class TestOpeningTable(StoreTable, table=True):
     """Somebody looked at figures of the test part. Only ever appended."""
 
     __tablename__: ClassVar[str] = "test_opening"
@@ -600,7 +600,7 @@ class TestOpeningTable(Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class DeletionTable(Stored, table=True):
+class DeletionTable(StoreTable, table=True):
     """Something was deleted on purpose. Only ever appended; nothing here says what it was."""
 
     __tablename__: ClassVar[str] = "deletion"
@@ -615,7 +615,7 @@ class DeletionTable(Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-class ExampleSetTable(Stored, table=True):
+class ExampleSetTable(StoreTable, table=True):
     """Examples that runs show to their judge; kept once however many runs do."""
 
     __tablename__: ClassVar[str] = "example_set"
@@ -627,30 +627,30 @@ class ExampleSetTable(Stored, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
-conversation = table_of(ConversationTable)
-turn = table_of(TurnTable)
-document = table_of(DocumentTable)
-turn_document = table_of(TurnDocumentTable)
-image = table_of(ImageTable)
-run = table_of(RunTable)
-run_item = table_of(RunItemTable)
-claim = table_of(ClaimTable)
-truth = table_of(TruthTable)
-window = table_of(WindowTable)
-verdict = table_of(VerdictTable)
-evidence = table_of(EvidenceTable)
-sufficient_set = table_of(SufficientSetTable)
-finding = table_of(FindingTable)
-human_label = table_of(HumanLabelTable)
-sample = table_of(SampleTable)
-sample_claim = table_of(SampleClaimTable)
-exposure = table_of(ExposureTable)
-guideline = table_of(GuidelineTable)
-saved_view = table_of(SavedViewTable)
-split_rule = table_of(SplitRuleTable)
-test_opening = table_of(TestOpeningTable)
-deletion = table_of(DeletionTable)
-example_set = table_of(ExampleSetTable)
+conversation = get_table(ConversationTable)
+turn = get_table(TurnTable)
+document = get_table(DocumentTable)
+turn_document = get_table(TurnDocumentTable)
+image = get_table(ImageTable)
+run = get_table(RunTable)
+run_item = get_table(RunItemTable)
+claim = get_table(ClaimTable)
+truth = get_table(TruthTable)
+window = get_table(WindowTable)
+verdict = get_table(VerdictTable)
+evidence = get_table(EvidenceTable)
+sufficient_set = get_table(SufficientSetTable)
+finding = get_table(FindingTable)
+human_label = get_table(HumanLabelTable)
+sample = get_table(SampleTable)
+sample_claim = get_table(SampleClaimTable)
+exposure = get_table(ExposureTable)
+guideline = get_table(GuidelineTable)
+saved_view = get_table(SavedViewTable)
+split_rule = get_table(SplitRuleTable)
+test_opening = get_table(TestOpeningTable)
+deletion = get_table(DeletionTable)
+example_set = get_table(ExampleSetTable)
 
 search_conversation = table("search_conversation", column("rowid"), column("text"))
 """Words of a conversation: its key and its messages; `rowid` is its id."""

@@ -30,12 +30,26 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import OperationalError
 
-from faithtui.domain.filters import MISSING, NONE, Bounds, Filter, Ground, Name, Scope, Term, bounds
+from faithtui.domain.filters import (
+    MISSING,
+    NONE,
+    Filter,
+    FilterContext,
+    Scope,
+    ScoreBounds,
+    Term,
+    TermName,
+    read_bounds,
+)
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.scores import ScoringRule
-from faithtui.store.annotations.labels_by_reviewer import People, heard_of, meeting
+from faithtui.store.annotations.labels_by_reviewer import (
+    VerdictCache,
+    find_matching_claims,
+    make_log_condition,
+)
 from faithtui.store.database import Database
-from faithtui.store.runs.list_rows import ItemOrder, ordered_items
+from faithtui.store.runs.list_rows import ItemOrder, select_ordered_items
 from faithtui.store.schema.json_columns import rule_from_json
 from faithtui.store.schema.tables import (
     claim,
@@ -49,7 +63,7 @@ from faithtui.store.schema.tables import (
     turn_document,
     verdict,
 )
-from faithtui.store.search.word_index import CLAIM_BITS, query_of
+from faithtui.store.search.word_index import CLAIM_BITS, make_word_query
 
 _CLAIM_MASK = (1 << CLAIM_BITS) - 1
 
@@ -58,7 +72,7 @@ class SearchStopped(Exception):
     """Somebody stopped the search; there is no result."""
 
 
-class Stop:
+class SearchStop:
     """Ends one search from another thread, even in the middle of a statement."""
 
     def __init__(self) -> None:
@@ -74,7 +88,7 @@ class Stop:
                 self._connection.interrupt()
 
     @contextlib.contextmanager
-    def watching(self, connection: Connection) -> Iterator[None]:
+    def watch(self, connection: Connection) -> Iterator[None]:
         """Run statements that can be ended.
 
         Raises:
@@ -100,7 +114,9 @@ class Stop:
             raise SearchStopped
 
 
-def ground_of(rule: ScoringRule, *, blind: bool = False, scope: Scope | None = None) -> Ground:
+def make_ground(
+    rule: ScoringRule, *, blind: bool = False, scope: Scope | None = None
+) -> FilterContext:
     """Say which words a filter over a run may hold.
 
     Args:
@@ -108,7 +124,7 @@ def ground_of(rule: ScoringRule, *, blind: bool = False, scope: Scope | None = N
         blind: What the judge said must not be found out.
         scope: What is looked through; None: the conversations.
     """
-    return Ground(scope or Scope.CONVERSATIONS, rule.labels, dict(rule.synonyms), blind)
+    return FilterContext(scope or Scope.CONVERSATIONS, rule.labels, dict(rule.synonyms), blind)
 
 
 class Search:
@@ -116,15 +132,15 @@ class Search:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._people = People()
+        self._verdict_cache = VerdictCache()
 
-    def items(
+    def find_items(
         self,
         run_id: RunId,
         wanted: Filter,
         order: ItemOrder = "number",
         *,
-        stop: Stop | None = None,
+        stop: SearchStop | None = None,
     ) -> tuple[ItemId, ...]:
         """List the conversations of a run that a filter finds.
 
@@ -140,24 +156,27 @@ class Search:
         Raises:
             SearchStopped: It was stopped.
         """
-        with self._asking(stop) as connection:
-            place = _Place.of(connection, run_id)
-            where = [*self._of_item(wanted), *self._of_claims(connection, place, wanted)]
-            found = _ids(connection, ordered_items(run_id, order).where(*where))
+        with self._open_reader(stop) as connection:
+            place = _RunScope.from_run(connection, run_id)
+            where = [
+                *self._make_item_conditions(wanted),
+                *self._make_claims_conditions(connection, place, wanted),
+            ]
+            found = _read_ids(connection, select_ordered_items(run_id, order).where(*where))
         return tuple(map(ItemId, found))
 
-    def claims(
+    def find_claims(
         self,
         run_id: RunId,
         wanted: Filter,
         order: ItemOrder = "number",
         *,
-        stop: Stop | None = None,
+        stop: SearchStop | None = None,
     ) -> tuple[tuple[ItemId, ClaimId], ...]:
         """List the claims of a run that a filter finds, conversation by conversation.
 
-        They are in conversations that `items` finds, meet all terms about claims, and hold every
-        word themselves; of whole answers, the answer does.
+        They are in conversations that `find_items` finds, meet all terms about claims, and hold
+        every word themselves; of whole answers, the answer does.
 
         Args:
             run_id: The run.
@@ -168,14 +187,18 @@ class Search:
         Raises:
             SearchStopped: It was stopped.
         """
-        with self._asking(stop) as connection:
-            place = _Place.of(connection, run_id)
-            conditions = [_holds_itself(wanted, term) for term in wanted.of(Name.TEXT)]
-            conditions += [self._meets(connection, place, term) for term in wanted.about_claims]
-            within = ordered_items(run_id, order).where(
-                *self._of_item(Filter(_without_own_words(wanted)))
+        with self._open_reader(stop) as connection:
+            place = _RunScope.from_run(connection, run_id)
+            conditions = [
+                _make_own_words_condition(wanted, term) for term in wanted.list_terms(TermName.TEXT)
+            ]
+            conditions += [
+                self._make_claim_condition(connection, place, term) for term in wanted.claim_terms
+            ]
+            within = select_ordered_items(run_id, order).where(
+                *self._make_item_conditions(Filter(_drop_own_words(wanted)))
             )
-            at = {item: number for number, item in enumerate(_ids(connection, within))}
+            at = {item: number for number, item in enumerate(_read_ids(connection, within))}
             rows = connection.execute(
                 select(verdict.c.run_item_id, verdict.c.claim_id, claim.c.turn)
                 .join(claim, claim.c.id == verdict.c.claim_id)
@@ -187,25 +210,25 @@ class Search:
         return tuple((ItemId(row.run_item_id), ClaimId(row.claim_id)) for row in found)
 
     @contextlib.contextmanager
-    def _asking(self, stop: Stop | None) -> Iterator[Connection]:
-        with self._database.reading() as connection, (stop or Stop()).watching(connection):
+    def _open_reader(self, stop: SearchStop | None) -> Iterator[Connection]:
+        with self._database.open_reader() as connection, (stop or SearchStop()).watch(connection):
             yield connection
 
-    def _of_item(self, wanted: Filter) -> list[ColumnElement[bool]]:
+    def _make_item_conditions(self, wanted: Filter) -> list[ColumnElement[bool]]:
         """Say which conversations meet the terms about conversations."""
         conditions: list[ColumnElement[bool]] = []
         for term in wanted.terms:
             found: ColumnElement[bool]
             match term.name:
-                case Name.TEXT:
-                    found = _holding(wanted, term)
-                case Name.SCORE:
-                    found = _scored(run_item.c.score, term)
-                case Name.CORRECTED:
-                    found = _scored(run_item.c.corrected, term)
-                case Name.STATE:
+                case TermName.TEXT:
+                    found = _make_words_condition(wanted, term)
+                case TermName.SCORE:
+                    found = _make_score_condition(run_item.c.score, term)
+                case TermName.CORRECTED:
+                    found = _make_score_condition(run_item.c.corrected, term)
+                case TermName.STATE:
                     found = run_item.c.state == term.value.casefold()
-                case Name.SOURCE | Name.GROUP:
+                case TermName.SOURCE | TermName.GROUP:
                     named = conversation.c[term.name.value]
                     found = run_item.c.conversation_id.in_(
                         select(conversation.c.id).where(named == term.value)
@@ -215,41 +238,45 @@ class Search:
             conditions.append(~found if term.negated else found)
         return conditions
 
-    def _of_claims(
-        self, connection: Connection, place: "_Place", wanted: Filter
+    def _make_claims_conditions(
+        self, connection: Connection, place: "_RunScope", wanted: Filter
     ) -> list[ColumnElement[bool]]:
         """Say which conversations have a claim that meets all terms about claims."""
-        terms = wanted.about_claims
+        terms = wanted.claim_terms
         if not terms:
             return []
-        if len(terms) == 1 and (counted := _counted(terms[0])) is not None:
+        if len(terms) == 1 and (counted := _make_count_condition(terms[0])) is not None:
             return [counted]
-        met = [self._meets(connection, place, term) for term in terms]
+        met = [self._make_claim_condition(connection, place, term) for term in terms]
         return [run_item.c.id.in_(select(verdict.c.run_item_id).where(place.home, *met))]
 
-    def _meets(self, connection: Connection, place: "_Place", term: Term) -> ColumnElement[bool]:
+    def _make_claim_condition(
+        self, connection: Connection, place: "_RunScope", term: Term
+    ) -> ColumnElement[bool]:
         """Say which home verdicts are of claims that meet a term about claims."""
         value = term.value.casefold()
-        if term.name is Name.VERDICT:
-            label = None if value == MISSING else ground_of(place.rule).label(value)
+        if term.name is TermName.VERDICT:
+            label = None if value == MISSING else make_ground(place.rule).find_label(value)
             if term.negated:
                 return verdict.c.label.is_distinct_from(label)
             return verdict.c.label.is_(None) if label is None else verdict.c.label == label
         negated = term.negated
-        if (term.name, value) in _NOBODY:
-            term, negated = _LABELLED, not negated
-        judged = place.judged(connection, heard_of(term))
-        found = meeting(term, self._people.said(connection, judged), place.rule, judged)
+        if (term.name, value) in _UNLABELLED_TERMS:
+            term, negated = _LABELLED_TERM, not negated
+        judged = place.read_judge_labels(connection, make_log_condition(term))
+        found = find_matching_claims(
+            term, self._verdict_cache.read_verdicts(connection, judged), place.rule, judged
+        )
         ids = func.json_each(json.dumps(sorted(found))).table_valued(column("value", Integer))
         within = verdict.c.claim_id.in_(select(ids.c.value))
         return ~within if negated else within
 
 
-_LABELLED = Term(Name.IS, "labelled")
-_NOBODY = {(Name.IS, "unlabelled"), (Name.HUMAN, NONE)}
+_LABELLED_TERM = Term(TermName.IS, "labelled")
+_UNLABELLED_TERMS = {(TermName.IS, "unlabelled"), (TermName.HUMAN, NONE)}
 
 
-class _Place:
+class _RunScope:
     """A run's part of the verdicts."""
 
     def __init__(self, rule: ScoringRule, items: tuple[int, int, int], run_id: RunId) -> None:
@@ -262,7 +289,7 @@ class _Place:
             self.home = and_(self.home, verdict.c.run_item_id.in_(own))
 
     @classmethod
-    def of(cls, connection: Connection, run_id: RunId) -> "_Place":
+    def from_run(cls, connection: Connection, run_id: RunId) -> "_RunScope":
         stored = connection.execute(select(run.c.rule).where(run.c.id == run_id)).scalar_one()
         items = connection.execute(
             select(func.min(run_item.c.id), func.max(run_item.c.id), func.count()).where(
@@ -271,7 +298,7 @@ class _Place:
         ).one()
         return cls(rule_from_json(stored), (items[0] or 0, items[1] or -1, items[2]), run_id)
 
-    def judged(
+    def read_judge_labels(
         self, connection: Connection, log: ColumnElement[bool]
     ) -> Mapping[ClaimId, str | None]:
         """Read the judge's label of the run's claims that some rows of the log are about."""
@@ -286,24 +313,24 @@ class _Place:
         return {ClaimId(row.claim_id): row.label for row in rows}
 
 
-def _ids(connection: Connection, statement: Select[tuple[int]]) -> list[int]:
+def _read_ids(connection: Connection, statement: Select[tuple[int]]) -> list[int]:
     """Read one column of integers in one step of the driver; see `Database.ids`."""
     listed = connection.scalar(select(func.group_concat(statement.subquery().c[0])))
     return list(map(int, listed.split(","))) if listed else []
 
 
-def _without_own_words(wanted: Filter) -> tuple[Term, ...]:
+def _drop_own_words(wanted: Filter) -> tuple[Term, ...]:
     """Leave out the words that a claim holds itself: then its conversation does too."""
-    return tuple(term for term in wanted.terms if term.negated or term.name is not Name.TEXT)
+    return tuple(term for term in wanted.terms if term.negated or term.name is not TermName.TEXT)
 
 
-def _counted(term: Term) -> ColumnElement[bool] | None:
+def _make_count_condition(term: Term) -> ColumnElement[bool] | None:
     """Say which conversations have a claim that meets a term, where their counts tell."""
     value = term.value.casefold()
     negated = term.negated
-    if (term.name, value) in _NOBODY:
+    if (term.name, value) in _UNLABELLED_TERMS:
         value, negated = "labelled", not negated
-    elif term.name is not Name.IS:
+    elif term.name is not TermName.IS:
         return None
     match value:
         case "labelled" if negated:
@@ -318,21 +345,21 @@ def _counted(term: Term) -> ColumnElement[bool] | None:
             return None
 
 
-def _query(wanted: Filter, term: Term) -> str:
-    return query_of(term.value, begins=term is wanted.open_word)
+def _make_query(wanted: Filter, term: Term) -> str:
+    return make_word_query(term.value, begins=term is wanted.unfinished_word)
 
 
-def _matching(index: str, query: str) -> ColumnElement[bool]:
+def _match_index(index: str, query: str) -> ColumnElement[bool]:
     return literal_column(index).op("MATCH", is_comparison=True)(literal(query))
 
 
-def _holding(wanted: Filter, term: Term) -> ColumnElement[bool]:
+def _make_words_condition(wanted: Filter, term: Term) -> ColumnElement[bool]:
     """Say which conversations hold the words of a term.
 
     Three questions and not their union: a word that most messages hold is answered by the first,
     and the others, which cost more, are asked only when a conversation is left.
     """
-    matching = partial(_matching, query=_query(wanted, term))
+    matching = partial(_match_index, query=_make_query(wanted, term))
     rowid = cast(search_claim.c.rowid, Integer)
     documents = select(search_document.c.rowid).where(matching("search_document"))
     here = run_item.c.conversation_id
@@ -347,26 +374,26 @@ def _holding(wanted: Filter, term: Term) -> ColumnElement[bool]:
     )
 
 
-def _holds_itself(wanted: Filter, term: Term) -> ColumnElement[bool]:
+def _make_own_words_condition(wanted: Filter, term: Term) -> ColumnElement[bool]:
     """Say which verdicts are of claims that hold the words of a term."""
     own = cast(search_claim.c.rowid, Integer).bitwise_and(_CLAIM_MASK)
     found = verdict.c.claim_id.in_(
-        select(own).where(_matching("search_claim", _query(wanted, term)))
+        select(own).where(_match_index("search_claim", _make_query(wanted, term)))
     )
     return ~found if term.negated else found
 
 
-def _scored(score: ColumnElement[float], term: Term) -> ColumnElement[bool]:
+def _make_score_condition(score: ColumnElement[float], term: Term) -> ColumnElement[bool]:
     """Say which scores a term means; without a score only `none` is met."""
     if term.value.casefold() == NONE:
         return score.is_(None)
-    within = bounds(term.value)
+    within = read_bounds(term.value)
     if within is None:
         return false()
-    return and_(score.is_not(None), _within(score, within))
+    return and_(score.is_not(None), _make_range_condition(score, within))
 
 
-def _within(score: ColumnElement[float], limits: Bounds) -> ColumnElement[bool]:
+def _make_range_condition(score: ColumnElement[float], limits: ScoreBounds) -> ColumnElement[bool]:
     low = (
         true()
         if limits.low == float("-inf")

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from faithtui.domain.limits import FILTER, VIEW_NAME
 from faithtui.store.database import Database
 from faithtui.store.records import SavedView
-from faithtui.store.schema.column_types import storable
+from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.tables import saved_view
 
 
@@ -19,9 +19,9 @@ class SavedViews:
         self._database = database
         self._clock = clock
 
-    def of(self, screen: str) -> tuple[SavedView, ...]:
+    def list_views(self, screen: str) -> tuple[SavedView, ...]:
         """List the views of a screen by name."""
-        with self._database.reading() as connection:
+        with self._database.open_reader() as connection:
             rows = connection.execute(
                 select(saved_view.c.name, saved_view.c.filter, saved_view.c.sort)
                 .where(saved_view.c.screen == screen)
@@ -39,10 +39,10 @@ class SavedViews:
         Raises:
             InputError: Its name or its filter is too long.
         """
-        VIEW_NAME.check(view.name)
-        FILTER.check(view.filter)
+        VIEW_NAME.check_length(view.name)
+        FILTER.check_length(view.filter)
         columns = {"filter": view.filter, "sort": view.sort, "created_at": self._clock()}
-        name = storable(view.name)
+        name = make_storable(view.name)
         same = (saved_view.c.screen == screen, saved_view.c.name == name)
 
         def write(connection: Connection) -> None:
@@ -54,6 +54,6 @@ class SavedViews:
     def delete(self, screen: str, name: str) -> None:
         """Take a view away; nothing when there is none with this name."""
         statement = delete(saved_view).where(
-            saved_view.c.screen == screen, saved_view.c.name == storable(name)
+            saved_view.c.screen == screen, saved_view.c.name == make_storable(name)
         )
         self._database.write(lambda connection: connection.execute(statement), urgent=True)

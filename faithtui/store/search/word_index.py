@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy import ColumnElement, Connection, case, func, insert, literal, select
 
-from faithtui.store.schema.column_types import storable
-from faithtui.store.schema.statements import chunks
+from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -34,7 +34,7 @@ def index_conversations(connection: Connection, conversations: Sequence[int]) ->
         .subquery()
     )
     messages = select(func.group_concat(in_order.c.content, "\n")).scalar_subquery()
-    for some in chunks(conversations):
+    for some in split_into_chunks(conversations):
         connection.execute(
             insert(search_conversation).from_select(
                 ["rowid", "text"],
@@ -50,7 +50,7 @@ def index_conversations(connection: Connection, conversations: Sequence[int]) ->
 
 def index_documents(connection: Connection, documents: Sequence[int]) -> None:
     """Take up new documents by id, after they were written."""
-    for some in chunks(documents):
+    for some in split_into_chunks(documents):
         connection.execute(
             insert(search_document).from_select(
                 ["rowid", "text"],
@@ -68,7 +68,7 @@ def index_claims(connection: Connection, claims: Collection[int]) -> None:
         .where(turn.c.conversation_id == claim.c.conversation_id, turn.c.position == claim.c.turn)
         .scalar_subquery()
     )
-    for some in chunks(sorted(claims)):
+    for some in split_into_chunks(sorted(claims)):
         connection.execute(
             insert(search_claim).from_select(
                 ["rowid", "text"],
@@ -90,16 +90,16 @@ def rebuild_index(connection: Connection) -> None:
     """
     for name in ("search_conversation", "search_claim", "search_document"):
         connection.exec_driver_sql(f"INSERT INTO {name} ({name}) VALUES ('delete-all')")
-    index_conversations(connection, _all(connection, conversation.c.id))
-    index_claims(connection, _all(connection, claim.c.id))
-    index_documents(connection, _all(connection, document.c.id))
+    index_conversations(connection, _read_all_ids(connection, conversation.c.id))
+    index_claims(connection, _read_all_ids(connection, claim.c.id))
+    index_documents(connection, _read_all_ids(connection, document.c.id))
 
 
-def _all(connection: Connection, key: ColumnElement[int]) -> list[int]:
+def _read_all_ids(connection: Connection, key: ColumnElement[int]) -> list[int]:
     return list(connection.execute(select(key).order_by(key)).scalars())
 
 
-def query_of(value: str, *, begins: bool) -> str:
+def make_word_query(value: str, *, begins: bool) -> str:
     """Write words as a full-text query that finds them one after the other.
 
     Nothing of what was typed can be read as an operator: it stands in quotation marks as a whole,
@@ -109,5 +109,5 @@ def query_of(value: str, *, begins: bool) -> str:
         value: What was typed.
         begins: The last word may be the beginning of a longer one.
     """
-    phrase = '"' + storable(value).replace('"', '""') + '"'
+    phrase = '"' + make_storable(value).replace('"', '""') + '"'
     return f"{phrase} *" if begins else phrase

@@ -12,14 +12,14 @@ from textual.message import Message
 from textual.widgets import Input
 
 from faithtui.agreement.report.raters import ComparedClaim, sides
-from faithtui.domain.annotations import Action, HumanVerdict, Mark
+from faithtui.domain.annotations import Action, HumanVerdict, LabelMark
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.tui.adjudication import drawing as draw
-from faithtui.tui.adjudication.rater_comparison import Chosen, ComparingScreen
+from faithtui.tui.adjudication.rater_comparison import RaterComparisonScreen, SelectedClaim
 from faithtui.tui.review import position
 from faithtui.tui.review.drawing.verdict import UNFAIR_KEY, VERDICT_KEYS
-from faithtui.tui.screen.undo import TakingBackScreen
+from faithtui.tui.screen.undo import UndoScreen
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import StatusLine
@@ -33,7 +33,7 @@ FINAL = Binding.Group("final", compact=True)
 PASSAGE = Binding.Group("passage", compact=True)
 
 
-class AdjudicateScreen(TakingBackScreen, ComparingScreen):
+class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
     """Raters, what they differ on, and the last word on it."""
 
     TITLE_WORDS: ClassVar[str] = "COMPARE / ADJUDICATE"
@@ -44,7 +44,7 @@ class AdjudicateScreen(TakingBackScreen, ComparingScreen):
         "people, and each person with the others and with themselves, where they judged claims "
         "again. `finds N` is recall: how much of what the reference calls bad the rater calls bad. "
         "n counts the claims a figure rests on: what both sides gave a verdict on. "
-        f"Below {draw.FEWEST} of them no figure is shown."
+        f"Below {draw.LEAST_CLAIMS} of them no figure is shown."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -167,20 +167,20 @@ class AdjudicateScreen(TakingBackScreen, ComparingScreen):
         self.note.display = False
         super().on_mount()
 
-    def _painted(self) -> Chosen | None:
+    def _require_painted_claim(self) -> SelectedClaim | None:
         """Give the painted claim when the cursor is still on it; else that is said."""
-        claim = self._claim()
+        claim = self._claim_at_cursor()
         if claim is None:
             self.refuse("there is nothing to settle in this list")
             return None
-        if self.chosen is None or self.chosen.claim.claim != claim.claim:
+        if self.selection is None or self.selection.claim.claim != claim.claim:
             self.refuse("that key came before its claim was drawn: nothing was saved")
             return None
-        return self.chosen
+        return self.selection
 
     def action_take(self, side: int) -> None:
         """Take over what A or B says."""
-        chosen = self._painted()
+        chosen = self._require_painted_claim()
         if chosen is None:
             return
         opinions = sides(chosen.claim)
@@ -188,33 +188,35 @@ class AdjudicateScreen(TakingBackScreen, ComparingScreen):
             keys = " ".join(self.keys(f"adjudicate.final-{name}") for name in (1, 2, 3, "unfair"))
             self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final word")
             return
-        self._decide(chosen, opinions[side].verdict or NOT_A_CLAIM)
+        self._save_final_verdict(chosen, opinions[side].verdict or NOT_A_CLAIM)
 
     def action_final(self, number: int) -> None:
         """Give a final word by its key."""
-        chosen = self._painted()
+        chosen = self._require_painted_claim()
         if chosen is None or self.spec is None:
             return
         names = self.spec.labels.names
         if number >= len(names):
             self.refuse(f"{self.spec.title} has no verdict on this key")
             return
-        self._decide(chosen, NOT_A_CLAIM if number < 0 else names[number])
+        self._save_final_verdict(chosen, NOT_A_CLAIM if number < 0 else names[number])
 
-    def _decide(self, chosen: Chosen, verdict: str, note: str | None = None) -> None:
+    def _save_final_verdict(
+        self, chosen: SelectedClaim, verdict: str, note: str | None = None
+    ) -> None:
         """Save the final word and go to the next claim that needs one."""
         claim, spec = chosen.claim, self.spec
         if spec is None:
             return
         kept = claim.final.note if claim.final is not None else None
         note = note if note is not None else self.notes.pop(claim.claim, kept)
-        words = f"final word: {fmt.word(verdict, spec.labels)}"
-        shown = position.find(chosen.view, claim.claim)
+        words = f"final word: {fmt.describe_label(verdict, spec.labels)}"
+        shown = position.find_claim(chosen.view, claim.claim)
         final = HumanVerdict(
             claim.claim, self.session.reviewer, verdict, Action.ADJUDICATED, note or None
         )
-        self._change(replace(claim, final=final))
-        self._record(
+        self._replace_claim(replace(claim, final=final))
+        self._save_act(
             claim,
             Action.ADJUDICATED,
             words,
@@ -222,47 +224,47 @@ class AdjudicateScreen(TakingBackScreen, ComparingScreen):
             note=note,
             judge=None if self.compared is None else claim.judges.get(self.compared.run.id),
             saw=chosen.seen or not claim.is_open,
-            seconds=max(0.0, self.session.seconds() - self.since),
+            seconds=max(0.0, self.session.seconds() - self.claim_shown_s),
         )
         if shown is not None and claim.is_open:
-            self._advance(claim.claim)
+            self._go_to_next_open(claim.claim)
 
     def action_discuss(self) -> None:
         """Flag the claim for a talk, or take the flag away."""
-        chosen = self._painted()
+        chosen = self._require_painted_claim()
         if chosen is None:
             return
         claim = chosen.claim
-        self._change(replace(claim, flagged=not claim.flagged))
-        self._record(
+        self._replace_claim(replace(claim, flagged=not claim.flagged))
+        self._save_act(
             claim,
             Action.MARKED,
             "no longer to be discussed" if claim.flagged else "to be discussed later",
-            mark=Mark.UNFLAG if claim.flagged else Mark.FLAG,
+            mark=LabelMark.UNFLAG if claim.flagged else LabelMark.FLAG,
             saw=chosen.seen or not claim.is_open,
         )
         if not claim.flagged:
-            self._advance(claim.claim)
+            self._go_to_next_open(claim.claim)
 
-    def _change(self, claim: ComparedClaim) -> None:
+    def _replace_claim(self, claim: ComparedClaim) -> None:
         """Paint what is on its way to the store."""
-        self.listed[claim.claim] = claim
-        if self.chosen is not None and self.chosen.claim.claim == claim.claim:
-            self.chosen = replace(self.chosen, claim=claim)
+        self.listed_entries[claim.claim] = claim
+        if self.selection is not None and self.selection.claim.claim == claim.claim:
+            self.selection = replace(self.selection, claim=claim)
         self.claims.refresh()
         self._draw_claim()
 
-    def _advance(self, after: ClaimId) -> None:
+    def _go_to_next_open(self, after: ClaimId) -> None:
         """Go to the next claim that needs a final word, the flagged ones last."""
-        ids = list(self.listed)
+        ids = list(self.listed_entries)
         here = ids.index(after)
         order = [*ids[here + 1 :], *ids[:here]]
-        fresh = [each for each in order if self.listed[each].is_open]
-        found = next((each for each in fresh if not self.listed[each].flagged), None)
+        fresh = [each for each in order if self.listed_entries[each].is_open]
+        found = next((each for each in fresh if not self.listed_entries[each].flagged), None)
         if found is not None:
             self.claims.cursor = ids.index(found)
 
-    def _record(
+    def _save_act(
         self,
         claim: ComparedClaim,
         action: Action,
@@ -270,15 +272,15 @@ class AdjudicateScreen(TakingBackScreen, ComparingScreen):
         *,
         verdict: str | None = None,
         note: str | None = None,
-        mark: Mark | None = None,
+        mark: LabelMark | None = None,
         judge: str | None = None,
         saw: bool = False,
         seconds: float | None = None,
     ) -> None:
         store = self.session.store
-        self.last = words
+        self.last_act_words = words
         self.in_flight += 1
-        self.say(Piece(f"saving {words} …", "quiet"))
+        self.show_message(Piece(f"saving {words} …", "quiet"))
         future = store.submit(
             store.reviews.record,
             claim.claim,
@@ -311,37 +313,39 @@ class AdjudicateScreen(TakingBackScreen, ComparingScreen):
         """Say that an act is safe, and read again."""
         self.in_flight -= 1
         if event.words:
-            moment = fmt.clock(self.session.now())
-            self.say(Piece(f"saved {moment}", "good"), Piece(f" · {event.words}"))
+            moment = fmt.format_time(self.session.now())
+            self.show_message(Piece(f"saved {moment}", "good"), Piece(f" · {event.words}"))
         else:
-            self.last = ""
-            self.say(Piece("not saved", "bad strong"))
+            self.last_act_words = ""
+            self.show_message(Piece("not saved", "bad strong"))
         self.reload()
 
-    @on(TakingBackScreen.TakenBack)
-    def show_taken_back(self, event: TakingBackScreen.TakenBack) -> None:
+    @on(UndoScreen.TakenBack)
+    def show_taken_back(self, event: UndoScreen.TakenBack) -> None:
         """Go to the claim concerned, and say what was taken back."""
         if not event.acts:
-            self.say(Piece(f"nothing to be {event.words}", "warn"))
+            self.show_message(Piece(f"nothing to be {event.words}", "warn"))
             return
         act = event.acts[0]
         labels = None if self.spec is None else self.spec.labels
         what = (
             act.action.value
             if act.verdict is None or labels is None
-            else fmt.word(act.verdict, labels)
+            else fmt.describe_label(act.verdict, labels)
         )
-        elsewhere = "" if act.claim in self.listed else ", on a claim that is not in this list"
-        self.last = f"{event.words}: {what}"
-        self.wanted = act.claim
-        self.say(Piece(f"{event.words}: ", "human strong"), Piece(what + elsewhere))
+        elsewhere = (
+            "" if act.claim in self.listed_entries else ", on a claim that is not in this list"
+        )
+        self.last_act_words = f"{event.words}: {what}"
+        self.claim_to_select = act.claim
+        self.show_message(Piece(f"{event.words}: ", "human strong"), Piece(what + elsewhere))
         self.reload()
 
     # Notes
 
     def action_note(self) -> None:
         """Open the line for a note, with the one that is there."""
-        chosen = self._painted()
+        chosen = self._require_painted_claim()
         if chosen is None:
             return
         final = chosen.claim.final
@@ -350,7 +354,7 @@ class AdjudicateScreen(TakingBackScreen, ComparingScreen):
             words = (
                 "this note is long, or has several lines: {review.edit-note} in review changes it"
             )
-            self.refuse(self.keys.fill(words))
+            self.refuse(self.keys.fill_in_keys(words))
             return
         self.note.value = note
         self.query_one(StatusLine).display = False
@@ -361,14 +365,14 @@ class AdjudicateScreen(TakingBackScreen, ComparingScreen):
     def submit_note(self, event: Input.Submitted) -> None:
         """Keep the note for the final word, or give that word again with it."""
         self._close_note()
-        chosen = self.chosen
+        chosen = self.selection
         if chosen is None:
             return
         if chosen.claim.final is not None:
-            self._decide(chosen, chosen.claim.final.verdict or NOT_A_CLAIM, event.value)
+            self._save_final_verdict(chosen, chosen.claim.final.verdict or NOT_A_CLAIM, event.value)
         else:
             self.notes[chosen.claim.claim] = event.value
-            self.say(Piece("the note goes with the final word", "quiet"))
+            self.show_message(Piece("the note goes with the final word", "quiet"))
 
     def on_key(self, event: events.Key) -> None:
         """Let escape close the line for notes."""
@@ -384,7 +388,7 @@ class AdjudicateScreen(TakingBackScreen, ComparingScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a claim while there is none."""
         if action in ("take", "final", "note", "discuss"):
-            if not self.is_mounted or self.chosen is None:
+            if not self.is_mounted or self.selection is None:
                 return False
             number = parameters[0] if action == "final" else -1
             labels = len(self.spec.labels.names) if self.spec is not None else 0

@@ -14,9 +14,13 @@ from faithtui.agreement.report.settings import Level, ReportSettings
 from faithtui.domain.ids import ConversationId
 from faithtui.tui.agreement import matrix_drawing as draw
 from faithtui.tui.agreement import parts_drawing as parts
-from faithtui.tui.agreement.export import refusal, told, written_report
+from faithtui.tui.agreement.export import (
+    describe_report_paths,
+    explain_blind_refusal,
+    write_run_report,
+)
 from faithtui.tui.agreement.matrix import MatrixPane
-from faithtui.tui.messages import Go
+from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of, units_at
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.samples.queue import item_of
@@ -24,10 +28,10 @@ from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import BLANK, Line, Piece, shown_line
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
 from faithtui.tui.widgets.pane import Builder, Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
-from faithtui.tui.widgets.seen_panes import WitnessPane, WitnessRowPane
+from faithtui.tui.widgets.seen_panes import ExposurePane, ExposureRowPane
 
 if TYPE_CHECKING:
     from faithtui.engine.review.agreement_report import RunAgreement
@@ -50,7 +54,7 @@ PARTS = (
 )
 """Key, pane, word and meaning of what a key enlarges; the same key again gives it back."""
 
-UNSURE = {
+UNSURE_WORDS = {
     IdkRule.PASS: "idk treated as pass",
     IdkRule.FAIL: "idk treated as fail",
     IdkRule.LIVE: "idk treated as in the score",
@@ -139,14 +143,14 @@ class AgreementScreen(FaithScreen):
             Pane(id="classes", title="Per verdict"),
             Pane(id="detection", title="Finding what is bad"),
             Pane(id="coverage", title="Coverage"),
-            WitnessRowPane(id="differences", title="Where they differ"),
+            ExposureRowPane(id="differences", title="Where they differ"),
             Pane(id="slices", title="Slices"),
             Pane(id="people", title="People"),
             Pane(id="scores", title="Scores"),
             Pane(id="calibration", title="Calibration"),
             Pane(id="progress", title="While labelling"),
             Pane(id="warnings", title="What it says, and what to beware of"),
-            planner=layouts.agreement,
+            planner=layouts.plan_agreement,
         )
 
     def on_mount(self) -> None:
@@ -170,16 +174,23 @@ class AgreementScreen(FaithScreen):
         if run is None:
             self.post_message(self.Loaded(None, None))
             return
-        from faithtui.engine.review.agreement_report import agreement_since, run_agreement
+        from faithtui.engine.review.agreement_report import (
+            compute_run_agreement,
+            update_run_agreement,
+        )
 
         self.session.choose_run(run)
         known = self.agreement
-        if known is not None and known.row.id == run and known.full.settings == self.settings:
+        if (
+            known is not None
+            and known.row.id == run
+            and known.report_of_readings.settings == self.settings
+        ):
             # What a label changes is seen at once; intervals take longer.
-            points = await self.read(agreement_since, store, known)
+            points = await self.read(update_run_agreement, store, known)
             if points is not None:
                 self.post_message(self.Loaded(points, self.spec))
-        agreement = await self.read(run_agreement, store, run, self.settings)
+        agreement = await self.read(compute_run_agreement, store, run, self.settings)
         spec = await self.read(spec_of, agreement.row.spec)
         self.post_message(self.Loaded(agreement, spec))
 
@@ -198,12 +209,14 @@ class AgreementScreen(FaithScreen):
     def _draw(self) -> None:
         found, spec = self.agreement, self.spec
         if found is None or self.level is None or spec is None:
-            self.entitle([Piece("  no run", "quiet")])
+            self.set_title([Piece("  no run", "quiet")])
             words = [
                 BLANK,
                 Line(
                     tuple(
-                        self.keys.pieces(" There is no run yet: {go.runs}, {runs.new}.", "strong")
+                        self.keys.make_pieces(
+                            " There is no run yet: {go.runs}, {runs.new}.", "strong"
+                        )
                     )
                 ),
             ]
@@ -227,14 +240,14 @@ class AgreementScreen(FaithScreen):
             "rate": (
                 lambda w: [
                     *parts.rate_lines(level, w),
-                    *draw.section("scores of answers", draw.score_lines(report, w), not wide),
+                    *draw.headed_lines("scores of answers", draw.score_lines(report, w), not wide),
                 ],
                 f"{units[1].capitalize()} that pass",
             ),
             "classes": (
                 lambda w: [
                     *draw.class_lines(level, labels, w),
-                    *draw.section(
+                    *draw.headed_lines(
                         "coverage", draw.coverage_lines(report, level, spec, w), not wide
                     ),
                 ],
@@ -253,7 +266,7 @@ class AgreementScreen(FaithScreen):
             "scores": (
                 lambda w: [
                     *parts.unit_score_lines(report, w),
-                    *draw.section("answers as a whole", draw.score_lines(report, w), True),
+                    *draw.headed_lines("answers as a whole", draw.score_lines(report, w), True),
                 ],
                 "Scores",
             ),
@@ -271,7 +284,7 @@ class AgreementScreen(FaithScreen):
                     "is:disagreement" if level.table.categories == labels.names else "",
                     w,
                 ),
-                f"Where they differ {fmt.thousands(len(level.disagreements))}",
+                f"Where they differ {fmt.format_count(len(level.disagreements))}",
             ),
             "warnings": (
                 lambda w: (
@@ -284,30 +297,34 @@ class AgreementScreen(FaithScreen):
         }
         for name, (build, title) in builders.items():
             self.query_one(f"#{name}", Pane).show(build, title=title)
-        if self.session.blind:
+        if self.session.is_blind:
             self.query_one("#differences", RowPane).show(
                 draw.blind_lines, title="Where they differ"
             )
-        self.query_one("#differences", RowPane).hint = self.keys.fill(
+        self.query_one("#differences", RowPane).hint = self.keys.fill_in_keys(
             "J judge → people · {list.open} opens"
         )
-        self.entitle(
+        self.set_title(
             [
                 Piece(f"  #{found.row.id} ", "quiet"),
                 Piece(spec.title),
                 Piece(" · ", "quiet"),
-                shown_line(found.row.spec.judge_title, limit=60),
+                escape_line(found.row.spec.judge_title, limit=60),
                 Piece(" vs people", "quiet"),
             ],
             [
                 Piece(
-                    f"{UNSURE[self.settings.idk]}  " if self.settings.idk in UNSURE else "", "warn"
+                    f"{UNSURE_WORDS[self.settings.idk]}  "
+                    if self.settings.idk in UNSURE_WORDS
+                    else "",
+                    "warn",
                 ),
                 Piece("blind only  " if self.settings.blind_only else "", "warn"),
                 Piece("intervals follow  " if found.points_only else "", "quiet"),
                 Piece(
-                    f"{fmt.thousands(level.agreement.n)} of {fmt.thousands(level.coverage.total)} "
-                    f"{units[1]} · {fmt.plural(level.agreement.clusters, 'group')}"
+                    f"{fmt.format_count(level.agreement.n)} of "
+                    f"{fmt.format_count(level.coverage.total)} "
+                    f"{units[1]} · {fmt.count_in_words(level.agreement.clusters, 'group')}"
                 ),
             ],
         )
@@ -321,8 +338,8 @@ class AgreementScreen(FaithScreen):
     def action_part(self, pane: str) -> None:
         """Enlarge a pane, or give each its place again."""
         panes = self.query_one(Panes)
-        panes.zoom(None if panes.zoomed == pane else pane)
-        if panes.zoomed == pane:
+        panes.zoom_pane(None if panes.zoomed_id == pane else pane)
+        if panes.zoomed_id == pane:
             self.query_one(f"#{pane}").focus()
 
     def action_idk(self) -> None:
@@ -330,76 +347,80 @@ class AgreementScreen(FaithScreen):
         rules = list(IdkRule)
         rule = rules[(rules.index(self.settings.idk) + 1) % len(rules)]
         self.settings = replace(self.settings, idk=rule)
-        self.say(Piece(UNSURE.get(rule, "idk is a label of its own"), "human strong"))
+        self.show_message(
+            Piece(UNSURE_WORDS.get(rule, "idk is a label of its own"), "human strong")
+        )
         self.reload()
 
     def action_blind_only(self) -> None:
         """Count only blind verdicts, or all."""
         self.settings = replace(self.settings, blind_only=not self.settings.blind_only)
         words = "only blind verdicts count" if self.settings.blind_only else "all verdicts count"
-        self.say(Piece(words, "human strong"))
+        self.show_message(Piece(words, "human strong"))
         self.reload()
 
-    @on(MatrixPane.Opened)
-    def open_cell(self, event: MatrixPane.Opened) -> None:
+    @on(MatrixPane.CellOpened)
+    def open_cell(self, event: MatrixPane.CellOpened) -> None:
         """List what a cell counts; the chosen one opens in review."""
-        if self._refused("the list"):
+        if self._refuse_while_blind("the list"):
             return
         if self.agreement is None or self.level is None or self.spec is None:
             return
         report = self.agreement.report
         names = draw.level_of(report, self.level).table.categories
         human, judge = names[event.row], names[event.column]
-        units = draw.units_of(
+        units = draw.list_cell_units(
             report, self.agreement.readings, self.level, (judge, human), self.spec
         )
         words = units_at(self.level, self.spec)
         if not units:
-            self.say(Piece(f"no {words[0]} in this cell", "warn"))
+            self.show_message(Piece(f"no {words[0]} in this cell", "warn"))
             return
 
         finding = f"verdict:{judge} human:{human}" if names == self.spec.labels.names else ""
 
-        def chosen(row: str | None) -> None:
+        def open_row(row: str | None) -> None:
             if row is not None:
                 self.open_unit(units[int(row)])
 
         self.navigation.open_window(
             PickDialog(
-                f"judge {judge}, people {human}: {fmt.plural(len(units), *words)}",
+                f"judge {judge}, people {human}: {fmt.count_in_words(len(units), *words)}",
                 lambda width: draw.unit_lines(units, finding, width),
-                seen=lambda rows: self._expose([units[row].conversation for row in rows]),
+                seen=lambda rows: self._record_exposure([units[row].conversation for row in rows]),
             ),
-            chosen,
+            open_row,
         )
 
-    @on(WitnessPane.Drawn, "#differences")
-    def note_differences(self, event: WitnessPane.Drawn) -> None:
+    @on(ExposurePane.RowsSeen, "#differences")
+    def record_seen_differences(self, event: ExposurePane.RowsSeen) -> None:
         """Remember whose judge was in view."""
-        if self.session.blind or self.agreement is None or self.level is None:
+        if self.session.is_blind or self.agreement is None or self.level is None:
             return
         differences = draw.level_of(self.agreement.report, self.level).disagreements
-        self._expose(
+        self._record_exposure(
             [differences[row].conversation for row in event.rows if row < len(differences)]
         )
 
-    def _expose(self, conversations: Sequence[ConversationId]) -> None:
+    def _record_exposure(self, conversations: Sequence[ConversationId]) -> None:
         """Remember that this reviewer has seen the judge's words on claims of conversations."""
         if self.agreement is not None:
-            self.session.see_conversations(self.agreement.row.id, conversations)
+            self.session.record_conversation_exposure(self.agreement.row.id, conversations)
 
     @on(RowPane.Chosen, "#differences")
     def open_difference(self, event: RowPane.Chosen) -> None:
         """Open a disagreement in review."""
-        if self._refused("the list"):
+        if self._refuse_while_blind("the list"):
             return
         if self.agreement is not None and self.level is not None:
             each = draw.level_of(self.agreement.report, self.level).disagreements[event.row]
-            self.open_unit(draw.Unit(each.claim, each.conversation, each.key, each.turn, each.text))
+            self.open_unit(
+                draw.ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
+            )
 
     @holds_keys(can_give_up=True)
     @work(exclusive=True, group="open", exit_on_error=False)
-    async def open_unit(self, unit: draw.Unit) -> None:
+    async def open_unit(self, unit: draw.ListedUnit) -> None:
         """Find the conversation of a unit in the run and review it."""
         session = self.session
         if session.run is None:
@@ -407,33 +428,33 @@ class AgreementScreen(FaithScreen):
         item = await self.read(item_of, session.store, session.run, unit.conversation)
         if item is not None:
             session.item, session.claim = item, unit.claim
-            self.post_message(Go("review"))
+            self.post_message(ShowScreen("review"))
 
-    def _refused(self, what: str) -> bool:
+    def _refuse_while_blind(self, what: str) -> bool:
         """Refuse, audibly, what tells of single claims, while they are hidden."""
-        if self.session.blind:
+        if self.session.is_blind:
             self.app.bell()
-            self.say(refusal(what))
-        return self.session.blind
+            self.show_message(explain_blind_refusal(what))
+        return self.session.is_blind
 
     def action_review(self) -> None:
         """Review this run."""
-        self.post_message(Go("review"))
+        self.post_message(ShowScreen("review"))
 
     @work(exclusive=True, group="export", exit_on_error=False)
     async def action_export(self) -> None:
         """Write the report into a new directory."""
-        if self.agreement is None or self._refused("the report"):
+        if self.agreement is None or self._refuse_while_blind("the report"):
             return
         run = self.agreement.row.id
         self.post_message(
-            self.Exported(await self.read(written_report, self.session, run, self.settings))
+            self.Exported(await self.read(write_run_report, self.session, run, self.settings))
         )
 
     @on(Exported)
     def show_exported(self, event: Exported) -> None:
         """Say where the report is."""
-        self.say(*told(event.directory))
+        self.show_message(*describe_report_paths(event.directory))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from faithtui.tui.theme.lines import Line, Piece, line
+from faithtui.tui.theme.lines import Line, Piece, make_line
 
 BAND, POINT, RULE = "░", "●", "·"
 
 
-def curve(
+def curve_lines(
     points: Sequence[tuple[float, float | None, float | None, float | None]],
     width: int,
     height: int,
@@ -50,15 +50,15 @@ def curve(
     for number, drawn in enumerate(cells):
         label = high - (high - low) * number / (rows - 1)
         shown = f"{label:4.1f}│" if number % 2 == 0 or number == rows - 1 else "    │"
-        lines.append(line(Piece(shown, "quiet"), *_coloured("".join(drawn))))
-    lines.append(line(Piece("    └" + "─" * columns, "quiet")))
+        lines.append(make_line(Piece(shown, "quiet"), *_colour_curve("".join(drawn))))
+    lines.append(make_line(Piece("    └" + "─" * columns, "quiet")))
     ends = f"{first:g}", f"{last:g} labels"
     gap = max(1, columns - len(ends[0]) - len(ends[1]))
-    lines.append(line(Piece(f"     {ends[0]}{' ' * gap}{ends[1]}", "quiet")))
+    lines.append(make_line(Piece(f"     {ends[0]}{' ' * gap}{ends[1]}", "quiet")))
     return lines
 
 
-def _coloured(text: str) -> list[Piece]:
+def _colour_curve(text: str) -> list[Piece]:
     """Give points and band their looks, in as few pieces as there are changes."""
     pieces: list[Piece] = []
     start = 0
@@ -78,7 +78,7 @@ def share_bar(value: float | None, width: int) -> str:
     return "█" * filled + "░" * (width - filled)
 
 
-def between(mean: float, observed: float, low: float, high: float, width: int) -> str:
+def draw_reliability_bin(mean: float, observed: float, low: float, high: float, width: int) -> str:
     """Draw one bin of a reliability diagram: its interval, what was observed, what was said.
 
     Args:
@@ -89,13 +89,13 @@ def between(mean: float, observed: float, low: float, high: float, width: int) -
         width: Cells for [0, 1].
     """
 
-    def place(value: float) -> int:
+    def find_column(value: float) -> int:
         return max(0, min(width - 1, round(value * (width - 1))))
 
     cells = [RULE] * width
-    for column in range(place(low), place(high) + 1):
+    for column in range(find_column(low), find_column(high) + 1):
         cells[column] = BAND
-    cells[place(observed)] = POINT
-    if place(mean) != place(observed):
-        cells[place(mean)] = "|"
+    cells[find_column(observed)] = POINT
+    if find_column(mean) != find_column(observed):
+        cells[find_column(mean)] = "|"
     return "".join(cells)

@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import RunId
 from faithtui.tui.session import Session
-from faithtui.tui.theme.lines import Piece, shown_line
+from faithtui.tui.theme.lines import Piece, escape_line
 
 if TYPE_CHECKING:
     from faithtui.agreement.report.settings import ReportSettings
 
 
-def written_report(session: Session, run: RunId, settings: "ReportSettings | None" = None) -> Path:
+def write_run_report(
+    session: Session, run: RunId, settings: "ReportSettings | None" = None
+) -> Path:
     """Write a run's report, in every format, into a new directory. Meant for a thread.
 
     Args:
@@ -32,15 +34,15 @@ def written_report(session: Session, run: RunId, settings: "ReportSettings | Non
     return directory
 
 
-def told(*directories: Path) -> tuple[Piece, ...]:
+def describe_report_paths(*directories: Path) -> tuple[Piece, ...]:
     """Say where reports are; of several, the directory that holds them."""
     if len(directories) == 1:
         where, words = directories[0], "report written"
     else:
         where, words = directories[0].parent, f"{len(directories)} reports written"
-    return (Piece(words, "good"), Piece(f" · {shown_line(str(where)).text}", "quiet"))
+    return (Piece(words, "good"), Piece(f" · {escape_line(str(where)).text}", "quiet"))
 
 
-def refusal(what: str) -> Piece:
+def explain_blind_refusal(what: str) -> Piece:
     """Say why what tells of single claims is refused in blind mode."""
     return Piece(f"{what} would show the judge's words while you work blind", "warn")

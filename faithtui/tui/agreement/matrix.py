@@ -67,7 +67,7 @@ class MatrixPane(Pane):
     ]
 
     @dataclass
-    class Opened(Message):
+    class CellOpened(Message):
         """What a cell counts is wanted: row people's label, column the judge's."""
 
         row: int
@@ -91,11 +91,11 @@ class MatrixPane(Pane):
 
     def on_focus(self) -> None:
         """Draw the chosen cell strongly."""
-        self._again()
+        self._redraw()
 
     def on_blur(self) -> None:
         """Draw the chosen cell quietly."""
-        self._again()
+        self._redraw()
 
     def action_cell(self, down: int, right: int) -> None:
         """Choose a cell beside."""
@@ -105,7 +105,7 @@ class MatrixPane(Pane):
                 max(0, min(last, self.cell[0] + down)),
                 max(0, min(last, self.cell[1] + right)),
             )
-            self._again()
+            self._redraw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide keys of cells while there are none."""
@@ -114,8 +114,8 @@ class MatrixPane(Pane):
     def action_open(self) -> None:
         """Ask for what the cell counts."""
         if self._level is not None:
-            self.post_message(self.Opened(*self.cell))
+            self.post_message(self.CellOpened(*self.cell))
 
-    def _again(self) -> None:
+    def _redraw(self) -> None:
         if self._level is not None and self._spec is not None:
             self.show_level(self._level, self._spec)

@@ -17,10 +17,10 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import IntervalMethod, Level, Severity
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import LabelSet
-from faithtui.tui.agreement.parts_drawing import estimate_line, heat, next_lines
-from faithtui.tui.metric_view import counted, units_at
+from faithtui.tui.agreement.parts_drawing import estimate_line, next_lines, shade_count
+from faithtui.tui.metric_view import count_units, units_at
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -31,7 +31,7 @@ MOST_LISTED = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class ListedUnit:
     """A claim or an answer, to be listed and opened."""
 
     claim: ClaimId | None
@@ -47,13 +47,13 @@ def level_of(report: AgreementReport, level: Level) -> LevelReport:
     return report.claims if level is Level.CLAIMS else report.answers
 
 
-def units_of(
+def list_cell_units(
     report: AgreementReport,
     readings: RunReadings,
     level: Level,
     cell: tuple[str, str],
     spec: "MetricSpec",
-) -> tuple[Unit, ...]:
+) -> tuple[ListedUnit, ...]:
     """List what a cell of the matrix counts, (judge, people), in the order of the readings."""
     judge, human = cell
     passing = report.passing
@@ -62,19 +62,19 @@ def units_of(
         read = {name: recode(name, rule, labels, passing) for name in labels.names}
         drawn = report.claims.coverage.outside > 0
         return tuple(
-            Unit(each.claim, each.conversation, each.key, each.turn, each.text)
+            ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
             for each in readings.claims
             if read.get(each.judge or "") == judge
             and read.get(each.human or "") == human
             and (not drawn or each.position is not None)
         )
     return tuple(
-        Unit(
+        ListedUnit(
             None,
             each.conversation,
             each.key,
             each.turn,
-            f"score {fmt.score(each.score)} over {counted(each.claims, spec)}",
+            f"score {fmt.format_score(each.score)} over {count_units(each.claims, spec)}",
         )
         for each in readings.answers
         if each.passes is not None
@@ -115,40 +115,53 @@ def matrix_lines(
     most = max(map(max, counts), default=0)
     size, head, end, whole = _matrix_room(level, width)
 
-    def write(count: int) -> str:
-        return str(count) if whole or count < 10_000 else fmt.compact(count)
+    def format_count(count: int) -> str:
+        return str(count) if whole or count < 10_000 else fmt.format_compact_count(count)
 
-    def sums(total: int, none: int) -> list[Piece]:
-        pieces = [Piece(" │", "quiet"), Piece(fit(write(total), end, right=True))]
-        return [*pieces, Piece(fit(write(none), end, right=True), "warn")] if missing else pieces
+    def sum_pieces(total: int, none: int) -> list[Piece]:
+        pieces = [Piece(" │", "quiet"), Piece(fit_text(format_count(total), end, right=True))]
+        return (
+            [*pieces, Piece(fit_text(format_count(none), end, right=True), "warn")]
+            if missing
+            else pieces
+        )
 
     lines = [
-        line(Piece(f" {'':<{head}}{'judge':^{size * len(names)}}", "quiet")),
+        make_line(Piece(f" {'':<{head}}{'judge':^{size * len(names)}}", "quiet")),
         Line(
             (
                 Piece(f" {'people':<{head}}", "quiet"),
                 *(
-                    Piece(f" {fit(name, size - 1, right=True)}", fmt.look(name, labels))
+                    Piece(
+                        f" {fit_text(name, size - 1, right=True)}", fmt.get_label_look(name, labels)
+                    )
                     for name in names
                 ),
                 Piece(" │", "quiet"),
-                Piece(fit("all", end, right=True), "quiet"),
-                *([Piece(fit("none", end, right=True), "warn")] if missing else []),
+                Piece(fit_text("all", end, right=True), "quiet"),
+                *([Piece(fit_text("none", end, right=True), "warn")] if missing else []),
             )
         ),
     ]
     for row, human in enumerate(names):
-        pieces = [Piece(f" {fit(human, head)}", fmt.look(human, labels))]
+        pieces = [Piece(f" {fit_text(human, head)}", fmt.get_label_look(human, labels))]
         for column, count in enumerate(counts[row]):
             chosen = (row, column) == cell
             look = "strong" if row == column else ""
-            body = f"[{write(count)}]" if chosen else f"{write(count)}{heat(count, most)}"
+            body = (
+                f"[{format_count(count)}]"
+                if chosen
+                else f"{format_count(count)}{shade_count(count, most)}"
+            )
             shade = "key" if chosen and focused else look
-            pieces.append(Piece(fit(body, size, right=True), shade))
-        lines.append(Line((*pieces, *sums(sum(counts[row]), level.unjudged[row]))))
+            pieces.append(Piece(fit_text(body, size, right=True), shade))
+        lines.append(Line((*pieces, *sum_pieces(sum(counts[row]), level.unjudged[row]))))
     pieces = [Piece(f" {'all':<{head}}", "quiet")]
-    pieces += [Piece(fit(f"{write(total)} ", size, right=True)) for total in level.table.columns]
-    lines.append(Line((*pieces, *sums(level.table.n, sum(level.unjudged)))))
+    pieces += [
+        Piece(fit_text(f"{format_count(total)} ", size, right=True))
+        for total in level.table.columns
+    ]
+    lines.append(Line((*pieces, *sum_pieces(level.table.n, sum(level.unjudged)))))
     if missing:
         lines += wrap(
             [Piece("none: the judge gave no verdict; in no coefficient", "quiet")], width, first=PAD
@@ -169,7 +182,7 @@ def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     if level.level is Level.CLAIMS and report.humans is not None:
         lines += estimate_line("people α", report.humans.krippendorff_alpha, width, name_width=9)
-    groups = fmt.plural(level.agreement.clusters, "group")
+    groups = fmt.count_in_words(level.agreement.clusters, "group")
     way = f"leaving out one of {groups} at a time"
     if report.settings.interval is IntervalMethod.BOOTSTRAP:
         way = f"{report.settings.resamples} draws of {groups}, seed {report.settings.seed}"
@@ -185,16 +198,25 @@ _COLUMNS = (("prec", 6), ("recall", 7), ("F1", 6), ("n", 5))
 
 def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
     """Draw precision, recall and F1 of each label, then their intervals."""
-    head = [Piece(fit(name, size, right=True), "quiet") for name, size in _COLUMNS]
+    head = [Piece(fit_text(name, size, right=True), "quiet") for name, size in _COLUMNS]
     lines = [Line((Piece(f" {'':<5}", "quiet"), *head))]
     for each in level.classes:
         figures = (each.precision, each.recall, each.f1)
-        cells = [fmt.number(figure.value, 3) for figure in figures] + [fmt.compact(each.human)]
+        cells = [fmt.format_number(figure.value, 3) for figure in figures] + [
+            fmt.format_compact_count(each.human)
+        ]
         body = [
-            Piece(fit(cell, size, right=True))
+            Piece(fit_text(cell, size, right=True))
             for cell, (_, size) in zip(cells, _COLUMNS, strict=True)
         ]
-        lines.append(Line((Piece(f" {fit(each.label, 5)}", fmt.look(each.label, labels)), *body)))
+        lines.append(
+            Line(
+                (
+                    Piece(f" {fit_text(each.label, 5)}", fmt.get_label_look(each.label, labels)),
+                    *body,
+                )
+            )
+        )
     words = "n: units people gave that label"
     if level.agreement.weighted is not None:
         words += ", counted; the shares are weighted by the sample"
@@ -202,23 +224,23 @@ def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
     for each in level.classes:
         for name, figure in (("prec", each.precision), ("recall", each.recall), ("F1", each.f1)):
             lines += estimate_line(
-                f"{fmt.letter(each.label, labels)} {name}", figure, width, name_width=8
+                f"{fmt.get_label_letter(each.label, labels)} {name}", figure, width, name_width=8
             )
     return lines
 
 
 def detection_lines(level: LevelReport, width: int) -> list[Line]:
     """Draw how well the judge finds what is bad, with and without what is unsure."""
-    lines = _detection(level.strict, width)
+    lines = _detection_lines(level.strict, width)
     if level.lenient is not None and level.lenient.positive != level.strict.positive:
-        lines += [BLANK, *_detection(level.lenient, width)]
+        lines += [BLANK, *_detection_lines(level.lenient, width)]
     if level.agreement.weighted is not None:
         words = "hits, alarms and misses are counted; the shares are weighted by the sample"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     return lines
 
 
-def _detection(found: Detection, width: int) -> list[Line]:
+def _detection_lines(found: Detection, width: int) -> list[Line]:
     words = " or ".join(found.positive)
     return [
         *wrap(
@@ -242,7 +264,7 @@ def score_lines(report: AgreementReport, width: int) -> list[Line]:
     """Draw the judge's scores against people's ratings of whole answers."""
     scores = report.scores
     left_out = [
-        f"{fmt.thousands(count)} {what}"
+        f"{fmt.format_count(count)} {what}"
         for count, what in (
             (scores.vacuous, "with nothing judged"),
             (scores.unscored, "without a score"),
@@ -251,7 +273,7 @@ def score_lines(report: AgreementReport, width: int) -> list[Line]:
     ]
     lines = wrap(
         [
-            Piece(f"{fmt.plural(scores.answers, 'answer')} rated by people", "quiet"),
+            Piece(f"{fmt.count_in_words(scores.answers, 'answer')} rated by people", "quiet"),
             Piece(f"; left out: {', '.join(left_out)}" if left_out else "", "quiet"),
         ],
         width - 1,
@@ -293,13 +315,13 @@ def coverage_lines(
         ("by 2+ people", coverage.several_reviewers, "quiet"),
     )
     lines = [
-        line(
-            Piece(f" {fit(f'all {units_at(level.level, spec)[1]}', 18)}", "quiet"),
+        make_line(
+            Piece(f" {fit_text(f'all {units_at(level.level, spec)[1]}', 18)}", "quiet"),
             Piece(f"{coverage.total:>6}", "strong"),
         )
     ]
     lines += [
-        line(Piece(f" {fit(name, 18)}", "quiet"), Piece(f"{count:>6}", look))
+        make_line(Piece(f" {fit_text(name, 18)}", "quiet"), Piece(f"{count:>6}", look))
         for name, count, look in rows
         if count or name in ("compared", "unreviewed")
     ]
@@ -320,15 +342,15 @@ def coverage_lines(
     return lines
 
 
-def section(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
+def headed_lines(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
     """Put a heading above lines, or leave both out."""
-    return [BLANK, line(Piece(f" {name}", "strong")), *lines] if wanted else []
+    return [BLANK, make_line(Piece(f" {name}", "strong")), *lines] if wanted else []
 
 
 def warning_lines(report: AgreementReport, level: Level, width: int) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
     lines = wrap(
-        [shown_line(write_headline(level_of(report, level)), "strong")], width - 1, first=PAD
+        [escape_line(write_headline(level_of(report, level)), "strong")], width - 1, first=PAD
     )
     marks = {
         Severity.BLOCKING: ("!!", "bad"),
@@ -344,7 +366,7 @@ def warning_lines(report: AgreementReport, level: Level, width: int) -> list[Lin
             lines += tips
             tips = []
         mark, look = marks[warning.severity]
-        lines += wrap([shown_line(warning.message)], width - 1, first=[Piece(f" {mark} ", look)])
+        lines += wrap([escape_line(warning.message)], width - 1, first=[Piece(f" {mark} ", look)])
     lines += tips
     mark, look = marks[Severity.INFO]
     lines += wrap([Piece(passing_words(report))], width - 1, first=[Piece(f" {mark} ", look)])
@@ -388,13 +410,16 @@ def difference_lines(
     for row, each in enumerate(differences[:MOST_LISTED]):
         first = (
             Piece(" "),
-            Piece(fit(fmt.letter(each.judge, labels), 1), f"strong {fmt.look(each.judge, labels)}"),
+            Piece(
+                fit_text(fmt.get_label_letter(each.judge, labels), 1),
+                f"strong {fmt.get_label_look(each.judge, labels)}",
+            ),
             Piece(" → "),
-            Piece(fmt.letter(each.human, labels), "human strong"),
+            Piece(fmt.get_label_letter(each.human, labels), "human strong"),
             Piece("  "),
         )
-        key = shown_line(each.key, "quiet", limit=24)
-        text = shown_line(each.text, limit=400)
+        key = escape_line(each.key, "quiet", limit=24)
+        text = escape_line(each.text, limit=400)
         lines += wrap(
             [text, Piece(f"  {key.text} turn {each.turn + 1}", "quiet")],
             width - 1,
@@ -402,10 +427,10 @@ def difference_lines(
             row=row,
             most=2,
         )
-    return lines + _more(len(differences), words, width)
+    return lines + _more_lines(len(differences), words, width)
 
 
-def _more(count: int, words: str, width: int) -> list[Line]:
+def _more_lines(count: int, words: str, width: int) -> list[Line]:
     """Say how the rest of a long list is found."""
     if count <= MOST_LISTED:
         return []
@@ -420,7 +445,7 @@ def _more(count: int, words: str, width: int) -> list[Line]:
     return wrap(pieces, width - 1, first=PAD)
 
 
-def unit_lines(units: Sequence[Unit], words: str, width: int) -> list[Line]:
+def unit_lines(units: Sequence[ListedUnit], words: str, width: int) -> list[Line]:
     """List what a cell counts, as far as anybody reads on.
 
     Args:
@@ -432,27 +457,27 @@ def unit_lines(units: Sequence[Unit], words: str, width: int) -> list[Line]:
     for row, unit in enumerate(units[:MOST_LISTED]):
         lines += wrap(
             [
-                shown_line(unit.text, limit=400),
-                Piece(f"  {shown_line(unit.key, limit=40).text} turn {unit.turn + 1}", "quiet"),
+                escape_line(unit.text, limit=400),
+                Piece(f"  {escape_line(unit.key, limit=40).text} turn {unit.turn + 1}", "quiet"),
             ],
             width - 1,
             first=PAD,
             row=row,
             most=3,
         )
-    return lines + _more(len(units), words, width)
+    return lines + _more_lines(len(units), words, width)
 
 
 def nothing_labelled(report: AgreementReport, spec: "MetricSpec", width: int) -> list[Line]:
     """Say what to do where nothing can be compared yet."""
     return [
         BLANK,
-        line(Piece("  Nothing to compare yet.", "strong")),
+        make_line(Piece("  Nothing to compare yet.", "strong")),
         BLANK,
         *wrap(
             [
                 Piece(
-                    f"This run has {counted(report.claims.coverage.total, spec)}, and no "
+                    f"This run has {count_units(report.claims.coverage.total, spec)}, and no "
                     f"{spec.units[0]} has a person's verdict. Unreviewed is not agreed, so there "
                     "is no figure."
                 )

@@ -13,9 +13,9 @@ from faithtui.agreement.report.model import (
 )
 from faithtui.agreement.report.settings import Level
 from faithtui.domain.estimates import Estimate
-from faithtui.tui.agreement.curves_drawing import between, curve, share_bar
+from faithtui.tui.agreement.curves_drawing import curve_lines, draw_reliability_bin, share_bar
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
 
 PAD = (Piece(" "),)
 
@@ -45,7 +45,7 @@ _ORDER = (Slice.CODE, Slice.VERDICT, Slice.TURN, Slice.RATER, Slice.WINDOWS, Sli
 
 def estimate_line(name: str, value: Estimate, width: int, *, name_width: int = 11) -> list[Line]:
     """Draw one figure with its interval and its n, or the reason why it has none."""
-    number, _, rest = fmt.estimate(value).partition(" ")
+    number, _, rest = fmt.format_estimate(value).partition(" ")
     if value.has_interval and value.ci_low == value.ci_high:
         rest = "counted"
     look = "strong" if value.value is not None else "warn"
@@ -56,7 +56,7 @@ def estimate_line(name: str, value: Estimate, width: int, *, name_width: int = 1
             Piece(f" n={value.n}", "quiet"),
         ],
         width - 1,
-        first=[Piece(f" {fit(name, name_width)} ", "quiet")],
+        first=[Piece(f" {fit_text(name, name_width)} ", "quiet")],
     )
 
 
@@ -65,7 +65,7 @@ def share_line(name: str, value: Estimate, width: int) -> list[Line]:
     if value.value is None:
         return estimate_line(name, value, width, name_width=10)
     if value.ci_low is None or value.ci_high is None:
-        rest = f"({fmt.reason(value.reason)})" if value.reason is not None else ""
+        rest = f"({fmt.describe_reason(value.reason)})" if value.reason is not None else ""
     elif value.ci_low == value.ci_high:
         rest = "counted"
     else:
@@ -77,7 +77,7 @@ def share_line(name: str, value: Estimate, width: int) -> list[Line]:
             Piece(f" n={value.n}", "quiet"),
         ],
         width - 1,
-        first=[Piece(f" {fit(name, 10)} ", "quiet")],
+        first=[Piece(f" {fit_text(name, 10)} ", "quiet")],
     )
 
 
@@ -94,7 +94,7 @@ def rate_lines(level: LevelReport, width: int) -> list[Line]:
         low, high = rate.bounds
         words = f"this run lies between {low:.1%} and {high:.1%}, whatever the other labels are"
         lines += wrap([Piece(words)], width - 1, first=PAD)
-    gap = _gap(level)
+    gap = _describe_bias(level)
     if gap:
         lines += wrap([Piece(gap, "warn")], width - 1, first=PAD)
     lines += wrap([Piece(f"labels: {DESIGNS[level.design.kind]}", "quiet")], width - 1, first=PAD)
@@ -103,7 +103,7 @@ def rate_lines(level: LevelReport, width: int) -> list[Line]:
     return lines
 
 
-def _gap(level: LevelReport) -> str:
+def _describe_bias(level: LevelReport) -> str:
     """Say which way the judge errs, where the interval of people's rate leaves it out."""
     judge, people = level.rate.judge.value, level.rate.this_run
     if judge is None or people.value is None or people.ci_low is None or people.ci_high is None:
@@ -120,25 +120,29 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
         return wrap([Piece("nobody has labelled anything", "quiet")], width - 1, first=PAD)
     lines: list[Line] = []
     for each in report.raters:
-        name = shown_line(each.reviewer, "human strong", limit=30)
-        counts = f" {fmt.plural(each.labels, 'label')}, {fmt.thousands(each.blind)} blind"
-        counts += f", {fmt.plural(each.overrides, 'override')}"
+        name = escape_line(each.reviewer, "human strong", limit=30)
+        counts = (
+            f" {fmt.count_in_words(each.labels, 'label')}, {fmt.format_count(each.blind)} blind"
+        )
+        counts += f", {fmt.count_in_words(each.overrides, 'override')}"
         if each.median_s is not None:
             counts += f", {each.median_s:.0f} s each"
         lines += wrap([name, Piece(counts, "quiet")], width - 1, first=PAD)
         lines += estimate_line("  kappa", each.agreement.cohen_kappa, width, name_width=9)
     if report.humans is not None:
         humans = report.humans
-        words = f"{humans.raters} people, {fmt.plural(humans.units, 'unit')} with two or more:"
+        words = (
+            f"{humans.raters} people, {fmt.count_in_words(humans.units, 'unit')} with two or more:"
+        )
         lines += [BLANK, *wrap([Piece(words, "strong")], width - 1, first=PAD)]
         lines += estimate_line("  alpha", humans.krippendorff_alpha, width, name_width=9)
         lines += estimate_line("  AC1", humans.gwet_ac1, width, name_width=9)
         lines += estimate_line("  same", humans.percent, width, name_width=9)
         for pair in humans.pairs:
             names = [
-                shown_line(pair.first, "human", limit=20),
+                escape_line(pair.first, "human", limit=20),
                 Piece(" and "),
-                shown_line(pair.second, "human", limit=20),
+                escape_line(pair.second, "human", limit=20),
             ]
             lines += wrap(names, width - 1, first=PAD)
             lines += estimate_line("  kappa", pair.agreement.cohen_kappa, width, name_width=9)
@@ -152,7 +156,7 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
         lines += estimate_line("  more", found.difference, width, name_width=9)
     for repeat in report.repeats:
         who = [
-            shown_line(repeat.reviewer, "human", limit=30),
+            escape_line(repeat.reviewer, "human", limit=30),
             Piece(" says the same again (each once)"),
         ]
         lines += [BLANK, *wrap(who, width - 1, first=PAD)]
@@ -168,30 +172,30 @@ def slice_lines(report: AgreementReport, width: int) -> list[Line]:
     for kind in _ORDER:
         if kind in by:
             lines += [BLANK] if lines else []
-            lines += _slice(by[kind], width)
+            lines += _slice_lines(by[kind], width)
     if not lines:
         return wrap([Piece("nothing is compared yet", "quiet")], width - 1, first=PAD)
     return lines
 
 
-def _slice(found: Breakdown, width: int) -> list[Line]:
+def _slice_lines(found: Breakdown, width: int) -> list[Line]:
     bar = max(4, min(20, width - 44))
     name = max(8, width - bar - 24)
-    head = f" {fit(SLICES[found.by], name)} {'same':<{bar + 5}} {'kappa':>6} {'n':>6}"
-    lines = [line(Piece(fit(head, width), "quiet"))]
+    head = f" {fit_text(SLICES[found.by], name)} {'same':<{bar + 5}} {'kappa':>6} {'n':>6}"
+    lines = [make_line(Piece(fit_text(head, width), "quiet"))]
     for row in found.rows:
         value = row.percent.value
         lines.append(
-            line(
-                Piece(f" {fit(shown_line(row.key).text, name)} "),
+            make_line(
+                Piece(f" {fit_text(escape_line(row.key).text, name)} "),
                 Piece(share_bar(value, bar), "human"),
-                Piece(f" {fmt.number(value)} "),
-                Piece(f"{fmt.number(row.cohen_kappa.value) if row.cohen_kappa else '':>6} "),
+                Piece(f" {fmt.format_number(value)} "),
+                Piece(f"{fmt.format_number(row.cohen_kappa.value) if row.cohen_kappa else '':>6} "),
                 Piece(f"{row.n:>6}", "quiet"),
             )
         )
     if found.suppressed:
-        words = f"{fmt.plural(found.suppressed, 'part')} with fewer than 10 not shown"
+        words = f"{fmt.count_in_words(found.suppressed, 'part')} with fewer than 10 not shown"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     return lines
 
@@ -209,9 +213,9 @@ def unit_score_lines(report: AgreementReport, width: int) -> list[Line]:
 
 def _unit_scores(found: UnitScoreReport, width: int) -> list[Line]:
     name = found.unit.value
-    words = f"{fmt.plural(found.n, name)} with both scores"
+    words = f"{fmt.count_in_words(found.n, name)} with both scores"
     left_out = [
-        f"{fmt.thousands(count)} {what}"
+        f"{fmt.format_count(count)} {what}"
         for count, what in (
             (found.partly, "labelled in part"),
             (found.vacuous, "with no claims"),
@@ -237,15 +241,15 @@ def _unit_scores(found: UnitScoreReport, width: int) -> list[Line]:
         lines += estimate_line(label, value, width, name_width=10)
     if found.threshold is not None:
         here = found.threshold
-        lines += _at(f"passes from {here.current:.2f}", here.at_current, width)
+        lines += _threshold_lines(f"passes from {here.current:.2f}", here.at_current, width)
         if here.suggested is not None and here.at_suggested is not None:
             tried = here.chosen_on.replace("_", " ")
             words = f"better from {here.suggested:.2f} ({here.rule}, {tried})"
-            lines += _at(words, here.at_suggested, width)
+            lines += _threshold_lines(words, here.at_suggested, width)
     return lines
 
 
-def _at(words: str, found: Detection, width: int) -> Iterator[Line]:
+def _threshold_lines(words: str, found: Detection, width: int) -> Iterator[Line]:
     yield from wrap([Piece(words, "strong")], width - 1, first=PAD)
     yield from estimate_line("finds bad", found.recall, width, name_width=10)
     yield from estimate_line("keeps good", found.specificity, width, name_width=10)
@@ -274,11 +278,13 @@ def calibration_lines(report: AgreementReport, width: int) -> list[Line]:
         words = "calibration error not shown: a perfect judge would show as much by luck"
     lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     plot = max(10, min(50, width - 26))
-    lines.append(line(Piece(f" {'says':>5} {'is':>5} {fit('0', plot - 1)}1 {'n':>6}", "quiet")))
+    lines.append(
+        make_line(Piece(f" {'says':>5} {'is':>5} {fit_text('0', plot - 1)}1 {'n':>6}", "quiet"))
+    )
     for each in found.bins:
-        drawn = between(each.mean, each.observed, each.ci_low, each.ci_high, plot)
+        drawn = draw_reliability_bin(each.mean, each.observed, each.ci_low, each.ci_high, plot)
         lines.append(
-            line(
+            make_line(
                 Piece(f" {each.mean:5.2f} {each.observed:5.2f} "),
                 Piece(drawn, "human"),
                 Piece(f" {each.n:>6}", "quiet"),
@@ -301,7 +307,7 @@ def progress_lines(report: AgreementReport, width: int, height: int) -> list[Lin
     elif found.half_width is None:
         words = f"no interval for {name} yet: more groups and both labels are needed"
     elif found.needed:
-        words = f"{fmt.plural(found.needed, 'label')} more for {name} ±"
+        words = f"{fmt.count_in_words(found.needed, 'label')} more for {name} ±"
         words += f"{found.target_half_width:.2f}; now ±{found.half_width:.2f}"
     else:
         words = f"{name} ±{found.half_width:.2f}: narrow enough, but on too few groups or too "
@@ -311,25 +317,25 @@ def progress_lines(report: AgreementReport, width: int, height: int) -> list[Lin
     points = [(float(each.labels), each.value, each.ci_low, each.ci_high) for each in found.history]
     values = [value for point in points for value in point[1:] if value is not None]
     low = min(0.0, *values) if values else 0.0
-    return [*lines, *curve(points, width - 1, room, low=low)]
+    return [*lines, *curve_lines(points, width - 1, room, low=low)]
 
 
 def next_lines(report: AgreementReport, level: Level, width: int) -> list[Line]:
     """Say what would help most now."""
-    steps = list(_steps(report)) if level is Level.CLAIMS else []
+    steps = list(_list_next_steps(report)) if level is Level.CLAIMS else []
     lines: list[Line] = []
     for each in steps:
         lines += wrap([Piece(each)], width - 1, first=[Piece(" > ", "key")])
     return lines
 
 
-def _steps(report: AgreementReport) -> Iterator[str]:
+def _list_next_steps(report: AgreementReport) -> Iterator[str]:
     claims, progress = report.claims, report.progress
     units = claims.unit[1]
     if claims.design.kind in (DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
         yield f"Draw a random sample of the {units}: only that allows a corrected rate."
     if progress.needed and not progress.stop:
-        words = f"{fmt.plural(progress.needed, 'label')} more"
+        words = f"{fmt.count_in_words(progress.needed, 'label')} more"
         # Where all is labelled, more labels need more conversations.
         words += ", of other conversations, bring " if not claims.coverage.unreviewed else " bring "
         words += "kappa" if progress.target == "cohen_kappa" else "agreement"
@@ -354,7 +360,7 @@ def _steps(report: AgreementReport) -> Iterator[str]:
         yield f"{worst.n} {named} «{worst.key}» as what failed: look there first."
 
 
-def heat(count: int, most: int) -> str:
+def shade_count(count: int, most: int) -> str:
     """Shade a count of the matrix by how large it is."""
     if not count:
         return " "

@@ -16,15 +16,19 @@ from faithtui.errors import ExportError
 from faithtui.files import make_directory, write_text
 from faithtui.store.records import ItemRow, ItemState, RunRow
 from faithtui.store.runs.list_rows import ItemOrder
-from faithtui.tui.agreement.export import refusal, told, written_report
-from faithtui.tui.messages import Go, ResumeWanted
+from faithtui.tui.agreement.export import (
+    describe_report_paths,
+    explain_blind_refusal,
+    write_run_report,
+)
+from faithtui.tui.messages import ResumeRequested, ShowScreen
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.samples.queue import ClaimQueue
-from faithtui.tui.screen.filtered_list import FilteredScreen
+from faithtui.tui.screen.filtered_list import FilteredListScreen
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 
-ITEM_ACTS: tuple[Binding, ...] = (
+CONVERSATION_BINDINGS: tuple[Binding, ...] = (
     Binding(
         "Q",
         "queue",
@@ -53,14 +57,14 @@ ITEM_ACTS: tuple[Binding, ...] = (
 """Keys of what can be done with conversations. Screens list them behind their own."""
 
 
-class ItemActsScreen(FilteredScreen):
+class ConversationActionsScreen(FilteredListScreen):
     """A list of a run's conversations with which something can be done, many at once if marked."""
 
     run_row: RunRow | None
     """The run; None: none is chosen."""
 
     @dataclass
-    class Gathered(Message):
+    class ClaimsRead(Message):
         """The claims to review were read."""
 
         queue: ClaimQueue
@@ -69,7 +73,7 @@ class ItemActsScreen(FilteredScreen):
     class Exported(Message):
         """Something was written."""
 
-        told: tuple[Piece, ...]
+        pieces: tuple[Piece, ...]
 
     @dataclass
     class Reopened(Message):
@@ -80,17 +84,17 @@ class ItemActsScreen(FilteredScreen):
         """Conversations in which something had failed, or lacked a verdict."""
 
     @property
-    def marked_as(self) -> str:
+    def marks_key(self) -> str:
         """Keep the marks of each run by themselves."""
         return f"{self.LIST} of {None if self.run_row is None else self.run_row.id}"
 
     @property
-    def chosen(self) -> ItemRow | None:
+    def selection(self) -> ItemRow | None:
         """The conversation under the cursor."""
         raise NotImplementedError
 
     @property
-    def order(self) -> ItemOrder:
+    def list_order(self) -> ItemOrder:
         """The order in force."""
         raise NotImplementedError
 
@@ -98,31 +102,35 @@ class ItemActsScreen(FilteredScreen):
     @work(exclusive=True, group="gather", exit_on_error=False)
     async def action_queue(self) -> None:
         """Read the claims of what is marked, else those that the filter finds."""
-        row, blind = self.run_row, self.session.blind
+        row, blind = self.run_row, self.session.is_blind
         if row is None:
             return
         marks = frozenset(self.marks)
-        found = await self.read(self.session.store.search.claims, row.id, self.wanted, self.order)
+        found = await self.read(
+            self.session.store.search.find_claims, row.id, self.active_filter, self.list_order
+        )
         title = visible_line(self.state.filter, 60)
         if marks:
             found = tuple(each for each in found if each[0] in marks)
-            count = fmt.plural(len(marks), "marked conversation")
+            count = fmt.count_in_words(len(marks), "marked conversation")
             title = f"{title} · {count}" if title else count
-        tells = self.wanted.tells_the_judge
-        self.post_message(self.Gathered(ClaimQueue(title, row.id, found, blind=blind, tells=tells)))
+        tells = self.active_filter.reveals_judge
+        self.post_message(
+            self.ClaimsRead(ClaimQueue(title, row.id, found, blind=blind, reveals_judge=tells))
+        )
 
-    @on(Gathered)
-    def review_found(self, event: Gathered) -> None:
+    @on(ClaimsRead)
+    def review_claims(self, event: ClaimsRead) -> None:
         """Work through the claims that were found."""
         if not event.queue.entries:
             key = self.keys("list.open")
             words = f"no claim holds these words itself; {key} opens a conversation"
             if not self.state.filter:
                 words = "nothing was judged in the marked conversations"
-            self.say(Piece(words, "warn"))
+            self.show_message(Piece(words, "warn"))
             return
         self.session.take_queue(event.queue)
-        self.post_message(Go("review"))
+        self.post_message(ShowScreen("review"))
 
     @work(exclusive=True, group="export", exit_on_error=False)
     async def action_export(self) -> None:
@@ -130,17 +138,21 @@ class ItemActsScreen(FilteredScreen):
         row, session = self.run_row, self.session
         if row is None:
             return
-        if session.blind:
+        if session.is_blind:
             self.app.bell()
-            self.say(refusal("the file"))
+            self.show_message(explain_blind_refusal("the file"))
             return
         if not self.marks and not self.state.filter:
-            self.say(Piece("writing the report …", "quiet"))
-            self.post_message(self.Exported(told(await self.read(written_report, session, row.id))))
+            self.show_message(Piece("writing the report …", "quiet"))
+            self.post_message(
+                self.Exported(
+                    describe_report_paths(await self.read(write_run_report, session, row.id))
+                )
+            )
             return
-        items = [ItemId(item) for item in self.marks or self.listed]
-        count = fmt.plural(len(items), "conversation")
-        self.say(Piece(f"writing {count} …", "quiet"))
+        items = [ItemId(item) for item in self.marks or self.listed_entries]
+        count = fmt.count_in_words(len(items), "conversation")
+        self.show_message(Piece(f"writing {count} …", "quiet"))
         # The thread goes on when the app is left, so it is told to stop.
         left = threading.Event()
         try:
@@ -166,23 +178,23 @@ class ItemActsScreen(FilteredScreen):
                 "yours"
             ) from error
         lines = conversation_lines(session.store, items, session.reviewer)
-        write_text(path, _until(left, lines), force=False)
+        write_text(path, _stop_when_left(left, lines), force=False)
         return path
 
     @on(Exported)
     def show_exported(self, event: Exported) -> None:
         """Say where it is."""
-        self.say(*event.told)
+        self.show_message(*event.pieces)
 
     @holds_keys(can_give_up=False)
     @work(exclusive=True, group="retry", exit_on_error=False)
     async def action_retry(self) -> None:
         """Ask again what failed or lacks a verdict."""
-        row, chosen = self.run_row, self.chosen
+        row, chosen = self.run_row, self.selection
         if row is None or chosen is None:
             return
-        mine = self.session.running(row.id)
-        if mine is not None and not mine.finished:
+        mine = self.session.find_run(row.id)
+        if mine is not None and not mine.is_finished:
             self.refuse(f"run #{row.id} is under way: what fails can be retried afterwards")
             return
         if not self.marks and not (chosen.state is ItemState.FAILED or _lacks_verdict(chosen)):
@@ -193,20 +205,20 @@ class ItemActsScreen(FilteredScreen):
         self.post_message(self.Reopened(row.id, count))
 
     @on(Reopened)
-    def take_up(self, event: Reopened) -> None:
+    def request_resume(self, event: Reopened) -> None:
         """Take up the run."""
         if event.count:
-            self.post_message(ResumeWanted(event.run))
+            self.post_message(ResumeRequested(event.run))
         else:
             self.refuse("nothing failed or lacks a verdict in the marked conversations")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a conversation while there is none."""
         if action in ("export", "retry"):
-            return self.is_mounted and len(self.listed) > 0
+            return self.is_mounted and len(self.listed_entries) > 0
         if action == "queue":
             narrowed = bool(self.state.filter or self.marks)
-            return self.is_mounted and len(self.listed) > 0 and narrowed
+            return self.is_mounted and len(self.listed_entries) > 0 and narrowed
         return super().check_action(action, parameters)
 
 
@@ -215,7 +227,7 @@ def _lacks_verdict(row: ItemRow) -> bool:
     return row.scores is not None and row.scores.windowed.state is ScoreState.INCOMPLETE
 
 
-def _until(left: threading.Event, lines: Iterable[str]) -> Iterator[str]:
+def _stop_when_left(left: threading.Event, lines: Iterable[str]) -> Iterator[str]:
     """Give lines for as long as somebody wants them.
 
     Raises:

@@ -9,30 +9,30 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.timer import Timer
 
-from faithtui.domain.filters import Filter, Ground, Scope
+from faithtui.domain.filters import Filter, FilterContext, Scope
 from faithtui.domain.ids import ItemId, LabelId, RunId
-from faithtui.store.annotations.blinding import blinded
+from faithtui.store.annotations.blinding import blind_view
 from faithtui.store.records import ItemRow, ReviewView, RunRow, RunTotals
 from faithtui.store.runs.list_rows import ItemOrder
-from faithtui.store.search.filters import SearchStopped, Stop
-from faithtui.tui.conversations.actions import ITEM_ACTS, ItemActsScreen
+from faithtui.store.search.filters import SearchStop, SearchStopped
+from faithtui.tui.conversations.actions import CONVERSATION_BINDINGS, ConversationActionsScreen
 from faithtui.tui.conversations.drawing import (
     item_details,
     item_head,
     item_line,
     no_conversations,
 )
-from faithtui.tui.messages import Go
+from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
-from faithtui.tui.replies.show_replies import ReplyingScreen
+from faithtui.tui.replies.show_replies import ShowRepliesScreen
 from faithtui.tui.review.images import OPEN_IMAGE, ImageScreen
 from faithtui.tui.runs.drawing import nothing_found, run_crumbs, run_status
-from faithtui.tui.samples.queue import open_item
+from faithtui.tui.samples.queue import find_open_item
 from faithtui.tui.screen.filter_matching import ground_for
 from faithtui.tui.screen.pager import Pager
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import BLANK, Line, Piece, shown_line
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import NoRows, VirtualList
@@ -51,15 +51,15 @@ ORDERS: Mapping[ItemOrder, str] = {
 }
 BLIND_ORDERS: tuple[ItemOrder, ...] = ("number", "unlabelled", "recent")
 """Orders that tell nothing of what the judge said."""
-REST = 10
+REREAD_FACTOR = 10
 """How many times as long as reading the order took nobody reads it again because of a change."""
 
-Mark = tuple[RunRow, LabelId | None]
+ListMark = tuple[RunRow, LabelId | None]
 """A run without its calls, and the newest thing that anybody said: as long as they are the same,
 so is everything that a list of its conversations shows."""
 
 
-class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
+class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScreen):
     """Conversations, and the one under the cursor."""
 
     TITLE_WORDS: ClassVar[str] = "CONVERSATIONS"
@@ -91,7 +91,7 @@ class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
             id="conversations.next-unlabelled",
         ),
         OPEN_IMAGE,
-        *ITEM_ACTS,
+        *CONVERSATION_BINDINGS,
     ]
 
     items = getters.query_one("#list", VirtualList)
@@ -104,15 +104,15 @@ class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
         spec: "MetricSpec | None"
         """The run's metric; None without a run."""
         ids: Sequence[ItemId]
-        mark: Mark | None = None
+        mark: ListMark | None = None
         """What the run was known by when they were read."""
 
     @dataclass
-    class Changed(Message):
+    class RunChanged(Message):
         """Something of the run is not what it was when it was read."""
 
         run: RunRow
-        mark: Mark
+        mark: ListMark
 
     @dataclass
     class Previewed(Message):
@@ -128,72 +128,72 @@ class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
             VirtualList[ItemRow](
                 id="list",
                 title="Conversations",
-                draw=self._line,
-                head=self._head,
-                empty=self._empty,
-                moved=self.follow,
+                draw=self._draw_row,
+                head=self._draw_head,
+                empty=self._draw_empty_list,
+                moved=self.follow_cursor,
                 identity=lambda row: row.id,
             ),
             Pane(id="detail", title="Conversation"),
-            planner=layouts.beside,
+            planner=layouts.plan_list_and_text,
         )
 
     def on_mount(self) -> None:
         """Begin in the list."""
         self.run_row: RunRow | None = None
         self.spec: MetricSpec | None = None
-        self.stop = Stop()
-        self.wanted_now = Filter()
+        self.stop = SearchStop()
+        self.shown_filter = Filter()
         self.view: ReviewView | None = None
         self.calls = RunTotals()
         self.pager: Pager[ItemId, ItemRow] | None = None
-        self.mark: Mark | None = None
-        self.rest_until = 0.0
-        self.again: Timer | None = None
+        self.mark: ListMark | None = None
+        self.reread_after_s = 0.0
+        self.reread_timer: Timer | None = None
         super().on_mount()
         self.items.focus()
 
     @property
-    def ground(self) -> Ground:
+    def filter_ground(self) -> FilterContext:
         """Say which words a filter may hold: those of the run's metric."""
         if self.run_row is None:
-            return Ground(Scope.CONVERSATIONS, blind=self.session.blind)
+            return FilterContext(Scope.CONVERSATIONS, blind=self.session.is_blind)
         rule = self.run_row.spec.rule
-        return ground_for(rule, Scope.CONVERSATIONS, blind=self.session.blind)
+        return ground_for(rule, Scope.CONVERSATIONS, blind=self.session.is_blind)
 
     @property
-    def orders(self) -> Mapping[str, str]:
+    def sort_orders(self) -> Mapping[str, str]:
         """Orders there are; in a blind queue those that tell nothing."""
-        if self.session.blind:
+        if self.session.is_blind:
             return {name: ORDERS[name] for name in BLIND_ORDERS}
         return {str(name): words for name, words in ORDERS.items()}
 
     @property
-    def order(self) -> ItemOrder:
+    def list_order(self) -> ItemOrder:
         """The order in force."""
-        return cast(ItemOrder, self.state.sort if self.state.sort in self.orders else "number")
+        return cast(ItemOrder, self.state.sort if self.state.sort in self.sort_orders else "number")
 
     @property
-    def listed(self) -> Sequence[ItemId]:
+    def listed_entries(self) -> Sequence[ItemId]:
         """Ids of the conversations that the filter finds."""
         return () if self.pager is None else self.pager.ids
 
     @property
-    def chosen(self) -> ItemRow | None:
+    def selection(self) -> ItemRow | None:
         """The conversation under the cursor."""
-        return self._row()
+        return self._row_at_cursor()
 
     @property
-    def replied(self) -> ItemId | None:
+    def reply_item(self) -> ItemId | None:
         """The conversation whose raw replies are meant."""
-        row = self._row()
+        row = self._row_at_cursor()
         return None if row is None else row.id
 
     def reload(self) -> None:
         """Read the ids again; rows follow as they are drawn."""
         self.search()
 
-    def changed(self) -> None:
+    def handle_store_change(self) -> None:
         """Follow a change of the store, as far as it is one of this run."""
         if self.mark is None:
             self.reload()
@@ -205,68 +205,72 @@ class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
         """Look whether anything of the run changed, which costs little however long the list is."""
         if self.session.run is None:
             return
-        row, mark = await self.read(self._marked, self.session.run)
+        row, mark = await self.read(self._read_mark, self.session.run)
         if mark != self.mark:
-            self.post_message(self.Changed(row, mark))
+            self.post_message(self.RunChanged(row, mark))
 
-    @on(Changed)
-    def show_changed(self, event: Changed) -> None:
+    @on(RunChanged)
+    def show_changed(self, event: RunChanged) -> None:
         """Read the rows that are seen again, and the order only where it may be another one."""
         if self.run_row is None or event.run.id != self.run_row.id or self.pager is None:
             self.search()
-        elif self.order != "number" or self.state.filter:
+        elif self.list_order != "number" or self.state.filter:
             self.search_soon()
         else:
-            before = self._row(), None if self.mark is None else self.mark[1]
+            before = self._row_at_cursor(), None if self.mark is None else self.mark[1]
             self.run_row, self.mark = event.run, event.mark
-            self.pager.forget()
+            self.pager.forget_pages()
             self.items.refresh()
             self._entitle_run(event.run)
-            if before != (self._row(), event.mark[1]):
+            if before != (self._row_at_cursor(), event.mark[1]):
                 self._follow_row()
 
     def search_soon(self) -> None:
         """Read the ids again, but most of the time leave the processor to whoever types."""
-        rest = self.rest_until - self.session.seconds()
+        rest = self.reread_after_s - self.session.seconds()
         if rest <= 0:
             self.search()
-        elif self.again is None:
-            self.again = self.set_timer(rest, self.search)
+        elif self.reread_timer is None:
+            self.reread_timer = self.set_timer(rest, self.search)
 
-    def _marked(self, run: RunId) -> tuple[RunRow, Mark]:
-        newest = self.session.store.reviews.newest()
+    def _read_mark(self, run: RunId) -> tuple[RunRow, ListMark]:
+        newest = self.session.store.reviews.find_newest_act()
         row = self.session.store.runs.row(run)
         return row, (_without_calls(row), newest)
 
     def search(self) -> None:
         """Read the ids again, and stop the search that is under way."""
-        if self.again is not None:
-            self.again.stop()
-            self.again = None
+        if self.reread_timer is not None:
+            self.reread_timer.stop()
+            self.reread_timer = None
         self.stop.stop()
-        self.stop = Stop()
+        self.stop = SearchStop()
         self.load(self.stop)
 
     @work(exclusive=True, group="items", exit_on_error=False)
-    async def load(self, stop: Stop) -> None:
+    async def load(self, stop: SearchStop) -> None:
         """Read the order of the list."""
         runs = self.session.store.runs
         run = self.session.run or await self.read(runs.last_id)
         if run is None:
             self.post_message(self.Loaded(None, None, ()))
             return
-        row, mark = await self.read(self._marked, run)
+        row, mark = await self.read(self._read_mark, run)
         spec = await self.read(spec_of, row.spec)
         self.run_row = row
         began = self.session.seconds()
         try:
             ids = await self.read(
-                self.session.store.search.items, run, self.wanted, self.order, stop=stop
+                self.session.store.search.find_items,
+                run,
+                self.active_filter,
+                self.list_order,
+                stop=stop,
             )
         except SearchStopped:
             return
         ended = self.session.seconds()
-        self.rest_until = ended + REST * (ended - began)
+        self.reread_after_s = ended + REREAD_FACTOR * (ended - began)
         if stop is self.stop:
             self.post_message(self.Loaded(row, spec, ids, mark))
 
@@ -274,36 +278,36 @@ class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
     def show_ids(self, event: Loaded) -> None:
         """Draw the list, with the cursor on the same conversation."""
         self.run_row, self.spec, self.mark = event.run, event.spec, event.mark
-        self.wanted_now = self.wanted
+        self.shown_filter = self.active_filter
         if event.run is None:
             self.items.show(NoRows(), 0, title="Conversations")
-            self.entitle()
+            self.set_title()
             self._show_details()
             return
         if self.session.run is None:
             self.session.choose_run(event.run.id)
         row = event.run
-        self.pager = Pager(event.ids, self.session.store.runs.listed_rows, lambda item: item.id)
-        self.session.queue = event.ids
-        at = self.pager.index(self.session.item) if self.session.item is not None else None
-        count = fmt.thousands(len(event.ids))
+        self.pager = Pager(event.ids, self.session.store.runs.read_list_rows, lambda item: item.id)
+        self.session.item_queue = event.ids
+        at = self.pager.find_index(self.session.item) if self.session.item is not None else None
+        count = fmt.format_count(len(event.ids))
         if self.state.filter:
-            count += f" of {fmt.thousands(row.conversations)}"
+            count += f" of {fmt.format_count(row.conversations)}"
         here = self.items.cursor if at is None else at
         self.items.show(self.pager, here, title=f"Conversations {count}")
         self.show_marks()
         self._entitle_run(row)
-        self.say_order()
+        self.show_order()
         self._follow_row()
 
     def _entitle_run(self, row: RunRow) -> None:
         words, look = run_status(row)
-        self.entitle(
+        self.set_title(
             [*run_crumbs(row), Piece(f" · {words}", look or "quiet")],
             [Piece(f"{row.labelled}/{row.claims} labelled", "quiet")],
         )
 
-    def follow(self) -> None:
+    def follow_cursor(self) -> None:
         """Show the chosen conversation."""
         self._follow_row()
 
@@ -320,26 +324,26 @@ class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
         self.refresh_bindings()
 
     @work(exclusive=True, group="preview", exit_on_error=False)
-    async def preview(self, item: ItemId) -> None:
+    async def read_preview(self, item: ItemId) -> None:
         """Read the chosen conversation; a cursor that runs on cancels this."""
         view = await self.read(self.session.store.runs.review_view, item, self.session.reviewer)
-        cost = await self.read(self.session.store.calls.costs, item)
-        if self.session.blind:
-            queue = self.session.claims
-            view = blinded(view, sample=None if queue is None else queue.sample)
+        cost = await self.read(self.session.store.calls.sum_item_costs, item)
+        if self.session.is_blind:
+            queue = self.session.claim_queue
+            view = blind_view(view, sample=None if queue is None else queue.sample)
         self.post_message(self.Previewed(view, cost.total))
 
-    def conceal(self) -> None:
+    def clear_content(self) -> None:
         """Forget the conversation that was read."""
-        super().conceal()
+        super().clear_content()
         self.view = None
 
     def action_open(self) -> None:
         """Review the chosen conversation."""
-        row = self._row()
+        row = self._row_at_cursor()
         if row is not None:
             self.session.item, self.session.claim = row.id, None
-            self.post_message(Go("review"))
+            self.post_message(ShowScreen("review"))
 
     @work(exclusive=True, group="next", exit_on_error=False)
     async def action_next_open(self) -> None:
@@ -348,10 +352,10 @@ class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
         if pager is None:
             return
         here = pager.ids[self.items.cursor]
-        item = await self.read(open_item, self.session.store, pager.ids, here, 1)
-        at = None if item is None else pager.index(item)
+        item = await self.read(find_open_item, self.session.store, pager.ids, here, 1)
+        at = None if item is None else pager.find_index(item)
         if at is None:
-            self.say(Piece("nothing without a verdict below", "warn"))
+            self.show_message(Piece("nothing without a verdict below", "warn"))
         else:
             self.items.cursor = at
 
@@ -362,54 +366,54 @@ class ConversationsScreen(ReplyingScreen, ItemActsScreen, ImageScreen):
         return super().check_action(action, parameters)
 
     @property
-    def shown_view(self) -> ReviewView | None:
+    def displayed_view(self) -> ReviewView | None:
         """The conversation beside the list."""
-        row = self._row()
+        row = self._row_at_cursor()
         if row is None or self.view is None or self.view.item.id != row.id:
             return None
         return self.view
 
-    def _line(self, row: ItemRow, width: int, here: bool) -> Line:
+    def _draw_row(self, row: ItemRow, width: int, here: bool) -> Line:
         if self.spec is None:
             return BLANK
-        blind = self.session.blind
-        return item_line(row, self.spec, width, here, blind=blind, wanted=self.wanted_now)
+        blind = self.session.is_blind
+        return item_line(row, self.spec, width, here, blind=blind, wanted=self.shown_filter)
 
-    def _head(self, width: int) -> Line:
+    def _draw_head(self, width: int) -> Line:
         return BLANK if self.spec is None else item_head(self.spec, width)
 
-    def _empty(self, width: int) -> list[Line]:
+    def _draw_empty_list(self, width: int) -> list[Line]:
         if self.session.run is not None and self.state.filter:
             return nothing_found(width, self.state.filter, self.keys)
         return no_conversations(width, self.session.run is not None, self.keys)
 
-    def _row(self) -> ItemRow | None:
+    def _row_at_cursor(self) -> ItemRow | None:
         if self.pager is None or not len(self.pager):
             return None
         return self.pager.row(min(self.items.cursor, len(self.pager) - 1))
 
     def _follow_row(self) -> None:
-        row = self._row()
+        row = self._row_at_cursor()
         if row is not None:
             self.session.item = row.id
-            self.preview(row.id)
+            self.read_preview(row.id)
         self._show_details()
         self.refresh_bindings()
 
     def _show_details(self) -> None:
-        row = self._row()
+        row = self._row_at_cursor()
         view, spec = self.view, self.spec
         known = view is not None and row is not None and view.item.id == row.id
         calls = self.calls if known else None
-        title = Piece("Conversation") if row is None else shown_line(row.key, limit=120)
+        title = Piece("Conversation") if row is None else escape_line(row.key, limit=120)
         self.query_one("#detail", Pane).show(
             lambda width: item_details(
                 row,
                 view,
                 spec,
                 width,
-                blind=self.session.blind,
-                wanted=self.wanted_now,
+                blind=self.session.is_blind,
+                wanted=self.shown_filter,
                 calls=calls,
             ),
             title=title.text,

@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from faithtui.domain.filters import Filter
-from faithtui.domain.scores import ScoreSet, ScoreState, left_out_words
+from faithtui.domain.scores import ScoreSet, ScoreState, format_left_out
 from faithtui.store.records import ItemRow, ItemState, ReviewView, RunTotals
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import counted
-from faithtui.tui.replies.drawing import spent
+from faithtui.tui.metric_view import count_units
+from faithtui.tui.replies.drawing import format_cost
 from faithtui.tui.review.drawing.images import image_lines, image_numbers
-from faithtui.tui.review.drawing.transcript import not_used
+from faithtui.tui.review.drawing.transcript import explain_not_used
 from faithtui.tui.runs.drawing import integrity_lines
-from faithtui.tui.screen.filter_matching import marked
+from faithtui.tui.screen.filter_matching import highlight_matches
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
     Line,
     Piece,
-    cut,
-    fit,
-    line,
-    shown,
-    shown_line,
+    escape_line,
+    escape_text,
+    fit_text,
+    make_line,
+    truncate_pieces,
     width_of,
     wrap,
 )
@@ -32,7 +32,7 @@ from faithtui.tui.theme.lines import (
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
-HIDDEN = "▒"
+HIDDEN_CHARACTER = "▒"
 """Stands where a blind reviewer must not see the judge."""
 
 _NUMBER, _SCORE, _LABELLED, _MARKS = 6, 8, 9, 4
@@ -45,7 +45,7 @@ _SHORT = {
 def item_head(spec: "MetricSpec", width: int) -> Line:
     """Name the columns of the conversation list."""
     names = Piece("conversation and opening", "quiet")
-    return _columns(
+    return _join_columns(
         width, "   no", [names], spec.labels.names, ("score", "labelled", ""), spec, "quiet"
     )
 
@@ -63,35 +63,37 @@ def item_line(
         blind: What the judge said is hidden, and marks that would tell it.
         wanted: Its words are marked.
     """
-    number = f"{'>' if here else ' '}{fit(str(row.number), _NUMBER - 2, right=True)}"
+    number = f"{'>' if here else ' '}{fit_text(str(row.number), _NUMBER - 2, right=True)}"
     look = ""
     if row.state is ItemState.FAILED and not blind:
         look = "bad"
     elif row.claims and row.labelled >= row.claims:
         look = "quiet"
-    key = shown_line(row.key, look, limit=80)
-    opening = shown_line(row.opening, f"{look} quiet".strip(), limit=200)
-    name = [*marked(key, wanted), Piece("  "), *marked(opening, wanted)]
+    key = escape_line(row.key, look, limit=80)
+    opening = escape_line(row.opening, f"{look} quiet".strip(), limit=200)
+    name = [*highlight_matches(key, wanted), Piece("  "), *highlight_matches(opening, wanted)]
     if row.state in (ItemState.PENDING, ItemState.SKIPPED):
         why = {"pending": "not judged yet", "skipped": "skipped"}[row.state.value]
         if row.reason:
-            why += f": {shown_line(row.reason, limit=120).text}"
+            why += f": {escape_line(row.reason, limit=120).text}"
         told = Piece(why, "quiet" if row.state is ItemState.PENDING else "warn")
-        pieces = [Piece(f"{number} "), *marked(key, wanted), Piece("  "), told]
-        return line(*cut(pieces, width))
+        pieces = [Piece(f"{number} "), *highlight_matches(key, wanted), Piece("  "), told]
+        return make_line(*truncate_pieces(pieces, width))
     changed = row.corrected is not None and row.corrected != row.scores
-    score = ("*" if changed else "") + _headline(row.corrected if changed else row.scores)
+    score = ("*" if changed else "") + _format_score(row.corrected if changed else row.scores)
     if row.scores is not None and row.scores.windowed.value is not None:
         score = fmt.soundness_mark(row.integrity) + score
     counts = [str(row.labels.get(name, 0)) for name in spec.labels.names]
     if blind:
-        counts = [HIDDEN * (_size(name) - 1) for name in spec.labels.names]
-        score = HIDDEN * 4
+        counts = [HIDDEN_CHARACTER * (_label_column_width(name) - 1) for name in spec.labels.names]
+        score = HIDDEN_CHARACTER * 4
     labelled = f"{row.labelled}/{row.claims}"
-    return _columns(width, number, name, counts, (score, labelled, marks(row, blind)), spec, look)
+    return _join_columns(
+        width, number, name, counts, (score, labelled, format_marks(row, blind)), spec, look
+    )
 
 
-def marks(row: ItemRow, blind: bool) -> str:
+def format_marks(row: ItemRow, blind: bool) -> str:
     """Mark what is special: `2x` two people, `?` an answer without passages, `!` a fault.
 
     A fault of the judge is not marked while that would tell what it said.
@@ -101,18 +103,22 @@ def marks(row: ItemRow, blind: bool) -> str:
     return people + ("?" if row.lacks_passages else "") + ("!" if fault else "")
 
 
-def _headline(scores: ScoreSet | None) -> str:
+def _format_score(scores: ScoreSet | None) -> str:
     if scores is None:
         return fmt.NONE
     found = scores.windowed
-    return _SHORT.get(found.state, fmt.score(found)) if found.value is None else fmt.score(found)
+    return (
+        _SHORT.get(found.state, fmt.format_score(found))
+        if found.value is None
+        else fmt.format_score(found)
+    )
 
 
-def _size(name: str) -> int:
+def _label_column_width(name: str) -> int:
     return max(4, min(10, cell_len(name) + 1))
 
 
-def _columns(
+def _join_columns(
     width: int,
     number: str,
     name: Sequence[Piece],
@@ -125,23 +131,23 @@ def _columns(
 
     The key and the opening share what the figures leave, so neither is cut while there is room.
     """
-    sizes = [_size(each) for each in spec.labels.names]
+    sizes = [_label_column_width(each) for each in spec.labels.names]
     score, labelled, special = right
     room = max(0, width - _NUMBER - sum(sizes) - _SCORE - _LABELLED - _MARKS - 1)
-    kept = cut(name, room) if room else []
+    kept = truncate_pieces(name, room) if room else []
     figures = "".join(
-        fit(count, size, right=True) for count, size in zip(counts, sizes, strict=True)
+        fit_text(count, size, right=True) for count, size in zip(counts, sizes, strict=True)
     )
     gap = " " * (room - width_of(kept))
-    return line(
-        Piece(f"{fit(number, _NUMBER)}", look),
+    return make_line(
+        Piece(f"{fit_text(number, _NUMBER)}", look),
         *kept,
         Piece(
-            f"{gap}{figures}{fit(score, _SCORE, right=True)}"
-            f"{fit(labelled, _LABELLED, right=True)} ",
+            f"{gap}{figures}{fit_text(score, _SCORE, right=True)}"
+            f"{fit_text(labelled, _LABELLED, right=True)} ",
             look,
         ),
-        Piece(fit(special, _MARKS), "warn" if look != "quiet" else look),
+        Piece(fit_text(special, _MARKS), "warn" if look != "quiet" else look),
     )
 
 
@@ -151,17 +157,17 @@ def no_conversations(width: int, has_run: bool, keys: KeyNames) -> list[Line]:
     if not has_run:
         return [
             BLANK,
-            line(Piece("  No run chosen.", "strong")),
+            make_line(Piece("  No run chosen.", "strong")),
             BLANK,
             *wrap(
-                keys.pieces("{go.runs} goes to the runs; {list.open} opens one."),
+                keys.make_pieces("{go.runs} goes to the runs; {list.open} opens one."),
                 width,
                 first=pad,
             ),
         ]
     return [
         BLANK,
-        line(Piece("  No conversations in this run.", "strong")),
+        make_line(Piece("  No conversations in this run.", "strong")),
         BLANK,
         *wrap(
             [Piece("The sources it was started over hold none. Import some and start a new run.")],
@@ -193,14 +199,15 @@ def item_details(
         calls: What the calls for it came to; None: not known.
     """
     if row is None or spec is None:
-        return [line(Piece(" no conversation chosen", "quiet"))]
+        return [make_line(Piece(" no conversation chosen", "quiet"))]
     pad = [Piece(" ")]
     lines = wrap(
         [
-            shown_line(row.source, "quiet", limit=60),
+            escape_line(row.source, "quiet", limit=60),
             Piece(
-                f" · {fmt.plural(row.turns, 'turn')} · {fmt.plural(row.windows, 'window')} · "
-                f"{counted(row.claims, spec)}",
+                f" · {fmt.count_in_words(row.turns, 'turn')} · "
+                f"{fmt.count_in_words(row.windows, 'window')} · "
+                f"{count_units(row.claims, spec)}",
                 "quiet",
             ),
         ],
@@ -214,12 +221,14 @@ def item_details(
             ("per interaction", row.scores.per_interaction, corrected.per_interaction),
             (f"all {spec.units[1]}", row.scores.pooled, corrected.pooled),
         ):
-            lines.append(line(Piece(f" {name:<16}", "quiet"), fmt.score_change(judge, people)))
+            lines.append(
+                make_line(Piece(f" {name:<16}", "quiet"), fmt.format_score_change(judge, people))
+            )
         lines += left_out_lines(row, width)
         lines += integrity_lines(row.integrity, spec, width)
     if calls is not None and not blind and (calls.cost_nusd or calls.unpriced_calls):
-        told = f"{spent(calls)} · {fmt.plural(calls.calls, 'call')}"
-        lines.append(line(Piece(f" {'cost':<16}", "quiet"), told))
+        told = f"{format_cost(calls)} · {fmt.count_in_words(calls.calls, 'call')}"
+        lines.append(make_line(Piece(f" {'cost':<16}", "quiet"), told))
     if row.reviewers > 1:
         words = f"{row.reviewers} people gave verdicts"
         lines += wrap([Piece(f"{row.reviewers}x ", "warn"), Piece(words)], width - 1, first=pad)
@@ -227,18 +236,18 @@ def item_details(
         words = "an answer has no passages behind it"
         lines += wrap([Piece("? ", "warn"), Piece(words)], width - 1, first=pad)
     if row.missing and not blind:
-        words = f"! {counted(row.missing, spec)} without a verdict"
+        words = f"! {count_units(row.missing, spec)} without a verdict"
         lines += wrap([Piece(words, "warn")], width - 1, first=pad)
     if row.reason and not blind:
         lines += wrap(
-            [Piece(f"! {row.state.value}: ", "warn"), shown(row.reason, "warn")],
+            [Piece(f"! {row.state.value}: ", "warn"), escape_text(row.reason, "warn")],
             width - 1,
             first=pad,
         )
     lines.append(BLANK)
     if view is None or view.item.id != row.id:
-        return lines + wrap([shown(row.opening, "quiet")], width - 1, first=pad)
-    return lines + turns(view, spec, width, wanted)
+        return lines + wrap([escape_text(row.opening, "quiet")], width - 1, first=pad)
+    return lines + turn_lines(view, spec, width, wanted)
 
 
 def left_out_lines(row: ItemRow, width: int) -> list[Line]:
@@ -248,7 +257,7 @@ def left_out_lines(row: ItemRow, width: int) -> list[Line]:
     judge = row.scores.windowed if row.scores else None
     corrected = row.corrected.windowed if row.corrected else None
     words = [
-        left_out_words(each.undefined, each.skipped, row.windows)
+        format_left_out(each.undefined, each.skipped, row.windows)
         for each in (judge, corrected)
         if each is not None
     ]
@@ -258,26 +267,32 @@ def left_out_lines(row: ItemRow, width: int) -> list[Line]:
         told = words[1] or "no window left out"
         lines += wrap([Piece(f"! with people's labels {told}", "warn")], width - 1, first=pad)
     if judge is not None and judge.state is ScoreState.UNDEFINED and judge.reason:
-        lines += wrap([Piece("undefined: ", "warn"), shown(judge.reason)], width - 1, first=pad)
+        lines += wrap(
+            [Piece("undefined: ", "warn"), escape_text(judge.reason)], width - 1, first=pad
+        )
     return lines
 
 
-def turns(view: ReviewView, spec: "MetricSpec", width: int, wanted: Filter) -> list[Line]:
+def turn_lines(view: ReviewView, spec: "MetricSpec", width: int, wanted: Filter) -> list[Line]:
     """Show the turns of a conversation with what was retrieved, a filter's words marked."""
     lines: list[Line] = []
     numbers = image_numbers(view)
     for turn in view.turns:
         who = "user" if turn.role == "user" else "bot "
         first = [Piece(f" {turn.position + 1:>2} {who} ", "quiet")]
-        pieces = marked(shown(turn.content, "quiet" if turn.role == "user" else ""), wanted)
+        pieces = highlight_matches(
+            escape_text(turn.content, "quiet" if turn.role == "user" else ""), wanted
+        )
         if turn.role == "assistant":
             if turn.documents is None:
                 pieces.append(Piece(" [context unknown]", "quiet"))
             else:
-                pieces.append(Piece(f" [{fmt.plural(len(turn.documents), 'passage')}]", "quiet"))
+                pieces.append(
+                    Piece(f" [{fmt.count_in_words(len(turn.documents), 'passage')}]", "quiet")
+                )
         elif turn.documents:
-            count = fmt.plural(len(turn.documents), "passage")
-            pieces.append(Piece(f" [{count}, {not_used(spec)}]", "quiet"))
+            count = fmt.count_in_words(len(turn.documents), "passage")
+            pieces.append(Piece(f" [{count}, {explain_not_used(spec)}]", "quiet"))
         lines += wrap(pieces, width - 1, first=first)
         documents = [image for each in turn.documents or () for image in each.images]
         images = (*turn.images, *(each for each in documents if each not in turn.images))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def loading() -> Iterator[None]:
+def pause_garbage_collection() -> Iterator[None]:
     """Keep the collector out of the way, now and later: what was made meanwhile is there to stay.
 
     Not to be nested, nor entered in two threads at a time.

@@ -9,7 +9,15 @@ from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, Line, Piece, line, shown_line, spread, wrap
+from faithtui.tui.theme.lines import (
+    BLANK,
+    Line,
+    Piece,
+    align_to_edges,
+    escape_line,
+    make_line,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from faithtui.engine.integrity.run_checks import CheckSnapshot
@@ -28,7 +36,7 @@ BLIND_WORDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class KindRow:
     """A row of the list of kinds."""
 
     kind: FindingKind | None
@@ -36,13 +44,13 @@ class Choice:
     count: FindingCount | None
 
 
-def choices(summary: FindingSummary) -> tuple[Choice, ...]:
+def list_kind_rows(summary: FindingSummary) -> tuple[KindRow, ...]:
     """List what can be chosen: the order by suspicion, then the kinds that were found."""
     if not summary.counts:
         return ()
     return (
-        Choice(None, None),
-        *(Choice(kind, count) for kind, count in summary.counts.items()),
+        KindRow(None, None),
+        *(KindRow(kind, count) for kind, count in summary.counts.items()),
     )
 
 
@@ -51,20 +59,20 @@ def kind_lines(
 ) -> list[Line]:
     """List the kinds that were found with how many entries each has."""
     lines = state_lines(summary, checks, width, keys)
-    rows = choices(summary)
+    rows = list_kind_rows(summary)
     if not rows:
         return lines
     head = [Piece(" what looks wrong", "quiet")]
-    lines += [BLANK, spread(head, [Piece("claims  entries ", "quiet")], width)]
+    lines += [BLANK, align_to_edges(head, [Piece("claims  entries ", "quiet")], width)]
     for number, row in enumerate(rows):
         if row.kind is None or row.count is None:
             words = [Piece(" suspicious first", "strong"), Piece(" · convenience order", "warn")]
-            lines.append(Line(spread(words, [], width).pieces, number))
+            lines.append(Line(align_to_edges(words, [], width).pieces, number))
             continue
-        claims = fmt.compact(row.count.claims) if row.count.claims else ""
-        counts = f"{claims:>6}  {fmt.compact(row.count.entries):>7} "
+        claims = fmt.format_compact_count(row.count.claims) if row.count.claims else ""
+        counts = f"{claims:>6}  {fmt.format_compact_count(row.count.entries):>7} "
         left = [Piece(f" {WORDS[row.kind].title}")]
-        lines.append(Line(spread(left, [Piece(counts, "strong")], width).pieces, number))
+        lines.append(Line(align_to_edges(left, [Piece(counts, "strong")], width).pieces, number))
     return lines
 
 
@@ -73,17 +81,17 @@ def state_lines(
 ) -> list[Line]:
     """Say how much of the run is checked."""
     if checks is not None and not checks.finished:
-        done = fmt.bar(checks.done, checks.total, max(0, min(20, width - 36)))
-        words = f" checking {fmt.thousands(checks.done)}/{fmt.thousands(checks.total)} "
-        eta = f" {fmt.duration(checks.eta_s)} left"
-        return [line(Piece(words, "human"), Piece(done, "human"), Piece(eta, "quiet"))]
+        done = fmt.draw_bar(checks.done, checks.total, max(0, min(20, width - 36)))
+        words = f" checking {fmt.format_count(checks.done)}/{fmt.format_count(checks.total)} "
+        eta = f" {fmt.format_duration(checks.eta_s)} left"
+        return [make_line(Piece(words, "human"), Piece(done, "human"), Piece(eta, "quiet"))]
     pad = [Piece(" ")]
     lines = []
     if checks is not None and checks.error is not None:
-        lines += wrap([shown_line(f"stopped: {checks.error}", "bad")], width - 1, first=pad)
-    conversations = fmt.plural(summary.checked, "conversation")
+        lines += wrap([escape_line(f"stopped: {checks.error}", "bad")], width - 1, first=pad)
+    conversations = fmt.count_in_words(summary.checked, "conversation")
     if summary.waiting:
-        waiting = fmt.plural(summary.waiting, "conversation")
+        waiting = fmt.count_in_words(summary.waiting, "conversation")
         words = f"{waiting} not checked yet; {keys('integrity.check')} checks them."
         lines += wrap([Piece(words, "warn")], width - 1, first=pad)
     if not summary.counts and summary.checked and not summary.waiting:
@@ -100,7 +108,7 @@ def state_lines(
 
 
 def detail_lines(
-    choice: Choice | None, rows: Sequence[FindingRow], width: int, keys: KeyNames
+    choice: KindRow | None, rows: Sequence[FindingRow], width: int, keys: KeyNames
 ) -> list[Line]:
     """Explain a kind in plain words, and show its first entries."""
     pad = [Piece(" ")]
@@ -112,7 +120,7 @@ def detail_lines(
         return [
             *wrap([Piece(first)], width - 1, first=pad),
             BLANK,
-            *wrap(keys.pieces(second, "warn"), width - 1, first=pad),
+            *wrap(keys.make_pieces(second, "warn"), width - 1, first=pad),
         ]
     told = WORDS[choice.kind]
     lines = [
@@ -121,10 +129,10 @@ def detail_lines(
         *wrap([Piece("what to do  ", "key"), Piece(told.to_do)], width - 1, first=pad),
         BLANK,
     ]
-    where = fmt.plural(choice.count.conversations, "conversation")
+    where = fmt.count_in_words(choice.count.conversations, "conversation")
     opens = "the claims" if choice.count.claims else "an entry"
     lines += wrap(
-        keys.pieces(
+        keys.make_pieces(
             f"in {where} · {{list.open}} reviews {opens} · {{integrity.entries}} lists entries",
             "quiet",
         ),
@@ -141,7 +149,7 @@ def detail_lines(
 def entry_lines(row: FindingRow, width: int, number: int | None = None) -> list[Line]:
     """Draw one finding: where it is, the claim, and what was seen."""
     found = row.finding
-    where = [Piece(" "), shown_line(row.key, "strong", limit=60)]
+    where = [Piece(" "), escape_line(row.key, "strong", limit=60)]
     if found.turn is not None:
         where.append(Piece(f" · turn {found.turn + 1}", "quiet"))
     if found.window is not None:
@@ -149,10 +157,10 @@ def entry_lines(row: FindingRow, width: int, number: int | None = None) -> list[
     lines = wrap(where, width - 1, row=number, most=1)
     pad = [Piece("   ")]
     if row.text is not None:
-        text = shown_line(row.text or "the whole answer", limit=400)
+        text = escape_line(row.text or "the whole answer", limit=400)
         lines += wrap([text], width - 1, first=pad, row=number, most=2)
     lines += wrap(
-        [shown_line(found.detail, "warn", limit=400)], width - 1, first=pad, row=number, most=3
+        [escape_line(found.detail, "warn", limit=400)], width - 1, first=pad, row=number, most=3
     )
     return lines
 
@@ -167,6 +175,6 @@ def blind_lines(width: int, keys: KeyNames) -> list[Line]:
         BLANK,
         *[
             Line(each.pieces, 0)
-            for each in wrap(keys.pieces(second, "strong"), width - 1, first=pad)
+            for each in wrap(keys.make_pieces(second, "strong"), width - 1, first=pad)
         ],
     ]

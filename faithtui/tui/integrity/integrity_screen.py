@@ -14,14 +14,14 @@ from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingRow, FindingSummary, RunRow
 from faithtui.tui.integrity.drawing import (
     BLIND_WORDS,
-    Choice,
+    KindRow,
     blind_lines,
-    choices,
     detail_lines,
     entry_lines,
     kind_lines,
+    list_kind_rows,
 )
-from faithtui.tui.messages import Go
+from faithtui.tui.messages import ShowScreen
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.runs.drawing import run_crumbs
 from faithtui.tui.samples.queue import ClaimQueue
@@ -30,15 +30,15 @@ from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import BLANK, Line, Piece, line
+from faithtui.tui.theme.lines import BLANK, Line, Piece, make_line
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
-from faithtui.tui.widgets.seen_panes import WitnessPane
+from faithtui.tui.widgets.seen_panes import ExposurePane
 
 if TYPE_CHECKING:
     from faithtui.engine.integrity.run_checks import BackgroundCheck
 
-FEW = 20
+PREVIEWED_ENTRIES = 20
 """Entries shown beside a kind."""
 MOST_LISTED = 200
 """Entries in the list of a kind; `faithtui check` prints all of them."""
@@ -46,7 +46,7 @@ MOST_SUSPICIOUS = 500
 """Claims in the order by suspicion: more than anybody reviews before running it again."""
 CHECKED_AT_ONCE = 100
 """So few conversations are checked without being asked; more take time that others may need."""
-FOLLOW_S = 0.25
+CHECKS_POLL_S = 0.25
 
 
 class IntegrityScreen(FaithScreen):
@@ -100,11 +100,11 @@ class IntegrityScreen(FaithScreen):
     class Previewed(Message):
         """The first entries of a kind were read."""
 
-        choice: Choice
+        choice: KindRow
         rows: Sequence[FindingRow]
 
     @dataclass
-    class Listed(Message):
+    class EntriesRead(Message):
         """The entries of a kind were read for choosing one."""
 
         kind: FindingKind
@@ -112,7 +112,7 @@ class IntegrityScreen(FaithScreen):
         total: int
 
     @dataclass
-    class Queued(Message):
+    class QueueRead(Message):
         """Claims to review were read."""
 
         queue: ClaimQueue
@@ -123,24 +123,24 @@ class IntegrityScreen(FaithScreen):
         self.run_row: RunRow | None = None
         self.summary = FindingSummary(0, 0, {})
         self.checks: BackgroundCheck | None = None
-        self.seen_by: ClaimQueue | str | None = None
+        self.unveiled_for: ClaimQueue | str | None = None
         """The blind work during which somebody agreed to see findings."""
-        self._shown: Choice | None = None
-        self._previewed: Sequence[FindingRow] = ()
+        self._explained_kind: KindRow | None = None
+        self._preview_rows: Sequence[FindingRow] = ()
         """Entries that are drawn beside the chosen kind."""
 
     def make_panes(self) -> Panes:
         """Make the list of kinds and what the chosen one means."""
         return Panes(
             RowPane(id="list", title="What looks wrong"),
-            WitnessPane(id="detail", title="What it means"),
-            planner=layouts.beside,
+            ExposurePane(id="detail", title="What it means"),
+            planner=layouts.plan_list_and_text,
         )
 
     def on_mount(self) -> None:
         """Begin in the list."""
         self.kinds.focus()
-        self.set_interval(FOLLOW_S, self.follow_checks)
+        self.set_interval(CHECKS_POLL_S, self.follow_checks)
         super().on_mount()
 
     def on_unmount(self) -> None:
@@ -154,14 +154,14 @@ class IntegrityScreen(FaithScreen):
         return None if self.run_row is None else self.run_row.id
 
     @property
-    def veiled(self) -> bool:
+    def hides_findings(self) -> bool:
         """Whether somebody works blind and has not agreed to see findings."""
-        return self.session.blind and self.seen_by != (self.session.claims or "blind")
+        return self.session.is_blind and self.unveiled_for != (self.session.claim_queue or "blind")
 
     @property
-    def choice(self) -> Choice | None:
+    def selected_kind(self) -> KindRow | None:
         """The chosen row."""
-        rows = () if self.veiled else choices(self.summary)
+        rows = () if self.hides_findings else list_kind_rows(self.summary)
         return rows[min(self.kinds.cursor, len(rows) - 1)] if rows else None
 
     # Reading
@@ -195,16 +195,18 @@ class IntegrityScreen(FaithScreen):
         self._draw(fresh=fresh)
 
     @work(exclusive=True, group="entries", exit_on_error=False)
-    async def preview(self, run: RunId, choice: Choice, kind: FindingKind) -> None:
+    async def read_preview(self, run: RunId, choice: KindRow, kind: FindingKind) -> None:
         """Read the first entries of a kind."""
         findings = self.session.store.findings
         ids = await self.read(findings.ids, run, kind)
-        self.post_message(self.Previewed(choice, await self.read(findings.rows, ids[:FEW])))
+        self.post_message(
+            self.Previewed(choice, await self.read(findings.rows, ids[:PREVIEWED_ENTRIES]))
+        )
 
     @on(Previewed)
-    def show_previewed(self, event: Previewed) -> None:
+    def show_kind_preview(self, event: Previewed) -> None:
         """Draw entries, unless another kind was chosen meanwhile."""
-        if event.choice == self.choice:
+        if event.choice == self.selected_kind:
             self._draw_detail(event.choice, event.rows)
 
     @holds_keys(can_give_up=True)
@@ -214,68 +216,70 @@ class IntegrityScreen(FaithScreen):
         findings = self.session.store.findings
         ids = await self.read(findings.ids, run, kind)
         rows = await self.read(findings.rows, ids[:MOST_LISTED])
-        self.post_message(self.Listed(kind, rows, len(ids)))
+        self.post_message(self.EntriesRead(kind, rows, len(ids)))
 
     @holds_keys(can_give_up=True)
     @work(exclusive=True, group="open", exit_on_error=False)
-    async def queue_up(
+    async def read_claim_queue(
         self, run: RunId, kind: FindingKind | None, start: ClaimId | None = None
     ) -> None:
         """Read the claims to review."""
         findings = self.session.store.findings
         entries: tuple[tuple[ItemId, ClaimId], ...]
         if kind is None:
-            entries = await self.read(findings.suspicious, run, MOST_SUSPICIOUS)
+            entries = await self.read(findings.list_suspicious_claims, run, MOST_SUSPICIOUS)
             title = "suspicious first"
         else:
             entries = await self.read(findings.claims, run, kind)
             title = WORDS[kind].title
-        self.post_message(self.Queued(ClaimQueue(title, run, entries, tells=True), start))
+        self.post_message(
+            self.QueueRead(ClaimQueue(title, run, entries, reveals_judge=True), start)
+        )
 
-    @on(Queued)
-    def review(self, event: Queued) -> None:
+    @on(QueueRead)
+    def review_queue(self, event: QueueRead) -> None:
         """Review the claims."""
         if not event.queue.entries:
-            self.say(Piece("nothing is known against any claim of this run", "warn"))
+            self.show_message(Piece("nothing is known against any claim of this run", "warn"))
             return
         self.session.take_queue(event.queue, event.start)
-        self.post_message(Go("review"))
+        self.post_message(ShowScreen("review"))
 
-    @on(Listed)
-    def pick_entry(self, event: Listed) -> None:
+    @on(EntriesRead)
+    def pick_entry(self, event: EntriesRead) -> None:
         """Let an entry be chosen and open it."""
         rows = event.rows
 
-        def build(width: int) -> list[Line]:
+        def entries_lines(width: int) -> list[Line]:
             lines = [each for at, row in enumerate(rows) for each in entry_lines(row, width, at)]
             if event.total > len(rows):
                 words = f" {event.total - len(rows)} more: faithtui check prints all of them"
-                lines += [BLANK, line(Piece(words, "quiet"))]
+                lines += [BLANK, make_line(Piece(words, "quiet"))]
             return lines
 
-        def chosen(answer: str | None) -> None:
+        def open_answer(answer: str | None) -> None:
             if answer is not None and int(answer) < len(rows):
-                self._open(event.kind, rows[int(answer)])
+                self._open_entry(event.kind, rows[int(answer)])
 
-        title = f"{fmt.plural(event.total, 'entry', 'entries')} · {WORDS[event.kind].title}"
+        title = f"{fmt.count_in_words(event.total, 'entry', 'entries')} · {WORDS[event.kind].title}"
 
-        def seen(places: Sequence[int]) -> None:
-            self._expose([rows[place] for place in places])
+        def record_seen(places: Sequence[int]) -> None:
+            self._record_exposure([rows[place] for place in places])
 
-        self.navigation.open_window(PickDialog(title, build, seen=seen), chosen)
+        self.navigation.open_window(PickDialog(title, entries_lines, seen=record_seen), open_answer)
 
-    def _open(self, kind: FindingKind, row: FindingRow) -> None:
+    def _open_entry(self, kind: FindingKind, row: FindingRow) -> None:
         """Review the claim of an entry among those of its kind, else its conversation."""
         if self.run_id is None:
             return
         if row.finding.claim is not None:
-            self.queue_up(self.run_id, kind, row.finding.claim)
+            self.read_claim_queue(self.run_id, kind, row.finding.claim)
             return
         session = self.session
         session.choose_run(self.run_id)
         session.leave_queue()
         session.item, session.claim, session.turn = row.item, None, row.finding.turn
-        self.post_message(Go("review"))
+        self.post_message(ShowScreen("review"))
 
     # Checks
 
@@ -284,11 +288,11 @@ class IntegrityScreen(FaithScreen):
         if self.checks is not None and not self.checks.snapshot().finished:
             self.checks.cancel()
             words = "stopping; what is checked is kept, {integrity.check} goes on"
-            self.say(Piece(self.keys.fill(words)))
+            self.show_message(Piece(self.keys.fill_in_keys(words)))
         elif self.summary.waiting:
             self._begin_checks()
         else:
-            self.say(Piece("everything that is judged is checked"))
+            self.show_message(Piece("everything that is judged is checked"))
 
     def _begin_checks(self) -> None:
         from faithtui.engine.integrity.run_checks import BackgroundCheck
@@ -314,69 +318,69 @@ class IntegrityScreen(FaithScreen):
     # Choosing
 
     @on(RowPane.Moved, "#list")
-    def follow(self) -> None:
+    def follow_cursor(self) -> None:
         """Explain the kind that was chosen."""
-        self._explain()
+        self._explain_kind()
 
     @on(RowPane.Chosen, "#list")
-    def choose(self) -> None:
+    def open_selected_kind(self) -> None:
         """Review the claims of the chosen kind, or list what is not about claims."""
-        if self.veiled:
-            self._unveil()
+        if self.hides_findings:
+            self._ask_to_unveil()
             return
-        choice = self.choice
+        choice = self.selected_kind
         if choice is None or self.run_id is None:
             return
         if choice.kind is None or (choice.count is not None and choice.count.claims):
-            self.queue_up(self.run_id, choice.kind)
+            self.read_claim_queue(self.run_id, choice.kind)
         else:
             self.list_entries(self.run_id, choice.kind)
 
     def action_entries(self) -> None:
         """List the entries of the chosen kind."""
-        choice = self.choice
+        choice = self.selected_kind
         if choice is not None and choice.kind is not None and self.run_id is not None:
             self.list_entries(self.run_id, choice.kind)
 
     def action_suspicious(self) -> None:
         """Review the most suspicious claims first."""
-        if self.veiled:
-            self._unveil()
+        if self.hides_findings:
+            self._ask_to_unveil()
         elif self.run_id is not None:
-            self.queue_up(self.run_id, None)
+            self.read_claim_queue(self.run_id, None)
 
-    def _unveil(self) -> None:
-        def answered(answer: str | None) -> None:
+    def _ask_to_unveil(self) -> None:
+        def unveil_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
-                self.seen_by = self.session.claims or "blind"
+                self.unveiled_for = self.session.claim_queue or "blind"
                 self._draw(fresh=True)
 
         self.navigation.open_window(
-            ConfirmDialog("See findings while blind?", BLIND_WORDS[0]), answered
+            ConfirmDialog("See findings while blind?", BLIND_WORDS[0]), unveil_if_confirmed
         )
 
     # Drawing
 
     def _draw(self, *, fresh: bool) -> None:
-        if not self.session.blind:
-            self.seen_by = None
+        if not self.session.is_blind:
+            self.unveiled_for = None
         self._draw_kinds()
         if fresh:
             self.kinds.move_to(0)
-            self._shown = None
-        self._explain()
+            self._explained_kind = None
+        self._explain_kind()
         crumbs = [] if self.run_row is None else run_crumbs(self.run_row)
-        blind = [Piece("BLIND", "warn strong")] if self.veiled else []
-        self.entitle(crumbs, blind or [Piece("places to look at, not verdicts", "quiet")])
+        blind = [Piece("BLIND", "warn strong")] if self.hides_findings else []
+        self.set_title(crumbs, blind or [Piece("places to look at, not verdicts", "quiet")])
         self.refresh_bindings()
 
     def _draw_kinds(self) -> None:
-        if self.veiled:
+        if self.hides_findings:
             self.kinds.show(lambda width: blind_lines(width, self.keys), title="Hidden while blind")
             return
         if self.run_id is None:
             told = " There is no run yet: {go.runs}, then {runs.new} starts one."
-            words = [BLANK, line(*self.keys.pieces(told, "strong"))]
+            words = [BLANK, make_line(*self.keys.make_pieces(told, "strong"))]
             self.kinds.show(lambda _width: words, title="What looks wrong")
             return
         summary = self.summary
@@ -384,30 +388,32 @@ class IntegrityScreen(FaithScreen):
         total = sum(count.entries for count in summary.counts.values())
         self.kinds.show(
             lambda width: kind_lines(summary, checks, width, self.keys),
-            title=f"What looks wrong · {fmt.plural(total, 'finding')}",
+            title=f"What looks wrong · {fmt.count_in_words(total, 'finding')}",
         )
 
-    def _explain(self) -> None:
-        choice = self.choice
-        if choice is not None and choice == self._shown:
+    def _explain_kind(self) -> None:
+        choice = self.selected_kind
+        if choice is not None and choice == self._explained_kind:
             return
         self._draw_detail(choice, ())
-        self._shown = choice
+        self._explained_kind = choice
         if choice is not None and choice.kind is not None and self.run_id is not None:
-            self.preview(self.run_id, choice, choice.kind)
+            self.read_preview(self.run_id, choice, choice.kind)
 
-    @on(WitnessPane.Drawn, "#detail")
-    def note_seen(self, event: WitnessPane.Drawn) -> None:
+    @on(ExposurePane.RowsSeen, "#detail")
+    def record_seen_entries(self, event: ExposurePane.RowsSeen) -> None:
         """Remember whose findings were in view."""
-        self._expose([self._previewed[row] for row in event.rows if row < len(self._previewed)])
+        self._record_exposure(
+            [self._preview_rows[row] for row in event.rows if row < len(self._preview_rows)]
+        )
 
-    def _expose(self, rows: Sequence[FindingRow]) -> None:
+    def _record_exposure(self, rows: Sequence[FindingRow]) -> None:
         """Remember that this reviewer knows what looks wrong here, and so what the judge said."""
-        self.session.see([row.item for row in rows])
+        self.session.record_exposure([row.item for row in rows])
 
-    def _draw_detail(self, choice: Choice | None, rows: Sequence[FindingRow]) -> None:
+    def _draw_detail(self, choice: KindRow | None, rows: Sequence[FindingRow]) -> None:
         title = "What it means"
-        self._previewed = rows
+        self._preview_rows = rows
         if choice is not None:
             title = "suspicious first" if choice.kind is None else WORDS[choice.kind].title
         self.detail.show(
@@ -417,5 +423,5 @@ class IntegrityScreen(FaithScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done now."""
         if action in ("entries", "suspicious"):
-            return not self.veiled and bool(self.summary.counts)
+            return not self.hides_findings and bool(self.summary.counts)
         return super().check_action(action, parameters)

@@ -21,14 +21,14 @@ from textual.widget import Widget
 
 import faithtui.tui
 from faithtui.tui import screen_catalog
-from faithtui.tui.keymap.key_names import KeyNames, display
+from faithtui.tui.keymap.key_names import KeyNames, format_key
 
 _PACKAGE = "faithtui.tui."
 _WIDGETS = f"{_PACKAGE}widgets."
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class KeyNode:
     """A place that has keys: a pane, a screen, the app."""
 
     title: str
@@ -36,28 +36,28 @@ class Node:
     """Ids by key, as they are by default."""
 
 
-Chain = tuple[Node, ...]
+KeyChain = tuple[KeyNode, ...]
 """Nodes whose keys work at the same time, the focused one first."""
 
 
 @lru_cache(maxsize=1)
-def owners() -> tuple[type[DOMNode], ...]:
+def list_binding_classes() -> tuple[type[DOMNode], ...]:
     """List the classes that have keys of their own: the app, main screens as `g` lists them, rest.
 
     Imports every module of the app, which takes a while.
     """
     found: set[type[DOMNode]] = set()
-    for module in _modules():
+    for module in _import_modules():
         for each in vars(module).values():
             if _is_ours(each) and each.__dict__.get("BINDINGS"):
                 found.add(each)
-    main = [screen_catalog.main_screen(name) for name in screen_catalog.LETTERS]
+    main = [screen_catalog.load_screen_class(name) for name in screen_catalog.LETTERS]
 
-    def place(kind: type[DOMNode]) -> tuple[int, int, str]:
+    def rank_class(kind: type[DOMNode]) -> tuple[int, int, str]:
         rank = 0 if issubclass(kind, App) else 1 if kind.__name__ == "FaithScreen" else 3
         return (2, main.index(kind), "") if kind in main else (rank, 0, title_of(kind))
 
-    return tuple(sorted(found, key=place))
+    return tuple(sorted(found, key=rank_class))
 
 
 def title_of(kind: type[DOMNode]) -> str:
@@ -74,7 +74,7 @@ def title_of(kind: type[DOMNode]) -> str:
 
 def every_binding() -> Iterator[tuple[str, Binding]]:
     """List bindings by class, in the order they were written; inherited ones only once."""
-    for kind in owners():
+    for kind in list_binding_classes():
         for binding in kind.__dict__["BINDINGS"]:
             if isinstance(binding, Binding):
                 yield title_of(kind), binding
@@ -87,18 +87,18 @@ def default_keys() -> Mapping[str, tuple[str, ...]]:
     for _, binding in every_binding():
         if binding.id is not None:
             for key in binding.key.split(","):
-                found.setdefault(binding.id, {})[long_name(key)] = None
+                found.setdefault(binding.id, {})[normalise_key(key)] = None
     return {name: tuple(keys) for name, keys in found.items()}
 
 
 @lru_cache(maxsize=1)
-def chains() -> tuple[Chain, ...]:
+def list_key_chains() -> tuple[KeyChain, ...]:
     """List which keys work together: for every screen, with none and with each pane focused."""
-    app = next(kind for kind in owners() if issubclass(kind, App))
-    found: list[Chain] = []
-    for screen in screens():
+    app = next(kind for kind in list_binding_classes() if issubclass(kind, App))
+    found: list[KeyChain] = []
+    for screen in list_screen_classes():
         # Keys stop at a window above a screen.
-        outer: Chain = (node_of(screen),)
+        outer: KeyChain = (node_of(screen),)
         if not issubclass(screen, ModalScreen):
             outer = (*outer, node_of(app))
         found.append(outer)
@@ -106,11 +106,11 @@ def chains() -> tuple[Chain, ...]:
     return tuple(found)
 
 
-def screens() -> list[type[DOMNode]]:
+def list_screen_classes() -> list[type[DOMNode]]:
     """List all screens, windows above others too, but those that others extend."""
     found = {
         each
-        for module in _modules()
+        for module in _import_modules()
         for each in vars(module).values()
         if _is_ours(each) and issubclass(each, Screen)
     }
@@ -136,7 +136,7 @@ def panes_of(screen: type[DOMNode]) -> list[type[Widget]]:
     return sorted(found, key=title_of)
 
 
-def node_of(kind: type[DOMNode]) -> Node:
+def node_of(kind: type[DOMNode]) -> KeyNode:
     """Merge the keys of a class and its bases: the key of a class goes before its base's."""
     keys: dict[str, tuple[str, ...]] = {}
     for base in reversed(kind.__mro__):
@@ -144,13 +144,13 @@ def node_of(kind: type[DOMNode]) -> Node:
         for binding in base.__dict__.get("BINDINGS", ()):
             if not isinstance(binding, Binding):
                 continue
-            for key in map(long_name, binding.key.split(",")):
+            for key in map(normalise_key, binding.key.split(",")):
                 own[key] = (*own.get(key, ()), *([binding.id] if binding.id else []))
         keys |= own
-    return Node(title_of(kind), keys)
+    return KeyNode(title_of(kind), keys)
 
 
-def long_name(key: str) -> str:
+def normalise_key(key: str) -> str:
     """Write a key as Textual names it: `question_mark` for `?`."""
     return next(iter(Binding.make_bindings([Binding(key.strip(), "")]))).key
 
@@ -167,8 +167,8 @@ def key_tables(keymap: Mapping[str, str] | None = None) -> str:
         if scope != current:
             current = scope
             parts += [f"\n## {scope}\n", "| key | does | id |", "|---|---|---|"]
-        keys = " ".join(_cell(key) for key in keys_of(binding, keymap or {}))
-        words = KeyNames(keymap or {}).fill(binding.tooltip)
+        keys = " ".join(_format_cell(key) for key in keys_of(binding, keymap or {}))
+        words = KeyNames(keymap or {}).fill_in_keys(binding.tooltip)
         parts.append(f"| {keys} | {words} | `{binding.id}` |")
     return "\n".join(parts).lstrip("\n") + "\n"
 
@@ -188,11 +188,11 @@ def preset_table(presets: Mapping[str, Mapping[str, str]]) -> str:
             continue
         seen.add(name)
         own = keys_of(binding, {})
-        cells = [" ".join(map(_cell, own))]
+        cells = [" ".join(map(_format_cell, own))]
         for keymap in presets.values():
             changed = keys_of(binding, keymap)
-            cells.append("" if changed == own else " ".join(map(_cell, changed)))
-        words = KeyNames({}).fill(binding.tooltip)
+            cells.append("" if changed == own else " ".join(map(_format_cell, changed)))
+        words = KeyNames({}).fill_in_keys(binding.tooltip)
         lines.append(f"| {words} | `{name}` | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -201,14 +201,14 @@ def keys_of(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
     """Write the keys of a binding as people read them."""
     changed = keymap.get(binding.id or "")
     keys = (changed or binding.key).split(",")
-    return [display(Binding(long_name(key), binding.action)) for key in keys]
+    return [format_key(Binding(normalise_key(key), binding.action)) for key in keys]
 
 
-def _cell(key: str) -> str:
+def _format_cell(key: str) -> str:
     return f"`{key}`".replace("|", "\\|")
 
 
-def _modules() -> list[ModuleType]:
+def _import_modules() -> list[ModuleType]:
     return [
         importlib.import_module(each.name)
         for each in pkgutil.walk_packages(faithtui.tui.__path__, _PACKAGE)

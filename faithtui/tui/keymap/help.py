@@ -11,12 +11,12 @@ from textual.app import App
 from textual.binding import ActiveBinding, Binding
 from textual.screen import Screen
 
-from faithtui.tui.keymap.key_names import KeyNames, display
-from faithtui.tui.theme.lines import BLANK, Line, Piece, line, wrap
+from faithtui.tui.keymap.key_names import KeyNames, format_key
+from faithtui.tui.theme.lines import BLANK, Line, Piece, make_line, wrap
 
 
 @dataclass(frozen=True, slots=True)
-class HelpData:
+class HelpText:
     """What something is for."""
 
     title: str
@@ -24,83 +24,83 @@ class HelpData:
 
 
 PANES: Final = {
-    "claims": HelpData(
+    "claims": HelpText(
         "Claims",
         "What gets a verdict, one row each. The first letter is the judge's verdict, the second "
         "yours: · is the same, blank is nothing yet. Verdict keys are about the chosen row.",
     ),
-    "windows": HelpData(
+    "windows": HelpText(
         "Windows",
         "The stretches of the conversation that were judged together. Choosing one limits the "
         "claims to it; the first row is all of them.",
     ),
-    "transcript": HelpData(
+    "transcript": HelpText(
         "Transcript", "The conversation as it was, the turn of the chosen claim marked."
     ),
-    "card": HelpData("Claim", "The chosen claim, and the place in the answer it comes from."),
-    "evidence": HelpData(
+    "card": HelpText("Claim", "The chosen claim, and the place in the answer it comes from."),
+    "evidence": HelpText(
         "Evidence",
         "Passages the answer was given from, ranked by the words they share with the claim: found "
         "by comparing words, not by the judge. Shared words are marked.",
     ),
-    "truths": HelpData(
+    "truths": HelpText(
         "Truths",
         "What the judge was given to compare claims with. It is the judge's own work, so a truth "
         "may say less than its passage.",
     ),
-    "verdict": HelpData(
+    "verdict": HelpText(
         "Verdict",
         "What can be said of the claim and with which key, what the judge said and why, what you "
         "said, and what that does to the scores: judge → corrected.",
     ),
-    "list": HelpData("List", "One row each; {list.open} opens the chosen one."),
-    "detail": HelpData("Details", "More about the chosen row."),
-    "metrics": HelpData(
+    "list": HelpText("List", "One row each; {list.open} opens the chosen one."),
+    "detail": HelpText("Details", "More about the chosen row."),
+    "metrics": HelpText(
         "Metrics", "A row per answer, a column per metric: score and labels of each claim."
     ),
-    "answer": HelpData("Answer", "The chosen answer with what the chosen metric judged in it."),
-    "matrix": HelpData(
+    "answer": HelpText("Answer", "The chosen answer with what the chosen metric judged in it."),
+    "matrix": HelpText(
         "Confusion",
         "Counts of claims by what people said (rows) and what the judge said (columns). The "
         "diagonal is agreement. {agreement.open-cell} lists the claims of a cell.",
     ),
-    "coefficients": HelpData(
+    "coefficients": HelpText(
         "Agreement",
         "How far judge and people agree beyond chance, with 95 % intervals that respect "
         "conversations.",
     ),
-    "scores": HelpData("Scores", "How the judge's scores of answers follow people's ratings."),
-    "classes": HelpData(
+    "scores": HelpText("Scores", "How the judge's scores of answers follow people's ratings."),
+    "classes": HelpText(
         "Per verdict",
         "Precision: how often the judge is right when it says so. Recall: how many "
         "of people's it finds.",
     ),
-    "detection": HelpData("Detection", "How well the judge finds what people call unfaithful."),
-    "coverage": HelpData("Coverage", "How much has labels, and of whom."),
-    "differences": HelpData("Differences", "Claims on which judge and people differ."),
-    "warnings": HelpData("Cautions", "What must be known before the figures are believed."),
-    "totals": HelpData(
+    "detection": HelpText("Detection", "How well the judge finds what people call unfaithful."),
+    "coverage": HelpText("Coverage", "How much has labels, and of whom."),
+    "differences": HelpText("Differences", "Claims on which judge and people differ."),
+    "warnings": HelpText("Cautions", "What must be known before the figures are believed."),
+    "totals": HelpText(
         "Progress",
         "How far the run is, what it has cost, its pace and its limits; where it does not go on, "
         "why and what can be done.",
     ),
-    "stages": HelpData(
+    "stages": HelpText(
         "Stages",
         "Kinds of questions: how often the judge was asked, how often the store had the answer, "
         "how many are in flight, and how often one was asked again.",
     ),
-    "events": HelpData(
+    "events": HelpText(
         "Events",
         "What happened in the run, newest first. {list.open} opens the conversation.",
     ),
-    "failed": HelpData(
+    "failed": HelpText(
         "Failed", "Conversations that could not be judged, and why. {list.open} opens one."
     ),
-    "calls": HelpData(
+    "calls": HelpText(
         "Calls", "Every question that was put to the judge for this conversation, in order."
     ),
-    "reply": HelpData("Reply", "What the judge answered, exactly, control characters visible."),
-    "sections": HelpData("Sections", "Kinds of settings; the pane beside it shows their values."),
+    "reply": HelpText("Reply", "What the judge answered, exactly, control characters visible."),
+    "sections": HelpText("Sections", "Kinds of settings; the pane beside it shows their values."),
 }
 """Help by id of the pane."""
 
@@ -117,7 +117,7 @@ class KeyHelp:
 
 def active_keys(screen: Screen[Any]) -> list[KeyHelp]:
     """Explain every key that works now: the focused pane's, the screen's, then everywhere."""
-    return explained(
+    return merge_key_help(
         (
             "pane"
             if each.node is not screen and not isinstance(each.node, App)
@@ -130,7 +130,7 @@ def active_keys(screen: Screen[Any]) -> list[KeyHelp]:
     )
 
 
-def explained(bindings: Iterable[tuple[str, ActiveBinding]]) -> list[KeyHelp]:
+def merge_key_help(bindings: Iterable[tuple[str, ActiveBinding]]) -> list[KeyHelp]:
     """Combine keys of one binding."""
     found: dict[tuple[str, str], tuple[list[str], str]] = {}
     for scope, each in bindings:
@@ -138,7 +138,7 @@ def explained(bindings: Iterable[tuple[str, ActiveBinding]]) -> list[KeyHelp]:
         if binding.id is None or not each.enabled:
             continue
         keys, _ = found.setdefault((scope, binding.id), ([], words_of(binding)))
-        key = display(binding)
+        key = format_key(binding)
         if key not in keys:
             keys.append(key)
     return [
@@ -152,39 +152,39 @@ def words_of(binding: Binding) -> str:
     return binding.tooltip or binding.description
 
 
-def help_texts(screen: Screen[Any]) -> list[HelpData]:
+def help_texts(screen: Screen[Any]) -> list[HelpText]:
     """Explain the focused pane, then the screen; what has no words is left out."""
     texts = []
     focused = screen.focused
     if focused is not None:
         own = getattr(focused, "HELP_DATA", None) or PANES.get(focused.id or "")
-        if isinstance(own, HelpData):
+        if isinstance(own, HelpText):
             texts.append(own)
     words = getattr(screen, "HELP_WORDS", "")
     if words:
-        texts.append(HelpData("This screen" if texts else "", words))
+        texts.append(HelpText("This screen" if texts else "", words))
     return texts
 
 
 def help_lines(
-    texts: Sequence[HelpData], keys: Sequence[KeyHelp], names: KeyNames, width: int
+    texts: Sequence[HelpText], keys: Sequence[KeyHelp], names: KeyNames, width: int
 ) -> list[Line]:
     """Draw help: what the focused pane and the screen are for, then keys by scope."""
     lines: list[Line] = []
     for text in texts:
         lines += [BLANK] if lines else []
         if text.title:
-            lines.append(line(Piece(f" {text.title}", "strong")))
-        lines += wrap(names.pieces(text.words), width - 1, first=[Piece(" ")])
+            lines.append(make_line(Piece(f" {text.title}", "strong")))
+        lines += wrap(names.make_pieces(text.words), width - 1, first=[Piece(" ")])
     scopes = {"pane": "In this pane", "screen": "On this screen", "everywhere": "Everywhere"}
     for scope, name in scopes.items():
         own = [each for each in keys if each.scope == scope]
         if not own:
             continue
-        lines += [BLANK, line(Piece(f" {name}", "strong"))]
+        lines += [BLANK, make_line(Piece(f" {name}", "strong"))]
         for each in own:
             lines += wrap(
-                names.pieces(each.words),
+                names.make_pieces(each.words),
                 width - 1,
                 first=[Piece(f"  {each.keys:<14} ", "key")],
             )

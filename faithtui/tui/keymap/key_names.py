@@ -26,7 +26,7 @@ _NAMES = {
     "pagedown": "pgdn",
     "pageup": "pgup",
 }
-_TYPED = frozenset(key.value for key in Keys)
+_KEY_WORDS = frozenset(key.value for key in Keys)
 """Names of keys that people know as names."""
 _EVERYWHERE = ("screen.", "app.")
 """Beginnings of the ids of what every screen has."""
@@ -36,7 +36,7 @@ PINNED = ("app.go", "app.back", "app.help")
 """Ids of what stands at the right end of the last line and is never dropped for room."""
 
 
-NAMED: Final[Mapping[str, str]] = {
+DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "adjudicate.filter": "f",
     "adjudicate.final-3": "i",
     "adjudicate.final-2": "n",
@@ -114,7 +114,7 @@ NAMED: Final[Mapping[str, str]] = {
 """Keys of bindings that sentences name, by id, as they are by default. Finding them in the classes
 would import every screen."""
 
-_PLACE: Final = re.compile(r"\{([a-z.-]+)\}")
+_BINDING_PLACEHOLDER: Final = re.compile(r"\{([a-z.-]+)\}")
 
 
 class KeyNames:
@@ -136,16 +136,16 @@ class KeyNames:
         Raises:
             KeyError: Sentences name no such binding.
         """
-        key = keys_by_id(self._keymap, name, NAMED[name])[0]
+        key = keys_by_id(self._keymap, name, DEFAULT_KEYS_IN_TEXT[name])[0]
         return f"{self('app.go')} {key}" if name.startswith("go.") else key
 
-    def fill(self, text: str) -> str:
+    def fill_in_keys(self, text: str) -> str:
         """Put keys where a sentence has the ids of their bindings."""
-        return _PLACE.sub(lambda found: self(found[1]), text)
+        return _BINDING_PLACEHOLDER.sub(lambda found: self(found[1]), text)
 
-    def pieces(self, text: str, look: str = "") -> list[Piece]:
+    def make_pieces(self, text: str, look: str = "") -> list[Piece]:
         """Do the same, keys in their own look and the words in another."""
-        parts = _PLACE.split(text)
+        parts = _BINDING_PLACEHOLDER.split(text)
         return [
             Piece(self(part), "key") if at % 2 else Piece(part, look)
             for at, part in enumerate(parts)
@@ -162,7 +162,7 @@ class KeyHint:
     id: str = ""
 
     @property
-    def pinned(self) -> bool:
+    def is_pinned(self) -> bool:
         """Whether it must be seen whatever the room."""
         return self.id in PINNED
 
@@ -172,25 +172,25 @@ class KeyHint:
         return cell_len(self.keys) + 1 + cell_len(self.words)
 
     @classmethod
-    def of(cls, screen: Screen[Any]) -> list["KeyHint"]:
+    def list_for_screen(cls, screen: Screen[Any]) -> list["KeyHint"]:
         """List what works on a screen now: the focused pane's keys, the screen's, the app's.
 
         Where text is typed, a letter is a letter and no key.
         """
-        active = as_written(screen.active_bindings.values())
+        active = sort_as_written(screen.active_bindings.values())
         if isinstance(screen.focused, Input):
-            active = [each for each in active if len(display(each.binding)) > 1]
-        return hints(active)
+            active = [each for each in active if len(format_key(each.binding)) > 1]
+        return make_key_hints(active)
 
 
-def display(binding: Binding) -> str:
+def format_key(binding: Binding) -> str:
     """Write a key as people read it."""
     if binding.key_display:
         return binding.key_display
     *modifiers, last = binding.key.split("+")
     if not modifiers and last not in _NAMES and len(last) > 1:
         # `plus` is +, but `enter` is a name.
-        return key_to_character(last) or last if last not in _TYPED else last
+        return key_to_character(last) or last if last not in _KEY_WORDS else last
     return "+".join((*modifiers, _NAMES.get(last, last)))
 
 
@@ -203,22 +203,22 @@ def keys_by_id(keymap: Mapping[str, str], name: str, default: str) -> list[str]:
         default: Its keys by default, separated by commas.
     """
     made = Binding.make_bindings([Binding(keymap.get(name, default), "")])
-    return [display(each) for each in made]
+    return [format_key(each) for each in made]
 
 
-def as_written(active: Iterable[ActiveBinding]) -> list[ActiveBinding]:
+def sort_as_written(active: Iterable[ActiveBinding]) -> list[ActiveBinding]:
     """Give bindings the order they were written in: another key map leaves its own at the end."""
 
-    def place(each: ActiveBinding) -> tuple[int, int]:
-        written = _order(type(each.node))
+    def rank_binding(each: ActiveBinding) -> tuple[int, int]:
+        written = _number_bindings(type(each.node))
         depth = len(each.node.ancestors_with_self)
         return -depth, written.get(each.binding.id or "", len(written))
 
-    return sorted(active, key=place)
+    return sorted(active, key=rank_binding)
 
 
 @cache
-def _order(kind: type[DOMNode]) -> Mapping[str, int]:
+def _number_bindings(kind: type[DOMNode]) -> Mapping[str, int]:
     """Number the ids of a class's bindings, inherited ones first."""
     ids: dict[str, int] = {}
     for each in reversed(kind.__mro__):
@@ -228,7 +228,7 @@ def _order(kind: type[DOMNode]) -> Mapping[str, int]:
     return ids
 
 
-def hints(active: Iterable[ActiveBinding]) -> list[KeyHint]:
+def make_key_hints(active: Iterable[ActiveBinding]) -> list[KeyHint]:
     """Combine bindings into hints: one per action, one per group."""
     found: dict[object, tuple[list[str], str, str]] = {}
     for each in active:
@@ -238,15 +238,15 @@ def hints(active: Iterable[ActiveBinding]) -> list[KeyHint]:
         owner: object = binding.group or (binding.action, binding.id)
         words = binding.group.description if binding.group else binding.description
         keys, _, _ = found.setdefault(owner, ([], words, binding.id or ""))
-        key = display(binding)
+        key = format_key(binding)
         if key not in keys and (binding.group or not keys):
             keys.append(key)
-    listed = [KeyHint(_joined(keys), words, name) for keys, words, name in found.values()]
+    listed = [KeyHint(_join_keys(keys), words, name) for keys, words, name in found.values()]
     # What every list or screen has is known soonest, so it is the first to go where room is short.
     return sorted(listed, key=lambda hint: _RANKS.get(hint.id, hint.id.startswith(_EVERYWHERE)))
 
 
-def pack(all_hints: Sequence[KeyHint], width: int, lines: int) -> list[Line]:
+def pack_hints(all_hints: Sequence[KeyHint], width: int, lines: int) -> list[Line]:
     """Put hints into lines, whole words only.
 
     Args:
@@ -257,15 +257,17 @@ def pack(all_hints: Sequence[KeyHint], width: int, lines: int) -> list[Line]:
     Returns:
         Exactly `lines` lines. What finds no room is left out, pinned ones last of all.
     """
-    pinned = sorted((hint for hint in all_hints if hint.pinned), key=lambda h: PINNED.index(h.id))
-    while pinned and _total(pinned) > width - 2:
+    pinned = sorted(
+        (hint for hint in all_hints if hint.is_pinned), key=lambda h: PINNED.index(h.id)
+    )
+    while pinned and _count_hint_cells(pinned) > width - 2:
         pinned.pop(0)
     rows: list[list[KeyHint]] = [[] for _ in range(lines)]
     rooms = [width - 2] * lines
-    rooms[-1] -= _total(pinned) + (2 if pinned else 0)
+    rooms[-1] -= _count_hint_cells(pinned) + (2 if pinned else 0)
     row = 0
-    for hint in (each for each in all_hints if not each.pinned):
-        while row < lines and _total([*rows[row], hint]) > rooms[row]:
+    for hint in (each for each in all_hints if not each.is_pinned):
+        while row < lines and _count_hint_cells([*rows[row], hint]) > rooms[row]:
             row += 1
         if row == lines:
             break
@@ -273,23 +275,25 @@ def pack(all_hints: Sequence[KeyHint], width: int, lines: int) -> list[Line]:
     packed = []
     for number, row_hints in enumerate(rows):
         tail = pinned if number == lines - 1 else []
-        gap = width - 2 - _total(row_hints) - _total(tail)
-        packed.append(Line((Piece(" "), *_pieces(row_hints), Piece(" " * gap), *_pieces(tail))))
+        gap = width - 2 - _count_hint_cells(row_hints) - _count_hint_cells(tail)
+        packed.append(
+            Line((Piece(" "), *_hint_pieces(row_hints), Piece(" " * gap), *_hint_pieces(tail)))
+        )
     return packed
 
 
-def _joined(keys: Sequence[str]) -> str:
+def _join_keys(keys: Sequence[str]) -> str:
     if len(keys) > 2 and all(key.isdigit() for key in keys):
         return f"{keys[0]}-{keys[-1]}"
     plain = len(keys) == 2 and all(key.isalnum() for key in keys)
     return ("/" if plain else " ").join(keys)
 
 
-def _total(row: Sequence[KeyHint]) -> int:
+def _count_hint_cells(row: Sequence[KeyHint]) -> int:
     return sum(hint.width for hint in row) + 2 * max(0, len(row) - 1)
 
 
-def _pieces(row: Sequence[KeyHint]) -> list[Piece]:
+def _hint_pieces(row: Sequence[KeyHint]) -> list[Piece]:
     pieces: list[Piece] = []
     for hint in row:
         if pieces:

@@ -16,13 +16,13 @@ from textual.keys import KEY_NAME_REPLACEMENTS, KEY_TO_UNICODE_NAME, Keys, key_t
 
 from faithtui.config import Preset
 from faithtui.errors import ConfigError
-from faithtui.toml_text import read_toml, told
-from faithtui.tui.keymap.presets import CHANGES, MOVED
+from faithtui.toml_text import quote_word, read_toml
+from faithtui.tui.keymap.presets import CHANGES, MOVED_PREFIX
 
 if TYPE_CHECKING:
-    from faithtui.tui.keymap.bindings import Chain
+    from faithtui.tui.keymap.bindings import KeyChain
 
-_SAME: Final = {
+_SAME_IN_TERMINALS: Final = {
     "ctrl+i": "tab",
     "ctrl+m": "enter",
     "ctrl+h": "backspace",
@@ -59,7 +59,7 @@ _MODIFIERS: Final = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class KeyClash:
     """A key that two bindings have where both work."""
 
     key: str
@@ -84,9 +84,9 @@ def load_keymap(preset: Preset, file: Path) -> dict[str, str]:
             bindings have the same key where both work.
     """
     own = read_keymap(file)
-    keymap = completed({**preset_keymap(preset), **own}, own)
+    keymap = add_follower_keys({**preset_keymap(preset), **own}, own)
     if own:
-        check(keymap, own, file)
+        check_clashes(keymap, own, file)
     return keymap
 
 
@@ -98,12 +98,12 @@ def preset_keymap(preset: Preset) -> dict[str, str]:
         from faithtui.tui.keymap.bindings import default_keys
 
         for name, keys in default_keys().items():
-            if name.startswith(MOVED) and any(key in changes.moves for key in keys):
+            if name.startswith(MOVED_PREFIX) and any(key in changes.moves for key in keys):
                 keymap[name] = ",".join(changes.moves.get(key, key) for key in keys)
     return keymap
 
 
-def completed(keymap: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+def add_follower_keys(keymap: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
     """Let bindings that repeat the keys of others follow these."""
     found = dict(keymap)
     for follower, leaders in FOLLOWERS.items():
@@ -137,19 +137,20 @@ def read_keymap(file: Path) -> dict[str, str]:
     known = default_keys()
     while_typing = {each.id for _, each in every_binding() if each.priority}
     keymap: dict[str, str] = {}
-    for written, value in _flat(found):
-        where, name = read.place(written), OLD_IDS.get(written, written)
+    for written, value in _flatten_table(found):
+        where, name = read.format_place(written), OLD_IDS.get(written, written)
         if name in keymap:
             old = next(each for each, new in OLD_IDS.items() if new == name)
             raise ConfigError(f"{where}: `{old}` is the old id of `{name}`; keep one of the two")
         if name not in known:
             raise ConfigError(
-                f"{where}: there is no binding {told(name)}; {_nearest(name, tuple(known))}"
+                f"{where}: there is no binding {quote_word(name)}; "
+                f"{_suggest_nearest(name, tuple(known))}"
                 "faithtui keys lists all of them"
             )
         if not isinstance(value, str) or not value.strip():
             raise ConfigError(f'{where}: `{name}` needs keys such as "u" or "u,ctrl+z"')
-        keys = [_key(key.strip(), name, where) for key in value.split(",")]
+        keys = [_read_key(key.strip(), name, where) for key in value.split(",")]
         for key in keys:
             if name in while_typing and key_to_character(key) is not None:
                 raise ConfigError(
@@ -160,28 +161,28 @@ def read_keymap(file: Path) -> dict[str, str]:
     return keymap
 
 
-def check(keymap: Mapping[str, str], own: Mapping[str, str], file: Path) -> None:
+def check_clashes(keymap: Mapping[str, str], own: Mapping[str, str], file: Path) -> None:
     """Refuse a key map in which a key means two things at once.
 
     Raises:
         ConfigError: It does; both ids and the key are named.
     """
-    from faithtui.tui.keymap.bindings import chains
+    from faithtui.tui.keymap.bindings import list_key_chains
 
-    found = list(clashes(chains(), keymap))
+    found = list(find_clashes(list_key_chains(), keymap))
     # What follows others clashes because these do, which says more.
     found.sort(key=lambda each: each.first in FOLLOWERS or each.second in FOLLOWERS)
     if found:
         clash = found[0]
         mine = next((name for name in (clash.first, clash.second) if name in own), clash.second)
-        where = read_toml(file).place(mine)
+        where = read_toml(file).format_place(mine)
         raise ConfigError(
             f"{where}: `{clash.key}` is the key of both `{clash.first}` and `{clash.second}` "
             f"({clash.where}); give `{mine}` another one"
         )
 
 
-def clashes(all_chains: Sequence["Chain"], keymap: Mapping[str, str]) -> Iterator[Clash]:
+def find_clashes(all_chains: Sequence["KeyChain"], keymap: Mapping[str, str]) -> Iterator[KeyClash]:
     """Find keys that two bindings have where both work.
 
     A pane's key may hide its screen's where that is so by default too: there the pane's is the
@@ -210,43 +211,44 @@ def clashes(all_chains: Sequence["Chain"], keymap: Mapping[str, str]) -> Iterato
             for (depth, one), (other_depth, other) in combinations(held, 2):
                 if one == other or (depth != other_depth and (one, other) in meant):
                     continue
-                yield Clash(key, one, other, " in ".join(node.title for node in chain))
+                yield KeyClash(key, one, other, " in ".join(node.title for node in chain))
 
 
-def _key(key: str, name: str, where: str) -> str:
+def _read_key(key: str, name: str, where: str) -> str:
     """Check a key and write it as Textual names it."""
-    from faithtui.tui.keymap.bindings import long_name
+    from faithtui.tui.keymap.bindings import normalise_key
 
     *modifiers, last = ("", "+") if key == "+" else key.split("+")
     modifiers = [each for each in modifiers if each]
     is_known = (len(last) == 1 and last.isprintable() and not last.isspace()) or last in _NAMES
     if not is_known or any(each not in _MODIFIERS for each in modifiers):
         raise ConfigError(
-            f"{where}: `{name}`: there is no key {told(key)}; {_nearest(last, tuple(_NAMES))}"
+            f"{where}: `{name}`: there is no key {quote_word(key)}; "
+            f"{_suggest_nearest(last, tuple(_NAMES))}"
             "examples: u, ctrl+z, pagedown, question_mark"
         )
     if modifiers and len(last) == 1 and last != last.lower():
         raise ConfigError(f"{where}: `{name}`: write `{key}` with a small letter: `{key.lower()}`")
-    full = long_name(last) if not modifiers else key
-    if full in _SAME:
+    full = normalise_key(last) if not modifiers else key
+    if full in _SAME_IN_TERMINALS:
         raise ConfigError(
-            f"{where}: `{name}`: most terminals send {_SAME[full]} for `{key}`; "
-            f"expected another key, or `{_SAME[full]}` itself"
+            f"{where}: `{name}`: most terminals send {_SAME_IN_TERMINALS[full]} for `{key}`; "
+            f"expected another key, or `{_SAME_IN_TERMINALS[full]}` itself"
         )
     return full
 
 
-def _nearest(word: str, known: Sequence[str]) -> str:
+def _suggest_nearest(word: str, known: Sequence[str]) -> str:
     if len(word) > _LONGEST_NAME:
         return ""
     near = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
     return f"did you mean {' or '.join(near)}? " if near else ""
 
 
-def _flat(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
+def _flatten_table(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
     """List entries with dotted names, however the file nests them."""
     for name, value in table.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{before}{name}.")
+            yield from _flatten_table(value, f"{before}{name}.")
         else:
             yield f"{before}{name}", value

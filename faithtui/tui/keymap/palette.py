@@ -10,11 +10,11 @@ from textual.content import Content
 from textual.screen import Screen
 
 from faithtui.tui import screen_catalog
-from faithtui.tui.keymap.key_names import KeyNames, display, keys_by_id
+from faithtui.tui.keymap.key_names import KeyNames, format_key, keys_by_id
 from faithtui.tui.navigation import Navigation
 
 
-class Commands(Provider):
+class CommandProvider(Provider):
     """Gives the palette the app's commands, in the order in which the app lists them."""
 
     async def discover(self) -> Hits:
@@ -31,7 +31,7 @@ class Commands(Provider):
                 yield Hit(score, matcher.highlight(each.title), each.callback, help=each.help)
 
 
-def commands(
+def list_commands(
     app: App[None],
     screen: Screen[Any],
     go: Callable[[str], object],
@@ -54,38 +54,40 @@ def commands(
         if name is None or not each.enabled:
             continue
         keys, _ = found.setdefault(name, ([], each))
-        key = display(each.binding)
+        key = format_key(each.binding)
         if key not in keys:
             keys.append(key)
     # Sorted stably: the pane's own commands first, moving in it last.
     for name, (keys, each) in sorted(found.items(), key=lambda item: item[0].startswith("move.")):
         binding = each.binding
         yield SystemCommand(
-            f"{_small(binding.description)}  ({' '.join(keys)})  {name}",
-            names.fill(binding.tooltip or binding.description),
-            _runner(app, navigation, binding.action, each.node),
+            f"{_lower_first(binding.description)}  ({' '.join(keys)})  {name}",
+            names.fill_in_keys(binding.tooltip or binding.description),
+            _make_action_callback(app, navigation, binding.action, each.node),
         )
     prefix = keys_by_id(keymap, "app.go", "g")[0]
     for name, entry in screen_catalog.SCREENS.items():
         letter = keys_by_id(keymap, f"go.{name}", entry.letter)[0]
         title = f"go to {name}  ({prefix} {letter})  go.{name}"
-        yield SystemCommand(title, entry.words, _goer(go, name))
+        yield SystemCommand(title, entry.words, _make_go_callback(go, name))
     yield SystemCommand("theme", "Choose colours, dark or light", app.action_change_theme)
 
 
-def _small(words: str) -> str:
+def _lower_first(words: str) -> str:
     return words[:1].lower() + words[1:]
 
 
-def _runner(app: App[None], navigation: Navigation, action: str, node: Any) -> Callable[[], None]:
-    def run() -> None:
+def _make_action_callback(
+    app: App[None], navigation: Navigation, action: str, node: Any
+) -> Callable[[], None]:
+    def run_action() -> None:
         navigation.change_screens(lambda: app.run_action(action, node))
 
-    return run
+    return run_action
 
 
-def _goer(go: Callable[[str], object], name: str) -> Callable[[], None]:
-    def run() -> None:
+def _make_go_callback(go: Callable[[str], object], name: str) -> Callable[[], None]:
+    def go_to_screen() -> None:
         go(name)
 
-    return run
+    return go_to_screen

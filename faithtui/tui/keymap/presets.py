@@ -23,7 +23,7 @@ class KeyChanges:
     """For bindings of claims under review: new keys by default key."""
 
 
-MOVED: Final = "review."
+MOVED_PREFIX: Final = "review."
 """Beginning of the ids that `moves` is about."""
 
 CHANGES: Final[Mapping[Preset, KeyChanges]] = {

@@ -6,7 +6,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
-from faithtui.tui.metrics.drawing import Compared, compare_table
+from faithtui.tui.metrics.drawing import MetricComparison, compare_table
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.pane import RowPane
@@ -47,22 +47,22 @@ class CompareTable(RowPane):
 
     def __init__(self) -> None:
         super().__init__(id="metrics", title="Metrics compared")
-        self._compared: Compared | None = None
+        self._compared: MetricComparison | None = None
         self._column = 0
         self._head = 0
 
     @property
-    def column(self) -> int:
+    def selected_column(self) -> int:
         """Index of the run whose column is chosen."""
         return self._column
 
-    def show_compared(self, compared: Compared) -> None:
+    def show_compared(self, compared: MetricComparison) -> None:
         """Draw the table with its chosen cell."""
         self._compared = compared
         self._column = compared.column
-        answers = fmt.plural(len(compared.view.answers), "answer")
-        runs = fmt.plural(len(compared.view.runs), "run")
-        self.show(self._table, title=f"Metrics compared · {answers} · {runs}")
+        answers = fmt.count_in_words(len(compared.view.answers), "answer")
+        runs = fmt.count_in_words(len(compared.view.runs), "run")
+        self.show(self._table_lines, title=f"Metrics compared · {answers} · {runs}")
         self.move_to(compared.row)
         # The headings may change while lines below them are looked at.
         self.refresh()
@@ -74,9 +74,9 @@ class CompareTable(RowPane):
             self._column = max(0, min(last, self._column + by))
             self.post_message(self.Moved(self, self.cursor))
 
-    def reveal(self, first: int, last: int) -> None:
+    def scroll_to_lines(self, first: int, last: int) -> None:
         """Scroll so that these lines are seen below the headings."""
-        super().reveal(max(0, first - self._head), last)
+        super().scroll_to_lines(max(0, first - self._head), last)
 
     def render_line(self, y: int) -> Strip:
         """Draw the headings where they are, whatever is scrolled below them."""
@@ -97,7 +97,7 @@ class CompareTable(RowPane):
             return self._compared is not None and bool(self._compared.view.runs)
         return True
 
-    def _table(self, width: int) -> list[Line]:
+    def _table_lines(self, width: int) -> list[Line]:
         if self._compared is None:
             return []
         lines, self._head = compare_table(self._compared, width)

@@ -6,15 +6,24 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.store.records import (
-    ComparedAnswer,
-    ComparedCell,
-    ComparedRun,
-    CompareView,
+    ComparisonAnswer,
+    ComparisonCell,
+    ComparisonRun,
+    ComparisonView,
     ItemState,
 )
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, Line, Piece, cut, shown, shown_line, width_of, wrap
+from faithtui.tui.theme.lines import (
+    BLANK,
+    Line,
+    Piece,
+    escape_line,
+    escape_text,
+    truncate_pieces,
+    width_of,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -24,27 +33,27 @@ NARROWEST = 13
 WIDEST = 26
 HEAD_LINES = 3
 """Lines that the name of a metric may take."""
-AIRY_FROM = 100
+SPACED_FROM = 100
 """Cells from which answers are set apart by a blank line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class MetricComparison:
     """What is looked at: a conversation as all metrics see it, and one cell of the table."""
 
-    view: CompareView
+    view: ComparisonView
     specs: "tuple[MetricSpec, ...]"
     """The metric of each run."""
     row: int
     column: int
 
     @property
-    def answer(self) -> ComparedAnswer | None:
+    def answer(self) -> ComparisonAnswer | None:
         """The chosen answer; None: there is none."""
         return self.view.answers[self.row] if self.row < len(self.view.answers) else None
 
     @property
-    def run(self) -> ComparedRun | None:
+    def run(self) -> ComparisonRun | None:
         """The run of the chosen column; None: there is none."""
         return self.view.runs[self.column] if self.column < len(self.view.runs) else None
 
@@ -63,7 +72,7 @@ class _Layout:
     """Cells of the column of answers."""
 
 
-def _layout(compared: Compared, width: int) -> _Layout:
+def _plan_columns(compared: MetricComparison, width: int) -> _Layout:
     runs = len(compared.view.runs)
     count = max(1, min(runs, width // NARROWEST - 1))
     # Answers get what is left when columns are as wide as they need to be, and never less.
@@ -73,23 +82,23 @@ def _layout(compared: Compared, width: int) -> _Layout:
     return _Layout(first, count, size, width - size * count)
 
 
-def compare_table(compared: Compared, width: int) -> tuple[list[Line], int]:
+def compare_table(compared: MetricComparison, width: int) -> tuple[list[Line], int]:
     """Draw one row per answer and one column per run, as many as there is room for.
 
     Returns:
         The lines, and how many of them are headings.
     """
-    layout = _layout(compared, width)
-    head = _head(compared, layout)
+    layout = _plan_columns(compared, width)
+    head = _head_lines(compared, layout)
     lines = list(head)
     for row, answer in enumerate(compared.view.answers):
-        if row and width >= AIRY_FROM:
+        if row and width >= SPACED_FROM:
             lines.append(BLANK)
-        lines += _row(compared, layout, row, answer)
+        lines += _answer_row_lines(compared, layout, row, answer)
     return lines, len(head)
 
 
-def _head(compared: Compared, layout: _Layout) -> list[Line]:
+def _head_lines(compared: MetricComparison, layout: _Layout) -> list[Line]:
     shown_runs = range(layout.first, layout.first + layout.count)
     names = {
         at: wrap([Piece(compared.specs[at].title)], layout.size - 1, most=HEAD_LINES)
@@ -104,7 +113,7 @@ def _head(compared: Compared, layout: _Layout) -> list[Line]:
         look = "key" if chosen else "strong"
         cells = [[Piece(each.text, look)] for each in name]
         cells += [[]] * (high - len(name))
-        judge = shown_line(run.spec.judge_title, "quiet", limit=60)
+        judge = escape_line(run.spec.judge_title, "quiet", limit=60)
         cells.append([Piece(f"#{run.id} ", look), judge])
         columns.append(cells)
     left: list[list[Piece]] = [[Piece(" answer", "quiet")], *([[]] * high)]
@@ -115,29 +124,32 @@ def _head(compared: Compared, layout: _Layout) -> list[Line]:
     if after > 0:
         left[-1] = [*left[-1], Piece(f" {after} more ›", "warn")]
     return [
-        _joined(left[at], [cells[at] for cells in columns], layout, None) for at in range(high + 1)
+        _join_columns(left[at], [cells[at] for cells in columns], layout, None)
+        for at in range(high + 1)
     ]
 
 
-def _row(compared: Compared, layout: _Layout, row: int, answer: ComparedAnswer) -> list[Line]:
+def _answer_row_lines(
+    compared: MetricComparison, layout: _Layout, row: int, answer: ComparisonAnswer
+) -> list[Line]:
     here = row == compared.row
     first = [Piece(">" if here else " "), Piece(f"{answer.turn + 1} ", "quiet")]
-    text = shown_line(answer.content, limit=400)
+    text = escape_line(answer.content, limit=400)
     if answer.human is None:
         wrapped = wrap([text], layout.answer - 1, first=first, most=2)
         left = [list(each.pieces) for each in wrapped]
     else:
         left = [[*first, text]]
-        look = fmt.look(answer.human, FAITHFULNESS)
-        word = shown_line(answer.human, f"{look} strong", limit=12)
+        look = fmt.get_label_look(answer.human, FAITHFULNESS)
+        word = escape_line(answer.human, f"{look} strong", limit=12)
         left.append([Piece("  people ", "quiet"), word])
     columns: list[list[list[Piece]]] = []
     for at in range(layout.first, min(layout.first + layout.count, len(compared.view.runs))):
         chosen = here and at == compared.column
-        columns.append(_cell(compared, at, answer.cells[at], chosen))
+        columns.append(_cell_lines(compared, at, answer.cells[at], chosen))
     high = max([len(left), *(len(cells) for cells in columns)])
     return [
-        _joined(
+        _join_columns(
             left[at] if at < len(left) else [],
             [cells[at] if at < len(cells) else [] for cells in columns],
             layout,
@@ -147,31 +159,33 @@ def _row(compared: Compared, layout: _Layout, row: int, answer: ComparedAnswer) 
     ]
 
 
-def _cell(
-    compared: Compared, at: int, cell: ComparedCell | None, chosen: bool
+def _cell_lines(
+    compared: MetricComparison, at: int, cell: ComparisonCell | None, chosen: bool
 ) -> list[list[Piece]]:
     mark = Piece(">" if chosen else " ", "key")
     spec = compared.specs[at]
     if cell is None:
-        return [[mark, _unjudged(compared.view.runs[at])]]
+        return [[mark, _explain_unjudged(compared.view.runs[at])]]
     if _is_empty(cell) and cell.corrected == cell.score:
         # A score of nothing would pass for one of something.
-        words = f"no {spec.units[1]}" if cell.score.value is not None else fmt.score(cell.score)
+        words = (
+            f"no {spec.units[1]}" if cell.score.value is not None else fmt.format_score(cell.score)
+        )
         return [[mark, Piece(words, "quiet")]]
     look = "key" if chosen else "strong"
     sound = fmt.soundness_mark(compared.view.runs[at].item.integrity)
-    score = [mark, Piece(sound + fmt.score(cell.score), look)]
+    score = [mark, Piece(sound + fmt.format_score(cell.score), look)]
     if cell.corrected != cell.score:
-        score.append(Piece(f"→{fmt.score(cell.corrected)}", "human strong"))
-    return [score, [Piece(" "), *verdicts(cell, spec)]]
+        score.append(Piece(f"→{fmt.format_score(cell.corrected)}", "human strong"))
+    return [score, [Piece(" "), *verdict_pieces(cell, spec)]]
 
 
-def _is_empty(cell: ComparedCell) -> bool:
+def _is_empty(cell: ComparisonCell) -> bool:
     """Tell whether there was nothing to give a verdict on."""
     return not cell.missing and not any(cell.labels.values())
 
 
-def _unjudged(run: ComparedRun) -> Piece:
+def _explain_unjudged(run: ComparisonRun) -> Piece:
     """Say why a run has no word on an answer."""
     state = run.item.state
     if state in (ItemState.FAILED, ItemState.SKIPPED):
@@ -179,7 +193,7 @@ def _unjudged(run: ComparedRun) -> Piece:
     return Piece("not judged", "quiet")
 
 
-def verdicts(cell: ComparedCell, spec: "MetricSpec") -> list[Piece]:
+def verdict_pieces(cell: ComparisonCell, spec: "MetricSpec") -> list[Piece]:
     """Write the one verdict of a whole answer, else how often each label was given."""
     labels = spec.labels
     given = [(name, cell.labels.get(name, 0)) for name in labels.names]
@@ -188,34 +202,34 @@ def verdicts(cell: ComparedCell, spec: "MetricSpec") -> list[Piece]:
         return [Piece(f"no {spec.units[1]}", "quiet")]
     if spec.judges == "answer" and len(given) == 1 and not cell.missing:
         name = given[0][0]
-        words = f"{fmt.letter(name, labels)} {labels.label(name).meaning}"
-        return [Piece(words, fmt.look(name, labels))]
+        words = f"{fmt.get_label_letter(name, labels)} {labels.get_label(name).meaning}"
+        return [Piece(words, fmt.get_label_look(name, labels))]
     pieces: list[Piece] = []
     for name, count in given:
-        words = f"{fmt.letter(name, labels)}:{count} "
-        pieces.append(Piece(words, fmt.look(name, labels)))
+        words = f"{fmt.get_label_letter(name, labels)}:{count} "
+        pieces.append(Piece(words, fmt.get_label_look(name, labels)))
     if cell.missing:
         pieces.append(Piece(f"!:{cell.missing}", "warn"))
     return pieces
 
 
-def _joined(
+def _join_columns(
     left: Sequence[Piece], cells: Sequence[Sequence[Piece]], layout: _Layout, row: int | None
 ) -> Line:
     """Set the pieces of one line of each column beside each other."""
-    pieces = _padded(left, layout.answer)
+    pieces = _pad_pieces(left, layout.answer)
     for each in cells:
-        pieces += _padded(each, layout.size)
+        pieces += _pad_pieces(each, layout.size)
     return Line(tuple(pieces), row)
 
 
-def _padded(pieces: Sequence[Piece], size: int) -> list[Piece]:
+def _pad_pieces(pieces: Sequence[Piece], size: int) -> list[Piece]:
     """Make pieces exactly `size` cells wide, the last one blank."""
-    kept = cut(pieces, max(0, size - 1))
+    kept = truncate_pieces(pieces, max(0, size - 1))
     return [*kept, Piece(" " * max(0, size - width_of(kept)))]
 
 
-def answer_lines(compared: Compared, width: int) -> list[Line]:
+def answer_lines(compared: MetricComparison, width: int) -> list[Line]:
     """Tell in words what the chosen run says, then the answer in full, then the other runs."""
     answer = compared.answer
     if answer is None:
@@ -223,13 +237,15 @@ def answer_lines(compared: Compared, width: int) -> list[Line]:
     pad = [Piece(" ")]
     lines: list[Line] = []
     if compared.column < len(answer.cells):
-        lines += _told(compared, compared.column, answer.cells[compared.column], width)
-    lines += [BLANK, *wrap([shown(answer.content)], width - 1, first=pad)]
+        lines += _run_verdict_lines(compared, compared.column, answer.cells[compared.column], width)
+    lines += [BLANK, *wrap([escape_text(answer.content)], width - 1, first=pad)]
     if answer.human is not None:
         lines += wrap(
             [
                 Piece("people say of the whole answer: ", "quiet"),
-                shown_line(answer.human, f"{fmt.look(answer.human, FAITHFULNESS)} strong"),
+                escape_line(
+                    answer.human, f"{fmt.get_label_look(answer.human, FAITHFULNESS)} strong"
+                ),
             ],
             width - 1,
             first=pad,
@@ -237,11 +253,13 @@ def answer_lines(compared: Compared, width: int) -> list[Line]:
     lines.append(BLANK)
     for at, cell in enumerate(answer.cells):
         if at != compared.column:
-            lines += _told(compared, at, cell, width)
+            lines += _run_verdict_lines(compared, at, cell, width)
     return lines
 
 
-def _told(compared: Compared, at: int, cell: ComparedCell | None, width: int) -> list[Line]:
+def _run_verdict_lines(
+    compared: MetricComparison, at: int, cell: ComparisonCell | None, width: int
+) -> list[Line]:
     """Tell what one run says of the chosen answer."""
     run, spec = compared.view.runs[at].run, compared.specs[at]
     chosen = at == compared.column
@@ -249,40 +267,40 @@ def _told(compared: Compared, at: int, cell: ComparedCell | None, width: int) ->
         Piece(f"#{run.id} ", "quiet"),
         Piece(spec.title, "key" if chosen else "strong"),
         Piece(" · ", "quiet"),
-        shown_line(run.spec.judge_title, "quiet", limit=80),
+        escape_line(run.spec.judge_title, "quiet", limit=80),
     ]
     first = [Piece(">" if chosen else " ", "key")]
     lines = wrap(name, width - 1, first=first)
     if cell is None:
-        said = [_unjudged(compared.view.runs[at])]
+        said = [_explain_unjudged(compared.view.runs[at])]
         if compared.view.runs[at].item.reason:
             why = compared.view.runs[at].item.reason or ""
-            said += [Piece(" · ", "quiet"), shown_line(why, "quiet", limit=200)]
+            said += [Piece(" · ", "quiet"), escape_line(why, "quiet", limit=200)]
         return [*lines, *wrap(said, width - 1, first=[Piece("   ")])]
     found = compared.view.runs[at].item.integrity
     if fmt.soundness_mark(found):
         told = [Piece(spec.integrity_sentence(found), fmt.soundness_look(found))]
         lines += wrap(told, width - 1, first=[Piece("   ")])
-    said = [Piece(fmt.score(cell.score), "strong")]
+    said = [Piece(fmt.format_score(cell.score), "strong")]
     if cell.corrected != cell.score:
-        said.append(Piece(f" → {fmt.score(cell.corrected)} by people", "human strong"))
+        said.append(Piece(f" → {fmt.format_score(cell.corrected)} by people", "human strong"))
     for label in spec.labels.labels:
         count = cell.labels.get(label.name, 0)
         if count:
-            look = fmt.look(label.name, spec.labels)
+            look = fmt.get_label_look(label.name, spec.labels)
             said += [Piece(" · ", "quiet"), Piece(f"{count} {label.meaning}", look)]
     if cell.missing:
         said += [Piece(" · ", "quiet"), Piece(f"{cell.missing} without a verdict", "warn")]
     if _is_empty(cell) and cell.score.value is not None:
         said += [Piece(f" · no {spec.units[1]}", "quiet")]
     if cell.score.reason:
-        said += [Piece(" · ", "quiet"), shown_line(cell.score.reason, "quiet", limit=200)]
+        said += [Piece(" · ", "quiet"), escape_line(cell.score.reason, "quiet", limit=200)]
     return [*lines, *wrap(said, width - 1, first=[Piece("   ")])]
 
 
 def nothing_to_compare(width: int, keys: KeyNames) -> list[Line]:
     """Say what to do where no run judged the conversation."""
-    words = keys.pieces(
+    words = keys.make_pieces(
         "No run has judged this conversation yet: {go.runs}, then {runs.new} starts runs of "
         "several metrics."
     )

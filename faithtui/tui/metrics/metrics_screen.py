@@ -8,13 +8,13 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.ids import ItemId
-from faithtui.tui.messages import Go
+from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.metrics.compare_table import CompareTable
-from faithtui.tui.metrics.drawing import Compared, answer_lines, nothing_to_compare
-from faithtui.tui.screen.main_screen import FaithScreen, tabs
+from faithtui.tui.metrics.drawing import MetricComparison, answer_lines, nothing_to_compare
+from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import BLANK, Line, Piece, shown_line
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 
@@ -51,15 +51,17 @@ class MetricsScreen(FaithScreen):
     class Loaded(Message):
         """A conversation was read as all metrics see it; None: none was chosen."""
 
-        compared: Compared | None
+        compared: MetricComparison | None
 
     def make_panes(self) -> Panes:
         """Make the table and the answer below it."""
-        return Panes(CompareTable(), Pane(id="answer", title="Answer"), planner=layouts.compared)
+        return Panes(
+            CompareTable(), Pane(id="answer", title="Answer"), planner=layouts.plan_metrics
+        )
 
     def on_mount(self) -> None:
         """Begin in the table."""
-        self.compared: Compared | None = None
+        self.compared: MetricComparison | None = None
         self.exposed: set[ItemId] = set()
         """Conversations of runs whose judge was on this screen."""
         self.table.focus()
@@ -72,9 +74,9 @@ class MetricsScreen(FaithScreen):
     @work(exclusive=True, group="compare", exit_on_error=False)
     async def load(self) -> None:
         """Read the conversation."""
-        self.post_message(self.Loaded(await self.read(self._read)))
+        self.post_message(self.Loaded(await self.read(self._read_comparison)))
 
-    def _read(self) -> Compared | None:
+    def _read_comparison(self) -> MetricComparison | None:
         runs, item = self.session.store.runs, self.session.item
         rows = () if item is None else runs.item_rows([item])
         if not rows:
@@ -82,7 +84,7 @@ class MetricsScreen(FaithScreen):
         view = runs.compare_view(rows[0].conversation)
         specs = tuple(spec_of(each.run.spec) for each in view.runs)
         column = next((at for at, each in enumerate(view.runs) if each.item.id == item), 0)
-        return Compared(view, specs, 0, column)
+        return MetricComparison(view, specs, 0, column)
 
     @on(Loaded)
     def show_loaded(self, event: Loaded) -> None:
@@ -97,21 +99,21 @@ class MetricsScreen(FaithScreen):
                 row = min(before.row, max(0, len(found.view.answers) - 1))
                 found = replace(found, row=row, column=column)
         self.compared = found
-        if found is not None and not self.session.blind:
+        if found is not None and not self.session.is_blind:
             store = self.session.store
             for each in found.view.runs:
                 # Nobody waits for it: a store that cannot be written says so at the next verdict.
                 if each.item.id not in self.exposed:
                     self.exposed.add(each.item.id)
-                    store.submit(store.reviews.expose, each.item.id, self.session.reviewer)
+                    store.submit(store.reviews.record_exposure, each.item.id, self.session.reviewer)
         self._draw()
         self.refresh_bindings()
 
     @on(RowPane.Moved, "#metrics")
-    def follow(self, event: RowPane.Moved) -> None:
+    def follow_cursor(self, event: RowPane.Moved) -> None:
         """Show the answer of the chosen cell."""
         if self.compared is not None:
-            self.compared = replace(self.compared, row=event.row, column=self.table.column)
+            self.compared = replace(self.compared, row=event.row, column=self.table.selected_column)
             self._draw()
 
     @on(RowPane.Chosen, "#metrics")
@@ -123,22 +125,22 @@ class MetricsScreen(FaithScreen):
         session = self.session
         session.choose_run(found.run.run.id)
         session.item, session.claim, session.turn = found.run.item.id, None, found.answer.turn
-        self.post_message(Go("review", back=True))
+        self.post_message(ShowScreen("review", back=True))
 
     def action_back(self) -> None:
         """Go back to the review; first give each pane its place again."""
         panes = self.query_one(Panes)
-        if panes.zoomed is not None:
-            panes.zoom(None)
+        if panes.zoomed_id is not None:
+            panes.zoom_pane(None)
         else:
-            self.post_message(Go("review", back=True))
+            self.post_message(ShowScreen("review", back=True))
 
     def _draw(self) -> None:
         found = self.compared
         if found is None:
-            words = [BLANK, Line((Piece(self.keys.fill(NOTHING_CHOSEN), "strong"),))]
+            words = [BLANK, Line((Piece(self.keys.fill_in_keys(NOTHING_CHOSEN), "strong"),))]
             self.table.show(lambda _width: words, title="Metrics compared")
-            self.entitle()
+            self.set_title()
             return
         if not found.view.runs:
             self.table.show(
@@ -146,15 +148,15 @@ class MetricsScreen(FaithScreen):
             )
         else:
             self.table.show_compared(found)
-            self.table.hint = self.keys.fill("{metrics.back} goes back to the review")
+            self.table.hint = self.keys.fill_in_keys("{metrics.back} goes back to the review")
         answer = found.answer
         title = "Answer" if answer is None else f"Answer · turn {answer.turn + 1}"
         self.answer.show(lambda width: answer_lines(found, width), title=title, keep=False)
         run = found.run
-        crumbs = [Piece(" > ", "quiet"), shown_line(found.view.key, limit=60)]
+        crumbs = [Piece(" > ", "quiet"), escape_line(found.view.key, limit=60)]
         right = [] if run is None else [Piece(found.specs[found.column].title, "strong")]
-        self.entitle(crumbs, right)
+        self.set_title(crumbs, right)
 
     def title_pieces(self) -> tuple[Piece, ...]:
         """Show the two sides of a conversation."""
-        return tabs(self.TITLE_WORDS, self.keys("metrics.back"))
+        return tab_pieces(self.TITLE_WORDS, self.keys("metrics.back"))

@@ -8,9 +8,9 @@ from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.engine.runs.events import Draining, Gauges, RunSnapshot
 from faithtui.store.records import RunRow, RunState
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.progress.pace import NO_RATES, Rates, calls_now, in_flight
+from faithtui.tui.progress.pace import NO_RATES, RunRates, count_calls, count_in_flight
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Line, Piece, line, shown, width_of, wrap
+from faithtui.tui.theme.lines import Line, Piece, escape_text, make_line, width_of, wrap
 
 _NAME = 15
 """Cells of the names at the left."""
@@ -19,7 +19,7 @@ _ROOMY = 72
 """Cells from which every line begins where the bars do."""
 
 
-class Standing(Enum):
+class RunStatus(Enum):
     """Where a run stands, for whoever looks at it in this process: its words and their look."""
 
     PLANNED = ("planned, not begun", "quiet")
@@ -47,27 +47,27 @@ class Standing(Enum):
         return self.value[1]
 
 
-_ENDED = {
-    RunState.WAITING: Standing.HANDED_OVER,
-    RunState.DONE: Standing.DONE,
-    RunState.CANCELLED: Standing.CANCELLED,
-    RunState.INTERRUPTED: Standing.INTERRUPTED,
-    RunState.STOPPED: Standing.STOPPED,
+_STATUS_OF_ENDED = {
+    RunState.WAITING: RunStatus.HANDED_OVER,
+    RunState.DONE: RunStatus.DONE,
+    RunState.CANCELLED: RunStatus.CANCELLED,
+    RunState.INTERRUPTED: RunStatus.INTERRUPTED,
+    RunState.STOPPED: RunStatus.STOPPED,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class RunShown:
+class RunView:
     """A run as the screen has it."""
 
     row: RunRow
     """As it was read from the store last."""
     snapshot: RunSnapshot | None = None
     """As it is at this moment; None: it was not begun in this process."""
-    rates: Rates = NO_RATES
+    rates: RunRates = NO_RATES
     keys: KeyNames = field(default_factory=lambda: KeyNames({}))
     """What keys are called."""
-    after: str = ""
+    waits_for: str = ""
     """Runs that go before it, in words; "" when it does not wait for any."""
 
     @property
@@ -76,28 +76,28 @@ class RunShown:
         return self.row.incomplete if self.snapshot is None else self.snapshot.progress.incomplete
 
     @property
-    def standing(self) -> Standing:
+    def status(self) -> RunStatus:
         """Where it stands."""
         now = self.snapshot
         state = self.row.state if now is None else now.state
         if state is RunState.DONE and self.incomplete:
-            return Standing.INCOMPLETE
-        if state in _ENDED:
-            return _ENDED[state]
+            return RunStatus.INCOMPLETE
+        if state in _STATUS_OF_ENDED:
+            return _STATUS_OF_ENDED[state]
         if now is None:
             if state is RunState.RUNNING:
-                return Standing.ELSEWHERE
-            return Standing.WAITING if self.after else Standing.PLANNED
+                return RunStatus.ELSEWHERE
+            return RunStatus.WAITING if self.waits_for else RunStatus.PLANNED
         if any(isinstance(event, Draining) for _, event in now.recent):
-            return Standing.DRAINING
+            return RunStatus.DRAINING
         if now.trouble is not None:
-            return Standing.TROUBLED
+            return RunStatus.TROUBLED
         paused = now.gauges is not None and now.gauges.is_paused
-        return Standing.PAUSED if paused else Standing.RUNNING
+        return RunStatus.PAUSED if paused else RunStatus.RUNNING
 
 
 @dataclass(frozen=True, slots=True)
-class _Totals:
+class _RunTotals:
     """Figures of a run, from whoever knows them best."""
 
     conversations: int
@@ -115,7 +115,7 @@ class _Totals:
     retries: int
 
     @classmethod
-    def of(cls, run: RunShown) -> "_Totals":
+    def from_run(cls, run: RunView) -> "_RunTotals":
         """Take them from the run under way once it has said anything, else from the store.
 
         A run speaks when something is judged, the store counts every call: of sums that only
@@ -135,162 +135,172 @@ class _Totals:
             p.conversations, p.done, p.failed, p.skipped, p.incomplete, p.windows,
             max(p.tokens_in, row.tokens_in), max(p.tokens_out, row.tokens_out),
             max(p.tokens_cached, row.tokens_cached), max(p.cost_nusd, row.cost_nusd, cost),
-            max(p.unpriced_calls, row.unpriced_calls, unpriced), calls_now(now), p.retries,
+            max(p.unpriced_calls, row.unpriced_calls, unpriced), count_calls(now), p.retries,
         )  # fmt: skip
 
     @property
-    def finished(self) -> int:
+    def finished_count(self) -> int:
         return self.done + self.failed + self.skipped
 
 
-def state_pieces(run: RunShown) -> list[Piece]:
+def state_pieces(run: RunView) -> list[Piece]:
     """Say where a run stands, for how long it has been on, and how long it takes."""
-    standing, now = run.standing, run.snapshot
+    standing, now = run.status, run.snapshot
     pieces = [Piece(standing.words, f"{standing.look} strong")]
     if now is not None:
-        pieces.append(Piece(f" {fmt.duration(now.elapsed_s)}"))
-    if now is not None and standing is Standing.RUNNING:
-        pieces.append(Piece(f" · ETA {fmt.duration(now.eta_s)}"))
+        pieces.append(Piece(f" {fmt.format_duration(now.elapsed_s)}"))
+    if now is not None and standing is RunStatus.RUNNING:
+        pieces.append(Piece(f" · ETA {fmt.format_duration(now.eta_s)}"))
     return pieces
 
 
-def total_lines(run: RunShown, width: int) -> list[Line]:
+def total_lines(run: RunView, width: int) -> list[Line]:
     """Draw how far a run is, what it has cost, and how it goes or why it does not.
 
     Windows have no bar: how many there will be is known once every conversation was begun.
     """
-    totals = _Totals.of(run)
-    done = f"{fmt.thousands(totals.finished)} / {fmt.thousands(totals.conversations)}"
+    totals = _RunTotals.from_run(run)
+    done = f"{fmt.format_count(totals.finished_count)} / {fmt.format_count(totals.conversations)}"
     return [
-        _bar("conversations", totals.finished, totals.conversations, [Piece(done)], width),
-        *_outcomes(totals, width),
-        *_cost(run, totals, width),
-        *_tokens(run, totals, width),
-        *_notice(run, totals, width),
+        _bar_line(
+            "conversations", totals.finished_count, totals.conversations, [Piece(done)], width
+        ),
+        *_outcome_lines(totals, width),
+        *_cost_lines(run, totals, width),
+        *_token_lines(run, totals, width),
+        *_status_lines(run, totals, width),
     ]
 
 
-def _bar(name: str, done: int, total: int, told: Sequence[Piece], width: int) -> Line:
+def _bar_line(name: str, done: int, total: int, told: Sequence[Piece], width: int) -> Line:
     size = max(_LEAST_BAR, width - _NAME - width_of(told) - 2)
-    return line(
-        Piece(f" {name:<{_NAME - 1}}"), Piece(fmt.bar(done, total, size), "human"), " ", *told
+    return make_line(
+        Piece(f" {name:<{_NAME - 1}}"), Piece(fmt.draw_bar(done, total, size), "human"), " ", *told
     )
 
 
-def _named(name: str, told: Sequence[Piece], width: int) -> list[Line]:
+def _named_lines(name: str, told: Sequence[Piece], width: int) -> list[Line]:
     return wrap(told, width - 1, first=[Piece(f" {name:<{_NAME - 1}}")], most=2)
 
 
-def _outcomes(totals: _Totals, width: int) -> list[Line]:
-    waiting = totals.conversations - totals.finished
+def _outcome_lines(totals: _RunTotals, width: int) -> list[Line]:
+    waiting = totals.conversations - totals.finished_count
     whole = totals.done - totals.incomplete
     words = [
-        (f"{fmt.thousands(whole)} done", ""),
-        (f"{fmt.thousands(totals.incomplete)} incomplete", "bad"),
-        (f"{fmt.thousands(totals.failed)} failed", "bad"),
-        (f"{fmt.thousands(totals.skipped)} skipped", "warn"),
-        (f"{fmt.thousands(waiting)} to go", "quiet"),
+        (f"{fmt.format_count(whole)} done", ""),
+        (f"{fmt.format_count(totals.incomplete)} incomplete", "bad"),
+        (f"{fmt.format_count(totals.failed)} failed", "bad"),
+        (f"{fmt.format_count(totals.skipped)} skipped", "warn"),
+        (f"{fmt.format_count(waiting)} to go", "quiet"),
     ]
     counts = (whole, totals.incomplete, totals.failed, totals.skipped, waiting)
     told = [Piece(*each) for each, count in zip(words, counts, strict=True) if count]
-    told.append(Piece(fmt.plural(totals.windows, "window"), "quiet"))
+    told.append(Piece(fmt.count_in_words(totals.windows, "window"), "quiet"))
     indent = " " * (_NAME if width >= _ROOMY else 1)
-    return wrap(_joined(told), width - 1, first=[Piece(indent)], most=2)
+    return wrap(_join_with_dots(told), width - 1, first=[Piece(indent)], most=2)
 
 
-def _cost(run: RunShown, totals: _Totals, width: int) -> list[Line]:
+def _cost_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
     """Say what the calls cost; what is not known is said, and never taken for nothing."""
     cap, unpriced = run.row.spec.budget_nusd, totals.unpriced_calls
-    unknown = Piece(f"cost unknown for {fmt.plural(unpriced, 'call')}", "warn")
-    spent = fmt.money(totals.cost_nusd)
+    unknown = Piece(f"cost unknown for {fmt.count_in_words(unpriced, 'call')}", "warn")
+    spent = fmt.format_money(totals.cost_nusd)
     if cap is not None:
-        bar = _bar("budget", totals.cost_nusd, cap, [Piece(f"{spent} / {fmt.money(cap)}")], width)
-        return [bar, *(_named("", [unknown], width) if unpriced else [])]
+        bar = _bar_line(
+            "budget", totals.cost_nusd, cap, [Piece(f"{spent} / {fmt.format_money(cap)}")], width
+        )
+        return [bar, *(_named_lines("", [unknown], width) if unpriced else [])]
     if unpriced:
         told = [unknown] if not totals.cost_nusd else [Piece(f"{spent} · "), unknown]
     elif totals.cost_nusd:
         told = [Piece(spent)]
     else:
-        is_over = run.standing in {*_ENDED.values(), Standing.INCOMPLETE}
+        is_over = run.status in {*_STATUS_OF_ENDED.values(), RunStatus.INCOMPLETE}
         told = [Piece("nothing" if totals.calls or is_over else "nothing yet", "quiet")]
-    return _named("cost", told, width)
+    return _named_lines("cost", told, width)
 
 
-def _tokens(run: RunShown, totals: _Totals, width: int) -> list[Line]:
+def _token_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
     cap = run.row.spec.budget_tokens
     used = totals.tokens_in + totals.tokens_out
     if cap is not None:
-        told = [Piece(f"{fmt.compact(used)} / {fmt.compact(cap)}")]
-        return [_bar("token budget", used, cap, told, width)]
-    told = [Piece(f"{fmt.compact(totals.tokens_in)} in")]
+        told = [Piece(f"{fmt.format_compact_count(used)} / {fmt.format_compact_count(cap)}")]
+        return [_bar_line("token budget", used, cap, told, width)]
+    told = [Piece(f"{fmt.format_compact_count(totals.tokens_in)} in")]
     if totals.tokens_cached and totals.tokens_in:
         share = 100 * totals.tokens_cached / totals.tokens_in
         told.append(Piece(f" ({share:.0f} % cached)", "quiet"))
-    told.append(Piece(f" · {fmt.compact(totals.tokens_out)} out"))
-    return _named("tokens", told, width)
+    told.append(Piece(f" · {fmt.format_compact_count(totals.tokens_out)} out"))
+    return _named_lines("tokens", told, width)
 
 
-def _notice(run: RunShown, totals: _Totals, width: int) -> list[Line]:
+def _status_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
     """Say how the run goes, or why it does not and what can be done."""
     now = run.snapshot
-    coming = 0 if now is None else in_flight(now)
-    answers = fmt.plural(coming, "answer is on its way", "answers are on their way")
+    coming = 0 if now is None else count_in_flight(now)
+    answers = fmt.count_in_words(coming, "answer is on its way", "answers are on their way")
 
-    def told(words: str, look: str = "") -> list[Line]:
-        return wrap(run.keys.pieces(words, look), width - 1, first=[Piece(" ")], most=4)
+    def wrap_words(words: str, look: str = "") -> list[Line]:
+        return wrap(run.keys.make_pieces(words, look), width - 1, first=[Piece(" ")], most=4)
 
-    match run.standing:
-        case Standing.RUNNING if now is not None:
-            return _speed(run, now, totals, width)
-        case Standing.PAUSED:
+    match run.status:
+        case RunStatus.RUNNING if now is not None:
+            return _speed_lines(run, now, totals, width)
+        case RunStatus.PAUSED:
             held = f"; {answers} and will be kept" if coming else ""
-            return told(f"Paused: nothing new is asked{held}. {{progress.pause}} goes on.", "warn")
-        case Standing.TROUBLED if now is not None and now.trouble is not None:
+            return wrap_words(
+                f"Paused: nothing new is asked{held}. {{progress.pause}} goes on.", "warn"
+            )
+        case RunStatus.TROUBLED if now is not None and now.trouble is not None:
             return wrap(
                 [
-                    shown(now.trouble, "bad"),
+                    escape_text(now.trouble, "bad"),
                     Piece(". What was answered is held in memory; it goes on by itself.", "warn"),
                 ],
                 width - 1,
                 first=[Piece(" ! ", "bad")],
                 most=4,
             )
-        case Standing.DRAINING:
-            return told(
+        case RunStatus.DRAINING:
+            return wrap_words(
                 f"Nothing more is asked; {answers}, paid for, and will be kept. "
                 "{progress.cancel} again gives them up and stops at once.",
                 "warn",
             )
-        case Standing.ELSEWHERE:
-            return told(
+        case RunStatus.ELSEWHERE:
+            return wrap_words(
                 "Another process judges this run. These figures are from the store; pace and "
                 "events are known there alone. {progress.continue} takes part here: nothing is "
                 "asked twice.",
                 "quiet",
             )
-        case Standing.WAITING:
-            return told(f"It begins when {run.after} is through. {{progress.continue}} begins now.")
-        case Standing.PLANNED:
-            return told("Nothing was asked yet. {progress.continue} begins.")
-    return _ending(run, totals, width)
+        case RunStatus.WAITING:
+            return wrap_words(
+                f"It begins when {run.waits_for} is through. {{progress.continue}} begins now."
+            )
+        case RunStatus.PLANNED:
+            return wrap_words("Nothing was asked yet. {progress.continue} begins.")
+    return _end_lines(run, totals, width)
 
 
-def _ending(run: RunShown, totals: _Totals, width: int) -> list[Line]:
+def _end_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
     """Say why a run is over, and how to go on."""
     reason = run.row.reason if run.snapshot is None else run.snapshot.reason
-    if run.standing is Standing.INTERRUPTED:
+    if run.status is RunStatus.INTERRUPTED:
         reason = "The process that judged this run is gone: it was killed, or its machine is silent"
     found = integrity_sentence(run.row.spec.metric, run.row.integrity)
     look = fmt.soundness_look(run.row.integrity)
     lines = wrap([Piece(found, look)], width - 1, first=[Piece(" ")]) if found else []
-    handed_over = run.standing is Standing.HANDED_OVER
+    handed_over = run.status is RunStatus.HANDED_OVER
     if reason and handed_over:
-        lines += wrap([shown(reason)], width - 1, first=[Piece(" ")], most=4)
+        lines += wrap([escape_text(reason)], width - 1, first=[Piece(" ")], most=4)
     elif reason:
-        lines += wrap([shown(reason, "warn")], width - 1, first=[Piece(" ! ", "warn")], most=4)
-    stays = run.standing in (Standing.CANCELLED, Standing.INTERRUPTED)
+        lines += wrap(
+            [escape_text(reason, "warn")], width - 1, first=[Piece(" ! ", "warn")], most=4
+        )
+    stays = run.status in (RunStatus.CANCELLED, RunStatus.INTERRUPTED)
     ways = ["What is stored stays"] if stays else []
-    if totals.finished < totals.conversations:
+    if totals.finished_count < totals.conversations:
         if run.row.spec.budget_nusd is not None or run.row.spec.budget_tokens is not None:
             ways.append("{progress.budget} changes the budget")
         ways.append(f"{{progress.continue}} {'fetches answers' if handed_over else 'goes on'}")
@@ -298,39 +308,39 @@ def _ending(run: RunShown, totals: _Totals, width: int) -> list[Line]:
     if unfinished:
         words = ["failed"] * (totals.failed > 0) + ["lacks a verdict"] * (totals.incomplete > 0)
         what = f"what {' or '.join(words)}"
-        ways.append(f"{{progress.retry}} asks again {what} ({fmt.thousands(unfinished)})")
+        ways.append(f"{{progress.retry}} asks again {what} ({fmt.format_count(unfinished)})")
     if ways:
-        lines += wrap(run.keys.pieces(" · ".join(ways)), width - 1, first=[Piece(" ")], most=2)
+        lines += wrap(run.keys.make_pieces(" · ".join(ways)), width - 1, first=[Piece(" ")], most=2)
     if run.snapshot is not None:
-        calls = fmt.plural(calls_now(run.snapshot), "call")
-        words = [f"{calls} in {fmt.duration(run.snapshot.elapsed_s)}"]
-        words += _times(run.snapshot.gauges)
-        lines.append(line(Piece(f" {' · '.join(words)}", "quiet")))
+        calls = fmt.count_in_words(count_calls(run.snapshot), "call")
+        words = [f"{calls} in {fmt.format_duration(run.snapshot.elapsed_s)}"]
+        words += _format_latencies(run.snapshot.gauges)
+        lines.append(make_line(Piece(f" {' · '.join(words)}", "quiet")))
     return lines
 
 
-def _speed(run: RunShown, now: RunSnapshot, totals: _Totals, width: int) -> list[Line]:
+def _speed_lines(run: RunView, now: RunSnapshot, totals: _RunTotals, width: int) -> list[Line]:
     """Draw pace, times and places while a run is on."""
     rates, gauges = run.rates, now.gauges
-    pace = [f"{_rate(rates.calls)} calls/min", f"{_rate(rates.windows)} windows/min"]
-    pace += _times(gauges)
+    pace = [f"{_format_rate(rates.calls)} calls/min", f"{_format_rate(rates.windows)} windows/min"]
+    pace += _format_latencies(gauges)
     if now.progress.retries:
-        pace.append(fmt.plural(now.progress.retries, "retry", "retries"))
+        pace.append(fmt.count_in_words(now.progress.retries, "retry", "retries"))
     lines = wrap([Piece(" · ".join(pace))], width - 1, first=[Piece(" ")], most=2)
     if gauges is not None:
-        lines += wrap(_places(gauges, now), width - 1, first=[Piece(" ")], most=2)
-    fresh = totals.conversations - totals.finished
+        lines += wrap(_concurrency_pieces(gauges, now), width - 1, first=[Piece(" ")], most=2)
+    fresh = totals.conversations - totals.finished_count
     basis = "when the first conversation is through"
     if now.eta_s is not None and fresh:
-        basis = f"{fmt.duration(now.eta_s)}, if the rest goes like what was judged in "
-        basis += fmt.duration(now.elapsed_s)
+        basis = f"{fmt.format_duration(now.eta_s)}, if the rest goes like what was judged in "
+        basis += fmt.format_duration(now.elapsed_s)
     return [*lines, *wrap([Piece(f"ETA {basis}", "quiet")], width - 1, first=[Piece(" ")], most=2)]
 
 
-def _places(gauges: Gauges, now: RunSnapshot) -> list[Piece]:
+def _concurrency_pieces(gauges: Gauges, now: RunSnapshot) -> list[Piece]:
     pieces = [
-        Piece(fmt.plural(gauges.workers, "worker"), "strong"),
-        Piece(f" · {fmt.thousands(in_flight(now))} in flight"),
+        Piece(fmt.count_in_words(gauges.workers, "worker"), "strong"),
+        Piece(f" · {fmt.format_count(count_in_flight(now))} in flight"),
     ]
     if gauges.allowed is not None:
         look = "warn" if gauges.allowed < gauges.workers else "quiet"
@@ -340,20 +350,20 @@ def _places(gauges: Gauges, now: RunSnapshot) -> list[Piece]:
     return pieces
 
 
-def _times(gauges: Gauges | None) -> list[str]:
+def _format_latencies(gauges: Gauges | None) -> list[str]:
     """Say how long half of the answers and 95 % of them took at most; [] before there are any."""
     if gauges is None or gauges.p50_ms is None:
         return []
-    return [f"p50 {fmt.wait(gauges.p50_ms)}", f"p95 {fmt.wait(gauges.p95_ms)}"]
+    return [f"p50 {fmt.format_latency(gauges.p50_ms)}", f"p95 {fmt.format_latency(gauges.p95_ms)}"]
 
 
-def _rate(value: float | None) -> str:
+def _format_rate(value: float | None) -> str:
     if value is None:
         return fmt.NONE
-    return f"{value:.1f}" if 0 < value < 10 else fmt.compact(round(value))
+    return f"{value:.1f}" if 0 < value < 10 else fmt.format_compact_count(round(value))
 
 
-def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+def _join_with_dots(pieces: Sequence[Piece]) -> list[Piece]:
     joined: list[Piece] = []
     for piece in pieces:
         joined += [Piece(" · ", "quiet")] if joined else []

@@ -6,7 +6,12 @@ from datetime import datetime, timedelta
 from typing import Final, assert_never
 
 from faithtui.domain.ids import ItemId
-from faithtui.domain.judging.error_sentences import ERRORS, WAYS, failure_words, plain_error
+from faithtui.domain.judging.error_sentences import (
+    ERRORS,
+    WAYS,
+    describe_error,
+    format_attempt_failure,
+)
 from faithtui.engine.runs.events import (
     BatchRead,
     BatchSent,
@@ -23,9 +28,9 @@ from faithtui.engine.runs.events import (
 )
 from faithtui.store.records import ItemRow, RunState
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Line, Piece, shown_line, wrap
+from faithtui.tui.theme.lines import Line, Piece, escape_line, wrap
 
-_ENDS: Final[Mapping[RunState, tuple[str, str]]] = {
+_END_WORDS: Final[Mapping[RunState, tuple[str, str]]] = {
     RunState.PLANNED: ("run not begun", "quiet"),
     RunState.RUNNING: ("run goes on", "human"),
     RunState.INTERRUPTED: ("run interrupted; what is stored stays", "warn strong"),
@@ -37,7 +42,7 @@ _ENDS: Final[Mapping[RunState, tuple[str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EventGroup:
     """One or several events that are told as one."""
 
     first_s: float
@@ -55,7 +60,7 @@ class Entry:
         return None
 
 
-def told(recent: Sequence[tuple[float, RunEvent]]) -> tuple[Entry, ...]:
+def group_events(recent: Sequence[tuple[float, RunEvent]]) -> tuple[EventGroup, ...]:
     """Put events that say the same together: windows of a conversation, retries of a kind.
 
     Args:
@@ -64,13 +69,13 @@ def told(recent: Sequence[tuple[float, RunEvent]]) -> tuple[Entry, ...]:
     Returns:
         Entries, newest first.
     """
-    entries: list[Entry] = []
+    entries: list[EventGroup] = []
     for after, event in reversed(recent):
         before = entries[-1] if entries else None
         if before is not None and _is_alike(before.events[0], event):
-            entries[-1] = Entry(after, before.last_s, (*before.events, event))
+            entries[-1] = EventGroup(after, before.last_s, (*before.events, event))
         else:
-            entries.append(Entry(after, after, (event,)))
+            entries.append(EventGroup(after, after, (event,)))
     return tuple(entries)
 
 
@@ -89,7 +94,7 @@ def _is_alike(one: RunEvent, other: RunEvent) -> bool:
 
 
 def event_lines(
-    entries: Sequence[Entry],
+    entries: Sequence[EventGroup],
     began: datetime | None,
     names: Mapping[ItemId, str],
     width: int,
@@ -108,23 +113,23 @@ def event_lines(
     lines: list[Line] = []
     for row, entry in enumerate(entries):
         moment = began + timedelta(seconds=entry.last_s)
-        words, look = entry_words(entry, names)
+        words, look = group_words(entry, names)
         lines += wrap(
             [Piece(words, look)],
             width - 1,
-            first=[Piece(f" {fmt.clock(moment)}  ", "quiet")],
+            first=[Piece(f" {fmt.format_time(moment)}  ", "quiet")],
             row=row,
             most=3,
         )
     return lines
 
 
-def entry_words(entry: Entry, names: Mapping[ItemId, str]) -> tuple[str, str]:
+def group_words(entry: EventGroup, names: Mapping[ItemId, str]) -> tuple[str, str]:
     """Put an entry into words, with its look. Names are made visible here."""
     event, count = entry.events[0], len(entry.events)
     if isinstance(event, WindowAssessed) and count > 1:
         positions = tuple(each.window for each in entry.events if isinstance(each, WindowAssessed))
-        return f"{_name(event.item, names)} {fmt.windows(positions)}: judged", "quiet"
+        return f"{_format_name(event.item, names)} {fmt.name_windows(positions)}: judged", "quiet"
     words, look = event_words(event, names)
     return (f"{words} · {count} times", look) if count > 1 else (words, look)
 
@@ -135,19 +140,21 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
         case RunStarted():
             return "run begun", "strong"
         case WindowAssessed():
-            return f"{_name(event.item, names)} w{event.window + 1}: judged", "quiet"
+            return f"{_format_name(event.item, names)} w{event.window + 1}: judged", "quiet"
         case WindowFailed():
-            name = f"{_name(event.item, names)} w{event.window + 1}"
+            name = f"{_format_name(event.item, names)} w{event.window + 1}"
             return f"{name}: not judged, {error_words(event.error)}", "bad"
         case ItemFinished(lacks_verdict=True):
-            return f"{_name(event.item, names)}: a verdict is missing", "bad"
+            return f"{_format_name(event.item, names)}: a verdict is missing", "bad"
         case ItemFinished():
             look = {"done": "good", "failed": "bad", "skipped": "warn"}.get(event.state.value, "")
-            return f"{_name(event.item, names)}: {event.state.value}", look
+            return f"{_format_name(event.item, names)}: {event.state.value}", look
         case CallRetried():
-            step = shown_line(event.step, limit=40).text
+            step = escape_line(event.step, limit=40).text
             wait = f"asked again after {event.wait_s:.1f} s"
-            why = shown_line(failure_words(event.error, event.status, event.said), limit=200).text
+            why = escape_line(
+                format_attempt_failure(event.error, event.status, event.said), limit=200
+            ).text
             return f"{step}: {why}; {wait}", "warn"
         case WayChanged():
             left, taken = (WAYS.get(each, each) for each in (event.left, event.taken))
@@ -155,25 +162,35 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
         case StoreTroubled():
             if event.trouble is None:
                 return "the store can be written again; what was held is stored", "good"
-            why = shown_line(event.trouble, limit=300).text
+            why = escape_line(event.trouble, limit=300).text
             return f"the store cannot be written, answers are held in memory: {why}", "bad"
         case BatchSent():
-            return f"{fmt.plural(event.questions, 'question')} handed to the provider", "human"
+            return (
+                f"{fmt.count_in_words(event.questions, 'question')} handed to the provider",
+                "human",
+            )
         case BatchRead():
-            answers = f"{fmt.plural(event.answered, 'answer')} of a batch"
-            lost = f", {fmt.plural(event.failed, 'question')} without one" if event.failed else ""
+            answers = f"{fmt.count_in_words(event.answered, 'answer')} of a batch"
+            lost = (
+                f", {fmt.count_in_words(event.failed, 'question')} without one"
+                if event.failed
+                else ""
+            )
             return f"{answers}{lost}", "warn" if event.failed else ""
         case Draining():
             count = event.progress.in_flight
-            answers = fmt.plural(count, "answer")
+            answers = fmt.count_in_words(count, "answer")
             return f"nothing more is asked; {answers} on the way will be kept", "warn"
         case RunEnded():
-            words, look = _ENDS[event.state]
+            words, look = _END_WORDS[event.state]
             lacking = event.progress.incomplete
             if event.state is RunState.DONE and lacking:
-                words, look = f"{words}; {fmt.plural(lacking, 'conversation')} ", "warn strong"
+                words, look = (
+                    f"{words}; {fmt.count_in_words(lacking, 'conversation')} ",
+                    "warn strong",
+                )
                 words += "lacks a verdict" if lacking == 1 else "lack a verdict"
-            reason = f": {shown_line(event.reason, limit=300).text}" if event.reason else ""
+            reason = f": {escape_line(event.reason, limit=300).text}" if event.reason else ""
             return f"{words}{reason}", look
         case _:
             assert_never(event)
@@ -185,10 +202,10 @@ def error_words(error: str) -> str:
     Args:
         error: The name of its class, or a sentence that begins with it.
     """
-    return shown_line(plain_error(error), limit=300).text
+    return escape_line(describe_error(error), limit=300).text
 
 
-def failed_lines(
+def failed_conversation_lines(
     rows: Sequence[ItemRow], count: int, width: int, *, blind: bool = False
 ) -> list[Line]:
     """Draw conversations that failed, a row each, with what went wrong.
@@ -207,7 +224,7 @@ def failed_lines(
         if blind and each.reason:
             kind = each.reason.partition(":")[0]
             why = ERRORS.get(kind, "why is hidden while you work blind")
-        name = shown_line(each.key, "strong", limit=40)
+        name = escape_line(each.key, "strong", limit=40)
         lines += wrap(
             [name, Piece("  "), Piece(why, "bad")],
             width - 1,
@@ -217,10 +234,10 @@ def failed_lines(
             most=3,
         )
     if count > len(rows):
-        more = f"and {fmt.thousands(count - len(rows))} more"
+        more = f"and {fmt.format_count(count - len(rows))} more"
         lines.append(Line((Piece(f" {more}", "quiet"),)))
     return lines
 
 
-def _name(item: ItemId, names: Mapping[ItemId, str]) -> str:
-    return shown_line(names.get(item, f"conversation {item}"), limit=40).text
+def _format_name(item: ItemId, names: Mapping[ItemId, str]) -> str:
+    return escape_line(names.get(item, f"conversation {item}"), limit=40).text

@@ -11,14 +11,14 @@ from faithtui.engine.runs.events import RunSnapshot
 
 LOOK_BACK_S = 60.0
 """How much of the past counts as the present."""
-LEAST_S = 2.0
+MIN_SPAN_S = 2.0
 """Seconds of looking before there is a pace to speak of."""
-APART_S = 0.5
+MIN_SAMPLE_GAP_S = 0.5
 """Seconds between two looks that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class RunRates:
     """A pace. None: nothing was seen for long enough."""
 
     calls: float | None = None
@@ -27,55 +27,55 @@ class Rates:
     """Windows stored a minute."""
 
 
-NO_RATES = Rates()
+NO_RATES = RunRates()
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _PaceSample:
     at_s: float
     calls: int
     windows: int
 
 
-class Pace:
+class PaceMeter:
     """The pace of one run, while somebody looks at it."""
 
     def __init__(self) -> None:
-        self._seen: deque[_Seen] = deque()
+        self._samples: deque[_PaceSample] = deque()
 
-    def take(self, snapshot: RunSnapshot) -> Rates:
+    def measure(self, snapshot: RunSnapshot) -> RunRates:
         """Look at the run, and give its pace.
 
         A snapshot that is older than the one before begins another attempt of the run.
         """
-        now = _Seen(snapshot.elapsed_s, calls_now(snapshot), snapshot.progress.windows)
-        if self._seen and now.at_s < self._seen[-1].at_s:
-            self._seen.clear()
+        now = _PaceSample(snapshot.elapsed_s, count_calls(snapshot), snapshot.progress.windows)
+        if self._samples and now.at_s < self._samples[-1].at_s:
+            self._samples.clear()
         # One look from before the minute stays, so that the whole minute is measured.
-        while len(self._seen) > 1 and self._seen[1].at_s <= now.at_s - LOOK_BACK_S:
-            self._seen.popleft()
-        rates = self._since(self._seen[0], now) if self._seen else NO_RATES
-        if not self._seen or now.at_s - self._seen[-1].at_s >= APART_S:
-            self._seen.append(now)
+        while len(self._samples) > 1 and self._samples[1].at_s <= now.at_s - LOOK_BACK_S:
+            self._samples.popleft()
+        rates = self._rates_between(self._samples[0], now) if self._samples else NO_RATES
+        if not self._samples or now.at_s - self._samples[-1].at_s >= MIN_SAMPLE_GAP_S:
+            self._samples.append(now)
         return rates
 
     @staticmethod
-    def _since(then: _Seen, now: _Seen) -> Rates:
+    def _rates_between(then: _PaceSample, now: _PaceSample) -> RunRates:
         passed_s = now.at_s - then.at_s
-        if passed_s < LEAST_S:
+        if passed_s < MIN_SPAN_S:
             return NO_RATES
         minutes = passed_s / 60
-        return Rates((now.calls - then.calls) / minutes, (now.windows - then.windows) / minutes)
+        return RunRates((now.calls - then.calls) / minutes, (now.windows - then.windows) / minutes)
 
 
-def in_flight(now: RunSnapshot) -> int:
+def count_in_flight(now: RunSnapshot) -> int:
     """Count the answers on their way."""
     if now.gauges is None or not now.gauges.steps:
         return now.progress.in_flight
     return sum(step.in_flight for step in now.gauges.steps)
 
 
-def calls_now(now: RunSnapshot) -> int:
+def count_calls(now: RunSnapshot) -> int:
     """Count the answers that were received in this process."""
     if now.gauges is None:
         return now.progress.calls

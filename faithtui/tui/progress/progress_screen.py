@@ -9,7 +9,7 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.domain.filters import Ground, Scope, read_filter
+from faithtui.domain.filters import FilterContext, Scope, read_filter
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.engine.runs.events import (
     ItemFinished,
@@ -19,19 +19,19 @@ from faithtui.engine.runs.events import (
     WindowFailed,
 )
 from faithtui.store.records import ItemRow, RunRow, RunState
-from faithtui.tui.messages import Go
+from faithtui.tui.messages import ShowScreen
 from faithtui.tui.progress import drawing as draw
 from faithtui.tui.progress import events_drawing as draw_events
-from faithtui.tui.progress.pace import NO_RATES, Pace
+from faithtui.tui.progress.pace import NO_RATES, PaceMeter
 from faithtui.tui.progress.stages_drawing import stage_lines, stage_title
-from faithtui.tui.replies.show_replies import ReplyingScreen
-from faithtui.tui.runs.background_runs import RunningApp
+from faithtui.tui.replies.show_replies import ShowRepliesScreen
+from faithtui.tui.runs.background_runs import BackgroundRunsApp
 from faithtui.tui.runs.run_control import RunControlScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.layouts import Plan
-from faithtui.tui.theme.lines import BLANK, Line, Piece, shown_line
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 LOOK_EVERY_S = 0.1
 READ_EVERY_S = 1.0
 """How often a run of another process is read from the store."""
-FAILED_READ = 200
+MAX_FAILED_LISTED = 200
 """Failed conversations that are listed; more are counted."""
 
 
-class ProgressScreen(ReplyingScreen, RunControlScreen):
+class ProgressScreen(ShowRepliesScreen, RunControlScreen):
     """Totals, stages and events of the chosen run, and what failed in it."""
 
     TITLE_WORDS: ClassVar[str] = "PROGRESS"
@@ -75,7 +75,7 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
         ),
     ]
 
-    app = getters.app(RunningApp)
+    app = getters.app(BackgroundRunsApp)
     totals = getters.query_one("#totals", Pane)
     stages = getters.query_one("#stages", Pane)
     events = getters.query_one("#events", RowPane)
@@ -91,7 +91,7 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
         """It is on, and not in this process."""
 
     @dataclass
-    class Named(Message):
+    class NamesRead(Message):
         """Conversations that events speak of were read."""
 
         names: dict[ItemId, str]
@@ -101,15 +101,15 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
         self.failed_rows: Sequence[ItemRow] = ()
         self.names: dict[ItemId, str] = {}
         self.began: datetime | None = None
-        self.drawn: RunSnapshot | None = None
+        self.drawn_snapshot: RunSnapshot | None = None
         self.state: RunState | None = None
         """Of the run in this process, when it was drawn last."""
         self.elsewhere = False
         """The run is on in another process."""
         self.attempt: BackgroundRun | None = None
         self.recent: Sequence[tuple[float, RunEvent]] = ()
-        self.entries: Sequence[draw_events.Entry] = ()
-        self.pace = Pace()
+        self.entries: Sequence[draw_events.EventGroup] = ()
+        self.pace = PaceMeter()
         self.below_failed = False
         """What failed stands where only one of both has room."""
 
@@ -120,15 +120,17 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
             Pane(id="stages", title="Stages"),
             RowPane(id="events", title="Events"),
             RowPane(id="failed", title="Failed"),
-            planner=self._plan,
+            planner=self._plan_panes,
         )
 
-    def _plan(self, width: int, height: int) -> Plan:
-        return (layouts.progress_failed if self.below_failed else layouts.progress)(width, height)
+    def _plan_panes(self, width: int, height: int) -> Plan:
+        return (layouts.plan_progress_failed if self.below_failed else layouts.plan_progress)(
+            width, height
+        )
 
     def on_mount(self) -> None:
         """Look at the run ten times a second."""
-        self.set_interval(LOOK_EVERY_S, self.look)
+        self.set_interval(LOOK_EVERY_S, self.update_view)
         self.set_interval(READ_EVERY_S, self.read_again)
         self.events.focus()
         super().on_mount()
@@ -148,14 +150,14 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
             self.post_message(self.Loaded(None))
             return
         # Asked before the row is read: a run that ends meanwhile is none of another process.
-        mine = self.session.running(run)
-        is_over = mine is None or mine.finished
+        mine = self.session.find_run(run)
+        is_over = mine is None or mine.is_finished
         row = await self.read(_read_run, self.session, run)
         # An interrupted one may be taken up elsewhere at any moment.
         elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
-        self.post_message(self.Loaded(row, await self._failed(row), elsewhere))
+        self.post_message(self.Loaded(row, await self._read_failed_items(row), elsewhere))
 
-    async def _failed(self, row: RunRow) -> Sequence[ItemRow]:
+    async def _read_failed_items(self, row: RunRow) -> Sequence[ItemRow]:
         """Read what failed, unless it was read before."""
         if not row.failed:
             return ()
@@ -163,9 +165,9 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
         if before is not None and (before.id, before.failed) == (row.id, row.failed):
             return self.failed_rows
         store = self.session.store
-        wanted = read_filter("state:failed", Ground(Scope.CONVERSATIONS)).filter
-        items = await self.read(store.search.items, row.id, wanted, "number")
-        return await self.read(store.runs.item_rows, items[:FAILED_READ])
+        wanted = read_filter("state:failed", FilterContext(Scope.CONVERSATIONS)).filter
+        items = await self.read(store.search.find_items, row.id, wanted, "number")
+        return await self.read(store.runs.item_rows, items[:MAX_FAILED_LISTED])
 
     @on(Loaded)
     def show_loaded(self, event: Loaded) -> None:
@@ -175,15 +177,15 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
             self.load()
             return
         if event.row is not None and (self.row is None or self.row.id != event.row.id):
-            self._forget()
+            self._forget_run()
         self.row, self.failed_rows, self.elsewhere = event.row, event.failed, event.elsewhere
         if event.row is not None:
             self.session.choose_run(event.row.id)
-        self.drawn = None
-        self.look()
+        self.drawn_snapshot = None
+        self.update_view()
         self.refresh_bindings()
 
-    def _forget(self) -> None:
+    def _forget_run(self) -> None:
         """Begin with another run."""
         self.names = {}
         self.began, self.attempt, self.recent, self.entries = None, None, (), ()
@@ -196,7 +198,7 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
 
     # Drawing
 
-    def look(self) -> None:
+    def update_view(self) -> None:
         """Draw the run as it is at this moment."""
         if not self.is_current:
             return
@@ -204,26 +206,26 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
         if row is None:
             if self.session.is_open:
                 told = "  No run yet: {go.runs}, then {runs.new} starts one."
-                words = [BLANK, Line(tuple(self.keys.pieces(told, "strong")))]
+                words = [BLANK, Line(tuple(self.keys.make_pieces(told, "strong")))]
                 self.totals.show(lambda _width: words)
             return
-        run = self.session.running(row.id)
-        if self.elsewhere and (run is None or run.finished):
+        run = self.session.find_run(row.id)
+        if self.elsewhere and (run is None or run.is_finished):
             run = None  # An attempt of this process is over; what it said is not true any more.
         snapshot = None if run is None else run.snapshot()
-        if snapshot is not None and snapshot == self.drawn:
+        if snapshot is not None and snapshot == self.drawn_snapshot:
             return
-        self.drawn = snapshot
+        self.drawn_snapshot = snapshot
         if snapshot is not None:
             if run is not self.attempt:
-                self._follow(run, snapshot)
+                self._start_attempt(run, snapshot)
             self._take_events(snapshot.recent)
-        shown = draw.RunShown(
+        shown = draw.RunView(
             row,
             snapshot,
-            NO_RATES if snapshot is None else self.pace.take(snapshot),
+            NO_RATES if snapshot is None else self.pace.measure(snapshot),
             self.keys,
-            self._before(row),
+            self._name_runs_ahead(row),
         )
         self._draw(shown)
         before, self.state = self.state, None if snapshot is None else snapshot.state
@@ -231,36 +233,40 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
             self._tell_end()
             self.load()
 
-    def _follow(self, run: "BackgroundRun | None", snapshot: RunSnapshot) -> None:
+    def _start_attempt(self, run: "BackgroundRun | None", snapshot: RunSnapshot) -> None:
         """Begin with another attempt of the run: what was said of the one before is over."""
         if self.attempt is not None:
-            self.say()
-        self.attempt, self.pace, self.cancelling = run, Pace(), False
+            self.show_message()
+        self.attempt, self.pace, self.cancelling = run, PaceMeter(), False
         self.began = self.session.now() - timedelta(seconds=snapshot.elapsed_s)
 
     def _tell_end(self) -> None:
         if self.cancelling:
             self.cancelling = False
-            self.say(Piece("cancelled", "warn"), Piece(": the answers on their way were kept"))
+            self.show_message(
+                Piece("cancelled", "warn"), Piece(": the answers on their way were kept")
+            )
 
-    def _before(self, row: RunRow) -> str:
+    def _name_runs_ahead(self, row: RunRow) -> str:
         """Name the runs that go before this one; "" when it does not wait for any."""
-        waiting = self.app.waiting
+        waiting = self.app.waiting_runs
         if row.id not in waiting:
             return ""
-        on = [snapshot.run for snapshot in self.session.snapshots()]
+        on = [snapshot.run for snapshot in self.session.list_snapshots()]
         ahead = [*on, *waiting[: waiting.index(row.id)]]
         return "run " + " ".join(f"#{run}" for run in ahead) if ahead else "the run before"
 
-    def _draw(self, run: draw.RunShown) -> None:
+    def _draw(self, run: draw.RunView) -> None:
         row = run.row
         self.totals.show(lambda width: draw.total_lines(run, width), title=f"Run #{row.id}")
         self.stages.show(lambda width: stage_lines(run, width), title=stage_title(run))
         self._draw_events()
-        failed = fmt.thousands(row.failed)
-        rows, blind = self.failed_rows, self.session.blind
+        failed = fmt.format_count(row.failed)
+        rows, blind = self.failed_rows, self.session.is_blind
         self.failed.show(
-            lambda width: draw_events.failed_lines(rows, row.failed, width, blind=blind),
+            lambda width: draw_events.failed_conversation_lines(
+                rows, row.failed, width, blind=blind
+            ),
             title=f"Failed {failed}",
             made_of=(rows, row.failed, blind),
         )
@@ -268,14 +274,14 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
         alone = not (self.events.display and self.failed.display)
         key = self.keys("progress.failed")
         self.events.hint = f"{key} failed {failed}" if alone and row.failed else ""
-        replies = self.keys.fill("{replies.open} raw replies") if row.failed else ""
+        replies = self.keys.fill_in_keys("{replies.open} raw replies") if row.failed else ""
         self.failed.hint = " · ".join(filter(None, [replies, f"{key} events" if alone else ""]))
-        self.entitle(
+        self.set_title(
             [
                 Piece(f"  #{row.id} ", "quiet"),
-                shown_line(row.spec.metric, "quiet"),
+                escape_line(row.spec.metric, "quiet"),
                 Piece(" · ", "quiet"),
-                shown_line(row.spec.judge_title, limit=60),
+                escape_line(row.spec.judge_title, limit=60),
             ],
             draw.state_pieces(run),
         )
@@ -286,7 +292,7 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
             return
         pane = self.events
         chosen = self.entries[pane.cursor] if 0 < pane.cursor < len(self.entries) else None
-        self.recent, self.entries = recent, draw_events.told(recent)
+        self.recent, self.entries = recent, draw_events.group_events(recent)
         self._ask_names()
         self._draw_events()
         if chosen is not None:
@@ -316,13 +322,13 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
     async def read_names(self, items: tuple[ItemId, ...]) -> None:
         """Read names of conversations."""
         rows = await self.read(self.session.store.runs.item_rows, items)
-        self.post_message(self.Named({row.id: row.key for row in rows}))
+        self.post_message(self.NamesRead({row.id: row.key for row in rows}))
 
-    @on(Named)
-    def take_names(self, event: Named) -> None:
+    @on(NamesRead)
+    def take_names(self, event: NamesRead) -> None:
         """Draw events with names."""
         self.names = self.names | event.names
-        self.drawn = None
+        self.drawn_snapshot = None
 
     # Acting
 
@@ -330,15 +336,15 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
     @on(RowPane.Chosen, "#failed")
     def open_chosen(self) -> None:
         """Open the conversation that an entry is about."""
-        item = self.replied
+        item = self.reply_item
         if item is None:
             self.refuse("this is about the run; entries that name a conversation open it")
             return
         self.session.item, self.session.claim = item, None
-        self.post_message(Go("review"))
+        self.post_message(ShowScreen("review"))
 
     @property
-    def replied(self) -> ItemId | None:
+    def reply_item(self) -> ItemId | None:
         """The conversation of the chosen entry; None: it names none."""
         if self.focused is self.failed:
             at = self.failed.cursor
@@ -351,15 +357,15 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
         back = self.focused is self.failed
         self.below_failed = not back
         panes = self.query_one(Panes)
-        panes.zoom(panes.zoomed)
+        panes.zoom_pane(panes.zoomed_id)
         (self.events if back else self.failed).focus()
-        self.drawn = None
-        self.look()
+        self.drawn_snapshot = None
+        self.update_view()
 
     def action_review(self) -> None:
         """Review what is finished."""
         self.session.item = self.session.claim = None
-        self.post_message(Go("review"))
+        self.post_message(ShowScreen("review"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done with this run now."""

@@ -8,18 +8,18 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from faithtui.store.records import CallRow
-from faithtui.tui.navigation import Window
+from faithtui.tui.navigation import ModalWindow
 from faithtui.tui.replies.drawing import call_lines, reply_lines, reply_text
-from faithtui.tui.replies.show_replies import Replies
+from faithtui.tui.replies.show_replies import ConversationReplies
 from faithtui.tui.session import Session
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import Line, Piece, shown_line
+from faithtui.tui.theme.lines import Line, Piece, escape_line
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 
 
-class RepliesScreen(Window[None]):
+class RepliesScreen(ModalWindow[None]):
     """The calls of a conversation beside the chosen reply.
 
     Args:
@@ -56,13 +56,13 @@ class RepliesScreen(Window[None]):
     calls = getters.query_one("#calls", RowPane)
     reply = getters.query_one("#reply", Pane)
 
-    def __init__(self, session: Session, replies: Replies) -> None:
+    def __init__(self, session: Session, replies: ConversationReplies) -> None:
         super().__init__()
         self._session = session
         self._replies = replies
 
     @property
-    def chosen(self) -> CallRow | None:
+    def selected_call(self) -> CallRow | None:
         """The chosen call; None: there are none."""
         calls = self._replies.calls
         return calls[min(self.calls.cursor, len(calls) - 1)] if calls else None
@@ -74,7 +74,7 @@ class RepliesScreen(Window[None]):
             yield Panes(
                 RowPane(id="calls", title="Calls"),
                 Pane(id="reply", title="Reply"),
-                planner=layouts.replies,
+                planner=layouts.plan_replies,
             )
             yield StatusLine(id="status")
             yield KeyBar(id="keys")
@@ -86,7 +86,7 @@ class RepliesScreen(Window[None]):
         self.query_one(TitleBar).left = (
             Piece("RAW REPLIES", "strong"),
             Piece("  "),
-            shown_line(replies.key, limit=80),
+            escape_line(replies.key, limit=80),
         )
         self.calls.show(
             lambda width: call_lines(replies.calls, replies.cost, width), title=f"Calls {count}"
@@ -94,21 +94,21 @@ class RepliesScreen(Window[None]):
         bad = next((row for row, each in enumerate(replies.calls) if not each.usable), 0)
         self.calls.move_to(bad)
         self.calls.focus()
-        self.draw()
+        self.draw_reply()
 
     @on(RowPane.Moved, "#calls")
-    def draw(self) -> None:
+    def draw_reply(self) -> None:
         """Draw the chosen reply."""
-        call = self.chosen
+        call = self.selected_call
         if call is None:
             self.reply.show(lambda _width: [Line()], title="Reply")
             return
         window = "" if call.window is None else f" w{call.window + 1}"
-        title = f"Reply {self.calls.cursor + 1} · {shown_line(call.step, limit=40).text}{window}"
+        title = f"Reply {self.calls.cursor + 1} · {escape_line(call.step, limit=40).text}{window}"
         self.reply.show(lambda width: reply_lines(call, width), title=title, keep=False)
 
     @on(RowPane.Chosen, "#calls")
-    def read_chosen(self) -> None:
+    def focus_reply(self) -> None:
         """Go to the reply."""
         self.reply.focus()
 
@@ -118,7 +118,7 @@ class RepliesScreen(Window[None]):
 
     def action_copy(self) -> None:
         """Copy the reply, control characters made visible: what is pasted does nothing."""
-        call = self.chosen
+        call = self.selected_call
         if call is not None:
             self.app.copy_to_clipboard(reply_text(call))
             words = "reply copied, control characters made visible"

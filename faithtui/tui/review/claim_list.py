@@ -9,10 +9,15 @@ from textual.message import Message
 from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
-from faithtui.tui.metric_view import titled
-from faithtui.tui.review.drawing.claims import ListExtras, claim_list, pointed, row_of
-from faithtui.tui.review.drawing.verdict import UNFAIR_KEY, choices
-from faithtui.tui.review.position import Focus, is_open
+from faithtui.tui.metric_view import capitalise
+from faithtui.tui.review.drawing.claims import (
+    ClaimListExtras,
+    claim_list_lines,
+    mark_cursor,
+    row_of,
+)
+from faithtui.tui.review.drawing.verdict import UNFAIR_KEY, list_verdict_choices
+from faithtui.tui.review.position import ReviewPosition, is_open
 from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.pane import RowPane
 
@@ -24,7 +29,7 @@ CODE = Binding.Group("code", compact=True)
 
 """What the ids of verdict keys end in, by their default keys."""
 
-GO_ON = ("later", "repeat", "accept")
+ADVANCING_ACTIONS = ("later", "repeat", "accept")
 """What leads to another claim, besides a verdict."""
 
 
@@ -130,7 +135,7 @@ class ClaimList(RowPane):
     ]
 
     @dataclass
-    class Judged(Message):
+    class VerdictGiven(Message):
         """A person gave a verdict on the claim that was on screen."""
 
         pane: "ClaimList"
@@ -143,14 +148,14 @@ class ClaimList(RowPane):
             return self.pane
 
     @dataclass
-    class Wanted(Message):
+    class ActionRequested(Message):
         """Something else is to be done with the claim that was on screen."""
 
         pane: "ClaimList"
         claim: ClaimId
-        what: str
+        action: str
         """`later`, `flag`, `repeat`, `range`, `unsure`, `accept`, or `code-policy` and so on."""
-        drawn: bool = True
+        was_drawn: bool = True
         """Whether the claim was on screen. Doubts and codes come before the next claim is: they
         may be about the verdict given last."""
 
@@ -160,7 +165,7 @@ class ClaimList(RowPane):
             return self.pane
 
     @dataclass
-    class Refused(Message):
+    class PressedTooEarly(Message):
         """A verdict key came before the claim it would be about had been drawn."""
 
         pane: "ClaimList"
@@ -174,13 +179,13 @@ class ClaimList(RowPane):
         super().__init__(id="claims", title="Claims")
         self._spec: MetricSpec | None = None
         self._current: ClaimId | None = None
-        self._painted: ClaimId | None = None
+        self._painted_claim: ClaimId | None = None
         self.is_waiting = False
         """Whether no key is accepted until claims are drawn again."""
-        self._kept: tuple[tuple[object, ...], list[Line]] = ((), [])
+        self._cached_lines: tuple[tuple[object, ...], list[Line]] = ((), [])
 
     def show_claims(
-        self, view: ReviewView, at: Focus, spec: "MetricSpec", extras: ListExtras
+        self, view: ReviewView, at: ReviewPosition, spec: "MetricSpec", extras: ClaimListExtras
     ) -> None:
         """Draw the claims of a conversation or of one window, and choose one."""
         done = sum(not is_open(claim) for claim in view.claims)
@@ -190,20 +195,25 @@ class ClaimList(RowPane):
         self._current = at.claim
         self.is_waiting = False
         self.show(
-            lambda width: pointed(self._made(view, at, spec, width, extras), row),
-            title=f"{titled(spec.units[1])}{where} {done}/{len(view.claims)} done",
+            lambda width: mark_cursor(self._make_lines(view, at, spec, width, extras), row),
+            title=f"{capitalise(spec.units[1])}{where} {done}/{len(view.claims)} done",
         )
         self.hint = "J judge H you"
         self.move_to(row)
-        if self._painted != at.claim:
+        if self._painted_claim != at.claim:
             self.call_after_refresh(self._mark_painted, at.claim)
 
-    def _made(
-        self, view: ReviewView, at: Focus, spec: "MetricSpec", width: int, extras: ListExtras
+    def _make_lines(
+        self,
+        view: ReviewView,
+        at: ReviewPosition,
+        spec: "MetricSpec",
+        width: int,
+        extras: ClaimListExtras,
     ) -> list[Line]:
         """Make all lines, or give those of the key before: moving on changes none of them."""
-        made_of = (view, spec, extras.wanted, at.window, width, extras.ranged)
-        before = self._kept[0]
+        made_of = (view, spec, extras.highlighted, at.window, width, extras.range_claims)
+        before = self._cached_lines[0]
         # What may be large is the same object when it is the same; the rest is compared.
         same = (
             len(before) == len(made_of)
@@ -211,55 +221,60 @@ class ClaimList(RowPane):
             and before[3:] == made_of[3:]
         )
         if not same:
-            self._kept = made_of, claim_list(view, at, spec, width, extras)
-        return self._kept[1]
+            self._cached_lines = made_of, claim_list_lines(view, at, spec, width, extras)
+        return self._cached_lines[1]
 
-    def wait(self) -> None:
+    def block_keys(self) -> None:
         """Accept no key until claims are drawn again: what comes next is being read."""
-        self._painted, self.is_waiting = None, True
+        self._painted_claim, self.is_waiting = None, True
 
-    def clear(self) -> None:
+    def forget_claim(self) -> None:
         """Accept no verdict until claims are shown again."""
-        self._current = self._painted = None
+        self._current = self._painted_claim = None
 
     def action_verdict(self, key: str) -> None:
         """Give the verdict of a key, on the claim that is on screen."""
-        claim = self._on_screen()
+        claim = self._require_drawn_claim()
         if self._spec is None or claim is None:
             return
-        label = next((name for each, name, _ in choices(self._spec) if each == key), None)
+        label = next(
+            (name for each, name, _ in list_verdict_choices(self._spec) if each == key), None
+        )
         if label is not None:
-            self.post_message(self.Judged(self, claim, label))
-            self.wait()  # A key that is typed ahead would mean the same claim once more.
+            self.post_message(self.VerdictGiven(self, claim, label))
+            self.block_keys()  # A key that is typed ahead would mean the same claim once more.
 
     def action_want(self, what: str) -> None:
         """Ask for something else to be done with the claim that is on screen."""
         current = self._current
         if current is not None and (what == "unsure" or what.startswith("code-")):
-            self.post_message(self.Wanted(self, current, what, drawn=self._is_drawn))
+            self.post_message(self.ActionRequested(self, current, what, was_drawn=self._is_drawn))
             return
-        claim = self._on_screen()
+        claim = self._require_drawn_claim()
         if claim is not None:
-            self.post_message(self.Wanted(self, claim, what))
-            if what in GO_ON:
-                self.wait()
+            self.post_message(self.ActionRequested(self, claim, what))
+            if what in ADVANCING_ACTIONS:
+                self.block_keys()
 
     @property
     def _is_drawn(self) -> bool:
-        return not self.is_waiting and self._painted == self._current
+        return not self.is_waiting and self._painted_claim == self._current
 
-    def _on_screen(self) -> ClaimId | None:
+    def _require_drawn_claim(self) -> ClaimId | None:
         """Give the claim that was painted; None, and a refusal, where another one was chosen."""
         if self._current is not None and not self._is_drawn:
-            self.post_message(self.Refused(self))
+            self.post_message(self.PressedTooEarly(self))
             return None
         return self._current
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide keys for labels that the metric does not have."""
         if action == "verdict" and self._spec is not None:
-            return parameters[0] in (UNFAIR_KEY, *(key for key, _, _ in choices(self._spec)))
+            return parameters[0] in (
+                UNFAIR_KEY,
+                *(key for key, _, _ in list_verdict_choices(self._spec)),
+            )
         return True
 
     def _mark_painted(self, claim: ClaimId | None) -> None:
-        self._painted = claim
+        self._painted_claim = claim

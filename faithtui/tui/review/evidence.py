@@ -6,25 +6,25 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.text.sanitizing import visible
-from faithtui.tui.metric_view import titled
+from faithtui.tui.metric_view import capitalise
 from faithtui.tui.review import position
 from faithtui.tui.review.drawing import claims as draw_claims
 from faithtui.tui.review.drawing import evidence as draw_evidence
 from faithtui.tui.review.drawing.images import NumberedImage, image_numbers, images_of
-from faithtui.tui.review.drawing.transcript import transcript
+from faithtui.tui.review.drawing.transcript import transcript_lines
 from faithtui.tui.review.images import OPEN_IMAGE
-from faithtui.tui.review.panes import Looked
-from faithtui.tui.review.position import Focus
-from faithtui.tui.review.verdicts import JudgingScreen
+from faithtui.tui.review.panes import ReviewState
+from faithtui.tui.review.position import ReviewPosition
+from faithtui.tui.review.verdicts import VerdictScreen
 from faithtui.tui.screen.dialogs import PickDialog, TextDialog
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import LONGEST, Piece
+from faithtui.tui.theme.lines import FULL_TEXT_LIMIT, Piece
 
 PASSAGE = Binding.Group("passage", compact=True)
 
 
-class LookingScreen(JudgingScreen):
+class EvidenceScreen(VerdictScreen):
     """A screen on which a claim is read with all that belongs to it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -80,43 +80,45 @@ class LookingScreen(JudgingScreen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.once = False
+        self.per_interaction = False
         """Show scores in which each interaction counts once."""
 
     def action_passage(self, by: int) -> None:
         """Choose another passage and show where it begins."""
-        looked = self.looked
+        looked = self.review_state
         if looked is None or not looked.passages:
             return
-        chosen = max(0, min(len(looked.passages) - 1, looked.at.passage + by))
-        self.looked = replace(looked, at=replace(looked.at, passage=chosen))
-        self.panes.draw_evidence(self.looked, moved=False)
-        self.panes.reveal_passage(self.looked)
+        chosen = max(0, min(len(looked.passages) - 1, looked.position.passage + by))
+        self.review_state = replace(looked, position=replace(looked.position, passage=chosen))
+        self.panes.draw_evidence(self.review_state, moved=False)
+        self.panes.reveal_passage(self.review_state)
 
     def action_source(self) -> None:
         """Show the chosen passage, or from the transcript the conversation, in full."""
-        looked = self.looked
+        looked = self.review_state
         if looked is None:
             return
         view, claim, spec = looked.view, looked.claim, looked.spec
         numbers = image_numbers(view)
         in_text = self.focused is not None and self.focused.id in ("transcript", "windows", "card")
         if looked.passages and not in_text:
-            passage = looked.passages[min(looked.at.passage, len(looked.passages) - 1)]
+            passage = looked.passages[min(looked.position.passage, len(looked.passages) - 1)]
             self._read_in_full(
                 TextDialog(
                     f"P{passage.document.number} · turn {passage.turn + 1}",
                     lambda width: draw_evidence.full_passage(passage, numbers, width),
                     has_images=bool(passage.document.images),
                 ),
-                self._of_passage(looked),
+                self._list_passage_images(looked),
             )
             return
-        start = transcript(view, claim, spec, 100, whole=True)[1]
+        start = transcript_lines(view, claim, spec, 100, whole=True)[1]
         self._read_in_full(
             TextDialog(
                 "Conversation",
-                lambda width: transcript(view, claim, spec, width, LONGEST, whole=True)[0],
+                lambda width: transcript_lines(
+                    view, claim, spec, width, FULL_TEXT_LIMIT, whole=True
+                )[0],
                 start=start,
                 has_images=bool(numbers),
             ),
@@ -126,60 +128,64 @@ class LookingScreen(JudgingScreen):
     def _read_in_full(self, dialog: TextDialog, images: tuple[NumberedImage, ...]) -> None:
         """Show a text, and open its images when they are wanted."""
 
-        def closed(answer: str | None) -> None:
+        def open_images_if_wanted(answer: str | None) -> None:
             if answer == "image":
                 self.pick_image(images)
 
-        self.navigation.open_window(dialog, closed)
+        self.navigation.open_window(dialog, open_images_if_wanted)
 
     @property
     def images(self) -> tuple[NumberedImage, ...]:
         """The images of the chosen passage from its pane, else all of the conversation."""
-        looked = self.looked
+        looked = self.review_state
         if looked is not None and self.focused is self.panes.evidence:
-            return self._of_passage(looked) or super().images
+            return self._list_passage_images(looked) or super().images
         return super().images
 
-    def _of_passage(self, looked: Looked) -> tuple[NumberedImage, ...]:
+    def _list_passage_images(self, looked: ReviewState) -> tuple[NumberedImage, ...]:
         if not looked.passages:
             return ()
-        chosen = looked.passages[min(looked.at.passage, len(looked.passages) - 1)]
+        chosen = looked.passages[min(looked.position.passage, len(looked.passages) - 1)]
         own = chosen.document.images
         return tuple(each for each in images_of(looked.view) if each.image in own)
 
     def action_occurrences(self) -> None:
         """Show the same claim in other windows."""
-        looked = self.looked
+        looked = self.review_state
         claim = None if looked is None else looked.claim
         if looked is None or claim is None:
             return
 
-        def jump(row: str | None) -> None:
+        def go_to_window(row: str | None) -> None:
             if row is not None and self.view is not None:
                 window = claim.verdicts[int(row)].window
-                self.look(position.settled(self.view, Focus(window, claim.id)))
+                self.update_view(position.fit_position(self.view, ReviewPosition(window, claim.id)))
 
-        name = f"{titled(looked.spec.units[0])} {claim.number}"
+        name = f"{capitalise(looked.spec.units[0])} {claim.number}"
         self.navigation.open_window(
             PickDialog(
-                f"{name} in {fmt.plural(len(claim.verdicts), 'window')}",
-                lambda width: draw_claims.occurrences(claim, looked.view, looked.labels, width),
+                f"{name} in {fmt.count_in_words(len(claim.verdicts), 'window')}",
+                lambda width: draw_claims.occurrence_lines(
+                    claim, looked.view, looked.labels, width
+                ),
             ),
-            jump,
+            go_to_window,
         )
 
     def action_weighting(self) -> None:
         """Show the other score."""
-        self.once = not self.once
-        if self.looked is not None:
-            self.look(self.looked.at)
+        self.per_interaction = not self.per_interaction
+        if self.review_state is not None:
+            self.update_view(self.review_state.position)
 
     def action_copy(self) -> None:
         """Copy the words of the claim, made visible: what is pasted does nothing."""
         claim = self.claim
         if claim is not None:
             self.app.copy_to_clipboard(visible(claim.text))
-            self.say(Piece(f"{self.name_of(claim)} copied, control characters made visible"))
+            self.show_message(
+                Piece(f"{self.name_of(claim)} copied, control characters made visible")
+            )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""

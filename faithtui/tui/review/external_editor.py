@@ -14,7 +14,7 @@ from faithtui.domain.text.sanitizing import visible
 from faithtui.errors import ConfigError
 
 
-def edited(app: App[Any], text: str, *, name: str, limit: Limit) -> str | ConfigError:
+def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | ConfigError:
     """Let the user's editor change a text; the app waits meanwhile.
 
     Args:
@@ -40,13 +40,17 @@ def edited(app: App[Any], text: str, *, name: str, limit: Limit) -> str | Config
                     f"the editor ended with status {done.returncode}: nothing was saved"
                 )
             found = file.read_text(encoding="utf-8", errors="replace").rstrip("\n")
-            problem = limit.problem(len(found))
-            return found if problem is None else ConfigError(f"{problem}. {_keep(found, name)}")
+            problem = limit.find_problem(len(found))
+            return (
+                found
+                if problem is None
+                else ConfigError(f"{problem}. {_save_rejected_text(found, name)}")
+            )
         except (OSError, ValueError, SuspendNotSupported) as error:
             return ConfigError(f"the editor could not be used: {visible(str(error))}")
 
 
-def _keep(text: str, name: str) -> str:
+def _save_rejected_text(text: str, name: str) -> str:
     """Keep what was written where only its user may read it, and say where that is."""
     stem, _, suffix = name.rpartition(".")
     descriptor, path = tempfile.mkstemp(prefix=f"faithtui-{stem}-", suffix=f".{suffix}")

@@ -9,11 +9,19 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.limits import GUIDELINE
 from faithtui.errors import FaithtuiError
 from faithtui.store.annotations.guidelines import Guideline
-from faithtui.tui.review.external_editor import edited
+from faithtui.tui.review.external_editor import edit_text
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, LONGEST, Line, Piece, shown, shown_line, wrap
+from faithtui.tui.theme.lines import (
+    BLANK,
+    FULL_TEXT_LIMIT,
+    Line,
+    Piece,
+    escape_line,
+    escape_text,
+    wrap,
+)
 from faithtui.tui.widgets.pane import Pane
 
 
@@ -59,8 +67,8 @@ class GuidelineDialog(Dialog):
         super().__init__("Guideline", self._lines)
         self._session = session
         self._versions = tuple(versions)
-        self._at = len(versions) - 1
-        self._words = ""
+        self._version_index = len(versions) - 1
+        self._message = ""
         """What happened last."""
         self._was_set = False
 
@@ -71,25 +79,25 @@ class GuidelineDialog(Dialog):
     def action_version(self, by: int) -> None:
         """Read another version."""
         if self._versions:
-            self._at = max(0, min(len(self._versions) - 1, self._at + by))
-            self._show()
+            self._version_index = max(0, min(len(self._versions) - 1, self._version_index + by))
+            self._redraw()
 
     def action_edit(self) -> None:
         """Write a new version in the user's editor, beginning with the one on screen."""
-        text = "" if self._at < 0 else self._versions[self._at].text
-        found = edited(self.app, text, name="guideline.md", limit=GUIDELINE)
+        text = "" if self._version_index < 0 else self._versions[self._version_index].text
+        found = edit_text(self.app, text, name="guideline.md", limit=GUIDELINE)
         if isinstance(found, FaithtuiError):
             self.app.bell()
-            self._words = str(found)
+            self._message = str(found)
         elif not found.strip():
-            self._words = "an empty text is no guideline: nothing was changed"
+            self._message = "an empty text is no guideline: nothing was changed"
         else:
-            self._save(found)
+            self._save_version(found)
             return
-        self._show()
+        self._redraw()
 
     @work(exclusive=True, exit_on_error=False, thread=True)
-    def _save(self, text: str) -> None:
+    def _save_version(self, text: str) -> None:
         """Put a text in force."""
         guidelines = self._session.store.guidelines
         before = guidelines.current()
@@ -97,48 +105,48 @@ class GuidelineDialog(Dialog):
             now = guidelines.set(text, self._session.reviewer)
             versions = guidelines.versions()
         except FaithtuiError as error:
-            self.app.call_from_thread(self._told, str(error), None)
+            self.app.call_from_thread(self._show_saved, str(error), None)
             return
         same = before is not None and before.digest == now.digest
         words = "the text is the same: no new version" if same else f"version {now.number} saved"
-        self.app.call_from_thread(self._told, words, None if same else versions)
+        self.app.call_from_thread(self._show_saved, words, None if same else versions)
 
-    def _told(self, words: str, versions: tuple[Guideline, ...] | None) -> None:
+    def _show_saved(self, words: str, versions: tuple[Guideline, ...] | None) -> None:
         if not self.is_mounted:
             return  # It was closed meanwhile; what was saved is saved.
-        self._words = words
+        self._message = words
         if versions is not None:
-            self._versions, self._at, self._was_set = versions, len(versions) - 1, True
-        self._show()
+            self._versions, self._version_index, self._was_set = versions, len(versions) - 1, True
+        self._redraw()
 
-    def _show(self) -> None:
+    def _redraw(self) -> None:
         self.query_one("#text", Pane).show(self._lines, keep=False)
         self.refresh_bindings()
 
     def _lines(self, width: int) -> Sequence[Line]:
-        told = wrap([shown(self._words, "human")], width - 1, first=[Piece(" ")])
-        said = [*told, BLANK] if self._words else []
-        if self._at < 0:
+        told = wrap([escape_text(self._message, "human")], width - 1, first=[Piece(" ")])
+        said = [*told, BLANK] if self._message else []
+        if self._version_index < 0:
             words = (
                 "There is no guideline yet: E writes one in your editor, and "
                 "faithtui guideline set FILE takes one from a file. Labels name the version that "
                 "was in force."
             )
             return [*said, *wrap([Piece(words)], width - 1, first=[Piece(" ")])]
-        found = self._versions[self._at]
-        last = self._at == len(self._versions) - 1
+        found = self._versions[self._version_index]
+        last = self._version_index == len(self._versions) - 1
         head = [
             Piece(f"version {found.number} of {len(self._versions)}", "strong"),
             Piece(" · in force" if last else " · replaced", "good" if last else "warn"),
-            Piece(f" · {fmt.day(found.created_at)} · ", "quiet"),
-            shown_line(found.author, "quiet", limit=40),
+            Piece(f" · {fmt.format_datetime(found.created_at)} · ", "quiet"),
+            escape_line(found.author, "quiet", limit=40),
             Piece(f" · {found.digest}", "quiet"),
         ]
         return [
             *said,
             *wrap(head, width - 1, first=[Piece(" ")]),
             BLANK,
-            *wrap([shown(found.text, "", LONGEST)], width - 1, first=[Piece(" ")]),
+            *wrap([escape_text(found.text, "", FULL_TEXT_LIMIT)], width - 1, first=[Piece(" ")]),
         ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from faithtui.domain.judging.image_addresses import why_never_passed_on
+from faithtui.domain.judging.image_addresses import find_address_problem
 
 SUFFIXES = {
     "image/png": ".png",
@@ -25,11 +25,11 @@ SUFFIXES = {
 }
 """Kinds a viewer may be given. Others, such as SVG, can hold more than a picture."""
 
-FAILS_WITHIN_S = 1.0
+LAUNCH_FAILURE_S = 1.0
 """A launcher that finds no viewer ends at once; one that is still there has found one."""
 
 
-class Pictures:
+class ImageFiles:
     """Private files of the images that were opened, gone with `close`."""
 
     def __init__(self) -> None:
@@ -60,21 +60,21 @@ class Pictures:
             self._directory = None
 
 
-def why_not_opened(url: str) -> str | None:
+def explain_blocked_url(url: str) -> str | None:
     """Say why an address from a data file is not opened in a browser; None: it may be.
 
     The rules are those for judges, but for the hosts that a user names: who presses the key has
     the address on screen. An address of this network is not opened either, since a browser there
     asks with the rights of its user.
     """
-    return why_never_passed_on(url)
+    return find_address_problem(url)
 
 
 def open_outside(target: str) -> bool:
     """Hand a file or a web address to the system; waits a moment, so call it in a thread.
 
     Args:
-        target: An absolute path, or an address that `why_not_opened` says nothing against.
+        target: An absolute path, or an address that `explain_blocked_url` says nothing against.
 
     Returns:
         False: there is no viewer here.
@@ -99,7 +99,7 @@ def open_outside(target: str) -> bool:
     except OSError:
         return False
     try:
-        return launcher.wait(FAILS_WITHIN_S) == 0
+        return launcher.wait(LAUNCH_FAILURE_S) == 0
     except subprocess.TimeoutExpired:
         return True
 

@@ -5,11 +5,11 @@ from textual.binding import Binding
 
 from faithtui.domain.judging.image_addresses import format_address
 from faithtui.store.records import ReviewView
-from faithtui.tui.review.drawing.images import NumberedImage, image_list, images_of
-from faithtui.tui.review.image_viewer import SUFFIXES, why_not_opened
+from faithtui.tui.review.drawing.images import NumberedImage, image_list_lines, images_of
+from faithtui.tui.review.image_viewer import SUFFIXES, explain_blocked_url
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.screen.main_screen import FaithScreen
-from faithtui.tui.theme.lines import Piece, shown_line
+from faithtui.tui.theme.lines import Piece, escape_line
 
 OPEN_IMAGE = Binding(
     "o",
@@ -24,14 +24,14 @@ class ImageScreen(FaithScreen):
     """A screen that shows a conversation, whose images can be opened. Bind `OPEN_IMAGE`."""
 
     @property
-    def shown_view(self) -> ReviewView | None:
+    def displayed_view(self) -> ReviewView | None:
         """The conversation on screen; None: none is."""
         raise NotImplementedError
 
     @property
     def images(self) -> tuple[NumberedImage, ...]:
         """The images to choose from."""
-        view = self.shown_view
+        view = self.displayed_view
         return () if view is None else images_of(view)
 
     def action_open_image(self) -> None:
@@ -41,18 +41,19 @@ class ImageScreen(FaithScreen):
     def pick_image(self, images: tuple[NumberedImage, ...]) -> None:
         """Open one of some images."""
         if not images:
-            self.say(Piece("there is no image here", "warn"))
+            self.show_message(Piece("there is no image here", "warn"))
             return
         if len(images) == 1:
             self.open_image(images[0])
             return
 
-        def chosen(row: str | None) -> None:
+        def open_row(row: str | None) -> None:
             if row is not None:
                 self.open_image(images[int(row)])
 
         self.navigation.open_window(
-            PickDialog(f"Images {len(images)}", lambda width: image_list(images, width)), chosen
+            PickDialog(f"Images {len(images)}", lambda width: image_list_lines(images, width)),
+            open_row,
         )
 
     @work(exclusive=True, group="image", exit_on_error=False)
@@ -62,34 +63,38 @@ class ImageScreen(FaithScreen):
         stored = await self.read(session.store.conversations.image, chosen.image.sha256)
         if stored.data is None:
             url = chosen.image.url or ""
-            reason = why_not_opened(url)
+            reason = explain_blocked_url(url)
             if reason is not None:
-                self.say(
+                self.show_message(
                     Piece(f"{name} not opened: its address {reason}: ", "warn"),
-                    shown_line(format_address(url) or "no address", limit=200),
+                    escape_line(format_address(url) or "no address", limit=200),
                 )
                 return
-            await self._hand_over(name, url, is_file=False)
+            await self._open_in_viewer(name, url, is_file=False)
             return
         kind = stored.image.media_type
-        path = await self.read(session.pictures.write, chosen.image.sha256[:12], stored.data, kind)
+        path = await self.read(
+            session.image_files.write, chosen.image.sha256[:12], stored.data, kind
+        )
         if kind not in SUFFIXES:
-            self.say(
+            self.show_message(
                 Piece(f"{name} is no kind that is opened: ", "warn"),
-                shown_line(str(path)),
+                escape_line(str(path)),
                 Piece(" until you quit", "quiet"),
             )
             return
-        await self._hand_over(name, str(path), is_file=True)
+        await self._open_in_viewer(name, str(path), is_file=True)
 
-    async def _hand_over(self, name: str, target: str, *, is_file: bool) -> None:
+    async def _open_in_viewer(self, name: str, target: str, *, is_file: bool) -> None:
         if await self.read(self.session.open_outside, target):
-            self.say(Piece(f"{name} opened: ", "good"), shown_line(target, "quiet", limit=200))
+            self.show_message(
+                Piece(f"{name} opened: ", "good"), escape_line(target, "quiet", limit=200)
+            )
         else:
-            self.say(
+            self.show_message(
                 Piece(f"no viewer for {name}", "warn"),
                 Piece("; until you quit it is in " if is_file else ": ", "quiet"),
-                shown_line(target, limit=200),
+                escape_line(target, limit=200),
             )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -12,15 +12,15 @@ from faithtui.domain.limits import NOTE
 from faithtui.domain.text.sanitizing import visible_line
 from faithtui.errors import ConfigError
 from faithtui.store.records import ClaimView
-from faithtui.tui.review.external_editor import edited
-from faithtui.tui.review.label_store import ActingScreen
+from faithtui.tui.review.external_editor import edit_text
+from faithtui.tui.review.label_store import LabelWriterScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.plain_input import PlainInput, can_be_typed
 
 
-class NotingScreen(ActingScreen):
+class NotesScreen(LabelWriterScreen):
     """A screen on which claims get notes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -46,7 +46,7 @@ class NotingScreen(ActingScreen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.noted: ClaimView | None = None
+        self.noted_claim: ClaimView | None = None
         """The claim that the line for a note was opened on; another one may be chosen meanwhile."""
 
     def action_note(self) -> None:
@@ -57,9 +57,9 @@ class NotingScreen(ActingScreen):
         note = claim.mine.note if claim.mine and claim.mine.note else ""
         if not can_be_typed(note):
             words = "this note is long, or has several lines: {review.edit-note} opens your editor"
-            self.refuse(self.keys.fill(words))
+            self.refuse(self.keys.fill_in_keys(words))
             return
-        self.noted = claim
+        self.noted_claim = claim
         self.note.value = note
         self.query_one(StatusLine).display = False
         self.note.display = True
@@ -69,15 +69,15 @@ class NotingScreen(ActingScreen):
     def submit_note(self, event: Input.Submitted) -> None:
         """Save the note; an empty one removes it."""
         self._close_note()
-        if self.noted is not None:
-            self._save_note(self.noted, event.value)
+        if self.noted_claim is not None:
+            self._save_note(self.noted_claim, event.value)
 
     def _save_note(self, claim: ClaimView, text: str) -> None:
         before = (claim.mine.note or "") if claim.mine else ""
         if text not in (before, visible_line(before)):
-            self.record(claim, Action.NOTED, f"note on {self.name_of(claim)}", note=text)
+            self.save_act(claim, Action.NOTED, f"note on {self.name_of(claim)}", note=text)
         else:
-            self.say(Piece(f"note on {self.name_of(claim)} left as it was", "quiet"))
+            self.show_message(Piece(f"note on {self.name_of(claim)} left as it was", "quiet"))
 
     def action_edit_note(self) -> None:
         """Write the note in the user's own editor."""
@@ -85,7 +85,7 @@ class NotingScreen(ActingScreen):
         if claim is None:
             return
         before = claim.mine.note if claim.mine and claim.mine.note else ""
-        text = edited(self.app, before, name="note.txt", limit=NOTE)
+        text = edit_text(self.app, before, name="note.txt", limit=NOTE)
         if isinstance(text, ConfigError):
             self.refuse(str(text))
         else:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from faithtui.domain.annotations import Action, HumanVerdict, act_for
+from faithtui.domain.annotations import Action, HumanVerdict, choose_action
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView, ReviewView, WindowVerdictView
 
 
 @dataclass(frozen=True, slots=True)
-class Focus:
+class ReviewPosition:
     """What is looked at."""
 
     window: int | None = None
@@ -19,7 +19,7 @@ class Focus:
     """Place of the passage in the ranking, from 0."""
 
 
-def listed(view: ReviewView, window: int | None) -> tuple[ClaimView, ...]:
+def list_claims(view: ReviewView, window: int | None) -> tuple[ClaimView, ...]:
     """List the claims of a window, or of the whole conversation."""
     if window is None or not 0 <= window < len(view.windows):
         return view.claims
@@ -32,7 +32,7 @@ def is_open(claim: ClaimView) -> bool:
     return claim.human is None and (claim.mine is None or claim.mine.verdict is None)
 
 
-def find(view: ReviewView, claim: ClaimId | None) -> ClaimView | None:
+def find_claim(view: ReviewView, claim: ClaimId | None) -> ClaimView | None:
     """Find a claim of the conversation."""
     return next((each for each in view.claims if each.id == claim), None)
 
@@ -42,89 +42,91 @@ def verdict_in(claim: ClaimView, window: int | None) -> WindowVerdictView:
     for verdict in claim.verdicts:
         if verdict.window == window:
             return verdict
-    return claim.judge
+    return claim.home_verdict
 
 
-def heard(view: ReviewView, verdict: str | None) -> str | None:
+def translate_label(view: ReviewView, verdict: str | None) -> str | None:
     """Say what a person's word means under the run's metric.
 
     Returns:
         A label of the metric or `x`; None for no word, and for one without a meaning here.
     """
-    return None if verdict is None else view.run.spec.rule.heard(verdict)
+    return None if verdict is None else view.run.spec.rule.translate_label(verdict)
 
 
-def settled(view: ReviewView, focus: Focus) -> Focus:
+def fit_position(view: ReviewView, focus: ReviewPosition) -> ReviewPosition:
     """Fit a focus to a view: a claim that is listed, a window that exists."""
     window = focus.window
     if window is not None and window >= len(view.windows):
         window = None
-    claims = listed(view, window)
+    claims = list_claims(view, window)
     if not claims:
         window, claims = None, view.claims
     if any(claim.id == focus.claim for claim in claims):
         return replace(focus, window=window)
     start = next((claim for claim in claims if is_open(claim)), claims[0] if claims else None)
-    return Focus(window, start.id if start else None)
+    return ReviewPosition(window, start.id if start else None)
 
 
-def moved(view: ReviewView, focus: Focus, by: int) -> Focus:
+def move_by_claims(view: ReviewView, focus: ReviewPosition, by: int) -> ReviewPosition:
     """Go some claims further in the list, as far as there are any."""
-    claims = listed(view, focus.window)
-    here = _index(claims, focus.claim)
+    claims = list_claims(view, focus.window)
+    here = _find_index(claims, focus.claim)
     if not claims:
         return focus
     claim = claims[max(0, min(len(claims) - 1, here + by))]
-    return focus if claim.id == focus.claim else Focus(focus.window, claim.id)
+    return focus if claim.id == focus.claim else ReviewPosition(focus.window, claim.id)
 
 
-def windowed(view: ReviewView, focus: Focus, by: int) -> Focus:
+def move_by_windows(view: ReviewView, focus: ReviewPosition, by: int) -> ReviewPosition:
     """Limit the claims to the next or the previous window that holds any; before the first: all."""
     steps = [None, *(row.position for row in view.windows if row.claims)]
     here = steps.index(focus.window) if focus.window in steps else 0
     window = steps[max(0, min(len(steps) - 1, here + by))]
     if window == focus.window:
         return focus
-    return settled(view, Focus(window, focus.claim, focus.passage))
+    return fit_position(view, ReviewPosition(window, focus.claim, focus.passage))
 
 
-def advanced(view: ReviewView, focus: Focus) -> Focus | None:
+def advance_position(view: ReviewView, focus: ReviewPosition) -> ReviewPosition | None:
     """Go on after a verdict: the next claim, else the first open one of a later window.
 
     Returns:
         None when the conversation has nothing further.
     """
-    claims = listed(view, focus.window)
-    here = _index(claims, focus.claim)
+    claims = list_claims(view, focus.window)
+    here = _find_index(claims, focus.claim)
     if here + 1 < len(claims):
-        return Focus(focus.window, claims[here + 1].id)
+        return ReviewPosition(focus.window, claims[here + 1].id)
     if focus.window is None:
         return None
     for row in view.windows:
         if row.position > focus.window:
-            for claim in listed(view, row.position):
+            for claim in list_claims(view, row.position):
                 if is_open(claim) and claim.id != focus.claim:
-                    return Focus(row.position, claim.id)
+                    return ReviewPosition(row.position, claim.id)
     return None
 
 
-def next_open(view: ReviewView, focus: Focus, direction: int) -> Focus | None:
+def find_next_open(
+    view: ReviewView, focus: ReviewPosition, direction: int
+) -> ReviewPosition | None:
     """Go to the next (1) or previous (-1) claim without a verdict; None when there is none."""
-    claims = listed(view, focus.window)
-    here = _index(claims, focus.claim)
+    claims = list_claims(view, focus.window)
+    here = _find_index(claims, focus.claim)
     order = claims[here + 1 :] if direction > 0 else claims[:here][::-1]
     found = next((claim for claim in order if is_open(claim)), None)
-    return Focus(focus.window, found.id) if found else None
+    return ReviewPosition(focus.window, found.id) if found else None
 
 
-def edge_open(view: ReviewView, direction: int) -> Focus | None:
+def find_edge_open(view: ReviewView, direction: int) -> ReviewPosition | None:
     """Find the first (1) or last (-1) claim without a verdict; None when there is none."""
     order = view.claims if direction > 0 else view.claims[::-1]
     found = next((claim for claim in order if is_open(claim)), None)
-    return Focus(None, found.id) if found else None
+    return ReviewPosition(None, found.id) if found else None
 
 
-def overlaid(view: ReviewView, reviewer: str, pending: dict[ClaimId, str]) -> ReviewView:
+def overlay_pending(view: ReviewView, reviewer: str, pending: dict[ClaimId, str]) -> ReviewView:
     """Show verdicts that are on their way to the store as if they were there."""
     if not pending:
         return view
@@ -135,7 +137,7 @@ def overlaid(view: ReviewView, reviewer: str, pending: dict[ClaimId, str]) -> Re
                 claim.id,
                 reviewer,
                 pending[claim.id],
-                acted(pending[claim.id], view, claim),
+                get_verdict_action(pending[claim.id], view, claim),
                 claim.mine.note if claim.mine else None,
             ),
             human=claim.human or pending[claim.id],
@@ -147,22 +149,24 @@ def overlaid(view: ReviewView, reviewer: str, pending: dict[ClaimId, str]) -> Re
     return replace(view, claims=claims)
 
 
-def acted(verdict: str, view: ReviewView, claim: ClaimView) -> Action:
+def get_verdict_action(verdict: str, view: ReviewView, claim: ClaimView) -> Action:
     """Name the act of giving a verdict, as far as the screen knows what was seen."""
     saw = claim.seen or claim.id not in view.hidden
-    return act_for(verdict, claim.judge.label, saw_judge=saw)
+    return choose_action(verdict, claim.home_verdict.label, saw_judge=saw)
 
 
-def between(view: ReviewView, focus: Focus, anchor: ClaimId | None) -> tuple[ClaimView, ...]:
+def list_range(
+    view: ReviewView, focus: ReviewPosition, anchor: ClaimId | None
+) -> tuple[ClaimView, ...]:
     """List the claims from a marked one to the chosen one, both included, in the list's order.
 
     Returns:
         () when nothing is marked, or what is marked is not listed now.
     """
-    claims = listed(view, focus.window)
-    ends = sorted((_index(claims, anchor), _index(claims, focus.claim)))
+    claims = list_claims(view, focus.window)
+    ends = sorted((_find_index(claims, anchor), _find_index(claims, focus.claim)))
     return () if anchor is None or ends[0] < 0 else claims[ends[0] : ends[1] + 1]
 
 
-def _index(claims: Sequence[ClaimView], claim: ClaimId | None) -> int:
+def _find_index(claims: Sequence[ClaimView], claim: ClaimId | None) -> int:
     return next((index for index, each in enumerate(claims) if each.id == claim), -1)

@@ -10,16 +10,16 @@ from textual.message import Message
 
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView, RunRow
-from faithtui.tui.background_loop import apart
+from faithtui.tui.background_loop import run_in_own_loop
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.review.queue_walk import WalkingScreen
+from faithtui.tui.review.queue_walk import ReviewQueueScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
-    from faithtui.engine.runs.environment import Circumstances
+    from faithtui.engine.runs.environment import RunEnvironment
     from faithtui.store.store import Store
 
 _TOKENS = 1_000
@@ -37,14 +37,14 @@ class CallCost:
     """Where that is known from, in words."""
 
     @property
-    def words(self) -> str:
+    def sentence(self) -> str:
         """Say it."""
         if self.nusd is None:
             return "What that costs is not known."
-        return f"That costs about {fmt.money(self.nusd)}, by {self.basis}."
+        return f"That costs about {fmt.format_money(self.nusd)}, by {self.basis}."
 
 
-class RefreshingScreen(WalkingScreen):
+class AskAgainScreen(ReviewQueueScreen):
     """A review screen on which the judge can be asked again. Subclasses read conversations."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -60,7 +60,7 @@ class RefreshingScreen(WalkingScreen):
     ]
 
     @dataclass
-    class Priced(Message):
+    class CallCostRead(Message):
         """What asking again costs is known."""
 
         claim: ClaimId
@@ -74,7 +74,7 @@ class RefreshingScreen(WalkingScreen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.asking: ClaimId | None = None
+        self.claim_being_asked: ClaimId | None = None
         """The claim that the judge is being asked about."""
 
     def action_fresh(self) -> None:
@@ -85,21 +85,23 @@ class RefreshingScreen(WalkingScreen):
         if claim.id in view.hidden:
             key = self.keys("review.reveal")
             self.refuse(f"the judge is hidden: answer first, or {key} reveals it")
-        elif self.asking is not None:
+        elif self.claim_being_asked is not None:
             self.refuse("the judge is being asked already: one at a time")
         else:
-            self.price(claim, view)
+            self.read_call_cost(claim, view)
 
     @holds_keys(can_give_up=True)
     @work(exclusive=True, group="price", exit_on_error=False)
-    async def price(self, claim: ClaimView, view: ReviewView) -> None:
+    async def read_call_cost(self, claim: ClaimView, view: ReviewView) -> None:
         """Find out what a call costs."""
         self.post_message(
-            self.Priced(claim.id, await self.read(cost_of, self.session, view.run, view.item.id))
+            self.CallCostRead(
+                claim.id, await self.read(estimate_call_cost, self.session, view.run, view.item.id)
+            )
         )
 
-    @on(Priced)
-    def confirm(self, event: Priced) -> None:
+    @on(CallCostRead)
+    def confirm_call_cost(self, event: CallCostRead) -> None:
         """Ask whether it may cost something; what is free is asked at once."""
         claim, view = self.claim, self.view
         if claim is None or view is None or claim.id != event.claim:
@@ -109,48 +111,51 @@ class RefreshingScreen(WalkingScreen):
             self.ask_again(item, claim.id, name)
             return
 
-        def answered(answer: str | None) -> None:
+        def ask_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
                 self.ask_again(item, event.claim, name)
 
         self.navigation.open_window(
             ConfirmDialog(
                 f"Ask the judge again about {name}?",
-                f"{event.cost.words} Its answer stands beside the run and changes nothing in it.",
+                f"{event.cost.sentence} Its answer stands beside the run and changes nothing "
+                "in it.",
             ),
-            answered,
+            ask_if_confirmed,
         )
 
     @work(exclusive=True, group="fresh", exit_on_error=False)
     async def ask_again(self, item: ItemId, claim: ClaimId, name: str) -> None:
         """Ask the judge."""
-        self.asking = claim
-        self.say(Piece(f"asking the judge again about {name} …", "quiet"))
+        self.claim_being_asked = claim
+        self.show_message(Piece(f"asking the judge again about {name} …", "quiet"))
         session = self.session
         try:
-            around = await self.read(session.circumstances)
+            around = await self.read(session.get_run_environment)
             store, reviewer = session.store, session.reviewer
-            fresh = await apart(lambda: _afresh(store, item, claim, reviewer, around))
+            fresh = await run_in_own_loop(lambda: _ask_judge(store, item, claim, reviewer, around))
         except BaseException:
-            self.say(Piece(f"the judge was not heard again about {name}", "warn"))
+            self.show_message(Piece(f"the judge was not heard again about {name}", "warn"))
             raise
         finally:
-            self.asking = None
+            self.claim_being_asked = None
         self.post_message(self.AskedAgain(fresh))
 
     @on(AskedAgain)
     def show_asked_again(self, event: AskedAgain) -> None:
         """Say what the judge says now, and read the conversation again."""
-        looked, fresh = self.looked, event.fresh
-        self.forget_prepared()
+        looked, fresh = self.review_state, event.fresh
+        self.forget_read_ahead()
         if looked is None or looked.view.item.id != fresh.item:
             return
         if fresh.claim in looked.view.hidden:
-            self.say(Piece("asked again; the answer is hidden like the first one", "quiet"))
+            self.show_message(
+                Piece("asked again; the answer is hidden like the first one", "quiet")
+            )
         else:
-            word = fmt.word(fresh.label, looked.labels)
-            look = fmt.look(fresh.label, looked.labels)
-            self.say(Piece("asked again: "), Piece(word, f"strong {look}"))
+            word = fmt.describe_label(fresh.label, looked.labels)
+            look = fmt.get_label_look(fresh.label, looked.labels)
+            self.show_message(Piece("asked again: "), Piece(word, f"strong {look}"))
         self.read_again()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -160,15 +165,15 @@ class RefreshingScreen(WalkingScreen):
         return super().check_action(action, parameters)
 
 
-def cost_of(session: Session, run: RunRow, item: ItemId) -> CallCost:
+def estimate_call_cost(session: Session, run: RunRow, item: ItemId) -> CallCost:
     """Say what one more call of a run's judge costs. Imports what is slow: meant for a thread."""
     from faithtui.engine.calls.costs import TablePrices
 
-    table = session.circumstances().prices
+    table = session.get_run_environment().prices
     prices = TablePrices(table, run.spec.judge, run.spec.base_url)
     if prices.worst_nusd(_TOKENS, _TOKENS) == 0:
         return CallCost(True, 0, "the price table")
-    own = session.store.calls.costs(item).total
+    own = session.store.calls.sum_item_costs(item).total
     for calls, nusd, basis in (
         (own.calls - own.unpriced_calls, own.cost_nusd, "what this conversation's calls cost"),
         (run.calls - run.unpriced_calls, run.cost_nusd, "what this run's calls cost"),
@@ -178,9 +183,9 @@ def cost_of(session: Session, run: RunRow, item: ItemId) -> CallCost:
     return CallCost(False, None, "")
 
 
-def _afresh(
-    store: "Store", item: ItemId, claim: ClaimId, reviewer: str, around: "Circumstances"
+def _ask_judge(
+    store: "Store", item: ItemId, claim: ClaimId, reviewer: str, around: "RunEnvironment"
 ) -> Coroutine[object, object, FreshVerdict]:
-    from faithtui.engine.review.re_ask import ask_afresh
+    from faithtui.engine.review.re_ask import re_ask_claim
 
-    return ask_afresh(store, item, claim, asked_by=reviewer, around=around)
+    return re_ask_claim(store, item, claim, asked_by=reviewer, around=around)

@@ -8,27 +8,27 @@ from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.domain.annotations import LabelAct
+from faithtui.domain.annotations import LabelEvent
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.store.annotations.blinding import blinded
+from faithtui.store.annotations.blinding import blind_view
 from faithtui.store.records import ReviewView
-from faithtui.tui.messages import Go
+from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.replies.show_replies import ReplyingScreen
+from faithtui.tui.replies.show_replies import ShowRepliesScreen
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import VERDICT
 from faithtui.tui.review.drawing import evidence as draw_evidence
-from faithtui.tui.review.drawing.claims import ListExtras
+from faithtui.tui.review.drawing.claims import ClaimListExtras
 from faithtui.tui.review.drawing.verdict import conversation_score
-from faithtui.tui.review.panes import Looked, ReviewPanes
-from faithtui.tui.review.position import Focus
-from faithtui.tui.review.queue_walk import Mark, WalkingScreen
-from faithtui.tui.review.re_ask import RefreshingScreen
-from faithtui.tui.samples.queue import begun, open_item
-from faithtui.tui.screen.main_screen import tabs
+from faithtui.tui.review.panes import ReviewPanes, ReviewState
+from faithtui.tui.review.position import ReviewPosition
+from faithtui.tui.review.queue_walk import ConversationMark, ReviewQueueScreen
+from faithtui.tui.review.re_ask import AskAgainScreen
+from faithtui.tui.samples.queue import find_open_item, load_queue_cursor
+from faithtui.tui.screen.main_screen import tab_pieces
 from faithtui.tui.session import Session
-from faithtui.tui.theme.lines import Piece, shown_line, width_of
+from faithtui.tui.theme.lines import Piece, escape_line, width_of
 from faithtui.tui.widgets.pane import RowPane
 
 WINDOW = Binding.Group("window", compact=True)
@@ -39,7 +39,7 @@ LEAST_NAME = 8
 """Cells of a conversation's name below which it is left out of the title."""
 
 
-class ReviewScreen(ReplyingScreen, RefreshingScreen):
+class ReviewScreen(ShowRepliesScreen, AskAgainScreen):
     """Windows, claims, evidence, truths and the verdict of one conversation."""
 
     TITLE_WORDS: ClassVar[str] = "REVIEW"
@@ -109,16 +109,16 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
     ]
 
     @dataclass
-    class Emptied(Message):
+    class NothingToReview(Message):
         """There is nothing to review."""
 
         words: str
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.stale = False
+        self.must_reread = False
         """The store changed while a conversation was being read."""
-        self.mark: Mark | None = None
+        self.mark: ConversationMark | None = None
         """What the conversation shown is known by; None: there is none."""
         self.exposed: set[ItemId] = set()
         """Conversations whose judge was on this screen."""
@@ -130,13 +130,13 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
     def on_mount(self) -> None:
         """Begin without a conversation."""
         self.note.display = False
-        self.panes.clear("Reading …")
+        self.panes.show_empty("Reading …")
         self.panes.claims.focus()
         super().on_mount()
 
     # Reading
 
-    def changed(self) -> None:
+    def handle_store_change(self) -> None:
         """Read again if it was this conversation that changed."""
         if self.mark is None:
             self.read_again()
@@ -150,16 +150,16 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
         if item is not None and await self.read(self._mark_of, item) != self.mark:
             self.read_again()
 
-    def _mark_of(self, item: ItemId) -> Mark | None:
+    def _mark_of(self, item: ItemId) -> ConversationMark | None:
         store = self.session.store
-        newest = store.reviews.newest()
+        newest = store.reviews.find_newest_act()
         rows = store.runs.item_rows([item])
         return (rows[0], newest) if rows else None
 
     def read_again(self) -> None:
         """Read again, but never in the way of a jump to another conversation."""
         if any(each.group == "view" and not each.is_finished for each in self.workers):
-            self.stale = True
+            self.must_reread = True
         else:
             self.reload()
 
@@ -171,7 +171,7 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
         # Kept until it is shown: what is being read may be read again before that.
         wanted, turn, item = session.claim, session.turn, session.item
         if item is None:
-            self.find_work()
+            self.find_conversation()
         else:
             known = self.view is not None and item == self.view.item.id
             self.load(item, wanted, 0 if known or wanted else 1, turn=turn)
@@ -181,24 +181,24 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
         item: ItemId,
         claim: ClaimId | None,
         edge: int,
-        after: WalkingScreen.TakenBack | None = None,
+        after: ReviewQueueScreen.TakenBack | None = None,
         turn: int | None = None,
     ) -> None:
         """Read one conversation and show it; begin at a claim, else at the first one of a turn.
 
         While the list of claims waits for it, keys do too: they are meant for what comes.
         """
-        worker = self._load(item, claim, edge, after, turn)
+        worker = self._load_conversation(item, claim, edge, after, turn)
         if self.panes.claims.is_waiting:
             self.navigation.hold_keys_for(worker, can_give_up=False)
 
     @work(exclusive=True, group="view", exit_on_error=False)
-    async def _load(
+    async def _load_conversation(
         self,
         item: ItemId,
         claim: ClaimId | None,
         edge: int,
-        after: WalkingScreen.TakenBack | None,
+        after: ReviewQueueScreen.TakenBack | None,
         turn: int | None,
     ) -> None:
         loaded = await self.read(self.read_conversation, item, claim, edge)
@@ -208,24 +208,26 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
         self.post_message(replace(loaded, taken_back=after))
 
     @work(exclusive=True, group="view", exit_on_error=False)
-    async def find_work(self) -> None:
+    async def find_conversation(self) -> None:
         """Find a conversation to review when none was chosen."""
         store = self.session.store
         run = self.session.run or await self.read(store.runs.last_id)
         if run is None:
             self.post_message(
-                self.Emptied(
-                    self.keys.fill("There is no run yet: {go.runs}, then {runs.new} starts one.")
+                self.NothingToReview(
+                    self.keys.fill_in_keys(
+                        "There is no run yet: {go.runs}, then {runs.new} starts one."
+                    )
                 )
             )
             return
         self.session.run = run
         queue = await self.read(store.runs.item_ids, run, "number")
-        item = await self.read(open_item, store, queue, None, 1)
+        item = await self.read(find_open_item, store, queue, None, 1)
         if item is None and queue:
             item = queue[0]
         if item is None:
-            self.post_message(self.Emptied("This run has no conversations."))
+            self.post_message(self.NothingToReview("This run has no conversations."))
             return
         self.session.item = item
         self.post_message(await self.read(self.read_conversation, item, None, 1))
@@ -238,12 +240,12 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
         store, run = self.session.store, self.session.run
         if run is None or here is None:
             return
-        queue = self.session.queue or await self.read(store.runs.item_ids, run, "number")
-        item = await self.read(open_item, store, queue, here, direction)
+        queue = self.session.item_queue or await self.read(store.runs.item_ids, run, "number")
+        item = await self.read(find_open_item, store, queue, here, direction)
         if item is None:
             words = "after" if direction > 0 else "before"
-            unit = "claim" if self.looked is None else self.looked.spec.units[0]
-            self.say(
+            unit = "claim" if self.review_state is None else self.review_state.spec.units[0]
+            self.show_message(
                 *self.just_saved,
                 Piece(f"no {unit} without a verdict {words} this one in the run", "warn"),
             )
@@ -253,198 +255,204 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
                 # Verdicts typed ahead were for a claim that there is not.
                 bindings = self.active_bindings.items()
                 verdicts = {key for key, each in bindings if each.binding.group is VERDICT}
-                self.navigation.drop_next(verdicts)
+                self.navigation.drop_typed_ahead(verdicts)
         self.session.item = item
         self.post_message(
             await self.read(self.read_conversation, item, None, 0 if item == here else direction)
         )
 
-    def go_to_claim(self, event: WalkingScreen.TakenBack, act: LabelAct, item: ItemId) -> None:
+    def go_to_claim(
+        self, event: ReviewQueueScreen.TakenBack, act: LabelEvent, item: ItemId
+    ) -> None:
         """Show the claim of an act that was taken back, in whichever conversation."""
-        self.take_back_in_queue(event)
-        self.panes.claims.wait()
+        self.undo_in_queue(event)
+        self.panes.claims.block_keys()
         # A save that ends meanwhile reads again, and must come to the same claim.
         self.session.item, self.session.claim = item, act.claim
         self.load(item, act.claim, 0, event)
 
     def read_conversation(
         self, item: ItemId, claim: ClaimId | None, edge: int
-    ) -> WalkingScreen.Loaded:
+    ) -> ReviewQueueScreen.Loaded:
         """Read a conversation, without what is hidden. Meant for a thread."""
         session = self.session
-        terms = session.hiding
+        terms = session.hiding_terms
         mark = self._mark_of(item)
         view = session.store.runs.review_view(item, session.reviewer)
-        queue, walk = session.claims, self.walk
+        queue, walk = session.claim_queue, self.queue_cursor
         if queue is None:
             walk = None
-        elif walk is None or walk.queue is not queue or walk.outdated:
-            walk = begun(session.store, queue, session.reviewer)
-        if session.blind:
-            view = blinded(
+        elif walk is None or walk.queue is not queue or walk.is_outdated:
+            walk = load_queue_cursor(session.store, queue, session.reviewer)
+        if session.is_blind:
+            view = blind_view(
                 view,
                 open_to=session.revealed | (queue.shown if queue is not None else set()),
                 sample=queue.sample if queue is not None else None,
-                truths=item in session.truths_open,
+                truths=item in session.revealed_truths,
             )
-        asked_again = session.store.calls.fresh(item)
+        asked_again = session.store.calls.list_fresh_verdicts(item)
         # A run may still add windows to the conversation, and with them truths.
-        before = self.looked
+        before = self.review_state
         known = before is not None and before.view.item.id == item
         if before is not None and known and before.view.truths == view.truths:
-            read = before.read
+            read = before.tokenised
         else:
-            read = draw_evidence.read_view(view)
+            read = draw_evidence.tokenise_view(view)
         return self.Loaded(
             view,
             read,
             spec_of(view.run.spec),
             claim,
             edge,
-            walk=walk,
-            terms=terms,
+            queue_cursor=walk,
+            hiding_terms=terms,
             mark=mark,
-            fresh=tuple(each for each in asked_again if each.claim not in view.hidden),
+            asked_again=tuple(each for each in asked_again if each.claim not in view.hidden),
         )
 
-    @on(WalkingScreen.Loaded)
-    def show_loaded(self, event: WalkingScreen.Loaded) -> None:
+    @on(ReviewQueueScreen.Loaded)
+    def show_loaded(self, event: ReviewQueueScreen.Loaded) -> None:
         """Take a conversation that was read, unless another one is wanted by now."""
         if event.view.item.id != self.session.item:
             return
-        if event.terms != self.session.hiding:
+        if event.hiding_terms != self.session.hiding_terms:
             # Something is to be hidden by now that was not when this was read, or the other way.
             if all(each.is_finished for each in self.workers if each.group == "view"):
                 self.load(event.view.item.id, event.claim, event.edge, event.taken_back)
             return
         self.session.claim = self.session.turn = None
         self.mark = event.mark
-        self.take_walk(event.walk)
-        view = position.overlaid(event.view, self.session.reviewer, self.pending)
+        self.set_queue_cursor(event.queue_cursor)
+        view = position.overlay_pending(event.view, self.session.reviewer, self.pending_verdicts)
         same = self.view is not None and self.view.item.id == view.item.id
-        at = self.at if same else Focus()
+        at = self.review_position if same else ReviewPosition()
         if event.claim is not None:
-            listed = position.listed(view, at.window)
+            listed = position.list_claims(view, at.window)
             held = any(claim.id == event.claim for claim in listed)
-            at = Focus(at.window if held else None, event.claim)
+            at = ReviewPosition(at.window if held else None, event.claim)
         elif event.edge:
-            at = position.edge_open(view, event.edge) or Focus()
-        before = self.at if same else None
-        at = position.settled(view, at)
-        self.looked = Looked(view, before or at, event.spec, event.read, fresh=event.fresh)
+            at = position.find_edge_open(view, event.edge) or ReviewPosition()
+        before = self.review_position if same else None
+        at = position.fit_position(view, at)
+        self.review_state = ReviewState(
+            view, before or at, event.spec, event.tokenised, asked_again=event.asked_again
+        )
         if not same:
-            self.range_from = None
-            self.sought = ""
+            self.range_start = None
+            self.filter_text = ""
             self.bar.show("")
-        self._expose(view)
-        self.look(at, fresh=not same)
-        self.prepare()
-        self.tell_how_far()
+        self._record_exposure(view)
+        self.update_view(at, fresh=not same)
+        self.read_ahead()
+        self.read_queue_progress()
         if not same:
             self.refresh_bindings()
         if event.taken_back is not None:
             self.tell_taken_back(event.taken_back)
-        if self.stale:
-            self.stale = False
+        if self.must_reread:
+            self.must_reread = False
             self.reload()
 
     @property
-    def replied(self) -> ItemId | None:
+    def reply_item(self) -> ItemId | None:
         """The conversation whose raw replies are meant."""
         return None if self.view is None else self.view.item.id
 
-    def conceal(self) -> None:
+    def clear_content(self) -> None:
         """Forget what is drawn, and what was said of it."""
-        super().conceal()
-        self.panes.claims.clear()
-        self.forget_prepared()
-        self.looked = self.given = self.range_from = self.mark = None
-        self.last, self.sought, self.just_saved, self.leaving = "", "", (), False
+        super().clear_content()
+        self.panes.claims.forget_claim()
+        self.forget_read_ahead()
+        self.review_state = self.last_verdict = self.range_start = self.mark = None
+        self.last, self.filter_text, self.just_saved, self.is_leaving = "", "", (), False
 
-    def _expose(self, view: ReviewView) -> None:
+    def _record_exposure(self, view: ReviewView) -> None:
         """Remember that this reviewer has seen the judge's words here: no later label is blind."""
         item = view.item.id
-        if not self.session.blind and item not in self.exposed:
+        if not self.session.is_blind and item not in self.exposed:
             self.exposed.add(item)
             store = self.session.store
             # Nobody waits for it: a store that cannot be written says so at the next verdict.
-            store.submit(store.reviews.expose, item, self.session.reviewer)
+            store.submit(store.reviews.record_exposure, item, self.session.reviewer)
 
-    @on(Emptied)
-    def show_empty(self, event: Emptied) -> None:
+    @on(NothingToReview)
+    def show_empty(self, event: NothingToReview) -> None:
         """Say why there is nothing to review."""
-        self.looked = self.mark = None
-        self.panes.clear(event.words)
-        self.entitle()
+        self.review_state = self.mark = None
+        self.panes.show_empty(event.words)
+        self.set_title()
 
     # Looking
 
-    def look(self, at: Focus, *, fresh: bool = False) -> None:
+    def update_view(self, at: ReviewPosition, *, fresh: bool = False) -> None:
         """Choose what is looked at and draw everything in one go."""
-        before = self.looked
+        before = self.review_state
         if before is None:
             return
-        view = position.overlaid(before.view, self.session.reviewer, self.pending)
-        moved = fresh or at.claim != before.at.claim
-        claim = position.find(view, at.claim)
+        view = position.overlay_pending(before.view, self.session.reviewer, self.pending_verdicts)
+        moved = fresh or at.claim != before.position.claim
+        claim = position.find_claim(view, at.claim)
         if moved:
-            self.since = self.session.seconds()
-        if self.walk is not None:
-            self.walk.follow(at.claim)
-        self.looked = replace(
+            self.claim_shown_s = self.session.seconds()
+        if self.queue_cursor is not None:
+            self.queue_cursor.move_to(at.claim)
+        self.review_state = replace(
             before,
             view=view,
-            at=at,
+            position=at,
             passages=(
-                draw_evidence.ranked_passages(view, claim, at.window, before.read) if claim else ()
+                draw_evidence.rank_claim_passages(view, claim, at.window, before.tokenised)
+                if claim
+                else ()
             ),
-            once=self.once,
-            last=self.last,
-            extras=ListExtras(
-                frozenset(each.id for each in position.between(view, at, self.range_from)),
-                self._standing_out(),
+            per_interaction=self.per_interaction,
+            last_act_words=self.last,
+            extras=ClaimListExtras(
+                frozenset(each.id for each in position.list_range(view, at, self.range_start)),
+                self._list_highlighted_claims(),
                 self.keys,
             ),
         )
         self.session.item = view.item.id
         with self.app.batch_update():
-            self.panes.draw(self.looked, moved=moved)
-            self._entitle(self.looked)
+            self.panes.draw_all(self.review_state, moved=moved)
+            self._update_title(self.review_state)
 
-    def _standing_out(self) -> Container[ClaimId] | None:
+    def _list_highlighted_claims(self) -> Container[ClaimId] | None:
         """Give the claims that are not drawn quietly: found by a filter, else of the queue."""
-        found = self.found
+        found = self.found_claims
         if found is not None:
             return frozenset(found)
         # Not copied: a queue may hold a hundred thousand claims, and lines are kept while it stays.
-        return None if self.walk is None else self.walk.queue.place
+        return None if self.queue_cursor is None else self.queue_cursor.queue.place
 
-    def _entitle(self, looked: Looked) -> None:
+    def _update_title(self, looked: ReviewState) -> None:
         view, claim = looked.view, looked.claim
         unit = looked.spec.units[0]
         where = f" > {unit} {claim.number}/{len(view.claims)}" if claim else ""
-        blind = self.session.blind
+        blind = self.session.is_blind
         right = [
             Piece("BLIND" if blind else "JUDGE SHOWN", "human strong" if blind else "warn strong"),
-            Piece("  per interaction " if self.once else "  windowed ", "quiet"),
-            Piece(conversation_score(view, self.once), "strong"),
+            Piece("  per interaction " if self.per_interaction else "  windowed ", "quiet"),
+            Piece(conversation_score(view, self.per_interaction), "strong"),
         ]
         run = f"  #{view.run.id} > "
-        if self.walk is not None:
-            queue, done = self.walk.queue, len(self.walk.done)
-            kind = ", a convenience order" if queue.convenience else ""
-            run += f"{shown_line(queue.title, limit=30).text}{kind} {done}/{len(queue.entries)} > "
+        if self.queue_cursor is not None:
+            queue, done = self.queue_cursor.queue, len(self.queue_cursor.answered_claims)
+            kind = ", a convenience order" if queue.is_convenience else ""
+            run += f"{escape_line(queue.title, limit=30).text}{kind} {done}/{len(queue.entries)} > "
         taken = width_of([*self.title_pieces(), *right]) + len(run) + len(where) + 3
         room = self.size.width - taken
         if room >= LEAST_NAME:
-            name = shown_line(view.item.key, limit=room)
+            name = escape_line(view.item.key, limit=room)
         else:
             # Where one is counts for more than the conversation's name, and than the run's number.
             run, name = run.removesuffix(" > "), Piece("")
             if room < -len(" > "):
                 run = run.partition(" > ")[2]
                 run, where = (f"  {run}", where) if run else ("", where.replace(" > ", "  ", 1))
-        self.entitle([Piece(run, "quiet"), name, Piece(where, "quiet")], right)
+        self.set_title([Piece(run, "quiet"), name, Piece(where, "quiet")], right)
 
     # Moving
 
@@ -452,10 +460,10 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
     def follow_claim(self, event: RowPane.Moved) -> None:
         """Show the claim that was chosen in the list."""
         if self.view is not None:
-            claims = position.listed(self.view, self.at.window)
+            claims = position.list_claims(self.view, self.review_position.window)
             if event.row < len(claims):
-                self.given = None
-                self.look(Focus(self.at.window, claims[event.row].id))
+                self.last_verdict = None
+                self.update_view(ReviewPosition(self.review_position.window, claims[event.row].id))
 
     @on(RowPane.Moved, "#windows")
     @on(RowPane.Chosen, "#windows")
@@ -463,7 +471,9 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
         """Limit the claims to the window that was chosen."""
         if self.view is not None:
             window = None if event.row == 0 else event.row - 1
-            self.look(position.settled(self.view, Focus(window, self.at.claim)))
+            self.update_view(
+                position.fit_position(self.view, ReviewPosition(window, self.review_position.claim))
+            )
 
     @on(RowPane.Chosen, "#claims")
     def open_claim(self) -> None:
@@ -472,59 +482,61 @@ class ReviewScreen(ReplyingScreen, RefreshingScreen):
 
     def advance(self, claim: ClaimId, *, later: bool = False) -> None:
         """Go on after a verdict, or after putting a claim off."""
-        looked = self.looked
+        looked = self.review_state
         if looked is None:
             return
-        if self.walk is not None:
-            self.go_on_in_queue(claim, later=later)
+        if self.queue_cursor is not None:
+            self.advance_in_queue(claim, later=later)
         elif not self.session.preferences.auto_advance:
-            self.look(looked.at)
+            self.update_view(looked.position)
         else:
-            ahead = position.overlaid(looked.view, self.session.reviewer, self.pending)
-            at = position.advanced(ahead, looked.at)
-            self.leaving = at is None
-            self.look(at or looked.at)
-            if self.leaving:
-                self.panes.claims.wait()
+            ahead = position.overlay_pending(
+                looked.view, self.session.reviewer, self.pending_verdicts
+            )
+            at = position.advance_position(ahead, looked.position)
+            self.is_leaving = at is None
+            self.update_view(at or looked.position)
+            if self.is_leaving:
+                self.panes.claims.block_keys()
 
     def action_claim(self, by: int) -> None:
         """Choose another claim from any pane."""
         if self.view is not None:
-            self.given = None
-            self.look(position.moved(self.view, self.at, by))
+            self.last_verdict = None
+            self.update_view(position.move_by_claims(self.view, self.review_position, by))
 
     def action_window(self, by: int) -> None:
         """Limit the claims to another window."""
         if self.view is not None:
-            self.look(position.windowed(self.view, self.at, by))
+            self.update_view(position.move_by_windows(self.view, self.review_position, by))
 
     def action_unlabelled(self, direction: int) -> None:
         """Go to a claim without a verdict; in a queue, to the next one of it."""
         if self.view is None:
             return
-        self.given = None
+        self.last_verdict = None
         if self.step_found(direction):
             return
-        if self.walk is not None:
+        if self.queue_cursor is not None:
             self.step_in_queue(direction)
             return
-        at = position.next_open(self.view, self.at, direction)
+        at = position.find_next_open(self.view, self.review_position, direction)
         if at is not None:
-            self.look(at)
+            self.update_view(at)
         else:
             self.load_next(direction)
 
     def action_metrics(self) -> None:
         """Show what every metric says about the answers of this conversation."""
-        if self.session.blind:
+        if self.session.is_blind:
             key = self.keys("review.blind")
             self.refuse(f"the metrics would show the judge: {key} or another queue stops hiding it")
         else:
-            self.post_message(Go("metrics"))
+            self.post_message(ShowScreen("metrics"))
 
     def title_pieces(self) -> tuple[Piece, ...]:
         """Show the two sides of a conversation."""
-        return tabs(self.TITLE_WORDS, self.keys("review.metrics"))
+        return tab_pieces(self.TITLE_WORDS, self.keys("review.metrics"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""

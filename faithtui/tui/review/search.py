@@ -10,17 +10,17 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.filters import Scope, read_filter
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
-from faithtui.tui.review.evidence import LookingScreen
-from faithtui.tui.screen.filter_matching import ground_for, matching
+from faithtui.tui.review.evidence import EvidenceScreen
+from faithtui.tui.screen.filter_matching import find_claims, ground_for
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Piece, shown_line
+from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.filter_bar import FilterBar
 
-THROUGH = " · {review.next-unlabelled} and {review.previous-unlabelled} go through them"
+STEP_KEYS_WORDS = " · {review.next-unlabelled} and {review.previous-unlabelled} go through them"
 
 
-class SeekingScreen(LookingScreen):
+class ClaimSearchScreen(EvidenceScreen):
     """A screen on which claims of a conversation are found by words and terms."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -38,10 +38,10 @@ class SeekingScreen(LookingScreen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.sought = ""
+        self.filter_text = ""
         """The filter in force."""
-        self._before = ""
-        self._known: tuple[ReviewView, str, tuple[ClaimId, ...] | None] | None = None
+        self._previous_filter = ""
+        self._found_cache: tuple[ReviewView, str, tuple[ClaimId, ...] | None] | None = None
         """What a filter found of a conversation, last."""
 
     def compose(self) -> ComposeResult:
@@ -50,50 +50,50 @@ class SeekingScreen(LookingScreen):
         yield FilterBar(self.keys("review.find"))
 
     @property
-    def found(self) -> tuple[ClaimId, ...] | None:
+    def found_claims(self) -> tuple[ClaimId, ...] | None:
         """Claims of the conversation that the filter finds, in their order; None: no filter."""
         view = self.view
-        if view is None or not self.sought:
+        if view is None or not self.filter_text:
             return None
         # Asked for several times a key; texts may be long.
-        known = self._known
-        if known is None or known[0] is not view or known[1] != self.sought:
-            ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.blind)
-            reading = read_filter(self.sought, ground)
-            found = None if reading.problem else matching(view, reading.filter)
-            self._known = known = (view, self.sought, found)
+        known = self._found_cache
+        if known is None or known[0] is not view or known[1] != self.filter_text:
+            ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
+            reading = read_filter(self.filter_text, ground)
+            found = None if reading.problem else find_claims(view, reading.filter)
+            self._found_cache = known = (view, self.filter_text, found)
         return known[2]
 
     def action_find(self) -> None:
         """Let somebody type a filter."""
-        self._before = self.sought
-        self.bar.open(self.sought)
+        self._previous_filter = self.filter_text
+        self.bar.start_typing(self.filter_text)
 
-    @on(FilterBar.Typed)
-    def seek(self, event: FilterBar.Typed) -> None:
+    @on(FilterBar.FilterChanged)
+    def apply_filter(self, event: FilterBar.FilterChanged) -> None:
         """Let what a filter finds stand out, and go to the first of it."""
-        self.sought = event.text.strip()
-        self._tell_found()
-        found = self.found
+        self.filter_text = event.text.strip()
+        self._show_found_count()
+        found = self.found_claims
         if found:
-            here = self.at.claim
+            here = self.review_position.claim
             order = [claim.id for claim in self.view.claims] if self.view else []
             at = order.index(here) if here in order else 0
             ahead = next((each for each in found if order.index(each) >= at), found[0])
-            self.look(replace(self.at, window=None, claim=ahead, passage=0))
+            self.update_view(replace(self.review_position, window=None, claim=ahead, passage=0))
         else:
-            self.look(self.at)
-        if event.kept:
-            self.bar.show(self.sought)
+            self.update_view(self.review_position)
+        if event.is_final:
+            self.bar.show(self.filter_text)
             self.panes.claims.focus()
 
-    @on(FilterBar.Left)
+    @on(FilterBar.FilterCancelled)
     def leave_filter(self) -> None:
         """Go on with the filter there was before."""
-        self.sought = self._before
-        self.bar.show(self.sought)
+        self.filter_text = self._previous_filter
+        self.bar.show(self.filter_text)
         self.panes.claims.focus()
-        self.look(self.at)
+        self.update_view(self.review_position)
 
     def step_found(self, direction: int) -> bool:
         """Go to the next or previous claim that was found.
@@ -101,11 +101,13 @@ class SeekingScreen(LookingScreen):
         Returns:
             False where no filter is in force, or it finds nothing.
         """
-        found, view = self.found, self.view
+        found, view = self.found_claims, self.view
         if not found or view is None:
             return False
         order = [claim.id for claim in view.claims]
-        here = order.index(self.at.claim) if self.at.claim in order else -1
+        here = (
+            order.index(self.review_position.claim) if self.review_position.claim in order else -1
+        )
         places = [order.index(each) for each in found]
         ahead = [each for each in places if each > here]
         behind = [each for each in places if each < here]
@@ -113,24 +115,24 @@ class SeekingScreen(LookingScreen):
             goal = ahead[0] if ahead else places[0]
         else:
             goal = behind[-1] if behind else places[-1]
-        self.look(replace(self.at, window=None, claim=order[goal], passage=0))
-        self._tell_found()
+        self.update_view(replace(self.review_position, window=None, claim=order[goal], passage=0))
+        self._show_found_count()
         return True
 
-    def _tell_found(self) -> None:
+    def _show_found_count(self) -> None:
         view = self.view
-        if view is None or not self.sought:
+        if view is None or not self.filter_text:
             return
-        ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.blind)
-        problem = read_filter(self.sought, ground).problem
+        ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
+        problem = read_filter(self.filter_text, ground).problem
         if problem:
-            self.say(shown_line(problem, "warn", limit=300))
+            self.show_message(escape_line(problem, "warn", limit=300))
             return
-        units = ("claim", "claims") if self.looked is None else self.looked.spec.units
-        count = len(self.found or ())
-        self.say(
-            Piece(fmt.plural(count, *units), "strong" if count else "warn"),
+        units = ("claim", "claims") if self.review_state is None else self.review_state.spec.units
+        count = len(self.found_claims or ())
+        self.show_message(
+            Piece(fmt.count_in_words(count, *units), "strong" if count else "warn"),
             Piece(" found here · "),
-            shown_line(self.sought, "quiet", limit=100),
-            Piece(self.keys.fill(THROUGH) if count > 1 else "", "quiet"),
+            escape_line(self.filter_text, "quiet", limit=100),
+            Piece(self.keys.fill_in_keys(STEP_KEYS_WORDS) if count > 1 else "", "quiet"),
         )

@@ -12,17 +12,21 @@ from textual.message import Message
 from faithtui.domain.ids import RunId
 from faithtui.errors import FaithtuiError
 from faithtui.store.runs.run_records import RunRow
-from faithtui.tui.agreement.export import refusal, told, written_report
-from faithtui.tui.messages import ResumeWanted
+from faithtui.tui.agreement.export import (
+    describe_report_paths,
+    explain_blind_refusal,
+    write_run_report,
+)
+from faithtui.tui.messages import ResumeRequested
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.screen.filtered_list import FilteredScreen
+from faithtui.tui.screen.filtered_list import FilteredListScreen
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
-    from faithtui.engine.review.run_comparison import RunChange
+    from faithtui.engine.review.run_comparison import RunComparison
 
 
-RUN_ACTS: tuple[Binding, ...] = (
+RUN_BINDINGS: tuple[Binding, ...] = (
     Binding(
         "e",
         "export",
@@ -74,20 +78,20 @@ RUN_ACTS: tuple[Binding, ...] = (
 """Keys of what can be done with runs. Screens list them behind their own."""
 
 
-ACTS = frozenset(each.action for each in RUN_ACTS)
+RUN_ACTIONS = frozenset(each.action for each in RUN_BINDINGS)
 
 
-class RunActsScreen(FilteredScreen):
+class RunActionsScreen(FilteredListScreen):
     """A list of runs with which something can be done: the marked ones, else the chosen one."""
 
     @dataclass
-    class PutAway(Message):
+    class RunsArchived(Message):
         """Runs were archived, or brought back."""
 
         runs: tuple[RunId, ...]
         archived: bool
         how: str
-        """`done`, `undone` or `redone`."""
+        """`done_archivings`, `undone_archivings` or `redone`."""
 
     @dataclass
     class Reopened(Message):
@@ -100,7 +104,7 @@ class RunActsScreen(FilteredScreen):
     class Compared(Message):
         """Two runs were compared."""
 
-        change: "RunChange"
+        change: "RunComparison"
 
     @dataclass
     class Exported(Message):
@@ -109,102 +113,104 @@ class RunActsScreen(FilteredScreen):
         directories: tuple[Path, ...]
 
     @property
-    def all(self) -> tuple[RunRow, ...]:
+    def all_runs(self) -> tuple[RunRow, ...]:
         """Every run of the store, whatever the filter."""
         raise NotImplementedError
 
     @property
-    def chosen(self) -> RunRow | None:
+    def selection(self) -> RunRow | None:
         """The run under the cursor."""
         raise NotImplementedError
 
     @property
-    def targets(self) -> tuple[RunRow, ...]:
+    def target_runs(self) -> tuple[RunRow, ...]:
         """What a key is about: the marked runs, else the chosen one."""
-        marked = tuple(row for row in self.all if row.id in self.marks)
-        if marked or self.chosen is None:
+        marked = tuple(row for row in self.all_runs if row.id in self.marks)
+        if marked or self.selection is None:
             return marked
-        return (self.chosen,)
+        return (self.selection,)
 
     def on_mount(self) -> None:
         """Nothing was done yet."""
-        self.done: list[tuple[tuple[RunId, ...], bool]] = []
+        self.done_archivings: list[tuple[tuple[RunId, ...], bool]] = []
         """What was archived (True) or brought back here, the last one last."""
-        self.undone: list[tuple[tuple[RunId, ...], bool]] = []
+        self.undone_archivings: list[tuple[tuple[RunId, ...], bool]] = []
         super().on_mount()
 
     # Archiving
 
     def action_put_away(self) -> None:
         """Archive runs; bring them back where all are archived."""
-        targets = self.targets
+        targets = self.target_runs
         back = all(row.archived_at is not None for row in targets)
         busy = [row.id for row in targets if self._is_on(row.id)]
         if busy and not back:
-            self.refuse(f"{names(busy)} is under way: archive it when it is through")
+            self.refuse(f"{name_runs(busy)} is under way: archive it when it is through")
             return
         runs = tuple(row.id for row in targets if back or row.archived_at is None)
-        self.put_away(runs, archived=not back)
+        self.archive_runs(runs, archived=not back)
 
     def action_undo(self) -> None:
         """Take back the last archiving."""
-        if not self.done:
-            self.say(Piece("nothing was archived here that could be taken back", "warn"))
+        if not self.done_archivings:
+            self.show_message(Piece("nothing was archived here that could be taken back", "warn"))
             return
-        runs, archived = self.done.pop()
-        self.put_away(runs, archived=not archived, how="undone")
+        runs, archived = self.done_archivings.pop()
+        self.archive_runs(runs, archived=not archived, how="undone")
 
     def action_redo(self) -> None:
         """Archive again."""
-        if not self.undone:
-            self.say(Piece("nothing to be done again", "warn"))
+        if not self.undone_archivings:
+            self.show_message(Piece("nothing to be done again", "warn"))
             return
-        runs, archived = self.undone.pop()
-        self.put_away(runs, archived=archived, how="redone")
+        runs, archived = self.undone_archivings.pop()
+        self.archive_runs(runs, archived=archived, how="redone")
 
     @work(group="archive", exit_on_error=False)
-    async def put_away(self, runs: tuple[RunId, ...], *, archived: bool, how: str = "done") -> None:
+    async def archive_runs(
+        self, runs: tuple[RunId, ...], *, archived: bool, how: str = "done"
+    ) -> None:
         """Write it down."""
         kept = self.session.store.runs
         await self.read(kept.archive if archived else kept.restore, runs)
-        self.post_message(self.PutAway(runs, archived, how))
+        self.post_message(self.RunsArchived(runs, archived, how))
 
-    @on(PutAway)
-    def show_put_away(self, event: PutAway) -> None:
+    @on(RunsArchived)
+    def show_archived(self, event: RunsArchived) -> None:
         """Read the list again and say what happened."""
         if event.how == "undone":
-            self.undone.append((event.runs, not event.archived))
+            self.undone_archivings.append((event.runs, not event.archived))
         else:
-            self.done.append((event.runs, event.archived))
+            self.done_archivings.append((event.runs, event.archived))
             if event.how == "done":
-                self.undone.clear()
+                self.undone_archivings.clear()
         self.marks.clear()
         self.show_marks()
         self.reload()
-        words = f"{names(event.runs)} {'archived' if event.archived else 'is listed again'}"
+        words = f"{name_runs(event.runs)} {'archived' if event.archived else 'is listed again'}"
         if event.how == "undone":
-            self.say(Piece("undone: ", "human strong"), Piece(words))
+            self.show_message(Piece("undone: ", "human strong"), Piece(words))
         else:
             key = self.keys("runs.undo")
-            self.say(Piece(words, "good"), Piece(f" · {key} takes it back", "quiet"))
+            self.show_message(Piece(words, "good"), Piece(f" · {key} takes it back", "quiet"))
 
     # Asking again
 
     def action_retry(self) -> None:
         """Ask again what failed or lacks a verdict."""
-        busy = [row.id for row in self.targets if self._is_on(row.id)]
-        unfinished = tuple(row.id for row in self.targets if row.failed or row.incomplete)
+        busy = [row.id for row in self.target_runs if self._is_on(row.id)]
+        unfinished = tuple(row.id for row in self.target_runs if row.failed or row.incomplete)
         if busy:
-            self.refuse(f"{names(busy)} is under way: what fails can be retried afterwards")
+            self.refuse(f"{name_runs(busy)} is under way: what fails can be retried afterwards")
         elif not unfinished:
-            which = names([row.id for row in self.targets])
+            which = name_runs([row.id for row in self.target_runs])
             self.refuse(f"nothing failed or lacks a verdict in {which}")
         else:
-            self.reopen(unfinished)
+            self.reopen_unfinished(unfinished)
 
     @holds_keys(can_give_up=False)
     @work(exclusive=True, group="retry", exit_on_error=False)
-    async def reopen(self, runs: Sequence[RunId]) -> None:
+    async def reopen_unfinished(self, runs: Sequence[RunId]) -> None:
         """Make what failed or lacks a verdict wait again."""
         reopen = self.session.store.runs.reopen_unfinished
         self.post_message(
@@ -212,10 +218,10 @@ class RunActsScreen(FilteredScreen):
         )
 
     @on(Reopened)
-    def take_up(self, event: Reopened) -> None:
+    def request_resume(self, event: Reopened) -> None:
         """Take up the runs, one after the other."""
         if event.runs:
-            self.post_message(ResumeWanted(event.runs[0], then=event.runs[1:]))
+            self.post_message(ResumeRequested(event.runs[0], then=event.runs[1:]))
 
     # Comparing
 
@@ -223,15 +229,15 @@ class RunActsScreen(FilteredScreen):
     @work(exclusive=True, group="compare", exit_on_error=False)
     async def action_compare(self) -> None:
         """Compare the two marked runs, the older one first."""
-        from faithtui.engine.review.run_comparison import changed
+        from faithtui.engine.review.run_comparison import compare_runs
 
-        first, second = sorted(row.id for row in self.targets)
+        first, second = sorted(row.id for row in self.target_runs)
         store, who = self.session.store, self.session.reviewer
-        self.say(Piece(f"comparing #{first} with #{second} …", "quiet"))
+        self.show_message(Piece(f"comparing #{first} with #{second} …", "quiet"))
         try:
-            change = await self.read(changed, store, first, second, who)
+            change = await self.read(compare_runs, store, first, second, who)
         except FaithtuiError:
-            self.say()
+            self.show_message()
             raise
         self.post_message(self.Compared(change))
 
@@ -242,7 +248,7 @@ class RunActsScreen(FilteredScreen):
         from faithtui.tui.screen.dialogs import TextDialog
 
         a, b = event.change.a.id, event.change.b.id
-        self.say()
+        self.show_message()
         self.navigation.open_window(
             TextDialog(f"From run #{a} to run #{b}", lambda w: change_lines(event.change, w))
         )
@@ -252,38 +258,38 @@ class RunActsScreen(FilteredScreen):
     @work(exclusive=True, group="export", exit_on_error=False)
     async def action_export(self) -> None:
         """Write the reports."""
-        if self.session.blind:
+        if self.session.is_blind:
             self.app.bell()
-            self.say(refusal("the report"))
+            self.show_message(explain_blind_refusal("the report"))
             return
-        runs = [row.id for row in self.targets]
+        runs = [row.id for row in self.target_runs]
         directories = []
         for run in runs:
-            self.say(Piece(f"writing the report of #{run} …", "quiet"))
-            directories.append(await self.read(written_report, self.session, run))
+            self.show_message(Piece(f"writing the report of #{run} …", "quiet"))
+            directories.append(await self.read(write_run_report, self.session, run))
         self.post_message(self.Exported(tuple(directories)))
 
     @on(Exported)
     def show_exported(self, event: Exported) -> None:
         """Say where the reports are."""
-        self.say(*told(*event.directories))
+        self.show_message(*describe_report_paths(*event.directories))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none, and everything until the store is open."""
-        if action in ACTS and not self.session.is_open:
+        if action in RUN_ACTIONS and not self.session.is_open:
             return False
         if action == "compare":
-            return self.is_mounted and len(self.marks) == 2 and len(self.targets) == 2
+            return self.is_mounted and len(self.marks) == 2 and len(self.target_runs) == 2
         if action in ("export", "put_away", "retry"):
-            return self.is_mounted and bool(self.targets)
+            return self.is_mounted and bool(self.target_runs)
         return super().check_action(action, parameters)
 
     def _is_on(self, run: RunId) -> bool:
-        mine = self.session.running(run)
-        return mine is not None and not mine.finished
+        mine = self.session.find_run(run)
+        return mine is not None and not mine.is_finished
 
 
-def names(runs: Sequence[RunId]) -> str:
+def name_runs(runs: Sequence[RunId]) -> str:
     """Name runs: `run #3`, `runs #1 #3`; of many only how many."""
     if len(runs) > 6:
         return f"{len(runs)} runs"

@@ -12,15 +12,15 @@ from textual.widgets import Input, Label
 
 from faithtui.errors import ConfigError
 from faithtui.store.records import RunRow
-from faithtui.tui.navigation import Window
+from faithtui.tui.navigation import ModalWindow
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.amounts import read_tokens, read_usd, typed_tokens, typed_usd
+from faithtui.tui.theme.amounts import format_tokens_input, format_usd_input, read_tokens, read_usd
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.plain_input import PlainInput
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetWanted:
+class RunBudget:
     """What a run may cost. None: no limit."""
 
     nusd: int | None
@@ -28,7 +28,7 @@ class BudgetWanted:
     tokens: int | None
 
 
-class BudgetScreen(Window[BudgetWanted | None]):
+class BudgetScreen(ModalWindow[RunBudget | None]):
     """Two limits of a run; answers with what they are to be.
 
     Args:
@@ -55,17 +55,19 @@ class BudgetScreen(Window[BudgetWanted | None]):
         """Stack what was spent, the two fields, and the keys."""
         row, spec = self._row, self._row.spec
         used = row.tokens_in + row.tokens_out
-        spent = f"so far {fmt.money(row.cost_nusd)} and {fmt.thousands(used)} tokens"
+        spent = f"so far {fmt.format_money(row.cost_nusd)} and {fmt.format_count(used)} tokens"
         if row.unpriced_calls:
-            spent += f"; cost unknown for {fmt.plural(row.unpriced_calls, 'call')}"
+            spent += f"; cost unknown for {fmt.count_in_words(row.unpriced_calls, 'call')}"
         with Vertical(id="dialog") as dialog:
             dialog.border_title = Content(f"Budget of run #{row.id}")
             yield Label(Content(spent), id="spent")
             with Grid(id="form"):
                 yield Label("dollars")
-                yield PlainInput(value=typed_usd(spec.budget_nusd), id="usd", compact=True)
+                yield PlainInput(value=format_usd_input(spec.budget_nusd), id="usd", compact=True)
                 yield Label("tokens")
-                yield PlainInput(value=typed_tokens(spec.budget_tokens), id="tokens", compact=True)
+                yield PlainInput(
+                    value=format_tokens_input(spec.budget_tokens), id="tokens", compact=True
+                )
             yield Label("", id="problem")
             yield KeyBar(id="keys")
 
@@ -83,26 +85,28 @@ class BudgetScreen(Window[BudgetWanted | None]):
     def action_save(self) -> None:
         """Answer with the budget."""
         try:
-            self.dismiss(self._typed())
+            self.dismiss(self._read_fields())
         except ConfigError as error:
             self.query_one("#problem", Label).update(Content(str(error)))
 
-    def _typed(self) -> BudgetWanted:
+    def _read_fields(self) -> RunBudget:
         """Read the fields.
 
         Raises:
             ConfigError: One cannot be read, or is less than what was spent.
         """
         row = self._row
-        wanted = BudgetWanted(
+        wanted = RunBudget(
             read_usd(self.query_one("#usd", Input).value),
             read_tokens(self.query_one("#tokens", Input).value),
         )
         if wanted.nusd is not None and wanted.nusd < row.cost_nusd:
-            raise ConfigError(f"{fmt.money(row.cost_nusd)} is spent already: give more, or blank")
+            raise ConfigError(
+                f"{fmt.format_money(row.cost_nusd)} is spent already: give more, or blank"
+            )
         used = row.tokens_in + row.tokens_out
         if wanted.tokens is not None and wanted.tokens < used:
-            raise ConfigError(f"{fmt.thousands(used)} tokens are used: give more, or blank")
+            raise ConfigError(f"{fmt.format_count(used)} tokens are used: give more, or blank")
         return wanted
 
     def action_close(self) -> None:

@@ -4,12 +4,21 @@ import json
 from typing import TYPE_CHECKING
 
 from faithtui.domain.integrity.run_summary import Integrity, Soundness
-from faithtui.domain.scores import left_out_words
+from faithtui.domain.scores import format_left_out
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import counted
+from faithtui.tui.metric_view import count_units
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, Line, Piece, fit, line, shown, shown_line, wrap
+from faithtui.tui.theme.lines import (
+    BLANK,
+    Line,
+    Piece,
+    escape_line,
+    escape_text,
+    fit_text,
+    make_line,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -40,20 +49,20 @@ def run_line(row: RunRow, width: int, here: bool) -> Line:
     text = _run_columns(
         width,
         f"#{row.id}",
-        shown_line(row.spec.metric, limit=60).text,
-        shown_line(row.spec.judge_title, limit=60).text,
+        escape_line(row.spec.metric, limit=60).text,
+        escape_line(row.spec.judge_title, limit=60).text,
         str(row.conversations),
         words,
         _score_with_mark(row),
-        fmt.number(row.corrected) if row.labelled else fmt.NONE,
+        fmt.format_number(row.corrected) if row.labelled else fmt.NONE,
         f"{row.labelled}/{row.claims}",
     )
     mark = ">" if here else " "
     text = mark + text[1:]
     at = text.find(words)
     if look and at >= 0:
-        return line(Piece(text[:at]), Piece(words, look), Piece(text[at + len(words) :]))
-    return line(text)
+        return make_line(Piece(text[:at]), Piece(words, look), Piece(text[at + len(words) :]))
+    return make_line(text)
 
 
 def _run_columns(
@@ -69,20 +78,20 @@ def _run_columns(
 ) -> str:
     # A number that is cut reads as another number, so a narrow list leaves whole columns out: the
     # pane below has them.
-    corrected_too = fit(corrected, 6, right=True) if width >= 66 else ""
+    corrected_too = fit_text(corrected, 6, right=True) if width >= 66 else ""
     fixed = 1 + 5 + 1 + 1 + 11 + 6 + len(corrected_too) + 1 + 11 + 2
-    counted_too = fit(conversations, 6, right=True) if width - fixed - 6 >= 22 else ""
+    counted_too = fit_text(conversations, 6, right=True) if width - fixed - 6 >= 22 else ""
     room = max(10, width - fixed - len(counted_too))
     first = min(_LONGEST_METRIC, room * 11 // 20)
     return (
-        f" {fit(run, 5)} {fit(metric, first)}{fit(' ' + judge, room - first)}"
-        f"{counted_too} {fit(status, 11)}{fit(score, 6, right=True)}"
-        f"{corrected_too} {fit(labels, 11, right=True)} "
+        f" {fit_text(run, 5)} {fit_text(metric, first)}{fit_text(' ' + judge, room - first)}"
+        f"{counted_too} {fit_text(status, 11)}{fit_text(score, 6, right=True)}"
+        f"{corrected_too} {fit_text(labels, 11, right=True)} "
     )
 
 
 def _score_with_mark(row: RunRow) -> str:
-    score = fmt.number(row.score)
+    score = fmt.format_number(row.score)
     return score if row.score is None else fmt.soundness_mark(row.integrity) + score
 
 
@@ -128,9 +137,9 @@ def run_crumbs(row: RunRow) -> list[Piece]:
     """Name a run in a title: its number, its metric and its judge."""
     return [
         Piece(f"  #{row.id} ", "quiet"),
-        shown_line(row.spec.metric, "quiet", limit=60),
+        escape_line(row.spec.metric, "quiet", limit=60),
         Piece(" · ", "quiet"),
-        shown_line(row.spec.judge_title, "quiet", limit=60),
+        escape_line(row.spec.judge_title, "quiet", limit=60),
     ]
 
 
@@ -142,14 +151,16 @@ def no_runs(width: int, keys: KeyNames) -> list[Line]:
         ("faithtui demo", "shows ones already judged"),
     )
     return [
-        line(Piece("  No runs yet. On the command line", "strong")),
+        make_line(Piece("  No runs yet. On the command line", "strong")),
         *(
-            line(Piece(f"  {command:<27}", "human"), Piece(fit(words, width - 29), "quiet"))
+            make_line(
+                Piece(f"  {command:<27}", "human"), Piece(fit_text(words, width - 29), "quiet")
+            )
             for command, words in commands
         ),
-        line(Piece("  then here", "strong")),
+        make_line(Piece("  then here", "strong")),
         *wrap(
-            keys.pieces(
+            keys.make_pieces(
                 "{runs.new} starts a run · {app.help} explains · {app.commands-colon} commands · "
                 "{app.go} screens"
             ),
@@ -173,7 +184,7 @@ def run_details(
     if row is not None and metric is None:
         return []
     if row is None or metric is None:
-        return [line(Piece(" no run chosen", "quiet"))]
+        return [make_line(Piece(" no run chosen", "quiet"))]
     pad = [Piece(" ")]
     spec = row.spec
     units = metric.units[1]
@@ -181,58 +192,66 @@ def run_details(
         [
             Piece(metric.title, "strong"),
             Piece(" · judge ", "quiet"),
-            shown_line(spec.judge_title, limit=200),
+            escape_line(spec.judge_title, limit=200),
             Piece(" · ", "quiet"),
-            *keys.pieces("{screen.judge} about it", "quiet"),
+            *keys.make_pieces("{screen.judge} about it", "quiet"),
         ],
         [
             Piece(
-                f"{fmt.plural(row.conversations, 'conversation')}: {row.done - row.incomplete} done"
+                f"{fmt.count_in_words(row.conversations, 'conversation')}: "
+                f"{row.done - row.incomplete} done"
             ),
             Piece(f", {row.incomplete} incomplete" if row.incomplete else "", "bad"),
             Piece(f", {row.pending} pending" if row.pending else ""),
             Piece(f", {row.failed} failed" if row.failed else "", "bad"),
             Piece(f", {row.skipped} skipped" if row.skipped else "", "warn"),
-            Piece(f" · {fmt.plural(row.windows, 'window')} · {counted(row.claims, metric)}"),
+            Piece(
+                f" · {fmt.count_in_words(row.windows, 'window')} · "
+                f"{count_units(row.claims, metric)}"
+            ),
         ],
         [
             Piece("judge's score "),
-            Piece(fmt.number(row.score), "strong"),
-            Piece(f" (mean of {fmt.plural(row.scored, 'conversation')}, windowed)", "quiet"),
+            Piece(fmt.format_number(row.score), "strong"),
+            Piece(
+                f" (mean of {fmt.count_in_words(row.scored, 'conversation')}, windowed)", "quiet"
+            ),
             Piece("  corrected "),
-            Piece(fmt.number(row.corrected) if row.labelled else fmt.NONE, "strong"),
-            Piece(f" ({counted(row.labelled, metric)} labelled)", "quiet"),
+            Piece(fmt.format_number(row.corrected) if row.labelled else fmt.NONE, "strong"),
+            Piece(f" ({count_units(row.labelled, metric)} labelled)", "quiet"),
         ],
         [
             Piece("labels "),
-            Piece(fmt.bar(row.labelled, row.claims, min(30, max(8, width - 40))), "human"),
-            Piece(f" {row.labelled} of {counted(row.claims, metric)}"),
+            Piece(fmt.draw_bar(row.labelled, row.claims, min(30, max(8, width - 40))), "human"),
+            Piece(f" {row.labelled} of {count_units(row.claims, metric)}"),
         ],
     ]
     if row.archived_at is not None:
-        parts.append([Piece(f"archived {fmt.day(row.archived_at)}", "warn")])
+        parts.append([Piece(f"archived {fmt.format_datetime(row.archived_at)}", "warn")])
     if row.state is RunState.INTERRUPTED:
         way = (
             "! the process that judged it is gone: {runs.continue} goes on, nothing is asked twice"
         )
-        parts.append(keys.pieces(way, "warn"))
+        parts.append(keys.make_pieces(way, "warn"))
     if row.reason:
-        parts.append([Piece("! ", "warn"), shown(row.reason, "warn")])
+        parts.append([Piece("! ", "warn"), escape_text(row.reason, "warn")])
     if row.missing_verdicts:
-        words = f"! {counted(row.missing_verdicts, metric)} without a verdict: never a pass"
+        words = f"! {count_units(row.missing_verdicts, metric)} without a verdict: never a pass"
         way = " · {runs.retry} asks again" if row.incomplete else ""
-        parts.append([Piece(words, "warn"), *keys.pieces(way, "warn")])
+        parts.append([Piece(words, "warn"), *keys.make_pieces(way, "warn")])
     if row.failed_windows:
-        parts.append([Piece(f"! {fmt.plural(row.failed_windows, 'window')} failed", "bad")])
+        parts.append([Piece(f"! {fmt.count_in_words(row.failed_windows, 'window')} failed", "bad")])
     if row.undefined:
-        words = f"! {fmt.plural(row.undefined, 'conversation')} undefined: in no mean"
+        words = f"! {fmt.count_in_words(row.undefined, 'conversation')} undefined: in no mean"
         parts.append([Piece(words, "warn")])
-    left_out = left_out_words(row.undefined_windows, row.skipped_windows, row.windows)
+    left_out = format_left_out(row.undefined_windows, row.skipped_windows, row.windows)
     if left_out:
         parts.append([Piece(f"! {left_out}: in no mean", "warn")])
     bar = []
-    if spec.rule.bar is not None:
-        bar = [Piece(f" · a conversation passes from {spec.rule.bar:.2f} on", "quiet")]
+    if spec.rule.effective_threshold is not None:
+        bar = [
+            Piece(f" · a conversation passes from {spec.rule.effective_threshold:.2f} on", "quiet")
+        ]
     options = " ".join(
         f"{name}={json.dumps(value)}"
         for name, value in spec.options.items()
@@ -241,20 +260,22 @@ def run_details(
     parts += [
         [
             Piece(f"{spec.peer} · strategy ", "quiet"),
-            shown_line(spec.strategy, "quiet"),
+            escape_line(spec.strategy, "quiet"),
             Piece(f" · {units} {spec.claims} · prompts {spec.prompt_digest[:8]}", "quiet"),
             Piece(" · as peer" if spec.rule.as_peer else "", "quiet"),
         ],
-        [Piece("passing: ", "quiet"), shown_line(", ".join(spec.rule.passing)), *bar],
-        [Piece("options ", "quiet"), shown_line(options, "quiet", limit=600)],
+        [Piece("passing: ", "quiet"), escape_line(", ".join(spec.rule.passing)), *bar],
+        [Piece("options ", "quiet"), escape_line(options, "quiet", limit=600)],
         [
             Piece("sources ", "quiet"),
-            shown_line(", ".join(spec.sources) or "all", "quiet", limit=400),
+            escape_line(", ".join(spec.sources) or "all", "quiet", limit=400),
         ],
         [
             Piece(
-                f"{fmt.plural(row.calls, 'judge call')} · {fmt.compact(row.tokens_in)} tokens in · "
-                f"{fmt.compact(row.tokens_out)} out · started {fmt.day(row.created_at)}",
+                f"{fmt.count_in_words(row.calls, 'judge call')} · "
+                f"{fmt.format_compact_count(row.tokens_in)} tokens in · "
+                f"{fmt.format_compact_count(row.tokens_out)} out · started "
+                f"{fmt.format_datetime(row.created_at)}",
                 "quiet",
             )
         ],
@@ -278,11 +299,11 @@ def all_archived(width: int, count: int, keys: KeyNames) -> list[Line]:
     pad = [Piece("  ")]
     return [
         BLANK,
-        line(Piece("  Every run is archived.", "strong")),
+        make_line(Piece("  Every run is archived.", "strong")),
         BLANK,
         *wrap(
             [
-                *keys.pieces("{list.filter} and "),
+                *keys.make_pieces("{list.filter} and "),
                 Piece("archived:yes", "human"),
                 Piece(f" lists {'it' if count == 1 else f'all {count}'}."),
             ],
@@ -297,12 +318,12 @@ def nothing_found(width: int, wanted: str, keys: KeyNames) -> list[Line]:
     pad = [Piece("  ")]
     return [
         BLANK,
-        line(Piece("  Nothing found.", "strong")),
+        make_line(Piece("  Nothing found.", "strong")),
         BLANK,
-        *wrap([Piece("filter: ", "quiet"), shown_line(wanted, limit=300)], width, first=pad),
+        *wrap([Piece("filter: ", "quiet"), escape_line(wanted, limit=300)], width, first=pad),
         BLANK,
         *wrap(
-            keys.pieces("{screen.close} takes it away, {list.filter} edits it."),
+            keys.make_pieces("{screen.close} takes it away, {list.filter} edits it."),
             width,
             first=pad,
         ),

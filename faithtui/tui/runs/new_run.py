@@ -16,11 +16,11 @@ from textual.widgets import Input, Label, Select
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.store.records import SourceRow
-from faithtui.tui.navigation import Window, holds_keys
-from faithtui.tui.session import Defaults
+from faithtui.tui.navigation import ModalWindow, holds_keys
+from faithtui.tui.session import NewRunDefaults
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.amounts import read_usd
-from faithtui.tui.theme.lines import Line, Piece, shown, shown_line
+from faithtui.tui.theme.lines import Line, Piece, escape_line, escape_text
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.plain_input import PlainInput
@@ -48,7 +48,7 @@ def read_options(text: str) -> dict[str, str]:
     return options
 
 
-def written_options(chosen: Sequence[str], remembered: Mapping[str, Mapping[str, str]]) -> str:
+def format_options(chosen: Sequence[str], remembered: Mapping[str, Mapping[str, str]]) -> str:
     """Write what metrics were last run with, as `read_options` reads it.
 
     An option that several metrics were given alike is written once, one of a single metric among
@@ -66,18 +66,18 @@ def written_options(chosen: Sequence[str], remembered: Mapping[str, Mapping[str,
     return " ".join(words)
 
 
-Starter = Callable[[Sequence[RunRequest]], Awaitable[None]]
+StartRuns = Callable[[Sequence[RunRequest]], Awaitable[None]]
 """Starts runs; raises FaithtuiError when an order cannot be carried out."""
 
-Foresee = Callable[[Sequence[RunRequest]], Awaitable[str]]
+PreviewRuns = Callable[[Sequence[RunRequest]], Awaitable[str]]
 """Says what runs would ask and cost; raises FaithtuiError when an order cannot be carried out."""
 
-SETTLED_S = 0.6
+PREVIEW_DELAY_S = 0.6
 """Seconds without a change after which the form is worth looking ahead for."""
 
 _AS_PEER = "as-peer"
 
-Remembered = Mapping[str, Mapping[str, str]]
+LastOptions = Mapping[str, Mapping[str, str]]
 """Options of the newest run of each metric, newest first."""
 
 MOST_CHOICES = 8
@@ -122,21 +122,21 @@ class ChoicePane(RowPane):
         self.styles.height = min(MOST_CHOICES, len(choices)) + 2
 
     @property
-    def chosen(self) -> tuple[str, ...]:
+    def selection(self) -> tuple[str, ...]:
         """What is chosen, in the order of the list."""
         return tuple(name for name, _ in self._choices if name in self._chosen)
 
     def on_mount(self) -> None:
         """Draw the choices."""
-        self.show(self._rows)
+        self.show(self._row_lines)
 
     def action_choose(self) -> None:
         """Choose an entry, or leave it out again."""
         self._chosen ^= {self._choices[self.cursor][0]}
-        self.show(self._rows)
+        self.show(self._row_lines)
         self.post_message(self.Changed(self))
 
-    def _rows(self, width: int) -> Sequence[Line]:
+    def _row_lines(self, width: int) -> Sequence[Line]:
         return [
             Line(
                 (Piece(" [x] " if name in self._chosen else " [ ] ", "key"), *pieces),
@@ -146,7 +146,7 @@ class ChoicePane(RowPane):
         ]
 
 
-class NewRunScreen(Window[None]):
+class NewRunScreen(ModalWindow[None]):
     """Metrics, judge, strategy, sources and options of runs.
 
     Args:
@@ -208,21 +208,21 @@ class NewRunScreen(Window[None]):
         self,
         metrics: "Sequence[MetricSpec]",
         sources: Sequence[SourceRow],
-        defaults: Defaults,
-        remembered: Remembered,
-        start: Starter,
-        foresee: Foresee,
+        defaults: NewRunDefaults,
+        remembered: LastOptions,
+        start: StartRuns,
+        foresee: PreviewRuns,
     ) -> None:
         super().__init__()
         self._metrics = metrics
         self._sources = sources
         self._defaults = defaults
-        self._remembered = remembered
+        self._last_options = remembered
         self._start = start
-        self._foresee = foresee
-        self._settling: Timer | None = None
+        self._preview_runs = foresee
+        self._preview_timer: Timer | None = None
         self._begin_with = next(iter(remembered), metrics[0].key)
-        self._written = written_options([self._begin_with], remembered)
+        self._written_options = format_options([self._begin_with], remembered)
         """Options as the form wrote them; other ones were typed by a person and stay."""
 
     def compose(self) -> ComposeResult:
@@ -253,7 +253,7 @@ class NewRunScreen(Window[None]):
                         compact=True,
                     )
                     yield Label(Content("options"))
-                    yield PlainInput(value=self._written, id="options", compact=True)
+                    yield PlainInput(value=self._written_options, id="options", compact=True)
                     yield Label(Content("claims"))
                     yield Select[str](
                         [
@@ -308,32 +308,32 @@ class NewRunScreen(Window[None]):
     def remember_options(self) -> None:
         """Write the options of the metrics chosen, unless a person typed other ones."""
         field = self.query_one("#options", Input)
-        if field.value == self._written:
-            chosen = self.query_one("#metrics", ChoicePane).chosen
-            self._written = written_options(chosen, self._remembered)
-            field.value = self._written
+        if field.value == self._written_options:
+            chosen = self.query_one("#metrics", ChoicePane).selection
+            self._written_options = format_options(chosen, self._last_options)
+            field.value = self._written_options
 
     @on(Input.Changed)
     @on(Select.Changed)
     @on(ChoicePane.Changed)
-    def look_ahead_soon(self) -> None:
+    def preview_soon(self) -> None:
         """Look ahead once nothing is changed for a moment."""
-        if self._settling is not None:
-            self._settling.stop()
-        self._settling = self.set_timer(SETTLED_S, self.look_ahead)
+        if self._preview_timer is not None:
+            self._preview_timer.stop()
+        self._preview_timer = self.set_timer(PREVIEW_DELAY_S, self.update_preview)
 
     @work(exclusive=True, group="preview", exit_on_error=False)
-    async def look_ahead(self) -> None:
+    async def update_preview(self) -> None:
         """Say what the runs would ask and cost, where the judge is none that comes with us."""
         words = ""
         try:
-            requests = self._requests()
+            requests = self._read_requests()
             if not any(request.judge == "offline" for request in requests):
-                words = await self._foresee(requests)
+                words = await self._preview_runs(requests)
         except FaithtuiError:
             words = ""  # said when the run is started; until then the form may be half filled
         label = self.query_one("#preview", Label)
-        label.update(Content(shown(words).text))
+        label.update(Content(escape_text(words).text))
         label.display = bool(words)
 
     @holds_keys(can_give_up=False)
@@ -341,9 +341,9 @@ class NewRunScreen(Window[None]):
     async def action_start(self) -> None:
         """Start what was ordered, or say why that cannot be."""
         try:
-            await self._start(self._requests())
+            await self._start(self._read_requests())
         except FaithtuiError as error:
-            self.complain(str(error))
+            self.show_problem(str(error))
             return
         self.dismiss(None)
 
@@ -356,22 +356,22 @@ class NewRunScreen(Window[None]):
         """Start on enter in a text field."""
         self.action_start()
 
-    def complain(self, words: str) -> None:
+    def show_problem(self, words: str) -> None:
         """Say what is wrong with the order."""
         problem = self.query_one("#problem", Label)
-        problem.update(Content(shown(words).text))
+        problem.update(Content(escape_text(words).text))
         self.call_after_refresh(problem.scroll_visible, animate=False)
 
-    def _requests(self) -> list[RunRequest]:
+    def _read_requests(self) -> list[RunRequest]:
         """Read the form.
 
         Raises:
             ConfigError: No metric or judge, options that cannot be read or that nobody has, or a
                 budget that is no amount.
         """
-        from faithtui.engine.runs.planner import options_for
+        from faithtui.engine.runs.planner import select_metric_options
 
-        metrics = self.query_one("#metrics", ChoicePane).chosen
+        metrics = self.query_one("#metrics", ChoicePane).selection
         if not metrics:
             raise ConfigError("no metric is chosen; space chooses one")
         judge = self.query_one("#judge", Input).value.strip()
@@ -388,9 +388,9 @@ class NewRunScreen(Window[None]):
                 base_url=self._defaults.base_url if same else None,
                 strategy="window" if as_peer else strategy,
                 as_peer=as_peer,
-                options=options_for(metric, typed, metrics),
+                options=select_metric_options(metric, typed, metrics),
                 imported_claims=self.query_one("#claims", Select).value == "imported",
-                sources=self.query_one("#sources", ChoicePane).chosen,
+                sources=self.query_one("#sources", ChoicePane).selection,
                 concurrency=self._defaults.concurrency,
                 max_failures=self._defaults.max_failures,
                 batch=self.query_one("#sending", Select).value == "batch",
@@ -407,6 +407,6 @@ def _metric_pieces(spec: "MetricSpec") -> list[Piece]:
 
 def _source_pieces(row: SourceRow) -> list[Piece]:
     """Name a data set and count what is in it."""
-    ratings = f", {fmt.plural(row.ratings, 'human label')}" if row.ratings else ""
-    counts = fmt.plural(row.conversations, "conversation") + ratings
-    return [shown_line(row.source, limit=60), Piece(f"  {counts}", "quiet")]
+    ratings = f", {fmt.count_in_words(row.ratings, 'human label')}" if row.ratings else ""
+    counts = fmt.count_in_words(row.conversations, "conversation") + ratings
+    return [escape_line(row.source, limit=60), Piece(f"  {counts}", "quiet")]

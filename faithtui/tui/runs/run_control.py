@@ -10,9 +10,9 @@ from textual.message import Message
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs.events import Draining
 from faithtui.store.records import RunRow, RunState
-from faithtui.tui.messages import ResumeWanted
+from faithtui.tui.messages import ResumeRequested
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.runs.budget import BudgetScreen, BudgetWanted
+from faithtui.tui.runs.budget import BudgetScreen, RunBudget
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 WORKERS = Binding.Group("workers", compact=True)
 
-_UNDER_WAY = ("pause", "workers", "cancel")
+_ACTIVE_RUN_ACTIONS = ("pause", "workers", "cancel")
 """Actions on a run that is on in this process."""
 
 
@@ -97,11 +97,11 @@ class RunControlScreen(FaithScreen):
         """Conversations in which something had failed, or lacked a verdict."""
 
     @dataclass
-    class Budgeted(Message):
+    class BudgetSaved(Message):
         """A budget is in the store."""
 
         run: RunId
-        wanted: BudgetWanted
+        wanted: RunBudget
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -111,53 +111,57 @@ class RunControlScreen(FaithScreen):
         """Somebody said here that it is to end."""
 
     @property
-    def mine(self) -> "BackgroundRun | None":
+    def active_run(self) -> "BackgroundRun | None":
         """The run, if it is on in this process."""
-        run = self.session.running(None if self.row is None else self.row.id)
-        return None if run is None or run.finished else run
+        run = self.session.find_run(None if self.row is None else self.row.id)
+        return None if run is None or run.is_finished else run
 
     def action_pause(self) -> None:
         """Ask nothing new for now, or go on."""
-        run = self.mine
+        run = self.active_run
         if run is None:
             return
         if run.control.is_paused:
             run.control.resume()
-            self.say(Piece("goes on", "good"))
+            self.show_message(Piece("goes on", "good"))
         else:
             run.control.pause()
-            self.say(Piece("paused", "warn"), Piece(": answers on their way are still kept"))
+            self.show_message(
+                Piece("paused", "warn"), Piece(": answers on their way are still kept")
+            )
         self.refresh_bindings()
 
     def action_workers(self, direction: int) -> None:
         """Let more or fewer questions be in flight."""
-        run = self.mine
+        run = self.active_run
         if run is None:
             return
         before = run.control.workers
         now = run.control.set_workers(before + direction * max(1, before // 8))
         if now == before:
-            self.refuse(f"{fmt.plural(now, 'worker')}: there can be 1 to 256")
+            self.refuse(f"{fmt.count_in_words(now, 'worker')}: there can be 1 to 256")
         else:
-            self.say(Piece(fmt.plural(now, "worker"), "human strong"), Piece(", until it ends"))
+            self.show_message(
+                Piece(fmt.count_in_words(now, "worker"), "human strong"), Piece(", until it ends")
+            )
 
     def action_cancel(self) -> None:
         """Ask, then stop once the answers on their way are there; stop at once if that is on."""
-        run = self.mine
+        run = self.active_run
         if run is None:
             return
         if any(isinstance(event, Draining) for _, event in run.snapshot().recent):
             run.cancel()
             self.cancelling = False
-            self.say(Piece("stopped at once: answers on their way were given up", "warn"))
+            self.show_message(Piece("stopped at once: answers on their way were given up", "warn"))
             return
 
-        def answered(answer: str | None) -> None:
-            if answer == "yes" and not run.finished:
+        def cancel_if_confirmed(answer: str | None) -> None:
+            if answer == "yes" and not run.is_finished:
                 run.cancel()
                 self.cancelling = True
                 words = "cancelling: the answers on their way are kept; {progress.cancel} again "
-                self.say(Piece(self.keys.fill(f"{words}stops at once"), "warn"))
+                self.show_message(Piece(self.keys.fill_in_keys(f"{words}stops at once"), "warn"))
 
         self.navigation.open_window(
             ConfirmDialog(
@@ -166,38 +170,38 @@ class RunControlScreen(FaithScreen):
                 "for and kept. What is judged stays. The run can be continued later and asks "
                 "nothing twice.",
             ),
-            answered,
+            cancel_if_confirmed,
         )
 
     def action_resume(self) -> None:
         """Ask for the run to be taken up."""
         if self.row is not None:
-            self.post_message(ResumeWanted(self.row.id))
+            self.post_message(ResumeRequested(self.row.id))
 
     def action_retry(self) -> None:
         """Ask again what failed or lacks a verdict."""
         row = self.row
         if row is None:
             return
-        if self.mine is not None:
+        if self.active_run is not None:
             self.refuse(f"run #{row.id} is on: what fails can be asked again afterwards")
         elif not (row.failed or row.incomplete):
             self.refuse(f"nothing failed or lacks a verdict in run #{row.id}")
         else:
-            self.reopen(row.id)
+            self.reopen_unfinished(row.id)
 
     @holds_keys(can_give_up=False)
     @work(exclusive=True, group="retry", exit_on_error=False)
-    async def reopen(self, run: RunId) -> None:
+    async def reopen_unfinished(self, run: RunId) -> None:
         """Make what failed or lacks a verdict wait again."""
         count = await self.read(self.session.store.runs.reopen_unfinished, run)
         self.post_message(self.Reopened(run, count))
 
     @on(Reopened)
-    def take_up(self, event: Reopened) -> None:
+    def request_resume(self, event: Reopened) -> None:
         """Take up the run."""
         if event.count:
-            self.post_message(ResumeWanted(event.run))
+            self.post_message(ResumeRequested(event.run))
 
     def action_budget(self) -> None:
         """Ask for the budget."""
@@ -205,54 +209,60 @@ class RunControlScreen(FaithScreen):
         if row is None:
             return
 
-        def answered(wanted: BudgetWanted | None) -> None:
+        def save_budget(wanted: RunBudget | None) -> None:
             if wanted is not None:
                 self.set_budget(row, wanted)
 
-        self.navigation.open_window(BudgetScreen(row), answered)
+        self.navigation.open_window(BudgetScreen(row), save_budget)
 
     @work(exclusive=True, group="budget", exit_on_error=False)
-    async def set_budget(self, row: RunRow, wanted: BudgetWanted) -> None:
+    async def set_budget(self, row: RunRow, wanted: RunBudget) -> None:
         """Write the budget down, and let a run that is on keep to it."""
-        await self.read(_keep_budget, self.session, row, wanted)
-        mine = self.session.running(row.id)
-        if mine is not None and not mine.finished:
+        await self.read(_write_budget, self.session, row, wanted)
+        mine = self.session.find_run(row.id)
+        if mine is not None and not mine.is_finished:
             mine.control.set_budget(wanted.nusd, wanted.tokens)
-        self.post_message(self.Budgeted(row.id, wanted))
+        self.post_message(self.BudgetSaved(row.id, wanted))
 
-    @on(Budgeted)
-    def show_budget(self, event: Budgeted) -> None:
+    @on(BudgetSaved)
+    def show_budget(self, event: BudgetSaved) -> None:
         """Say what the budget is now."""
         wanted = event.wanted
-        parts = [] if wanted.nusd is None else [fmt.money(wanted.nusd)]
+        parts = [] if wanted.nusd is None else [fmt.format_money(wanted.nusd)]
         if wanted.tokens is not None:
-            parts.append(f"{fmt.thousands(wanted.tokens)} tokens")
+            parts.append(f"{fmt.format_count(wanted.tokens)} tokens")
         words = f"budget {' and '.join(parts)}" if parts else "no budget any more"
-        way = "" if self.mine is not None else self.keys.fill(" · {progress.continue} goes on")
-        self.say(Piece(words, "human strong"), Piece(way if self._can_resume() else ""))
+        way = (
+            ""
+            if self.active_run is not None
+            else self.keys.fill_in_keys(" · {progress.continue} goes on")
+        )
+        self.show_message(Piece(words, "human strong"), Piece(way if self._can_resume() else ""))
         self.reload()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done with this run now."""
         row = self.row if self.is_mounted else None
-        if action in _UNDER_WAY:
-            return row is not None and self.mine is not None
+        if action in _ACTIVE_RUN_ACTIONS:
+            return row is not None and self.active_run is not None
         if action == "resume":
             return self._can_resume()
         if action == "retry":
             return row is not None and row.failed + row.incomplete > 0
         if action == "budget":
-            return row is not None and (row.state is not RunState.DONE or self.mine is not None)
+            return row is not None and (
+                row.state is not RunState.DONE or self.active_run is not None
+            )
         return super().check_action(action, parameters)
 
     def _can_resume(self) -> bool:
         row = self.row if self.is_mounted else None
         if row is None or row.state is RunState.DONE or not row.pending:
             return False
-        return self.mine is None
+        return self.active_run is None
 
 
-def _keep_budget(session: Session, row: RunRow, wanted: BudgetWanted) -> None:
+def _write_budget(session: Session, row: RunRow, wanted: RunBudget) -> None:
     """Write a budget down. Imports what is slow: meant for a thread.
 
     Raises:
@@ -261,6 +271,6 @@ def _keep_budget(session: Session, row: RunRow, wanted: BudgetWanted) -> None:
     from faithtui.engine.runs.planner import check_budget
 
     spec = row.spec
-    around = session.circumstances()
+    around = session.get_run_environment()
     check_budget(wanted.nusd, wanted.tokens, spec.judge, spec.base_url, around)
     session.store.runs.set_budget(row.id, wanted.nusd, wanted.tokens)

@@ -8,12 +8,12 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.domain.filters import Ground, Name, Scope
+from faithtui.domain.filters import FilterContext, Scope, TermName
 from faithtui.domain.ids import RunId
 from faithtui.store.runs.run_records import RunRow, RunState
-from faithtui.tui.messages import FirstLook, Go, NewRunWanted, ResumeWanted
+from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
 from faithtui.tui.metric_view import spec_of
-from faithtui.tui.runs.actions import RUN_ACTS, RunActsScreen
+from faithtui.tui.runs.actions import RUN_BINDINGS, RunActionsScreen
 from faithtui.tui.runs.drawing import (
     all_archived,
     no_runs,
@@ -22,11 +22,11 @@ from faithtui.tui.runs.drawing import (
     run_head,
     run_line,
 )
-from faithtui.tui.screen.filter_matching import runs_found
+from faithtui.tui.screen.filter_matching import find_runs
 from faithtui.tui.session import ListState, Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import Line, Piece, shown_line
+from faithtui.tui.theme.lines import Line, Piece, escape_line
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import VirtualList
@@ -64,7 +64,7 @@ class RunRows:
         return self.all[index]
 
 
-class RunsScreen(RunActsScreen):
+class RunsScreen(RunActionsScreen):
     """Runs, and what is known of one."""
 
     LIST: ClassVar[str] = "runs"
@@ -104,7 +104,7 @@ class RunsScreen(RunActsScreen):
             tooltip="Take up a run that was stopped, cancelled or interrupted",
             id="runs.continue",
         ),
-        *RUN_ACTS,
+        *RUN_BINDINGS,
     ]
 
     runs = getters.query_one("#list", VirtualList)
@@ -129,30 +129,30 @@ class RunsScreen(RunActsScreen):
                 title="Runs",
                 draw=run_line,
                 head=run_head,
-                empty=self._empty,
-                moved=self.follow,
+                empty=self._draw_empty_list,
+                moved=self.follow_cursor,
                 identity=lambda row: row.id,
             ),
             Pane(id="detail", title="Run"),
-            planner=layouts.listing,
+            planner=layouts.plan_list,
         )
 
     def on_mount(self) -> None:
         """Begin in the list."""
-        self._all: tuple[RunRow, ...] = ()
+        self._all_runs: tuple[RunRow, ...] = ()
         self.rows: tuple[RunRow, ...] | None = None
         self.specs: Mapping[RunId, MetricSpec] = {}
         super().on_mount()
-        self.set_interval(LOOK_EVERY_S, self.look_after_others)
+        self.set_interval(LOOK_EVERY_S, self.reread_other_runs)
         self.runs.focus()
 
     @property
-    def all(self) -> tuple[RunRow, ...]:
+    def all_runs(self) -> tuple[RunRow, ...]:
         """Every run of the store, whatever the filter."""
-        return self._all
+        return self._all_runs
 
     @property
-    def listed(self) -> Sequence[int]:
+    def listed_entries(self) -> Sequence[int]:
         """Ids of the runs that the filter finds."""
         return [row.id for row in self.rows or ()]
 
@@ -160,9 +160,9 @@ class RunsScreen(RunActsScreen):
         """Read the runs."""
         self.load()
 
-    def look_after_others(self) -> None:
+    def reread_other_runs(self) -> None:
         """Read again where another process runs something: one that is killed writes nothing."""
-        others = (row for row in self._all if row.state is RunState.RUNNING)
+        others = (row for row in self._all_runs if row.state is RunState.RUNNING)
         if self.is_current and self.session.is_open and not all(self._is_on(r.id) for r in others):
             self.load()
 
@@ -175,8 +175,8 @@ class RunsScreen(RunActsScreen):
         specs = await self.read(lambda: {row.id: spec_of(row.spec) for row in rows})
         self.post_message(self.Described(specs))
 
-    @on(FirstLook)
-    def show_first(self, event: FirstLook) -> None:
+    @on(FirstRunsRead)
+    def show_first_runs(self, event: FirstRunsRead) -> None:
         """Draw what there is while the store is being opened."""
         if self.rows is None:
             self.show_rows(self.Loaded(tuple(event.rows)))
@@ -184,37 +184,39 @@ class RunsScreen(RunActsScreen):
     @on(Loaded)
     def show_rows(self, event: Loaded) -> None:
         """Draw the runs, with the cursor on the same one."""
-        self._all = event.rows
+        self._all_runs = event.rows
         self.search()
-        self.entitle([Piece("  "), shown_line(fmt.path(self.session.store_path), "quiet")])
+        self.set_title(
+            [Piece("  "), escape_line(fmt.format_path(self.session.store_path), "quiet")]
+        )
 
     @property
-    def ground(self) -> Ground:
+    def filter_ground(self) -> FilterContext:
         """Say which words a filter may hold."""
-        return Ground(Scope.RUNS)
+        return FilterContext(Scope.RUNS)
 
     @property
-    def orders(self) -> Mapping[str, str]:
+    def sort_orders(self) -> Mapping[str, str]:
         """Orders there are."""
         return {name: words for name, (words, _) in ORDERS.items()}
 
     def search(self) -> None:
         """Draw the runs that the filter finds, in the order."""
         _, key = ORDERS.get(self.state.sort, ORDERS["number"])
-        rows = tuple(sorted(runs_found(self._all, self.wanted), key=key))
+        rows = tuple(sorted(find_runs(self._all_runs, self.active_filter), key=key))
         self.rows = rows
         wanted = self.session.run
         # Where the chosen one is gone, the one in its place is chosen.
         at = next((i for i, row in enumerate(rows) if row.id == wanted), self.runs.cursor)
-        away = sum(row.archived_at is not None for row in self._all)
-        count = f"{len(rows)} of {len(self._all)}" if self.state.filter else f"{len(rows)}"
-        if away and not self.wanted.of(Name.ARCHIVED):
+        away = sum(row.archived_at is not None for row in self._all_runs)
+        count = f"{len(rows)} of {len(self._all_runs)}" if self.state.filter else f"{len(rows)}"
+        if away and not self.active_filter.list_terms(TermName.ARCHIVED):
             count += f" · {away} archived"
         self.runs.show(RunRows(rows), at, title=f"Runs {count}")
         self.show_marks()
         self._show_details()
         if self.state != ListState():
-            self.say_order()
+            self.show_order()
         self.refresh_bindings()
 
     @on(Described)
@@ -223,20 +225,20 @@ class RunsScreen(RunActsScreen):
         self.specs = event.specs
         self._show_details()
 
-    def follow(self) -> None:
+    def follow_cursor(self) -> None:
         """Show the chosen run."""
-        if self.chosen is not None:
-            self.session.choose_run(self.chosen.id)
+        if self.selection is not None:
+            self.session.choose_run(self.selection.id)
         self._show_details()
         self.refresh_bindings()
 
     @on(VirtualList.Chosen)
-    def open(self) -> None:
+    def open_selection(self) -> None:
         """Show the conversations of the chosen run."""
-        self.post_message(Go("conversations"))
+        self.post_message(ShowScreen("conversations"))
 
     @property
-    def chosen(self) -> RunRow | None:
+    def selection(self) -> RunRow | None:
         """The run under the cursor."""
         if not self.rows:
             return None
@@ -244,40 +246,40 @@ class RunsScreen(RunActsScreen):
 
     def action_screen(self, name: str) -> None:
         """Go to a screen of the chosen run."""
-        self.post_message(Go(name))
+        self.post_message(ShowScreen(name))
 
     def action_new_run(self) -> None:
         """Ask for the form."""
-        self.post_message(NewRunWanted())
+        self.post_message(NewRunRequested())
 
     def action_resume(self) -> None:
         """Ask for the chosen run to be taken up."""
-        if self.chosen is not None:
-            self.post_message(ResumeWanted(self.chosen.id))
+        if self.selection is not None:
+            self.post_message(ResumeRequested(self.selection.id))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none."""
         if action == "new_run":
             return self.session.is_open
         if action == "screen":
-            return self.is_mounted and self.chosen is not None
+            return self.is_mounted and self.selection is not None
         if action == "resume":
             return self.is_mounted and self._can_resume()
         return super().check_action(action, parameters)
 
-    def _empty(self, width: int) -> list[Line]:
-        if not self._all:
+    def _draw_empty_list(self, width: int) -> list[Line]:
+        if not self._all_runs:
             return no_runs(width, self.keys)
         if not self.state.filter:
-            return all_archived(width, len(self._all), self.keys)
+            return all_archived(width, len(self._all_runs), self.keys)
         return nothing_found(width, self.state.filter, self.keys)
 
     def _can_resume(self) -> bool:
-        row = self.chosen
+        row = self.selection
         return row is not None and row.pending > 0 and not self._is_on(row.id)
 
     def _show_details(self) -> None:
-        row = self.chosen
+        row = self.selection
         # What is read late must not take away the run that is looked at on another screen.
         if row is not None and self.is_current:
             self.session.choose_run(row.id)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from faithtui.config import Settings
-    from faithtui.engine.runs.environment import Circumstances
+    from faithtui.engine.runs.environment import RunEnvironment
 
 
-class _Wanted(NamedTuple):
+class _RunSettings(NamedTuple):
     """The settings that decide about it."""
 
     requests_per_minute: int | None = None
@@ -21,18 +21,18 @@ class _Wanted(NamedTuple):
     timeout_s: float | None = None
 
     @property
-    def speed(self) -> tuple[int | None, int | None]:
+    def rate_limits(self) -> tuple[int | None, int | None]:
         return self.requests_per_minute, self.tokens_per_minute
 
 
-class Sharing:
+class RunEnvironmentCache:
     """Keeps one set of limits, prices and redaction for as long as the settings stay."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._made: tuple[_Wanted, Circumstances] | None = None
+        self._cached: tuple[_RunSettings, RunEnvironment] | None = None
 
-    def of(self, settings: "Settings | None") -> "Circumstances":
+    def get_environment(self, settings: "Settings | None") -> "RunEnvironment":
         """Give what runs share under these settings; None: the defaults.
 
         The limits of accounts are kept while the speed set stays: what was learned of a provider
@@ -41,11 +41,11 @@ class Sharing:
         Raises:
             ConfigError: The price table or the redaction cannot be used.
         """
-        from faithtui.engine.runs.environment import circumstances
+        from faithtui.engine.runs.environment import make_run_environment
 
-        wanted = _Wanted()
+        wanted = _RunSettings()
         if settings is not None:
-            wanted = _Wanted(
+            wanted = _RunSettings(
                 settings.requests_per_minute,
                 settings.tokens_per_minute,
                 settings.prices,
@@ -54,11 +54,11 @@ class Sharing:
                 settings.timeout_s,
             )
         with self._lock:
-            before = self._made
+            before = self._cached
             if before is not None and before[0] == wanted:
                 return before[1]
-            made = circumstances(**wanted._asdict())
-            if before is not None and before[0].speed == wanted.speed:
-                made = replace(made, traffic=before[1].traffic)
-            self._made = wanted, made
+            made = make_run_environment(**wanted._asdict())
+            if before is not None and before[0].rate_limits == wanted.rate_limits:
+                made = replace(made, rate_limiters=before[1].rate_limiters)
+            self._cached = wanted, made
             return made

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from faithtui.agreement.sampling.draw import Design, SampleKind, Stratum
 from faithtui.agreement.sampling.stopping import KAPPA_TARGET, effective_size, half_width
 from faithtui.domain.text.sanitizing import visible_line
-from faithtui.engine.review.sample_queues import QueueEnd, QueueProgress
+from faithtui.engine.review.sample_queues import QueueOutcome, QueueProgress
 from faithtui.store.samples.sample_records import SampleRow, StratumRow
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
 
 KINDS = {
     SampleKind.SAMPLE: "sample",
@@ -24,13 +24,13 @@ DESIGNS = {
 }
 _SHARES = (0.5, 0.8, 0.9)
 """Shares whose interval is foreseen."""
-_TELLING = frozenset({"verdict", "disagreement", "flip"})
+_STRATA_TELLING_JUDGE = frozenset({"verdict", "disagreement", "flip"})
 """What strata are made of that tells the judge's word."""
 _MOST_STRATA = 60
 """Strata that are listed; more are counted."""
 
 
-def minutes(seconds: float | None) -> str:
+def format_minutes(seconds: float | None) -> str:
     """Write a span as people plan it: `1 min`, `15 min`, `2 h 5 min`."""
     if seconds is None:
         return fmt.NONE
@@ -48,13 +48,13 @@ def queue_status(progress: QueueProgress) -> str:
     mode = "blind " if row.blind else ""
     parts = [f"{mode}{KINDS[row.kind]} {row.answered}/{row.size}"]
     if row.pace_s is not None:
-        parts.append(pace(row.pace_s))
-        if row.left:
-            parts.append(f"ETA {minutes(row.eta_s)}")
-    if row.later:
-        parts.append(f"{row.later} put off")
+        parts.append(format_pace(row.pace_s))
+        if row.remaining:
+            parts.append(f"ETA {format_minutes(row.eta_s)}")
+    if row.skipped:
+        parts.append(f"{row.skipped} put off")
     if progress.needed is not None:
-        parts.append(needed(progress))
+        parts.append(describe_labels_needed(progress))
     return " · ".join(parts)
 
 
@@ -64,48 +64,50 @@ WHY_QUEUES = (
 )
 
 
-def needed(progress: QueueProgress) -> str:
+def describe_labels_needed(progress: QueueProgress) -> str:
     """Say how many labels are still to come."""
     # Before there are labels to tell kappa from, the plan is that of a share.
     target = f"{'a share' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
     if not progress.needed:
         return f"enough for {target}"
     planned = " by plan" if progress.planned else ""
-    return f"{fmt.thousands(progress.needed)} more for {target}{planned}"
+    return f"{fmt.format_count(progress.needed)} more for {target}{planned}"
 
 
 def queue_head(width: int) -> Line:
     """Name the columns of the list of queues."""
-    return line(
-        Piece(_columns(width, "", "queue", "design", "judge", "done", "later", "ETA"), "quiet")
+    return make_line(
+        Piece(_join_columns(width, "", "queue", "design", "judge", "done", "later", "ETA"), "quiet")
     )
 
 
 def queue_line(row: SampleRow, width: int, here: bool) -> Line:
     """Draw a queue in the list."""
     mode = "blind" if row.blind else "shown"
-    text = _columns(
+    text = _join_columns(
         width,
         ">" if here else " ",
-        shown_line(row.name, limit=200).text,
+        escape_line(row.name, limit=200).text,
         KINDS[row.kind] if row.kind is not SampleKind.SAMPLE else DESIGNS[row.design],
         mode,
-        f"{fmt.thousands(row.answered)}/{fmt.thousands(row.size)}",
-        str(row.later or ""),
-        "done" if not row.left else minutes(row.eta_s),
+        f"{fmt.format_count(row.answered)}/{fmt.format_count(row.size)}",
+        str(row.skipped or ""),
+        "done" if not row.remaining else format_minutes(row.eta_s),
     )
-    return line(Piece(text))
+    return make_line(Piece(text))
 
 
-def _columns(
+def _join_columns(
     width: int, mark: str, name: str, design: str, judge: str, done: str, later: str, eta: str
 ) -> str:
     fixed = 1 + 1 + 6 + 1 + 13 + 6 + 1 + 10 + 1
     room = max(8, width - fixed)
     kind = 20 if room >= 44 else 0
     return (
-        f"{fit(mark, 1)}{fit(name, room - kind)}{fit(' ' + design, kind)} {fit(judge, 6)}"
-        f"{fit(done, 13, right=True)}{fit(later, 6, right=True)} {fit(eta, 10, right=True)} "
+        f"{fit_text(mark, 1)}{fit_text(name, room - kind)}{fit_text(' ' + design, kind)} "
+        f"{fit_text(judge, 6)}"
+        f"{fit_text(done, 13, right=True)}{fit_text(later, 6, right=True)} "
+        f"{fit_text(eta, 10, right=True)} "
     )
 
 
@@ -117,7 +119,7 @@ def no_queues(width: int, run: bool, keys: KeyNames) -> list[Line]:
             "Nothing is drawn from this run yet. {queues.draw} draws a random sample, "
             "{queues.spot-check} takes a spot-check of 20 claims, about five minutes."
         )
-    return wrap(keys.pieces(words, "quiet"), width - 1, first=[Piece(" ")])
+    return wrap(keys.make_pieces(words, "quiet"), width - 1, first=[Piece(" ")])
 
 
 def queue_details(
@@ -135,30 +137,34 @@ def queue_details(
     lines = [BLANK, *_bar(row, width)]
     told: list[tuple[str, Piece]] = []
     if row.pace_s is not None:
-        told.append(("pace", Piece(f"{pace(row.pace_s)} · ETA {minutes(row.eta_s)}")))
-    if row.later:
-        told.append(("later", Piece(f"{row.later} put off; they come again at the end")))
+        told.append(("pace", Piece(f"{format_pace(row.pace_s)} · ETA {format_minutes(row.eta_s)}")))
+    if row.skipped:
+        told.append(("later", Piece(f"{row.skipped} put off; they come again at the end")))
     if progress is not None and progress.needed is not None:
-        told.append(("to go", Piece(needed(progress))))
+        told.append(("to go", Piece(describe_labels_needed(progress))))
     if row.decision is not None:
-        told.append(("decided", shown_line(row.decision, "strong", limit=60)))
-    lines += _facts(told, width)
+        told.append(("decided", escape_line(row.decision, "strong", limit=60)))
+    lines += _fact_lines(told, width)
     if row.kind is SampleKind.SAMPLE and strata:
         # Where few claims are left, how far each stratum is would tell which of them comes next.
-        hidden = row.blind and row.left > 0 and not _TELLING.isdisjoint(row.stratified_by)
+        hidden = (
+            row.blind
+            and row.remaining > 0
+            and not _STRATA_TELLING_JUDGE.isdisjoint(row.stratified_by)
+        )
         lines += [BLANK, *_strata_lines(strata, width, hidden=hidden)]
     drawn = [
-        ("name", shown_line(row.name, limit=200)),
+        ("name", escape_line(row.name, limit=200)),
         ("kind", Piece(KINDS[row.kind])),
-        ("design", Piece(f"{_design(row)}, seed {row.seed}")),
-        ("judge", Piece(_mode(row))),
-        ("drawn", Piece(_size(row))),
-        ("by", shown_line(f"{row.reviewer}, {fmt.day(row.created_at)}", limit=120)),
+        ("design", Piece(f"{_describe_design(row)}, seed {row.seed}")),
+        ("judge", Piece(_describe_blindness(row))),
+        ("drawn", Piece(_describe_size(row))),
+        ("by", escape_line(f"{row.reviewer}, {fmt.format_datetime(row.created_at)}", limit=120)),
     ]
-    return [*lines, BLANK, *_facts(drawn, width)]
+    return [*lines, BLANK, *_fact_lines(drawn, width)]
 
 
-def _facts(facts: Sequence[tuple[str, Piece]], width: int) -> list[Line]:
+def _fact_lines(facts: Sequence[tuple[str, Piece]], width: int) -> list[Line]:
     return [
         each
         for name, value in facts
@@ -166,24 +172,24 @@ def _facts(facts: Sequence[tuple[str, Piece]], width: int) -> list[Line]:
     ]
 
 
-def pace(seconds: float) -> str:
+def format_pace(seconds: float) -> str:
     """Say how long a claim takes: `11 s a claim`."""
     return f"{seconds:.0f} s a claim" if seconds >= 0.5 else "under 1 s a claim"
 
 
 def _bar(row: SampleRow, width: int) -> list[Line]:
-    counts = f" {fmt.thousands(row.answered)}/{fmt.thousands(row.size)}"
-    bar = fmt.bar(row.answered, row.size, max(4, min(40, width - 11 - len(counts))))
-    return [line(Piece(" done    ", "quiet"), Piece(bar, "human"), Piece(counts))]
+    counts = f" {fmt.format_count(row.answered)}/{fmt.format_count(row.size)}"
+    bar = fmt.draw_bar(row.answered, row.size, max(4, min(40, width - 11 - len(counts))))
+    return [make_line(Piece(" done    ", "quiet"), Piece(bar, "human"), Piece(counts))]
 
 
-def _design(row: SampleRow) -> str:
+def _describe_design(row: SampleRow) -> str:
     if row.design is not Design.STRATIFIED:
         return DESIGNS[row.design]
     return f"stratified by {', '.join(visible_line(each, 40) for each in row.stratified_by)}"
 
 
-def _mode(row: SampleRow) -> str:
+def _describe_blindness(row: SampleRow) -> str:
     if not row.blind:
         return "shown from the beginning: agreement may be too high"
     if row.shown_share:
@@ -191,13 +197,14 @@ def _mode(row: SampleRow) -> str:
     return "hidden until answered"
 
 
-def _size(row: SampleRow) -> str:
-    drawn = f"{fmt.plural(row.size, 'claim')} of {fmt.thousands(row.frame)}"
+def _describe_size(row: SampleRow) -> str:
+    drawn = f"{fmt.count_in_words(row.size, 'claim')} of {fmt.format_count(row.frame)}"
     if row.design is not Design.CONVERSATIONS:
         return drawn
     whole = row.strata[0]
     return (
-        f"{fmt.thousands(whole.drawn)} of {fmt.plural(whole.population, 'conversation')}, {drawn}"
+        f"{fmt.format_count(whole.drawn)} of "
+        f"{fmt.count_in_words(whole.population, 'conversation')}, {drawn}"
     )
 
 
@@ -211,26 +218,26 @@ def _strata_lines(strata: Sequence[StratumRow], width: int, *, hidden: bool) -> 
     """
     room = max(8, width - 42)
     head = _stratum_columns(room, "stratum", "have", "drawn", "labelled", "weight now → end")
-    lines = [line(Piece(head, "quiet"))]
+    lines = [make_line(Piece(head, "quiet"))]
     for each in strata[:_MOST_STRATA]:
-        now = fmt.HIDDEN_CELL if hidden else _weight(each.weight_now)
-        end = _weight(each.weight_after)
+        now = fmt.HIDDEN_CELL if hidden else _format_weight(each.weight_now)
+        end = _format_weight(each.weight_after)
         lines.append(
-            line(
+            make_line(
                 Piece(
                     _stratum_columns(
                         room,
                         _stratum_name(each.stratum),
-                        fmt.thousands(each.stratum.population),
-                        fmt.thousands(each.stratum.drawn),
-                        fmt.HIDDEN_CELL if hidden else fmt.thousands(each.labelled),
+                        fmt.format_count(each.stratum.population),
+                        fmt.format_count(each.stratum.drawn),
+                        fmt.HIDDEN_CELL if hidden else fmt.format_count(each.labelled),
                         f"{now} → {end}",
                     )
                 )
             )
         )
     if len(strata) > _MOST_STRATA:
-        lines.append(line(Piece(f" and {len(strata) - _MOST_STRATA} more strata", "quiet")))
+        lines.append(make_line(Piece(f" and {len(strata) - _MOST_STRATA} more strata", "quiet")))
     words = "The weight says how many claims one label stands for. It is stored with each label."
     if hidden:
         words += " What is labelled of each is hidden until all is: it would tell the judge's word."
@@ -241,8 +248,8 @@ def _stratum_columns(
     room: int, name: str, have: str, drawn: str, labelled: str, weight: str
 ) -> str:
     return (
-        f" {fit(name, room)}{fit(have, 7, right=True)}{fit(drawn, 7, right=True)}"
-        f"{fit(labelled, 9, right=True)}{fit(weight, 17, right=True)} "
+        f" {fit_text(name, room)}{fit_text(have, 7, right=True)}{fit_text(drawn, 7, right=True)}"
+        f"{fit_text(labelled, 9, right=True)}{fit_text(weight, 17, right=True)} "
     )
 
 
@@ -250,11 +257,11 @@ def _stratum_name(stratum: Stratum) -> str:
     return visible_line(stratum.name, 200) or "all claims"
 
 
-def _weight(value: float | None) -> str:
+def _format_weight(value: float | None) -> str:
     return fmt.NONE if value is None else f"{value:.2f}"
 
 
-def preview(
+def sample_preview_lines(
     strata: Sequence[Stratum],
     design: Design,
     frame: int,
@@ -277,11 +284,13 @@ def preview(
     by_conversation = design is Design.CONVERSATIONS
     claims = round(frame * drawn / whole) if by_conversation and whole else drawn
     unit = "conversation" if by_conversation else "claim"
-    about = f", about {fmt.plural(claims, 'claim')}" if by_conversation else ""
+    about = f", about {fmt.count_in_words(claims, 'claim')}" if by_conversation else ""
     lines = wrap(
         [
-            Piece(f"{fmt.thousands(drawn)} of {fmt.plural(whole, unit)}{about}", "strong"),
-            Piece(f" · about {minutes(claims * pace_s)} at {pace(pace_s)}"),
+            Piece(
+                f"{fmt.format_count(drawn)} of {fmt.count_in_words(whole, unit)}{about}", "strong"
+            ),
+            Piece(f" · about {format_minutes(claims * pace_s)} at {format_pace(pace_s)}"),
         ],
         width,
     )
@@ -291,18 +300,25 @@ def preview(
         room = max(8, width - 37)
         for number, each in enumerate(strata[:_MOST_STRATA], 1):
             name = f"{number} {_stratum_name(each)}" if numbered else _stratum_name(each)
-            counts = f"{fmt.thousands(each.drawn)} of {fmt.thousands(each.population)}"
+            counts = f"{fmt.format_count(each.drawn)} of {fmt.format_count(each.population)}"
             chance = f"probability {each.probability:.3f}"
-            lines.append(line(Piece(f"{fit(name, room)}{fit(counts, 17, right=True)}  {chance}")))
+            lines.append(
+                make_line(
+                    Piece(f"{fit_text(name, room)}{fit_text(counts, 17, right=True)}  {chance}")
+                )
+            )
         if len(strata) > _MOST_STRATA:
-            lines.append(line(Piece(f"and {len(strata) - _MOST_STRATA} more strata", "quiet")))
+            lines.append(make_line(Piece(f"and {len(strata) - _MOST_STRATA} more strata", "quiet")))
     else:
         words = f"each {unit} has probability {strata[0].probability:.3f}"
         lines += wrap([Piece(words)], width)
-    return [*lines, *wrap([Piece(_foreseen(strata, by_conversation, claims), "quiet")], width)]
+    return [
+        *lines,
+        *wrap([Piece(_describe_interval_widths(strata, by_conversation, claims), "quiet")], width),
+    ]
 
 
-def _foreseen(strata: Sequence[Stratum], by_conversation: bool, claims: int) -> str:
+def _describe_interval_widths(strata: Sequence[Stratum], by_conversation: bool, claims: int) -> str:
     """Say how wide intervals of shares will be."""
     size = float(claims) if by_conversation else effective_size(strata)
     if not size:
@@ -313,24 +329,27 @@ def _foreseen(strata: Sequence[Stratum], by_conversation: bool, claims: int) -> 
     )
 
 
-def end_lines(end: QueueEnd, width: int) -> list[Line]:
+def end_lines(end: QueueOutcome, width: int) -> list[Line]:
     """Say what came of a queue, and what can be done next."""
     progress, row = end.progress, end.progress.row
     told: list[list[Piece]] = [
         [
             Piece(f"{KINDS[row.kind]} ", "quiet"),
-            shown_line(row.name, "strong", limit=200),
+            escape_line(row.name, "strong", limit=200),
         ],
         [
-            Piece(f"{fmt.thousands(row.answered)} of {fmt.plural(row.size, 'claim')} answered"),
+            Piece(
+                f"{fmt.format_count(row.answered)} of "
+                f"{fmt.count_in_words(row.size, 'claim')} answered"
+            ),
             Piece(
                 f" · {end.actions['blind']} blind, {end.actions['shown']} with the judge known",
                 "quiet",
             ),
         ],
     ]
-    if row.later:
-        told.append([Piece(f"{fmt.plural(row.later, 'claim')} put off are left", "warn")])
+    if row.skipped:
+        told.append([Piece(f"{fmt.count_in_words(row.skipped, 'claim')} put off are left", "warn")])
     if end.check is not None:
         told.append([Piece(end.check.decision.value, "strong"), Piece(f": {end.check.words}")])
     elif row.kind is SampleKind.REPEAT:
@@ -338,7 +357,7 @@ def end_lines(end: QueueEnd, width: int) -> list[Line]:
     else:
         agreed = progress.compared - progress.differ
         words = f"{agreed} of {progress.compared} comparable ones are as the judge said"
-        told += [[Piece(words)], [Piece(needed(progress))]]
+        told += [[Piece(words)], [Piece(describe_labels_needed(progress))]]
     lines = [BLANK]
     for pieces in told:
         lines += [*wrap(pieces, width - 1, first=[Piece(" ")]), BLANK]

@@ -29,7 +29,7 @@ class ClaimQueue:
     given here are a convenience sample."""
     shown: frozenset[ClaimId] = frozenset()
     """Claims of a blind queue that are served with the judge in view."""
-    tells: bool = False
+    reveals_judge: bool = False
     """They were chosen by what the judge said, so that nobody is blind to it here."""
     repeats: bool = False
     """One's own labelled claims once more: what is said is compared, and changes nothing."""
@@ -41,80 +41,85 @@ class ClaimQueue:
         self.place.update({claim: at for at, (_, claim) in enumerate(self.entries)})
 
     @property
-    def convenience(self) -> bool:
+    def is_convenience(self) -> bool:
         """Whether the order says nothing about the rest of the run."""
         return self.sample is None
 
 
-class Walk:
+class QueueCursor:
     """A queue, and how far somebody is in it."""
 
     def __init__(
         self, queue: ClaimQueue, done: Iterable[ClaimId] = (), later: Iterable[ClaimId] = ()
     ) -> None:
         self.queue = queue
-        self.done = set(done)
+        self.answered_claims = set(done)
         """Claims that have been answered."""
-        self.later = set(later)
+        self.skipped_claims = set(later)
         """Claims that were put off; they come again at the end."""
-        self.here = -1
+        self.current_place = -1
         """Place of the claim that is looked at, or was last."""
-        self.outdated = False
+        self.is_outdated = False
         """The store knows better by now what is answered."""
 
-    def follow(self, claim: ClaimId | None) -> None:
+    def move_to(self, claim: ClaimId | None) -> None:
         """Note which claim is looked at; one outside the queue changes nothing."""
         if claim is not None:
-            self.here = self.queue.place.get(claim, self.here)
+            self.current_place = self.queue.place.get(claim, self.current_place)
 
-    def answered(self, claim: ClaimId) -> None:
+    def mark_answered(self, claim: ClaimId) -> None:
         """Note that a claim has its verdict."""
         if claim in self.queue.place:
-            self.done.add(claim)
-            self.later.discard(claim)
+            self.answered_claims.add(claim)
+            self.skipped_claims.discard(claim)
 
-    def reopened(self, claim: ClaimId) -> None:
+    def mark_open(self, claim: ClaimId) -> None:
         """Note that a claim has no answer after all: it was taken back, or could not be saved."""
-        self.done.discard(claim)
-        self.later.discard(claim)
+        self.answered_claims.discard(claim)
+        self.skipped_claims.discard(claim)
 
     @property
     def is_over(self) -> bool:
         """Whether every claim is answered or put off."""
-        return all(claim in self.done or claim in self.later for _, claim in self.queue.entries)
+        return all(
+            claim in self.answered_claims or claim in self.skipped_claims
+            for _, claim in self.queue.entries
+        )
 
-    def put_off(self, claim: ClaimId) -> None:
+    def mark_skipped(self, claim: ClaimId) -> None:
         """Note that a claim was put off."""
         if claim in self.queue.place:
-            self.later.add(claim)
+            self.skipped_claims.add(claim)
 
-    def ahead(self, count: int) -> tuple[tuple[ItemId, ClaimId], ...]:
+    def list_next(self, count: int) -> tuple[tuple[ItemId, ClaimId], ...]:
         """List what comes next, at most so many: open ones onwards, those before, those put off."""
         entries = self.queue.entries
-        turn = (*entries[self.here + 1 :], *entries[: self.here + 1])
-        current = entries[self.here][1] if 0 <= self.here < len(entries) else None
-        waiting = [each for each in turn if each[1] not in self.done and each[1] != current]
-        fresh = (each for each in waiting if each[1] not in self.later)
-        again = (each for each in waiting if each[1] in self.later)
+        turn = (*entries[self.current_place + 1 :], *entries[: self.current_place + 1])
+        current = entries[self.current_place][1] if 0 <= self.current_place < len(entries) else None
+        waiting = [
+            each for each in turn if each[1] not in self.answered_claims and each[1] != current
+        ]
+        fresh = (each for each in waiting if each[1] not in self.skipped_claims)
+        again = (each for each in waiting if each[1] in self.skipped_claims)
         return tuple(islice(chain(fresh, again), count))
 
-    def before(self) -> tuple[ItemId, ClaimId] | None:
+    def find_previous(self) -> tuple[ItemId, ClaimId] | None:
         """Find the nearest open claim before this one; None when there is none."""
-        for entry in reversed(self.queue.entries[: max(0, self.here)]):
-            if entry[1] not in self.done:
+        for entry in reversed(self.queue.entries[: max(0, self.current_place)]):
+            if entry[1] not in self.answered_claims:
                 return entry
         return None
 
 
-def begun(store: "Store", queue: ClaimQueue, reviewer: str) -> Walk:
+def load_queue_cursor(store: "Store", queue: ClaimQueue, reviewer: str) -> QueueCursor:
     """Take up a queue where a person left it."""
     if queue.sample is None:
-        return Walk(queue)
+        return QueueCursor(queue)
     entries = store.samples.entries(queue.sample, reviewer)
-    return Walk(
+    return QueueCursor(
         queue,
         (each.claim for each in entries if each.answered),
-        (each.claim for each in entries if each.later),
+        (each.claim for each in entries if each.skipped),
     )
 
 
@@ -135,7 +140,7 @@ def sample_queue(store: "Store", sample: SampleId, reviewer: str) -> ClaimQueue:
     )
 
 
-def open_item(
+def find_open_item(
     store: "Store", queue: Sequence[ItemId], after: ItemId | None, direction: int
 ) -> ItemId | None:
     """Find the nearest conversation that has a claim without a verdict.

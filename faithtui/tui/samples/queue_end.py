@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.engine.review.sample_queues import QueueEnd
+from faithtui.engine.review.sample_queues import QueueOutcome
 from faithtui.tui import screen_catalog
 from faithtui.tui.samples.drawing import end_lines
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.dialogs import Dialog
-from faithtui.tui.theme.lines import BLANK, Line, Piece, shown_line, wrap
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 
 
 class QueueEndDialog(Dialog):
@@ -57,8 +57,8 @@ class QueueEndDialog(Dialog):
         ),
     ]
 
-    def __init__(self, queue: ClaimQueue, end: QueueEnd | None) -> None:
-        super().__init__("This queue is through", lambda width: _lines(queue, end, width))
+    def __init__(self, queue: ClaimQueue, end: QueueOutcome | None) -> None:
+        super().__init__("This queue is through", lambda width: _end_lines(queue, end, width))
 
     def action_choose(self, name: str) -> None:
         """Answer with a screen."""
@@ -71,9 +71,9 @@ class QueueEndDialog(Dialog):
         return True
 
 
-def _lines(queue: ClaimQueue, end: QueueEnd | None, width: int) -> Sequence[Line]:
+def _end_lines(queue: ClaimQueue, end: QueueOutcome | None, width: int) -> Sequence[Line]:
     if end is not None:
         return end_lines(end, width)
     words = "nothing more is open in it. It is a convenience order: what was labelled is no sample."
-    pieces = [shown_line(queue.title, "strong", limit=200), Piece(f": {words}")]
+    pieces = [escape_line(queue.title, "strong", limit=200), Piece(f": {words}")]
     return [BLANK, *wrap(pieces, width - 1, first=[Piece(" ")]), BLANK]

@@ -16,32 +16,32 @@ from faithtui.engine.review.sample_queues import (
     QueueProgress,
     SampleRequest,
     draw_sample,
+    estimate_pace,
     next_seed,
-    pace_of,
-    progress_of,
+    read_queue_progress,
     repeat_request,
     spot_check_request,
 )
 from faithtui.store.records import RunRow
 from faithtui.store.samples.sample_records import SampleRow, StratumRow
-from faithtui.tui.messages import Go
+from faithtui.tui.messages import ShowScreen
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.runs.drawing import run_crumbs
 from faithtui.tui.samples.drawing import (
-    minutes,
+    format_minutes,
     no_queues,
     queue_details,
     queue_head,
     queue_line,
     queue_status,
 )
-from faithtui.tui.samples.queue import begun, sample_queue
-from faithtui.tui.samples.sample_form import DrawScreen, ExtendScreen
+from faithtui.tui.samples.queue import load_queue_cursor, sample_queue
+from faithtui.tui.samples.sample_form import DrawSampleScreen, ExtendSampleScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import Line, Piece, shown_line
+from faithtui.tui.theme.lines import Line, Piece, escape_line
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import VirtualList
@@ -126,24 +126,24 @@ class QueuesScreen(FaithScreen):
                 title="Queues",
                 draw=queue_line,
                 head=queue_head,
-                empty=self.empty,
-                moved=self.follow,
+                empty=self.draw_empty_list,
+                moved=self.follow_cursor,
             ),
             Pane(id="detail", title="Queue"),
-            planner=layouts.queues,
+            planner=layouts.plan_queues,
         )
 
     def on_mount(self) -> None:
         """Begin in the list."""
         self.rows: tuple[SampleRow, ...] = ()
-        self.wanted: SampleId | None = None
+        self.sample_to_select: SampleId | None = None
         """The queue to choose once it is read: the one just drawn."""
-        self.described: QueuesScreen.Described | None = None
+        self.description: QueuesScreen.Described | None = None
         self.queues.focus()
         super().on_mount()
 
     @property
-    def chosen(self) -> SampleRow | None:
+    def selection(self) -> SampleRow | None:
         """The queue under the cursor."""
         return self.rows[min(self.queues.cursor, len(self.rows) - 1)] if self.rows else None
 
@@ -167,31 +167,31 @@ class QueuesScreen(FaithScreen):
             rows = await self.read(store.samples.rows, self.session.reviewer, run)
         self.post_message(self.Loaded(row, rows))
 
-    def empty(self, width: int) -> list[Line]:
+    def draw_empty_list(self, width: int) -> list[Line]:
         """Say what to do while there is no queue."""
         return no_queues(width, self.session.run is not None, self.keys)
 
     @on(Loaded)
     def show_rows(self, event: Loaded) -> None:
         """Draw the queues, with the cursor on the same one."""
-        before = self.chosen.id if self.chosen is not None else None
-        wanted, self.wanted = self.wanted or before, None
+        before = self.selection.id if self.selection is not None else None
+        wanted, self.sample_to_select = self.sample_to_select or before, None
         self.rows = event.rows
         at = next((i for i, row in enumerate(event.rows) if row.id == wanted), 0)
         self.queues.show(SampleRows(event.rows), at, title=f"Queues {len(event.rows)}")
         none = [Piece("  no run yet", "quiet")]
-        self.entitle(none if event.run is None else run_crumbs(event.run))
+        self.set_title(none if event.run is None else run_crumbs(event.run))
         self.show_details()
         self.refresh_bindings()
 
-    def follow(self) -> None:
+    def follow_cursor(self) -> None:
         """Show the chosen queue."""
         self.show_details()
         self.refresh_bindings()
 
     def show_details(self) -> None:
         """Draw what is known of the chosen queue, and read what is not."""
-        row, known = self.chosen, self.described
+        row, known = self.selection, self.description
         strata: tuple[StratumRow, ...] = ()
         progress: QueueProgress | None = None
         if row is not None and known is not None and known.sample == row.id:
@@ -201,25 +201,25 @@ class QueuesScreen(FaithScreen):
             lambda width: queue_details(row, strata, progress, width), title=title
         )
         if row is None:
-            self.say()
+            self.show_message()
         elif progress is None or progress.row != row:
-            self.describe(row.id)
+            self.read_description(row.id)
         else:
-            self.say(Piece(queue_status(progress), "quiet"))
+            self.show_message(Piece(queue_status(progress), "quiet"))
 
     @work(exclusive=True, group="described", exit_on_error=False)
-    async def describe(self, sample: SampleId) -> None:
+    async def read_description(self, sample: SampleId) -> None:
         """Read how far the chosen queue is."""
         store, reviewer = self.session.store, self.session.reviewer
         strata = await self.read(store.samples.strata, sample, reviewer)
-        progress = await self.read(progress_of, store, sample, reviewer)
+        progress = await self.read(read_queue_progress, store, sample, reviewer)
         self.post_message(self.Described(sample, strata, progress))
 
     @on(Described)
     def take_description(self, event: Described) -> None:
         """Draw what was read of the chosen queue."""
-        self.described = event
-        if self.chosen is None or self.chosen.id != event.sample:
+        self.description = event
+        if self.selection is None or self.selection.id != event.sample:
             return
         self.rows = tuple(
             event.progress.row if row.id == event.sample else row for row in self.rows
@@ -230,10 +230,10 @@ class QueuesScreen(FaithScreen):
     # Working
 
     @on(VirtualList.Chosen)
-    def open(self) -> None:
+    def open_selection(self) -> None:
         """Work through the chosen queue."""
-        if self.chosen is not None:
-            self.work_through(self.chosen.id)
+        if self.selection is not None:
+            self.work_through(self.selection.id)
 
     @holds_keys(can_give_up=True)
     @work(exclusive=True, group="open", exit_on_error=False)
@@ -241,10 +241,10 @@ class QueuesScreen(FaithScreen):
         """Go to the first claim of a queue without a verdict."""
         store, reviewer = self.session.store, self.session.reviewer
         queue = await self.read(sample_queue, store, sample, reviewer)
-        walk = await self.read(begun, store, queue, reviewer)
-        following = walk.ahead(1)
+        walk = await self.read(load_queue_cursor, store, queue, reviewer)
+        following = walk.list_next(1)
         self.session.take_queue(queue, following[0][1] if following else None)
-        self.post_message(Go("review"))
+        self.post_message(ShowScreen("review"))
 
     # Drawing
 
@@ -254,104 +254,105 @@ class QueuesScreen(FaithScreen):
         if run is None:
             return
 
-        def drawn(sample: SampleId | None) -> None:
+        def select_sample(sample: SampleId | None) -> None:
             if sample is not None:
-                self.wanted = sample
+                self.sample_to_select = sample
                 self.reload()
 
         self.navigation.open_window(
-            DrawScreen(
+            DrawSampleScreen(
                 self.session,
                 run,
                 seed=next_seed(self.rows),
-                pace_s=pace_of(self.rows),
+                pace_s=estimate_pace(self.rows),
             ),
-            drawn,
+            select_sample,
         )
 
     def action_extend(self) -> None:
         """Ask how many more to draw."""
-        row = self.chosen
+        row = self.selection
         if row is None:
             return
 
-        def given(more: int | None) -> None:
+        def extend_by(more: int | None) -> None:
             if more is not None:
-                self.extend(row.id, more)
+                self.extend_sample(row.id, more)
 
-        self.navigation.open_window(ExtendScreen(row), given)
+        self.navigation.open_window(ExtendSampleScreen(row), extend_by)
 
     @work(exclusive=True, group="draw", exit_on_error=False)
-    async def extend(self, sample: SampleId, more: int) -> None:
+    async def extend_sample(self, sample: SampleId, more: int) -> None:
         """Draw more of a sample."""
         store, reviewer = self.session.store, self.session.reviewer
-        self.say(Piece("drawing …", "quiet"))
+        self.show_message(Piece("drawing …", "quiet"))
         row = await self.read(store.samples.extend, sample, reviewer, more)
-        self.app.notify(f"{fmt.plural(row.size, 'claim')} now", title="Drawn", markup=False)
+        self.app.notify(f"{fmt.count_in_words(row.size, 'claim')} now", title="Drawn", markup=False)
         self.reload()
 
     def action_spot_check(self) -> None:
         """Ask before a spot-check begins, or go on with one."""
-        self._offer(
+        self._resume_or_offer_queue(
             SampleKind.SPOT_CHECK,
             "Spot-check?",
             f"{SPOT_CHECK_SIZE} claims drawn at random from the whole run, the judge hidden until "
-            f"you answer. About {minutes(SPOT_CHECK_SIZE * pace_of(self.rows))}. At the end: calm, "
+            "you answer. About "
+            f"{format_minutes(SPOT_CHECK_SIZE * estimate_pace(self.rows))}. At the end: calm, "
             "unclear or alarmed, with exact limits. It does not replace a sample.",
             spot_check_request,
         )
 
     def action_repeats(self) -> None:
         """Ask before own claims are asked again, or go on with that."""
-        self._offer(
+        self._resume_or_offer_queue(
             SampleKind.REPEAT,
             "Label your own claims once more?",
             f"Up to {REPEATS} claims that you labelled in this run, drawn at random, judge and "
             "your first verdict hidden. What you say changes no verdict; it shows how steady you "
-            f"are. About {minutes(REPEATS * pace_of(self.rows))}.",
+            f"are. About {format_minutes(REPEATS * estimate_pace(self.rows))}.",
             repeat_request,
         )
 
-    def _offer(
+    def _resume_or_offer_queue(
         self, kind: SampleKind, title: str, words: str, request: Callable[[int], SampleRequest]
     ) -> None:
         """Take up the newest queue of a kind that is not through, or ask for a new one."""
         mine = self.session.reviewer
-        waiting = (r for r in self.rows if r.kind is kind and r.left and r.reviewer == mine)
+        waiting = (r for r in self.rows if r.kind is kind and r.remaining and r.reviewer == mine)
         row = next(waiting, None)
         if row is not None:
             self.work_through(row.id)
             return
         seed = next_seed(self.rows)
 
-        def answered(answer: str | None) -> None:
+        def begin_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
-                self.begin(request(seed))
+                self.begin_queue(request(seed))
 
-        self.navigation.open_window(ConfirmDialog(title, words), answered)
+        self.navigation.open_window(ConfirmDialog(title, words), begin_if_confirmed)
 
     @holds_keys(can_give_up=False)
     @work(exclusive=True, group="draw", exit_on_error=False)
-    async def begin(self, request: SampleRequest) -> None:
+    async def begin_queue(self, request: SampleRequest) -> None:
         """Draw a queue and begin with it."""
         run = self.session.run
         if run is None:
             return
-        self.say(Piece("drawing …", "quiet"))
+        self.show_message(Piece("drawing …", "quiet"))
         row = await self.read(draw_sample, self.session.store, run, self.session.reviewer, request)
-        self.wanted = row.id
+        self.sample_to_select = row.id
         self.work_through(row.id)
 
-    def resting(self) -> tuple[Piece, ...]:
+    def make_idle_status(self) -> tuple[Piece, ...]:
         """Say who reviews: progress is that person's."""
-        return (Piece("progress of ", "quiet"), shown_line(self.session.reviewer, limit=40))
+        return (Piece("progress of ", "quiet"), escape_line(self.session.reviewer, limit=40))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run or a queue."""
         if action in ("draw", "spot_check", "repeats"):
             return self.session.is_open and self.session.run is not None
         if action == "extend":
-            row = self.chosen if self.is_mounted else None
+            row = self.selection if self.is_mounted else None
             return row is not None and can_extend(row)
         return super().check_action(action, parameters)
 

@@ -21,17 +21,17 @@ from faithtui.engine.review.sample_queues import (
     USUAL_SIZE,
     SampleRequest,
     draw_sample,
-    name_of,
+    name_sample,
 )
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.samples.sampling_frames import STRATA
-from faithtui.tui.messages import Failed
-from faithtui.tui.navigation import Window, holds_keys
+from faithtui.tui.messages import WorkerFailed
+from faithtui.tui.navigation import ModalWindow, holds_keys
 from faithtui.tui.runs.new_run import ChoicePane
-from faithtui.tui.samples.drawing import preview
+from faithtui.tui.samples.drawing import sample_preview_lines
 from faithtui.tui.session import Session
-from faithtui.tui.theme.lines import Piece, shown, wrap
+from faithtui.tui.theme.lines import Piece, escape_text, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.plain_input import PlainInput
@@ -102,7 +102,7 @@ def read_sizes(text: str, populations: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-class DrawScreen(Window[SampleId | None]):
+class DrawSampleScreen(ModalWindow[SampleId | None]):
     """What to draw from a run; answers with the sample.
 
     Args:
@@ -163,7 +163,7 @@ class DrawScreen(Window[SampleId | None]):
         self._pace_s = pace_s
         self._frames: dict[tuple[str, ...], Frame] = {}
         """What was read, by what strata are made of; the last one only."""
-        self._drawing = False
+        self._is_drawing = False
 
     def compose(self) -> ComposeResult:
         """Stack the fields."""
@@ -194,7 +194,7 @@ class DrawScreen(Window[SampleId | None]):
                     ["verdict"],
                     id="strata",
                     title="Strata",
-                    hint=self._session.keys.fill("{new-run.choose} chooses"),
+                    hint=self._session.keys.fill_in_keys("{new-run.choose} chooses"),
                 )
                 with Grid(id="more"):
                     yield Label(Content("numbers"), id="sizes-label")
@@ -227,7 +227,7 @@ class DrawScreen(Window[SampleId | None]):
         """Begin with the design."""
         self._show_fields()
         self.query_one("#design").focus()
-        self.look_ahead()
+        self.update_preview()
 
     @on(events.DescendantFocus)
     def follow_focus(self, event: events.DescendantFocus) -> None:
@@ -238,7 +238,7 @@ class DrawScreen(Window[SampleId | None]):
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Let the app say what failed."""
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self.app.post_message(Failed(event.worker.error))
+            self.app.post_message(WorkerFailed(event.worker.error))
 
     # Looking ahead
 
@@ -248,45 +248,47 @@ class DrawScreen(Window[SampleId | None]):
         size = self.query_one("#size", Input)
         usual = {str(USUAL_SIZE), str(USUAL_CONVERSATIONS)}
         if size.value in usual:
-            whole = self._design is Design.CONVERSATIONS
+            whole = self._chosen_design is Design.CONVERSATIONS
             size.value = str(USUAL_CONVERSATIONS if whole else USUAL_SIZE)
         self._show_fields()
-        self.look_ahead()
+        self.update_preview()
 
     @on(Select.Changed, "#blind")
     @on(Input.Changed)
     @on(ChoicePane.Changed)
-    def look_ahead(self) -> None:
+    def update_preview(self) -> None:
         """Say what would be drawn, reading what can be drawn where that is not known yet."""
-        wanted = self._stratified_by
+        wanted = self._chosen_strata
         frame = self._frames.get(wanted)
         if frame is None:
-            self._tell(Piece("counting what can be drawn …", "quiet"))
+            self._show_in_preview(Piece("counting what can be drawn …", "quiet"))
             self.read_frame(wanted)
             return
         try:
-            request = self._request(frame)
+            request = self._read_request(frame)
         except ConfigError as error:
-            self._tell(shown(str(error), "warn"))
+            self._show_in_preview(escape_text(str(error), "warn"))
             return
         strata = foreseen(frame, request.plan)
         pace, size = self._pace_s, len(frame)
         self.query_one("#preview", Pane).show(
-            lambda width: preview(strata, request.design, size, pace, width, numbered=True)
+            lambda width: sample_preview_lines(
+                strata, request.design, size, pace, width, numbered=True
+            )
         )
 
     @work(exclusive=True, group="frame", exit_on_error=False)
     async def read_frame(self, stratified_by: tuple[str, ...]) -> None:
         """Read what can be drawn, without holding up keys."""
         store = self._session.store
-        frame = await asyncio.to_thread(store.samples.frame, self._run, stratified_by)
+        frame = await asyncio.to_thread(store.samples.read_frame, self._run, stratified_by)
         self.post_message(self.FrameRead(stratified_by, frame))
 
     @on(FrameRead)
-    def take_frame(self, event: FrameRead) -> None:
+    def keep_frame(self, event: FrameRead) -> None:
         """Keep what was read, and nothing older: a frame may be large."""
         self._frames = {event.stratified_by: event.frame}
-        self.look_ahead()
+        self.update_preview()
 
     # Drawing
 
@@ -298,28 +300,28 @@ class DrawScreen(Window[SampleId | None]):
     def action_draw(self) -> None:
         """Draw what was ordered, or say why that cannot be."""
         try:
-            request = self._request(self._frames.get(self._stratified_by))
+            request = self._read_request(self._frames.get(self._chosen_strata))
         except ConfigError as error:
-            self.complain(str(error))
+            self.show_problem(str(error))
             return
-        if not self._drawing:
-            self._drawing = True
-            self.complain("drawing …")
-            self.draw(request)
+        if not self._is_drawing:
+            self._is_drawing = True
+            self.show_problem("drawing …")
+            self.draw_and_store(request)
 
     @holds_keys(can_give_up=False)
     @work(exclusive=True, group="draw", exit_on_error=False)
-    async def draw(self, request: SampleRequest) -> None:
+    async def draw_and_store(self, request: SampleRequest) -> None:
         """Draw and store the sample."""
         session = self._session
-        frame = self._frames.get(self._stratified_by)
+        frame = self._frames.get(self._chosen_strata)
         try:
             row = await asyncio.to_thread(
                 draw_sample, session.store, self._run, session.reviewer, request, frame
             )
         except FaithtuiError as error:
-            self._drawing = False
-            self.complain(str(error))
+            self._is_drawing = False
+            self.show_problem(str(error))
             return
         self.dismiss(row.id)
 
@@ -327,38 +329,38 @@ class DrawScreen(Window[SampleId | None]):
         """Close without a sample."""
         self.dismiss(None)
 
-    def complain(self, words: str) -> None:
+    def show_problem(self, words: str) -> None:
         """Say what is wrong with the order."""
         problem = self.query_one("#problem", Label)
-        problem.update(Content(shown(words).text))
+        problem.update(Content(escape_text(words).text))
         self.call_after_refresh(problem.scroll_visible, animate=False)
 
     @property
-    def _design(self) -> Design:
+    def _chosen_design(self) -> Design:
         return Design(str(self.query_one("#design", Select).value))
 
     @property
-    def _stratified_by(self) -> tuple[str, ...]:
-        if self._design is not Design.STRATIFIED:
+    def _chosen_strata(self) -> tuple[str, ...]:
+        if self._chosen_design is not Design.STRATIFIED:
             return ()
-        return self.query_one("#strata", ChoicePane).chosen
+        return self.query_one("#strata", ChoicePane).selection
 
     def _show_fields(self) -> None:
-        stratified = self._design is Design.STRATIFIED
+        stratified = self._chosen_design is Design.STRATIFIED
         for name in ("strata", "sizes", "sizes-label"):
             self.query_one(f"#{name}").display = stratified
         self.query_one("#more").styles.height = 5 if stratified else 4
 
-    def _tell(self, piece: Piece) -> None:
+    def _show_in_preview(self, piece: Piece) -> None:
         self.query_one("#preview", Pane).show(lambda width: wrap([piece], width))
 
-    def _request(self, frame: Frame | None) -> SampleRequest:
+    def _read_request(self, frame: Frame | None) -> SampleRequest:
         """Read the form.
 
         Raises:
             ConfigError: A field cannot be read.
         """
-        design, strata = self._design, self._stratified_by
+        design, strata = self._chosen_design, self._chosen_strata
         if design is Design.STRATIFIED and not strata:
             raise ConfigError("strata: at least one is to be chosen; space chooses")
         sizes: dict[str, int] = {}
@@ -369,7 +371,7 @@ class DrawScreen(Window[SampleId | None]):
             sizes = read_sizes(typed, frame.populations if frame is not None else {})
         blind = self.query_one("#blind", Select).value == "blind"
         return SampleRequest(
-            name=self.query_one("#name", Input).value.strip() or name_of(design, strata),
+            name=self.query_one("#name", Input).value.strip() or name_sample(design, strata),
             design=design,
             stratified_by=strata,
             size=read_number(self.query_one("#size", Input).value, "size"),
@@ -380,7 +382,7 @@ class DrawScreen(Window[SampleId | None]):
         )
 
 
-class ExtendScreen(Window[int | None]):
+class ExtendSampleScreen(ModalWindow[int | None]):
     """How many more to draw of a sample; answers with the number.
 
     Args:
@@ -427,7 +429,7 @@ class ExtendScreen(Window[int | None]):
         try:
             self.dismiss(read_number(self.query_one("#size", Input).value, "how many"))
         except ConfigError as error:
-            self.query_one("#problem", Label).update(Content(shown(str(error)).text))
+            self.query_one("#problem", Label).update(Content(escape_text(str(error)).text))
 
     def action_close(self) -> None:
         """Close without drawing."""

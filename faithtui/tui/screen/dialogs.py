@@ -12,14 +12,14 @@ from textual.screen import Screen
 from faithtui.tui import screen_catalog
 from faithtui.tui.keymap.help import active_keys, help_lines, help_texts
 from faithtui.tui.keymap.key_names import KeyHint, KeyNames
-from faithtui.tui.navigation import Window
-from faithtui.tui.theme.lines import Line, Piece, line, wrap
+from faithtui.tui.navigation import ModalWindow
+from faithtui.tui.theme.lines import Line, Piece, make_line, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import Builder, Pane, RowPane
-from faithtui.tui.widgets.seen_panes import WitnessPane, WitnessRowPane
+from faithtui.tui.widgets.seen_panes import ExposurePane, ExposureRowPane
 
 
-class Dialog(Window[str | None]):
+class Dialog(ModalWindow[str | None]):
     """A pane above the screen, and its keys."""
 
     CSS_PATH = Path(__file__).with_name("dialogs.tcss")
@@ -118,7 +118,7 @@ class HelpDialog(Dialog):
     ]
 
     @classmethod
-    def about(cls, screen: Screen[Any], names: KeyNames) -> Self:
+    def from_screen(cls, screen: Screen[Any], names: KeyNames) -> Self:
         """Explain a screen as it is now.
 
         Args:
@@ -145,9 +145,9 @@ class PickDialog(Dialog):
 
     def make_pane(self) -> Pane:
         """Make the pane."""
-        return WitnessRowPane(id="text", title=self._title)
+        return ExposureRowPane(id="text", title=self._title)
 
-    def on_witness_pane_drawn(self, event: WitnessPane.Drawn) -> None:
+    def on_exposure_pane_rows_seen(self, event: ExposurePane.RowsSeen) -> None:
         """Pass on what came into view."""
         if self._seen is not None:
             self._seen(event.rows)
@@ -205,7 +205,7 @@ class GoDialog(Dialog):
 
     def _lines(self, width: int) -> Sequence[Line]:
         return [
-            line(Piece(f"  {hint.keys}  ", "key"), Piece(hint.words, "strong"))
-            for hint in KeyHint.of(self)
+            make_line(Piece(f"  {hint.keys}  ", "key"), Piece(hint.words, "strong"))
+            for hint in KeyHint.list_for_screen(self)
             if hint.id.startswith("go.")
         ]

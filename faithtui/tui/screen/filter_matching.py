@@ -7,14 +7,14 @@ from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.filters import (
     MISSING,
     NONE,
-    Bounds,
     Filter,
-    Ground,
-    Name,
+    FilterContext,
     Scope,
+    ScoreBounds,
     Term,
-    bounds,
-    reason_code,
+    TermName,
+    find_reason_code,
+    read_bounds,
 )
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from faithtui.store.records import ClaimView, ReviewView
 
 
-def ground_for(rule: ScoringRule, scope: Scope, *, blind: bool = False) -> Ground:
+def ground_for(rule: ScoringRule, scope: Scope, *, blind: bool = False) -> FilterContext:
     """Say which words a filter over something of a run may hold."""
-    return Ground(scope, rule.labels, dict(rule.synonyms), blind)
+    return FilterContext(scope, rule.labels, dict(rule.synonyms), blind)
 
 
-def matching(view: "ReviewView", wanted: Filter) -> tuple[ClaimId, ...]:
+def find_claims(view: "ReviewView", wanted: Filter) -> tuple[ClaimId, ...]:
     """List the claims of a conversation that a filter finds, in their order.
 
     Args:
@@ -43,25 +43,25 @@ def matching(view: "ReviewView", wanted: Filter) -> tuple[ClaimId, ...]:
         claim.id
         for claim in view.claims
         if all(
-            _meets(claim, term, wanted, view.run.spec.rule) is not term.negated
+            _does_claim_match(claim, term, wanted, view.run.spec.rule) is not term.negated
             for term in wanted.terms
-            if term.name is Name.TEXT or term in wanted.about_claims
+            if term.name is TermName.TEXT or term in wanted.claim_terms
         )
     )
 
 
-def runs_found(rows: tuple[RunRow, ...], wanted: Filter) -> tuple[RunRow, ...]:
+def find_runs(rows: tuple[RunRow, ...], wanted: Filter) -> tuple[RunRow, ...]:
     """List the runs that a filter finds, in the given order; archived ones if it speaks of them."""
-    put_away = bool(wanted.of(Name.ARCHIVED))
+    put_away = bool(wanted.list_terms(TermName.ARCHIVED))
     return tuple(
         row
         for row in rows
         if (put_away or row.archived_at is None)
-        and all(_is_run(row, term, wanted) is not term.negated for term in wanted.terms)
+        and all(_does_run_match(row, term, wanted) is not term.negated for term in wanted.terms)
     )
 
 
-def marked(piece: Piece, wanted: Filter) -> list[Piece]:
+def highlight_matches(piece: Piece, wanted: Filter) -> list[Piece]:
     """Cut a piece so that the words a filter looks for have a look of their own.
 
     Args:
@@ -71,14 +71,14 @@ def marked(piece: Piece, wanted: Filter) -> list[Piece]:
     text = piece.text
     spans = sorted(
         span
-        for term in wanted.of(Name.TEXT)
+        for term in wanted.list_terms(TermName.TEXT)
         if not term.negated
-        for span in places(words_of(term.value), text, begins=term is wanted.open_word)
+        for span in places(words_of(term.value), text, begins=term is wanted.unfinished_word)
     )
-    return [*_cut(piece, spans)] if spans else [piece]
+    return [*_split_at_spans(piece, spans)] if spans else [piece]
 
 
-def _cut(piece: Piece, spans: list[tuple[int, int]]) -> Iterator[Piece]:
+def _split_at_spans(piece: Piece, spans: list[tuple[int, int]]) -> Iterator[Piece]:
     at = 0
     for start, end in spans:
         if end <= at:
@@ -92,7 +92,7 @@ def _cut(piece: Piece, spans: list[tuple[int, int]]) -> Iterator[Piece]:
         yield Piece(piece.text[at:], piece.look)
 
 
-def _meets(claim: "ClaimView", term: Term, wanted: Filter, rule: ScoringRule) -> bool:
+def _does_claim_match(claim: "ClaimView", term: Term, wanted: Filter, rule: ScoringRule) -> bool:
     """Say whether a claim meets a term, negation left aside."""
     value = term.value.casefold()
     people: tuple[HumanVerdict, ...] = (
@@ -100,26 +100,26 @@ def _meets(claim: "ClaimView", term: Term, wanted: Filter, rule: ScoringRule) ->
         *claim.others,
     )
     match term.name:
-        case Name.TEXT:
-            return _holds(claim.text, term, wanted)
-        case Name.VERDICT:
-            label = None if value == MISSING else ground_for(rule, Scope.CLAIMS).label(value)
-            return claim.judge.label == label
-        case Name.HUMAN:
-            return claim.human == (None if value == NONE else rule.heard(value))
-        case Name.REVIEWER:
-            return any(each.says and each.reviewer.casefold() == value for each in people)
-        case Name.CODE:
-            return any(each.code == reason_code(value) for each in people)
+        case TermName.TEXT:
+            return _does_text_match(claim.text, term, wanted)
+        case TermName.VERDICT:
+            label = None if value == MISSING else ground_for(rule, Scope.CLAIMS).find_label(value)
+            return claim.home_verdict.label == label
+        case TermName.HUMAN:
+            return claim.human == (None if value == NONE else rule.translate_label(value))
+        case TermName.REVIEWER:
+            return any(each.has_content and each.reviewer.casefold() == value for each in people)
+        case TermName.CODE:
+            return any(each.code == find_reason_code(value) for each in people)
     match value:
         case "unlabelled":
             return claim.human is None
         case "labelled":
             return claim.human is not None
         case "agreement":
-            return claim.human is not None and claim.human == claim.judge.label
+            return claim.human is not None and claim.human == claim.home_verdict.label
         case "disagreement":
-            return claim.human is not None and claim.human != claim.judge.label
+            return claim.human is not None and claim.human != claim.home_verdict.label
         case "flagged":
             return any(each.flagged for each in people)
         case "later":
@@ -130,36 +130,36 @@ def _meets(claim: "ClaimView", term: Term, wanted: Filter, rule: ScoringRule) ->
             return any(each.note is not None for each in people)
 
 
-def _is_run(row: RunRow, term: Term, wanted: Filter) -> bool:
+def _does_run_match(row: RunRow, term: Term, wanted: Filter) -> bool:
     """Say whether a run meets a term, negation left aside."""
     spec, value = row.spec, term.value.casefold()
     match term.name:
-        case Name.METRIC:
+        case TermName.METRIC:
             return spec.metric.casefold().startswith(value)
-        case Name.JUDGE:
+        case TermName.JUDGE:
             return spec.judge.casefold().startswith(value)
-        case Name.STATE:
+        case TermName.STATE:
             counts = {"failed": row.failed, "incomplete": row.incomplete}
             return counts[value] > 0 if value in counts else row.state is RunState(value)
-        case Name.SOURCE:
+        case TermName.SOURCE:
             return term.value in spec.sources
-        case Name.ARCHIVED:
+        case TermName.ARCHIVED:
             return value == "any" or (row.archived_at is not None) is (value == "yes")
-        case Name.SCORE:
-            return _is_scored(row.score, value)
-        case Name.CORRECTED:
-            return _is_scored(row.corrected, value)
+        case TermName.SCORE:
+            return _does_score_match(row.score, value)
+        case TermName.CORRECTED:
+            return _does_score_match(row.corrected, value)
         case _:
             words = " ".join((f"{row.id}", spec.metric, spec.judge, row.state, *spec.sources))
-            return _holds(words, term, wanted)
+            return _does_text_match(words, term, wanted)
 
 
-def _is_scored(score: float | None, value: str) -> bool:
+def _does_score_match(score: float | None, value: str) -> bool:
     if value == NONE or score is None:
         return value == NONE and score is None
-    within: Bounds | None = bounds(value)
-    return within is not None and within.holds(score)
+    within: ScoreBounds | None = read_bounds(value)
+    return within is not None and within.contains(score)
 
 
-def _holds(text: str, term: Term, wanted: Filter) -> bool:
-    return occurs(words_of(term.value), text, begins=term is wanted.open_word)
+def _does_text_match(text: str, term: Term, wanted: Filter) -> bool:
+    return occurs(words_of(term.value), text, begins=term is wanted.unfinished_word)

@@ -7,21 +7,21 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.filters import Filter, Ground, names_for, read_filter
+from faithtui.domain.filters import Filter, FilterContext, list_term_names, read_filter
 from faithtui.store.runs.run_records import SavedView
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screen.main_screen import FaithScreen
-from faithtui.tui.screen.marks import Marks
+from faithtui.tui.screen.marks import RowMarks
 from faithtui.tui.screen.saved_views import SavedViewsDialog
 from faithtui.tui.session import ListState
-from faithtui.tui.theme.lines import Piece, shown_line
+from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
 from faithtui.tui.widgets.filter_bar import FilterBar
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import VirtualList
 
 
-class FilteredScreen(FaithScreen):
+class FilteredListScreen(FaithScreen):
     """A list with a filter and an order, kept in the session under the screen's name."""
 
     LIST: ClassVar[str] = ""
@@ -66,17 +66,17 @@ class FilteredScreen(FaithScreen):
         return self.session.lists[self.LIST]
 
     @property
-    def wanted(self) -> Filter:
+    def active_filter(self) -> Filter:
         """The filter in force."""
-        return read_filter(self.state.filter, self.ground).filter
+        return read_filter(self.state.filter, self.filter_ground).filter
 
     @property
-    def ground(self) -> Ground:
+    def filter_ground(self) -> FilterContext:
         """Say which words a filter may hold here."""
         raise NotImplementedError
 
     @property
-    def orders(self) -> Mapping[str, str]:
+    def sort_orders(self) -> Mapping[str, str]:
         """Orders there are, each in words."""
         raise NotImplementedError
 
@@ -85,19 +85,19 @@ class FilteredScreen(FaithScreen):
         raise NotImplementedError
 
     @property
-    def marked_as(self) -> str:
+    def marks_key(self) -> str:
         """Name of what is listed: marks are kept under it."""
         return self.LIST
 
     @property
-    def listed(self) -> Sequence[int]:
+    def listed_entries(self) -> Sequence[int]:
         """Ids of the rows, in the order of the list."""
         raise NotImplementedError
 
     @property
-    def marks(self) -> Marks:
+    def marks(self) -> RowMarks:
         """Rows that are marked, listed now or not."""
-        return self.session.marks[self.marked_as]
+        return self.session.marks[self.marks_key]
 
     def compose(self) -> ComposeResult:
         """Stack title, panes, the line for the filter, status and keys."""
@@ -109,46 +109,46 @@ class FilteredScreen(FaithScreen):
 
     def on_mount(self) -> None:
         """Show the filter that is in force."""
-        self._before = self.state.filter
+        self._previous_filter = self.state.filter
         self._problem: str | None = None
         super().on_mount()
         self.query_one(FilterBar).show(self.state.filter)
 
-    def say_order(self) -> None:
+    def show_order(self) -> None:
         """Say what could not be read of the filter, else the order."""
-        reading = read_filter(self.state.filter, self.ground)
+        reading = read_filter(self.state.filter, self.filter_ground)
         if reading.problem is not None:
-            self.say(shown_line(reading.problem, "warn", limit=400))
+            self.show_message(escape_line(reading.problem, "warn", limit=400))
             return
-        orders = self.orders
+        orders = self.sort_orders
         words = orders.get(self.state.sort) or next(iter(orders.values()))
-        self.say(Piece(f"order: {words}", "quiet"))
+        self.show_message(Piece(f"order: {words}", "quiet"))
 
-    @on(FilterBar.Typed)
-    def take_filter(self, event: FilterBar.Typed) -> None:
+    @on(FilterBar.FilterChanged)
+    def apply_filter(self, event: FilterBar.FilterChanged) -> None:
         """Let the list follow what is typed."""
         if event.text != self.state.filter:
             self.session.lists[self.LIST] = ListState(event.text, self.state.sort)
             self.search()
-        if event.kept:
+        if event.is_final:
             self._close_filter()
 
-    @on(FilterBar.Left)
+    @on(FilterBar.FilterCancelled)
     def leave_filter(self) -> None:
         """Go on with the filter there was."""
-        self.show_view(SavedView("", self._before, self.state.sort))
+        self.show_view(SavedView("", self._previous_filter, self.state.sort))
         self._close_filter()
 
     def action_filter(self) -> None:
         """Type a filter."""
-        self._before = self.state.filter
-        self.query_one(FilterBar).open(self.state.filter)
-        names = " ".join(f"{name}:" for name in names_for(self.ground))
-        self.say(Piece(f"words, or {names}  - negates", "quiet"))
+        self._previous_filter = self.state.filter
+        self.query_one(FilterBar).start_typing(self.state.filter)
+        names = " ".join(f"{name}:" for name in list_term_names(self.filter_ground))
+        self.show_message(Piece(f"words, or {names}  - negates", "quiet"))
 
     def action_order(self) -> None:
         """Sort by the next column."""
-        names = list(self.orders)
+        names = list(self.sort_orders)
         here = names.index(self.state.sort) if self.state.sort in names else 0
         self.session.lists[self.LIST] = ListState(self.state.filter, names[(here + 1) % len(names)])
         self.search()
@@ -156,13 +156,15 @@ class FilteredScreen(FaithScreen):
     def action_mark(self) -> None:
         """Mark the chosen row and go on, so that a held key marks many."""
         rows = self.query_one(VirtualList)
-        self.marks.turn(self.listed[rows.cursor])
+        self.marks.toggle(self.listed_entries[rows.cursor])
         rows.action_step(1)
         self.show_marks()
 
     def action_mark_range(self) -> None:
         """Mark from the row that was marked last to the chosen one."""
-        self.marks.reach(self.listed[self.query_one(VirtualList).cursor], self.listed)
+        self.marks.mark_range(
+            self.listed_entries[self.query_one(VirtualList).cursor], self.listed_entries
+        )
         self.show_marks()
 
     def show_marks(self) -> None:
@@ -172,7 +174,7 @@ class FilteredScreen(FaithScreen):
 
     def show_view(self, view: SavedView) -> None:
         """Take filter and order of a view."""
-        sort = view.sort if view.sort in self.orders else self.state.sort
+        sort = view.sort if view.sort in self.sort_orders else self.state.sort
         self.session.lists[self.LIST] = ListState(view.filter, sort)
         self.query_one(FilterBar).show(view.filter)
         self.search()
@@ -182,18 +184,18 @@ class FilteredScreen(FaithScreen):
     async def action_views(self) -> None:
         """Read the saved views and let one be chosen, saved or deleted."""
         store = self.session.store
-        views = await self.read(store.saved_views.of, self.LIST)
+        views = await self.read(store.saved_views.list_views, self.LIST)
         here = SavedView("", self.state.filter, self.state.sort)
         dialog = SavedViewsDialog(store.saved_views, self.LIST, views, here, self.keys)
-        self.navigation.open_window(dialog, self._taken)
+        self.navigation.open_window(dialog, self._show_chosen_view)
 
-    def _taken(self, chosen: SavedView | None) -> None:
+    def _show_chosen_view(self, chosen: SavedView | None) -> None:
         if chosen is not None:
             self.show_view(chosen)
 
     def action_unzoom(self) -> None:
         """Give each pane its place again, else take the filter away, else the marks."""
-        if self.query_one(Panes).zoomed is not None:
+        if self.query_one(Panes).zoomed_id is not None:
             super().action_unzoom()
         elif self.state.filter:
             self.show_view(SavedView("", "", self.state.sort))
@@ -206,7 +208,7 @@ class FilteredScreen(FaithScreen):
         if action == "unzoom" and (self.state.filter or self.marks):
             return True
         if action in ("mark", "mark_range"):
-            return self.is_mounted and len(self.listed) > 0
+            return self.is_mounted and len(self.listed_entries) > 0
         if action in ("filter", "order", "views"):
             return self.session.is_open
         return super().check_action(action, parameters)
@@ -214,4 +216,4 @@ class FilteredScreen(FaithScreen):
     def _close_filter(self) -> None:
         self.query_one(FilterBar).show(self.state.filter)
         self.query_one(VirtualList).focus()
-        self.say_order()
+        self.show_order()

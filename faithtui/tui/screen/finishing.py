@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from faithtui.tui.progress.pace import in_flight
+from faithtui.tui.progress.pace import count_in_flight
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, Line, Piece, line, wrap
+from faithtui.tui.theme.lines import BLANK, Line, Piece, make_line, wrap
 from faithtui.tui.widgets.pane import Pane
 
 LOOK_EVERY_S = 0.1
 
 
-class FinishingDialog(Dialog):
+class QuitProgressDialog(Dialog):
     """Says how many answers are waited for. Whoever shows it closes the app.
 
     Args:
@@ -27,9 +27,9 @@ class FinishingDialog(Dialog):
     def on_mount(self) -> None:
         """Count down."""
         super().on_mount()
-        self.set_interval(LOOK_EVERY_S, self.look)
+        self.set_interval(LOOK_EVERY_S, self.draw_remaining)
 
-    def look(self) -> None:
+    def draw_remaining(self) -> None:
         """Draw how many are left."""
         self.query_one(Pane).show(self._lines)
 
@@ -38,12 +38,12 @@ class FinishingDialog(Dialog):
         return action != "close"
 
     def _lines(self, width: int) -> Sequence[Line]:
-        left = sum(map(in_flight, self._session.snapshots()))
-        answers = fmt.plural(left, "answer is on its way", "answers are on their way")
-        passed = fmt.duration(self._session.seconds() - self._began)
+        left = sum(map(count_in_flight, self._session.list_snapshots()))
+        answers = fmt.count_in_words(left, "answer is on its way", "answers are on their way")
+        passed = fmt.format_duration(self._session.seconds() - self._began)
         words = "They are paid for, so they are waited for and kept. {app.quit} quits at once."
         return [
-            line(Piece(f" {answers} · {passed}", "strong")),
+            make_line(Piece(f" {answers} · {passed}", "strong")),
             BLANK,
-            *wrap(self._session.keys.pieces(words), width - 1, first=[Piece(" ")]),
+            *wrap(self._session.keys.make_pieces(words), width - 1, first=[Piece(" ")]),
         ]

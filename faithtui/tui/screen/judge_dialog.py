@@ -8,7 +8,17 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.ids import RunId
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.screen.dialogs import Dialog
-from faithtui.tui.theme.lines import BLANK, LONGEST, Line, Piece, fit, line, shown, shown_line, wrap
+from faithtui.tui.theme.lines import (
+    BLANK,
+    FULL_TEXT_LIMIT,
+    Line,
+    Piece,
+    escape_line,
+    escape_text,
+    fit_text,
+    make_line,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from faithtui.tui.session import Session
@@ -50,22 +60,24 @@ class JudgeDialog(Dialog):
     ]
 
     def __init__(self, title: str, facts: str, keys: KeyNames) -> None:
-        def build(width: int) -> list[Line]:
+        def build_lines(width: int) -> list[Line]:
             room = min(width - 2, _WIDEST)
-            words = wrap(keys.pieces(ON_YOUR_DATA), room, first=_MARGIN)
-            return [*_lines(facts, room), BLANK, *words]
+            words = wrap(keys.make_pieces(ON_YOUR_DATA), room, first=_MARGIN)
+            return [*_rewrap_text(facts, room), BLANK, *words]
 
-        super().__init__(title, build)
+        super().__init__(title, build_lines)
 
 
-def _lines(text: str, width: int) -> list[Line]:
+def _rewrap_text(text: str, width: int) -> list[Line]:
     """Draw a text that is broken for one width in another one."""
     lines: list[Line] = []
     flow: list[str] = []
 
-    def flush() -> None:
+    def flush_paragraph() -> None:
         if flow:
-            lines.extend(wrap([shown(" ".join(flow), most=LONGEST)], width, first=_MARGIN))
+            lines.extend(
+                wrap([escape_text(" ".join(flow), most=FULL_TEXT_LIMIT)], width, first=_MARGIN)
+            )
             flow.clear()
 
     for each in text.split("\n"):
@@ -74,19 +86,19 @@ def _lines(text: str, width: int) -> list[Line]:
         if each and not gap and not each.startswith("- "):
             flow.append(each)
             continue
-        flush()
+        flush_paragraph()
         if gap and len(head) + len(gap) <= _NAME:
             lines += wrap(
-                [shown_line(tail)], width, first=[*_MARGIN, Piece(f"{head}{gap}", "quiet")]
+                [escape_line(tail)], width, first=[*_MARGIN, Piece(f"{head}{gap}", "quiet")]
             )
         elif gap:  # a row of a table: its figures keep their place at the right end
-            row = each if len(each) < width else f"{fit(head, width - 2 - len(tail))} {tail}"
-            lines.append(line(*_MARGIN, row))
+            row = each if len(each) < width else f"{fit_text(head, width - 2 - len(tail))} {tail}"
+            lines.append(make_line(*_MARGIN, row))
         elif each:
-            lines += wrap([shown_line(each[2:])], width, first=[*_MARGIN, Piece("- ")])
+            lines += wrap([escape_line(each[2:])], width, first=[*_MARGIN, Piece("- ")])
         else:
             lines.append(BLANK)
-    flush()
+    flush_paragraph()
     return lines
 
 
@@ -96,7 +108,7 @@ def facts_of(session: "Session", run: RunId) -> str:
     Raises:
         FaithtuiError: The run is not there, or the prices of the settings cannot be used.
     """
-    from faithtui.engine.review.judge_facts import judge_facts
+    from faithtui.engine.review.judge_facts import describe_judge
 
     row = session.store.runs.row(run)
-    return judge_facts(session.store, row, session.circumstances().prices)
+    return describe_judge(session.store, row, session.get_run_environment().prices)

@@ -12,19 +12,19 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from faithtui.tui.navigation import Window
+from faithtui.tui.navigation import ModalWindow
 from faithtui.tui.theme.lines import Line, Piece
-from faithtui.tui.widgets.drawn import Drawn
+from faithtui.tui.widgets.drawn import LineWidget
 from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import VirtualList
 
-LETTERS = "asdfghjklqwertyuiopzxcvbnm"
+JUMP_LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 """Those under the fingers first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class JumpTarget:
     """A place to go to."""
 
     at: Offset
@@ -32,40 +32,44 @@ class Target:
     go: Callable[[], None]
 
 
-def codes(count: int) -> list[str]:
+def make_jump_codes(count: int) -> list[str]:
     """Give that many codes of one or two letters, none the beginning of another.
 
     As few as possible have two letters; at most 26 × 26 codes are given.
     """
-    size = len(LETTERS)
+    size = len(JUMP_LETTERS)
     double = 0
     while double < size and size - double + double * size < count:
         double += 1
-    single = list(LETTERS[: size - double])
-    pairs = [first + second for first in LETTERS[size - double :] for second in LETTERS]
+    single = list(JUMP_LETTERS[: size - double])
+    pairs = [first + second for first in JUMP_LETTERS[size - double :] for second in JUMP_LETTERS]
     return [*single, *pairs][:count]
 
 
-def targets(screen: Screen[Any]) -> list[Target]:
+def list_jump_targets(screen: Screen[Any]) -> list[JumpTarget]:
     """List the panes of a screen that are seen, then the rows that are seen in them."""
     panes = [
         pane
         for panes in screen.query(Panes).results(Panes)
         for pane in panes.children
-        if _seen(pane)
+        if _is_seen(pane)
     ]
     found = [
-        Target(Offset(pane.region.x + 1, pane.region.y), _focuser(screen, pane)) for pane in panes
+        JumpTarget(Offset(pane.region.x + 1, pane.region.y), _make_focus_callback(screen, pane))
+        for pane in panes
     ]
     for pane in panes:
         found += [
-            Target(Offset(pane.region.x, pane.content_region.y + y), _chooser(screen, pane, row))
-            for row, y in _rows(pane)
+            JumpTarget(
+                Offset(pane.region.x, pane.content_region.y + y),
+                _make_row_callback(screen, pane, row),
+            )
+            for row, y in _list_seen_rows(pane)
         ]
     return found
 
 
-class JumpLabel(Drawn, Widget):
+class JumpLabel(LineWidget, Widget):
     """The letters of a target."""
 
     def __init__(self, code: str, at: Offset) -> None:
@@ -79,7 +83,7 @@ class JumpLabel(Drawn, Widget):
         return self.strip_of(Line((Piece(self.code),)), self.size.width, self.base_style)
 
 
-class JumpScreen(Window[Target | None]):
+class JumpScreen(ModalWindow[JumpTarget | None]):
     """Letters over a screen; answers with the place."""
 
     CSS_PATH = "dialogs.tcss"
@@ -89,10 +93,10 @@ class JumpScreen(Window[Target | None]):
         Binding("escape", "close", "close", tooltip="Stay where you are", id="jump.close"),
     ]
 
-    def __init__(self, places: Sequence[Target]) -> None:
+    def __init__(self, places: Sequence[JumpTarget]) -> None:
         super().__init__()
-        self._places = dict(zip(codes(len(places)), places, strict=False))
-        self._typed = ""
+        self._places = dict(zip(make_jump_codes(len(places)), places, strict=False))
+        self._typed_letters = ""
 
     def compose(self) -> ComposeResult:
         """Put a label on every place."""
@@ -103,11 +107,11 @@ class JumpScreen(Window[Target | None]):
         """Go to what was typed; any other key closes."""
         event.stop()
         event.prevent_default()
-        typed = self._typed + (event.character or " ")
+        typed = self._typed_letters + (event.character or " ")
         if typed in self._places:
             self.dismiss(self._places[typed])
         elif any(code.startswith(typed) for code in self._places):
-            self._typed = typed
+            self._typed_letters = typed
             for label in self.query(JumpLabel):
                 label.display = label.code.startswith(typed)
         else:
@@ -118,11 +122,11 @@ class JumpScreen(Window[Target | None]):
         self.dismiss(None)
 
 
-def _seen(pane: Widget) -> bool:
+def _is_seen(pane: Widget) -> bool:
     return pane.display and pane.can_focus and bool(pane.region)
 
 
-def _rows(pane: Widget) -> Iterator[tuple[int, int]]:
+def _list_seen_rows(pane: Widget) -> Iterator[tuple[int, int]]:
     """List the rows that are seen in a pane with the line each begins on, from its top."""
     height = pane.content_region.height
     top = pane.scroll_offset.y
@@ -138,14 +142,14 @@ def _rows(pane: Widget) -> Iterator[tuple[int, int]]:
         )
 
 
-def _focuser(screen: Screen[Any], pane: Widget) -> Callable[[], None]:
+def _make_focus_callback(screen: Screen[Any], pane: Widget) -> Callable[[], None]:
     return lambda: screen.set_focus(pane)
 
 
-def _chooser(screen: Screen[Any], pane: Widget, row: int) -> Callable[[], None]:
-    def choose() -> None:
+def _make_row_callback(screen: Screen[Any], pane: Widget, row: int) -> Callable[[], None]:
+    def choose_row() -> None:
         screen.set_focus(pane)
         if isinstance(pane, RowPane | VirtualList):
             pane.cursor = row
 
-    return choose
+    return choose_row

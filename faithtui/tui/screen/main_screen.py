@@ -11,12 +11,12 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.messages import Failed
+from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.navigation import Navigation, holds_keys, navigation_of
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.layouts import LEAST
-from faithtui.tui.theme.lines import Piece, shown_line
+from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
@@ -28,7 +28,7 @@ SIDES = ("REVIEW", "METRICS")
 """Title words of the two screens of a conversation, between which `M` switches."""
 
 
-def tabs(here: str, key: str) -> tuple[Piece, ...]:
+def tab_pieces(here: str, key: str) -> tuple[Piece, ...]:
     """Draw the sides of a conversation as tabs: one is chosen, a key leads to the other."""
     return tuple(
         piece
@@ -118,7 +118,7 @@ class FaithScreen(Screen[None]):
     def on_mount(self) -> None:
         """Follow the runs under way."""
         self.set_interval(0.25, self.follow_runs)
-        self.entitle()
+        self.set_title()
 
     def on_screen_resume(self) -> None:
         """Read again what may have changed meanwhile."""
@@ -129,24 +129,24 @@ class FaithScreen(Screen[None]):
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Let the app say what failed: messages of workers stay with their screen."""
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self.post_message(Failed(event.worker.error))
+            self.post_message(WorkerFailed(event.worker.error))
 
     def reload(self) -> None:
         """Read from the store and draw. Called when the store opens or changes."""
         raise NotImplementedError
 
-    def conceal(self) -> None:
+    def clear_content(self) -> None:
         """Forget what is drawn: it must not be seen any more. What may be is read again."""
         for pane in self.query(Pane):
-            pane.empty()
-        self.entitle()
-        self.say()
+            pane.clear_lines()
+        self.set_title()
+        self.show_message()
 
-    def changed(self) -> None:
+    def handle_store_change(self) -> None:
         """Follow a change of the store, by this process or another one."""
         self.reload()
 
-    def entitle(self, crumbs: Iterable[Piece] = (), right: Iterable[Piece] = ()) -> None:
+    def set_title(self, crumbs: Iterable[Piece] = (), right: Iterable[Piece] = ()) -> None:
         """Say where this is."""
         bar = self.query_one(TitleBar)
         bar.left = (*self.title_pieces(), *crumbs)
@@ -156,23 +156,23 @@ class FaithScreen(Screen[None]):
         """Name the screen at the left of the title."""
         return (Piece(self.TITLE_WORDS, "strong"),)
 
-    def say(self, *pieces: Piece) -> None:
+    def show_message(self, *pieces: Piece) -> None:
         """Say what happened last, at the left of the status line."""
         self.query_one(StatusLine).left = pieces
 
     def refuse(self, words: str) -> None:
         """Say, audibly, why a key did nothing."""
         self.app.bell()
-        self.say(shown_line(words, "warn", limit=400))
+        self.show_message(escape_line(words, "warn", limit=400))
 
     def follow_runs(self) -> None:
         """Show how the newest run goes on, on every screen."""
         if not self.is_current:
             return
         status = self.query_one(StatusLine)
-        snapshots = self.session.snapshots()
+        snapshots = self.session.list_snapshots()
         if not snapshots:
-            status.right = self.resting()
+            status.right = self.make_idle_status()
             return
         newest = snapshots[-1]
         progress = newest.progress
@@ -180,18 +180,20 @@ class FaithScreen(Screen[None]):
         paused = newest.gauges is not None and newest.gauges.is_paused
         status.right = (
             Piece(f"run #{newest.run}{more} ", "human"),
-            Piece(fmt.bar(progress.finished, progress.conversations, 10), "human"),
-            Piece(f" {progress.finished}/{progress.conversations}"),
+            Piece(
+                fmt.draw_bar(progress.finished_conversations, progress.conversations, 10), "human"
+            ),
+            Piece(f" {progress.finished_conversations}/{progress.conversations}"),
             Piece(" · paused", "warn")
             if paused
-            else Piece(f" · ETA {fmt.duration(newest.eta_s)}", "quiet"),
+            else Piece(f" · ETA {fmt.format_duration(newest.eta_s)}", "quiet"),
         )
 
-    def resting(self) -> tuple[Piece, ...]:
+    def make_idle_status(self) -> tuple[Piece, ...]:
         """Give what stands at the right of the status line while no run is on."""
         if self.session.is_open and self.session.store.is_read_only:
             return (Piece("read only: nothing is saved", "warn"),)
-        return (shown_line(self.session.reviewer, "quiet", limit=40),)
+        return (escape_line(self.session.reviewer, "quiet", limit=40),)
 
     async def read(self, fn: Callable[..., T], *args: object, **kwargs: object) -> T:
         """Read from the store without holding up keys."""
@@ -201,14 +203,14 @@ class FaithScreen(Screen[None]):
         """Enlarge the focused pane, or give each its place again."""
         panes = self.query_one(Panes)
         focused = self.focused
-        if panes.zoomed is not None:
-            panes.zoom(None)
+        if panes.zoomed_id is not None:
+            panes.zoom_pane(None)
         elif focused is not None and focused.parent is panes and focused.id is not None:
-            panes.zoom(focused.id)
+            panes.zoom_pane(focused.id)
 
     def action_unzoom(self) -> None:
         """Give each pane its place again."""
-        self.query_one(Panes).zoom(None)
+        self.query_one(Panes).zoom_pane(None)
 
     @holds_keys(can_give_up=True)
     @work(exclusive=True, group="judge", exit_on_error=False)
@@ -228,5 +230,5 @@ class FaithScreen(Screen[None]):
         if action == "about_judge":
             return self.session.is_open and self.session.run is not None
         if action == "unzoom":
-            return bool(self.query(Panes)) and self.query_one(Panes).zoomed is not None
+            return bool(self.query(Panes)) and self.query_one(Panes).zoomed_id is not None
         return True

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 
-class Marks:
+class RowMarks:
     """Marked rows of one list, in the order they were marked."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Marks:
         """Go through the ids, in the order they were marked."""
         return iter(self._ids)
 
-    def turn(self, row: int) -> None:
+    def toggle(self, row: int) -> None:
         """Mark a row, or no longer."""
         if row in self._ids:
             del self._ids[row]
@@ -30,7 +30,7 @@ class Marks:
             self._ids[row] = None
         self._last = row
 
-    def reach(self, row: int, listed: Sequence[int]) -> None:
+    def mark_range(self, row: int, listed: Sequence[int]) -> None:
         """Mark all rows from the one that was turned last to this one, both included.
 
         Args:

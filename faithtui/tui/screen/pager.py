@@ -66,13 +66,13 @@ class Pager(Generic[IdT, RowT]):
             self._pages.move_to_end(number)
         return page.get(self._ids[index])
 
-    def index(self, identity: IdT) -> int | None:
+    def find_index(self, identity: IdT) -> int | None:
         """Find where a row stands; None when it is not in the list."""
         try:
             return self._ids.index(identity)
         except ValueError:
             return None
 
-    def forget(self) -> None:
+    def forget_pages(self) -> None:
         """Drop fetched rows, so that the next look reads them again."""
         self._pages.clear()

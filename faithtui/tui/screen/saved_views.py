@@ -12,8 +12,8 @@ from textual.widgets import Input
 
 from faithtui.store.runs.run_records import SavedView
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.navigation import Window
-from faithtui.tui.theme.lines import BLANK, Line, Piece, line, shown_line, wrap
+from faithtui.tui.navigation import ModalWindow
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, make_line, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.plain_input import PlainInput
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from faithtui.store.search.saved_views import SavedViews
 
 
-class SavedViewsDialog(Window[SavedView | None]):
+class SavedViewsDialog(ModalWindow[SavedView | None]):
     """Views of a list to choose from; answers with the chosen one."""
 
     CSS_PATH = "saved_views.tcss"
@@ -54,10 +54,10 @@ class SavedViewsDialog(Window[SavedView | None]):
     ) -> None:
         super().__init__()
         self._keys = keys
-        self._kept = kept
+        self._saved_views = kept
         self._screen = screen
         self._views = list(views)
-        self._here = here
+        self._current_view = here
         self._deleted: SavedView | None = None
 
     def compose(self) -> ComposeResult:
@@ -74,7 +74,7 @@ class SavedViewsDialog(Window[SavedView | None]):
         self.query_one(RowPane).focus()
 
     @on(RowPane.Chosen)
-    def take(self, event: RowPane.Chosen) -> None:
+    def choose_view(self, event: RowPane.Chosen) -> None:
         """Answer with the chosen view."""
         if event.row < len(self._views):
             self.dismiss(self._views[event.row])
@@ -85,7 +85,9 @@ class SavedViewsDialog(Window[SavedView | None]):
         name = event.value.strip()
         self._end_naming()
         if name:
-            self.write(SavedView(name, self._here.filter, self._here.sort), keep=True)
+            self.write_view(
+                SavedView(name, self._current_view.filter, self._current_view.sort), keep=True
+            )
 
     def action_save(self) -> None:
         """Ask for a name."""
@@ -99,12 +101,12 @@ class SavedViewsDialog(Window[SavedView | None]):
         at = self.query_one(RowPane).cursor
         if at < len(self._views):
             self._deleted = self._views[at]
-            self.write(self._deleted, keep=False)
+            self.write_view(self._deleted, keep=False)
 
     def action_undo(self) -> None:
         """Bring the deleted view back."""
         if self._deleted is not None:
-            self.write(self._deleted, keep=True)
+            self.write_view(self._deleted, keep=True)
             self._deleted = None
 
     def action_close(self) -> None:
@@ -123,13 +125,13 @@ class SavedViewsDialog(Window[SavedView | None]):
         return True
 
     @work(group="views", exit_on_error=False)
-    async def write(self, view: SavedView, *, keep: bool) -> None:
+    async def write_view(self, view: SavedView, *, keep: bool) -> None:
         """Save or delete a view and show what there is now."""
         if keep:
-            await asyncio.to_thread(self._kept.save, self._screen, view)
+            await asyncio.to_thread(self._saved_views.save, self._screen, view)
         else:
-            await asyncio.to_thread(self._kept.delete, self._screen, view.name)
-        self._views = list(await asyncio.to_thread(self._kept.of, self._screen))
+            await asyncio.to_thread(self._saved_views.delete, self._screen, view.name)
+        self._views = list(await asyncio.to_thread(self._saved_views.list_views, self._screen))
         self._draw()
         self.refresh_bindings()
 
@@ -145,21 +147,21 @@ class SavedViewsDialog(Window[SavedView | None]):
         self.call_after_refresh(pane.refresh, layout=True)
 
     def _lines(self, width: int) -> list[Line]:
-        here = shown_line(self._here.filter or "no filter", "human", limit=120)
+        here = escape_line(self._current_view.filter or "no filter", "human", limit=120)
         now = wrap([Piece("in force: ", "quiet"), here], width - 1, first=[Piece(" ")])
         if not self._views:
-            words = self._keys.pieces("No view is saved yet. {views.save} saves this one.")
+            words = self._keys.make_pieces("No view is saved yet. {views.save} saves this one.")
             return [*now, BLANK, *wrap(words, width - 1, first=[Piece(" ")])]
         return [
             *now,
             BLANK,
             *(
-                line(
+                make_line(
                     Piece(" "),
-                    shown_line(view.name, "strong", limit=60),
+                    escape_line(view.name, "strong", limit=60),
                     Piece("  "),
-                    shown_line(view.filter or "no filter", limit=200),
-                    shown_line(f"  order: {view.sort}" if view.sort else "", "quiet", limit=60),
+                    escape_line(view.filter or "no filter", limit=200),
+                    escape_line(f"  order: {view.sort}" if view.sort else "", "quiet", limit=60),
                     row=number,
                 )
                 for number, view in enumerate(self._views)

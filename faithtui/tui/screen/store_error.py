@@ -8,12 +8,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from faithtui.tui.theme.lines import BLANK, Line, Piece, line, shown, shown_line, wrap
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, escape_text, make_line, wrap
 from faithtui.tui.widgets.bars import KeyBar, TitleBar
 from faithtui.tui.widgets.pane import Pane
 
 
-class RefusedScreen(Screen[None]):
+class StoreErrorScreen(Screen[None]):
     """Why there is no store, and what can be done."""
 
     HELP_WORDS: ClassVar[str] = "The store could not be opened. Nothing in it was changed."
@@ -51,12 +51,12 @@ class RefusedScreen(Screen[None]):
         pad = [Piece("  ")]
         return [
             BLANK,
-            *wrap([shown(self._words, "bad strong")], width - 2, first=pad),
+            *wrap([escape_text(self._words, "bad strong")], width - 2, first=pad),
             BLANK,
-            *wrap([Piece("file  ", "quiet"), shown_line(str(self._path))], width - 2, first=pad),
+            *wrap([Piece("file  ", "quiet"), escape_line(str(self._path))], width - 2, first=pad),
             BLANK,
-            line(Piece("  Nothing was changed. Another store opens with", "quiet")),
-            line(Piece("    faithtui --store FILE", "human")),
-            line(Piece("  and this one is checked with", "quiet")),
-            line(Piece("    faithtui doctor", "human")),
+            make_line(Piece("  Nothing was changed. Another store opens with", "quiet")),
+            make_line(Piece("    faithtui --store FILE", "human")),
+            make_line(Piece("  and this one is checked with", "quiet")),
+            make_line(Piece("    faithtui doctor", "human")),
         ]

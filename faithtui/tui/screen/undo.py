@@ -14,7 +14,7 @@ from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screen.main_screen import FaithScreen
 
 
-class TakingBackScreen(FaithScreen):
+class UndoScreen(FaithScreen):
     """A screen with `undo` and `redo`, which subclasses bind to keys. They show what changed."""
 
     @dataclass
@@ -30,13 +30,13 @@ class TakingBackScreen(FaithScreen):
 
     def action_undo(self) -> None:
         """Take back the last step of this reviewer."""
-        self._step(self.session.store.reviews.undo, "undone")
+        self._submit_step(self.session.store.reviews.undo, "undone")
 
     def action_redo(self) -> None:
         """Do again what was taken back last."""
-        self._step(self.session.store.reviews.redo, "redone")
+        self._submit_step(self.session.store.reviews.redo, "redone")
 
-    def _step(self, step: Callable[[str], Step], words: str) -> None:
+    def _submit_step(self, step: Callable[[str], Step], words: str) -> None:
         reviewer = self.session.reviewer
         future = self.session.store.submit(step, reviewer, urgent=True, durable=True)
         self.wait_taken_back(future, words)
@@ -49,7 +49,7 @@ class TakingBackScreen(FaithScreen):
         acts = await asyncio.wrap_future(future)
         store, item = self.session.store, None
         if acts and self.session.run is not None:
-            item = await self.read(store.reviews.location, self.session.run, acts[0].claim)
+            item = await self.read(store.reviews.find_item, self.session.run, acts[0].claim)
         self.post_message(self.TakenBack(acts, item, words))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from faithtui.config import Configured, Origin, allowed, variable_of
+from faithtui.config import SettingOrigin, SettingsWithOrigins, describe_allowed, find_variable
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, Line, Piece, fit, line, shown_line, wrap
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SettingsSection:
     """Settings that belong together."""
 
     title: str
@@ -20,7 +20,7 @@ class Section:
 
 
 SECTIONS = (
-    Section(
+    SettingsSection(
         "Judge",
         (
             "judge",
@@ -35,13 +35,13 @@ SECTIONS = (
             "max_failures",
         ),
     ),
-    Section("Review", ("reviewer", "blind", "auto_advance")),
-    Section("Sampling", ("audit_share",)),
-    Section("Keys", ("keys",)),
-    Section("Theme", ("theme", "ascii")),
-    Section("Storage", ("store",)),
-    Section("Privacy", ()),
-    Section("About", ()),
+    SettingsSection("Review", ("reviewer", "blind", "auto_advance")),
+    SettingsSection("Sampling", ("audit_share",)),
+    SettingsSection("Keys", ("keys",)),
+    SettingsSection("Theme", ("theme", "ascii")),
+    SettingsSection("Storage", ("store",)),
+    SettingsSection("Privacy", ()),
+    SettingsSection("About", ()),
 )
 """All sections, in the order of the screen."""
 
@@ -72,7 +72,7 @@ MEANINGS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class SettingsFacts:
     """What is so and cannot be set here."""
 
     store: Path
@@ -84,7 +84,7 @@ class Facts:
     """Bytes of its write-ahead log; None: there is none."""
     schema: str = ""
     """Revision of the store's tables; "" until it is open."""
-    checked: tuple[str, ...] | None = None
+    problems: tuple[str, ...] | None = None
     """Problems that the check found; None: it was not run."""
     keymap: Path = field(default_factory=Path)
     keymap_ids: tuple[str, ...] = ()
@@ -97,22 +97,27 @@ class Facts:
 
 def section_lines(_width: int) -> list[Line]:
     """List the sections, one row each."""
-    return [line(Piece(f" {section.title}"), row=number) for number, section in enumerate(SECTIONS)]
+    return [
+        make_line(Piece(f" {section.title}"), row=number) for number, section in enumerate(SECTIONS)
+    ]
 
 
 def value_lines(
-    section: Section, configured: Configured | None, facts: Facts, width: int
+    section: SettingsSection,
+    configured: SettingsWithOrigins | None,
+    facts: SettingsFacts,
+    width: int,
 ) -> list[Line]:
     """Draw the values of a section, one row each, and what is known besides."""
     lines: list[Line] = [BLANK]
     if section.title == "Judge":
-        lines += [*_trial(facts, width), BLANK]
+        lines += [*_judge_trial_lines(facts, width), BLANK]
     for number, name in enumerate(section.names):
-        lines += _setting(name, configured, width, number)
-    return lines + _besides(section, facts, width)
+        lines += _setting_lines(name, configured, width, number)
+    return lines + _section_fact_lines(section, facts, width)
 
 
-def value_of(configured: Configured, name: str) -> str:
+def value_of(configured: SettingsWithOrigins, name: str) -> str:
     """Write a value as people type it; "" for none."""
     value = getattr(configured.settings, name)
     if value is None:
@@ -122,25 +127,29 @@ def value_of(configured: Configured, name: str) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _setting(name: str, configured: Configured | None, width: int, number: int) -> list[Line]:
+def _setting_lines(
+    name: str, configured: SettingsWithOrigins | None, width: int, number: int
+) -> list[Line]:
     if configured is None:
-        return [line(Piece(f" {name:<14}", "strong"), Piece("not known here", "quiet"), row=number)]
+        return [
+            make_line(Piece(f" {name:<14}", "strong"), Piece("not known here", "quiet"), row=number)
+        ]
     text = value_of(configured, name)
     origin = configured.origins[name]
-    where = configured.where(name)
+    where = configured.describe_origin(name)
     named = f" {name:<14}" if len(name) < 14 else f" {name} "
     room = max(8, width - len(named) - 1 - len(where) - 2)
-    value = shown_line(text) if text else Piece("unset", "quiet")
-    head = line(
+    value = escape_line(text) if text else Piece("unset", "quiet")
+    head = make_line(
         Piece(named, "strong"),
-        Piece(fit(value.text, room), value.look),
-        Piece(f" {where}", "quiet" if origin is Origin.DEFAULT else "human"),
+        Piece(fit_text(value.text, room), value.look),
+        Piece(f" {where}", "quiet" if origin is SettingOrigin.DEFAULT else "human"),
         row=number,
     )
     words = MEANINGS[name]
-    takes = f" Takes {allowed(name)}."
-    if origin is Origin.ENVIRONMENT:
-        takes += f" {variable_of(name)} goes before the file."
+    takes = f" Takes {describe_allowed(name)}."
+    if origin is SettingOrigin.ENVIRONMENT:
+        takes += f" {find_variable(name)} goes before the file."
     indent = [Piece(" " * 15)]
     return [
         head,
@@ -149,14 +158,14 @@ def _setting(name: str, configured: Configured | None, width: int, number: int) 
     ]
 
 
-def _besides(section: Section, facts: Facts, width: int) -> list[Line]:
+def _section_fact_lines(section: SettingsSection, facts: SettingsFacts, width: int) -> list[Line]:
     match section.title:
         case "Storage":
-            return _storage(facts, width)
+            return _storage_lines(facts, width)
         case "Keys":
             return _own_keys(facts, width)
         case "Privacy":
-            return _paragraphs(
+            return _paragraph_lines(
                 width,
                 "Nothing leaves this machine but the questions to the judge you chose. There is "
                 "no telemetry.",
@@ -165,50 +174,53 @@ def _besides(section: Section, facts: Facts, width: int) -> list[Line]:
                 "The offline judge asks nobody.",
             )
         case "About":
-            return _paragraphs(
+            return _paragraph_lines(
                 width, facts.version, "Apache-2.0. faithtui --help lists the commands."
             )
     return []
 
 
-def _trial(facts: Facts, width: int) -> list[Line]:
+def _judge_trial_lines(facts: SettingsFacts, width: int) -> list[Line]:
     """Say what came of trying the judge."""
     indent = [Piece(f" {'tried':<14}", "quiet")]
     if facts.trial is None:
         words = "{settings.test-judge} asks it two small questions"
-        return [line(*indent, *facts.keys.pieces(words))]
+        return [make_line(*indent, *facts.keys.make_pieces(words))]
     works, sentence = facts.trial
-    return wrap([shown_line(sentence, "good" if works else "bad")], width - 1, first=indent)
+    return wrap([escape_line(sentence, "good" if works else "bad")], width - 1, first=indent)
 
 
-def _storage(facts: Facts, width: int) -> list[Line]:
+def _storage_lines(facts: SettingsFacts, width: int) -> list[Line]:
     rows = [
-        ("open now", shown_line(fmt.path(facts.store))),
-        ("size", Piece("not there yet" if facts.size is None else _bytes(facts.size))),
-        ("WAL", Piece("none" if facts.wal is None else f"{_bytes(facts.wal)} beside it")),
+        ("open now", escape_line(fmt.format_path(facts.store))),
+        ("size", Piece("not there yet" if facts.size is None else _format_bytes(facts.size))),
+        ("WAL", Piece("none" if facts.wal is None else f"{_format_bytes(facts.wal)} beside it")),
         ("schema", Piece(facts.schema or "not open")),
     ]
-    lines = [line(Piece(f" {name:<14}", "quiet"), value) for name, value in rows]
-    if facts.checked is None:
+    lines = [make_line(Piece(f" {name:<14}", "quiet"), value) for name, value in rows]
+    if facts.problems is None:
         lines.append(
-            line(Piece(f" {'check':<14}", "quiet"), *facts.keys.pieces("{settings.check} runs it"))
+            make_line(
+                Piece(f" {'check':<14}", "quiet"),
+                *facts.keys.make_pieces("{settings.check} runs it"),
+            )
         )
-    elif not facts.checked:
-        lines.append(line(Piece(f" {'check':<14}", "quiet"), Piece("sound", "good")))
-    for problem in facts.checked or ():
-        lines += wrap([shown_line(problem, "bad")], width - 1, first=[Piece(f" {'check':<14}")])
+    elif not facts.problems:
+        lines.append(make_line(Piece(f" {'check':<14}", "quiet"), Piece("sound", "good")))
+    for problem in facts.problems or ():
+        lines += wrap([escape_line(problem, "bad")], width - 1, first=[Piece(f" {'check':<14}")])
     return lines
 
 
-def _own_keys(facts: Facts, width: int) -> list[Line]:
+def _own_keys(facts: SettingsFacts, width: int) -> list[Line]:
     indent = [Piece(f" {'keymap.toml':<14}", "quiet")]
-    path = shown_line(fmt.path(facts.keymap))
+    path = escape_line(fmt.format_path(facts.keymap))
     if not facts.keymap_ids:
         words = " is not there or changes nothing. A line in it reads"
         return [
             *wrap([path, Piece(words, "quiet")], width - 1, first=indent),
-            line(Piece(" " * 15), Piece('"review.undo" = "u,ctrl+z"', "human")),
-            line(
+            make_line(Piece(" " * 15), Piece('"review.undo" = "u,ctrl+z"', "human")),
+            make_line(
                 Piece(" " * 15), Piece("faithtui keys", "human"), Piece(" lists all ids", "quiet")
             ),
         ]
@@ -216,14 +228,14 @@ def _own_keys(facts: Facts, width: int) -> list[Line]:
     return wrap([path, ids], width - 1, first=indent)
 
 
-def _paragraphs(width: int, *texts: str) -> list[Line]:
+def _paragraph_lines(width: int, *texts: str) -> list[Line]:
     lines: list[Line] = []
     for text in texts:
         lines += [*wrap([Piece(text)], width - 1, first=[Piece(" ")]), BLANK]
     return lines
 
 
-def _bytes(size: int) -> str:
+def _format_bytes(size: int) -> str:
     return f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{size / 2**10:.0f} kB"
 
 

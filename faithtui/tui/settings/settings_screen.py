@@ -13,9 +13,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from faithtui.config import PRESETS, Configured, Origin, variable_of
+from faithtui.config import PRESETS, SettingOrigin, SettingsWithOrigins, find_variable
 from faithtui.errors import ConfigError
-from faithtui.paths import keymap_beside
+from faithtui.paths import keymap_file
 from faithtui.settings_file import Value, check_setting, read_value, write_setting
 from faithtui.tui.keymap.keymap import load_keymap, read_keymap
 from faithtui.tui.messages import SettingsChanged
@@ -24,8 +24,8 @@ from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.settings.drawing import (
     SECTIONS,
-    Facts,
-    Section,
+    SettingsFacts,
+    SettingsSection,
     choices_of,
     section_lines,
     value_lines,
@@ -33,14 +33,14 @@ from faithtui.tui.settings.drawing import (
 )
 from faithtui.tui.theme import layouts, theme
 from faithtui.tui.theme.ascii import wants_ascii
-from faithtui.tui.theme.lines import Piece, line, shown, shown_line
+from faithtui.tui.theme.lines import Piece, escape_line, escape_text, make_line
 from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.plain_input import PlainInput
 
 
-class SettingLine(PlainInput):
+class SettingInput(PlainInput):
     """A line to type the value of one setting in."""
 
     setting = ""
@@ -78,31 +78,31 @@ class SettingsScreen(FaithScreen):
 
     sections = getters.query_one("#sections", RowPane)
     values = getters.query_one("#values", RowPane)
-    entry = getters.query_one("#value", SettingLine)
+    entry = getters.query_one("#value", SettingInput)
 
     @dataclass
-    class Learnt(Message):
+    class FactsRead(Message):
         """Facts were gathered."""
 
-        facts: Facts
+        facts: SettingsFacts
 
     @dataclass
-    class Tried(Message):
+    class JudgeTested(Message):
         """The judge was tried."""
 
         works: bool
         sentence: str
 
     @dataclass
-    class Written(Message):
+    class SettingSaved(Message):
         """A setting is in the file."""
 
         name: str
-        configured: Configured
+        configured: SettingsWithOrigins
         keymap: Mapping[str, str] | None
 
     @dataclass
-    class Refused(Message):
+    class SettingRejected(Message):
         """A setting could not be changed."""
 
         words: str
@@ -110,20 +110,20 @@ class SettingsScreen(FaithScreen):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         words = f"faithtui {version('faithtui')} on Python {sys.version.split()[0]}"
-        self.facts = Facts(store=session.store_path, version=words, keys=session.keys)
+        self.facts = SettingsFacts(store=session.store_path, version=words, keys=session.keys)
 
     def make_panes(self) -> Panes:
         """Make the sections and the values, the sections first."""
         return Panes(
             RowPane(id="sections", title="Sections"),
             RowPane(id="values", title="Values"),
-            planner=layouts.settings,
+            planner=layouts.plan_settings,
         )
 
     def compose(self) -> ComposeResult:
         """Add the line to type a value in, which takes the place of the status line."""
         yield from super().compose()
-        yield SettingLine(id="value", placeholder="enter saves, escape drops it", compact=True)
+        yield SettingInput(id="value", placeholder="enter saves, escape drops it", compact=True)
 
     def on_mount(self) -> None:
         """Begin with the first section."""
@@ -131,39 +131,39 @@ class SettingsScreen(FaithScreen):
         self.sections.show(section_lines)
         self.sections.focus()
         super().on_mount()
-        self.draw()
+        self.draw_values()
 
     def reload(self) -> None:
         """Look at the store and the key map again."""
-        self.gather()
+        self.read_facts()
 
     @property
-    def section(self) -> Section:
+    def selected_section(self) -> SettingsSection:
         """The chosen section."""
         return SECTIONS[min(self.sections.cursor, len(SECTIONS) - 1)]
 
     @property
-    def setting(self) -> str | None:
+    def selected_setting(self) -> str | None:
         """Name of the chosen setting."""
-        names = self.section.names
+        names = self.selected_section.names
         return names[min(self.values.cursor, len(names) - 1)] if names else None
 
-    def draw(self) -> None:
+    def draw_values(self) -> None:
         """Draw the values of the chosen section."""
-        section, configured, facts = self.section, self.session.configured, self.facts
+        section, configured, facts = self.selected_section, self.session.configured, self.facts
         self.values.show(
             lambda width: value_lines(section, configured, facts, width), title=section.title
         )
         file = "no settings file here" if configured is None else str(configured.file)
-        self.entitle([Piece("  "), shown_line(file, "quiet")])
+        self.set_title([Piece("  "), escape_line(file, "quiet")])
         self.refresh_bindings()
 
     @work(exclusive=True, group="facts", exit_on_error=False)
-    async def gather(self) -> None:
+    async def read_facts(self) -> None:
         """Look at the files."""
-        self.post_message(self.Learnt(await self.read(self._facts, self.facts)))
+        self.post_message(self.FactsRead(await self.read(self._collect_facts, self.facts)))
 
-    def _facts(self, before: Facts) -> Facts:
+    def _collect_facts(self, before: SettingsFacts) -> SettingsFacts:
         path, configured = self.session.store_path, self.session.configured
         wal = path.with_name(f"{path.name}-wal")
         facts = replace(
@@ -174,24 +174,24 @@ class SettingsScreen(FaithScreen):
         )
         if configured is None:
             return facts
-        keymap = keymap_beside(configured.file)
+        keymap = keymap_file(configured.file)
         try:
             own = tuple(read_keymap(keymap))
         except ConfigError:
             own = ()  # changed since the start; the next start says what is wrong with it
         return replace(facts, keymap=keymap, keymap_ids=own)
 
-    @on(Learnt)
-    def show_facts(self, event: Learnt) -> None:
+    @on(FactsRead)
+    def show_facts(self, event: FactsRead) -> None:
         """Draw what was found."""
         self.facts = event.facts
-        self.draw()
+        self.draw_values()
 
     @on(RowPane.Moved, "#sections")
-    def follow(self) -> None:
+    def follow_cursor(self) -> None:
         """Show another section."""
         self.values.move_to(0)
-        self.draw()
+        self.draw_values()
 
     @on(RowPane.Moved, "#values")
     def follow_value(self) -> None:
@@ -212,29 +212,31 @@ class SettingsScreen(FaithScreen):
 
     def action_edit(self) -> None:
         """Let a value be chosen or typed."""
-        name, configured = self.setting, self.session.configured
+        name, configured = self.selected_setting, self.session.configured
         if name is None or configured is None:
             return
         themes = [*theme.THEMES, *sorted(set(self.app.available_themes) - theme.OWN_NAMES)]
         choices = choices_of(name, themes, PRESETS)
         if not choices:
-            self._type(name, value_of(configured, name))
+            self._edit_in_line(name, value_of(configured, name))
             return
 
-        def chosen(row: str | None) -> None:
+        def change_to_choice(row: str | None) -> None:
             if row is not None:
-                self.change(name, choices[int(row)])
+                self.change_setting(name, choices[int(row)])
 
-        def build(_width: int) -> list[object]:
+        def choice_lines(_width: int) -> list[object]:
             now = value_of(configured, name)
             return [
-                line(Piece(" > " if each == now else "   ", "key"), Piece(each or "unset"), row=row)
+                make_line(
+                    Piece(" > " if each == now else "   ", "key"), Piece(each or "unset"), row=row
+                )
                 for row, each in enumerate(choices)
             ]
 
-        self.navigation.open_window(PickDialog(name, build), chosen)  # type: ignore[arg-type]
+        self.navigation.open_window(PickDialog(name, choice_lines), change_to_choice)  # type: ignore[arg-type]
 
-    def _type(self, name: str, value: str) -> None:
+    def _edit_in_line(self, name: str, value: str) -> None:
         self.entry.setting = name
         self.entry.value = value
         self.query_one(StatusLine).display = False
@@ -245,7 +247,7 @@ class SettingsScreen(FaithScreen):
     def save_typed(self, event: Input.Submitted) -> None:
         """Save what was typed."""
         self._stop_typing()
-        self.change(self.entry.setting, event.value)
+        self.change_setting(self.entry.setting, event.value)
 
     def on_key(self, event: events.Key) -> None:
         """Let escape close the line."""
@@ -260,11 +262,11 @@ class SettingsScreen(FaithScreen):
 
     def action_default(self) -> None:
         """Take the chosen value out of the file."""
-        if self.setting is not None:
-            self.change(self.setting, "")
+        if self.selected_setting is not None:
+            self.change_setting(self.selected_setting, "")
 
     @work(exclusive=True, group="write", exit_on_error=False)
-    async def change(self, name: str, text: str) -> None:
+    async def change_setting(self, name: str, text: str) -> None:
         """Check a value, write it and take it into use."""
         configured = self.session.configured
         if configured is None:
@@ -273,76 +275,80 @@ class SettingsScreen(FaithScreen):
             value = read_value(name, text, getattr(configured.settings, name))
             self.post_message(await self.read(self._write, configured, name, value))
         except ConfigError as error:
-            self.post_message(self.Refused(str(error)))
+            self.post_message(self.SettingRejected(str(error)))
 
-    def _write(self, configured: Configured, name: str, value: Value | None) -> Written:
+    def _write(
+        self, configured: SettingsWithOrigins, name: str, value: Value | None
+    ) -> SettingSaved:
         keymap = None
         if name == "keys":
             # Before it is written: a preset may clash with the user's own key map.
             wanted = check_setting(configured.file, name, value, configured.environment)
-            file = keymap_beside(configured.file)
+            file = keymap_file(configured.file)
             keymap = load_keymap(wanted.settings.keys, file)
         changed = write_setting(configured.file, name, value, configured.environment)
-        return self.Written(name, changed, keymap)
+        return self.SettingSaved(name, changed, keymap)
 
-    @on(Written)
-    def take(self, event: Written) -> None:
+    @on(SettingSaved)
+    def apply_setting(self, event: SettingSaved) -> None:
         """Use the settings from now on, and say so."""
         configured = event.configured
         ascii = wants_ascii(configured.settings.ascii, configured.environment)
         self.session.configured = configured
         self.post_message(SettingsChanged(configured, event.keymap, ascii))
-        self.draw()
-        pieces = [Piece("saved ", "good"), shown_line(f"{event.name} in {configured.file}")]
-        if configured.origins[event.name] is Origin.ENVIRONMENT:
-            pieces.append(Piece(f" · {variable_of(event.name)} goes before it", "warn"))
+        self.draw_values()
+        pieces = [Piece("saved ", "good"), escape_line(f"{event.name} in {configured.file}")]
+        if configured.origins[event.name] is SettingOrigin.ENVIRONMENT:
+            pieces.append(Piece(f" · {find_variable(event.name)} goes before it", "warn"))
         elif event.name in ("store", "reviewer"):
             pieces.append(Piece(" · counts from the next start", "quiet"))
-        self.say(*pieces)
+        self.show_message(*pieces)
 
-    @on(Refused)
-    def tell_refused(self, event: Refused) -> None:
+    @on(SettingRejected)
+    def show_rejection(self, event: SettingRejected) -> None:
         """Say why nothing was changed."""
         self.app.bell()
-        self.say(Piece("not saved: ", "bad strong"), shown_line(event.words))
-        self.notify(shown(event.words).text, title="Not saved", severity="error", markup=False)
+        self.show_message(Piece("not saved: ", "bad strong"), escape_line(event.words))
+        self.notify(
+            escape_text(event.words).text, title="Not saved", severity="error", markup=False
+        )
 
     # Checking
 
     def action_check(self) -> None:
         """Check the store."""
-        self.say(Piece("checking the store …", "quiet"))
-        self.check()
+        self.show_message(Piece("checking the store …", "quiet"))
+        self.check_store()
 
     @work(exclusive=True, group="check", exit_on_error=False)
-    async def check(self) -> None:
+    async def check_store(self) -> None:
         """Check the store without holding up keys."""
         problems = await self.read(self.session.store.check)
-        self.post_message(self.Learnt(replace(self.facts, checked=tuple(problems))))
-        self.say(Piece("the store is sound" if not problems else "the store has problems"))
+        self.post_message(self.FactsRead(replace(self.facts, problems=tuple(problems))))
+        self.show_message(Piece("the store is sound" if not problems else "the store has problems"))
 
     def action_try_judge(self) -> None:
         """Try the judge that is set."""
         configured = self.session.configured
         if configured is not None:
             judge = configured.settings.judge
-            self.say(Piece("asking ", "quiet"), shown_line(judge), Piece(" …", "quiet"))
+            self.show_message(Piece("asking ", "quiet"), escape_line(judge), Piece(" …", "quiet"))
             self.try_judge(configured)
 
     @work(exclusive=True, group="try", exit_on_error=False)
-    async def try_judge(self, configured: Configured) -> None:
+    async def try_judge(self, configured: SettingsWithOrigins) -> None:
         """Ask the judge two small questions without holding up keys."""
-        self.post_message(await self.read(self._tried, configured))
+        self.post_message(await self.read(self._test_judge, configured))
 
-    def _tried(self, configured: Configured) -> Tried:
+    def _test_judge(self, configured: SettingsWithOrigins) -> JudgeTested:
         # Imported here, on a thread: it brings what judges are made of.
         from faithtui.engine.judge_check import try_judge
 
         settings = configured.settings
         try:
-            around = self.session.circumstances()
+            around = self.session.get_run_environment()
         except ConfigError as error:
-            return self.Tried(False, str(error))
+            return self.JudgeTested(False, str(error))
         trying = try_judge(
             settings.judge,
             settings.base_url,
@@ -351,33 +357,37 @@ class SettingsScreen(FaithScreen):
             around=around,
         )
         trial = asyncio.run(trying)
-        return self.Tried(trial.ok, trial.sentence)
+        return self.JudgeTested(trial.ok, trial.sentence)
 
-    @on(Tried)
-    def tell_trial(self, event: Tried) -> None:
+    @on(JudgeTested)
+    def show_judge_test(self, event: JudgeTested) -> None:
         """Say what came of it, below the settings of the judge."""
         self.facts = replace(self.facts, trial=(event.works, event.sentence))
-        self.draw()
-        self.say(Piece("the judge works" if event.works else "the judge does not work"))
+        self.draw_values()
+        self.show_message(Piece("the judge works" if event.works else "the judge does not work"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done with the chosen section."""
         if action == "edit":
-            return self.is_mounted and self.setting is not None and self._known
+            return self.is_mounted and self.selected_setting is not None and self._has_settings
         if action == "default":
             configured = self.session.configured
             return (
                 self.is_mounted
                 and configured is not None
-                and self.setting is not None
-                and configured.origins[self.setting] is Origin.FILE
+                and self.selected_setting is not None
+                and configured.origins[self.selected_setting] is SettingOrigin.FILE
             )
         if action == "try_judge":
-            return self.is_mounted and self.section.title == "Judge" and self._known
+            return self.is_mounted and self.selected_section.title == "Judge" and self._has_settings
         if action == "check":
-            return self.is_mounted and self.section.title == "Storage" and self.session.is_open
+            return (
+                self.is_mounted
+                and self.selected_section.title == "Storage"
+                and self.session.is_open
+            )
         return super().check_action(action, parameters)
 
     @property
-    def _known(self) -> bool:
+    def _has_settings(self) -> bool:
         return self.session.configured is not None

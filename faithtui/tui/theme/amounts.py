@@ -48,13 +48,13 @@ def read_tokens(text: str) -> int | None:
     return count
 
 
-def typed_usd(nusd: int | None) -> str:
+def format_usd_input(nusd: int | None) -> str:
     """Write an amount as it is typed; "" for no limit."""
     if nusd is None:
         return ""
     return f"{nusd // _NUSD}.{nusd % _NUSD:09}".rstrip("0").rstrip(".")
 
 
-def typed_tokens(count: int | None) -> str:
+def format_tokens_input(count: int | None) -> str:
     """Write a number of tokens as it is typed; "" for no limit."""
     return "" if count is None else str(count)

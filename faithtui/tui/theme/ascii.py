@@ -52,10 +52,12 @@ def to_ascii(text: str) -> str:
 
     Letters lose their accents; what has no ASCII form is a `?` per cell.
     """
-    return "".join(each if each.isascii() else _replaced(each) for each in text.translate(_DRAWN))
+    return "".join(
+        each if each.isascii() else _replace_character(each) for each in text.translate(_DRAWN)
+    )
 
 
-def _replaced(character: str) -> str:
+def _replace_character(character: str) -> str:
     size = get_character_cell_size(character)
     plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
     return plain if plain and len(plain) == size and plain.isprintable() else "?" * size

@@ -3,11 +3,11 @@
 from datetime import datetime
 from pathlib import Path
 
-from faithtui.domain.estimates import Estimate, Reason, Status
+from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
 from faithtui.domain.integrity.run_summary import Integrity, Soundness
-from faithtui.domain.judging.judge_names import judged_meaning
+from faithtui.domain.judging.judge_names import describe_judge_label
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
-from faithtui.domain.likelihood import band
+from faithtui.domain.likelihood import find_band
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.domain.text.sanitizing import visible_line
 
@@ -45,30 +45,30 @@ _NARROW = 0.03
 """Width of an interval below which its limits get a third digit."""
 
 
-def number(value: float | None, digits: int = 2) -> str:
+def format_number(value: float | None, digits: int = 2) -> str:
     """Write a score; NONE without one."""
     return NONE if value is None else f"{value:.{digits}f}"
 
 
-def thousands(value: int) -> str:
+def format_count(value: int) -> str:
     """Write a count with narrow groups: 12 345."""
     return f"{value:,}".replace(",", " ")
 
 
-def compact(value: int) -> str:
+def format_compact_count(value: int) -> str:
     """Write a large count in at most five characters: 610k, 2.1M."""
     if value < 10_000:
-        return thousands(value)
+        return format_count(value)
     if value < 1_000_000:
         return f"{value / 1000:.0f}k"
     return f"{value / 1_000_000:.1f}M"
 
 
-def score(value: Score | None) -> str:
+def format_score(value: Score | None) -> str:
     """Write a score, or the state that stands in its place; NONE before there is either."""
     if value is None:
         return NONE
-    return number(value.value) if value.value is not None else _STATES[value.state]
+    return format_number(value.value) if value.value is not None else _STATES[value.state]
 
 
 def soundness_mark(found: Integrity) -> str:
@@ -81,26 +81,26 @@ def soundness_look(found: Integrity) -> str:
     return {Soundness.SUSPECT: "bad", Soundness.UNCHECKED: "warn"}.get(found.soundness, "quiet")
 
 
-def score_change(judge: Score | None, corrected: Score | None) -> str:
+def format_score_change(judge: Score | None, corrected: Score | None) -> str:
     """Write the judge's score, and people's where it differs: `0.90→0.80`."""
-    before, after = score(judge), score(corrected)
+    before, after = format_score(judge), format_score(corrected)
     return before if before == after else f"{before}→{after}"
 
 
-def reason(value: Reason) -> str:
+def describe_reason(value: Reason) -> str:
     """Say in words why there is no number."""
     return _REASONS[value]
 
 
-def estimate(value: Estimate) -> str:
+def format_estimate(value: Estimate) -> str:
     """Write a statistic with its interval: `0.673 [0.55, 0.79]`.
 
     Without an interval the reason follows in words; without a value the reason stands alone. Limits
     have two digits where that tells them from the value and from each other.
     """
-    why = reason(value.reason) if value.reason is not None else ""
+    why = describe_reason(value.reason) if value.reason is not None else ""
     if value.value is None:
-        kind = "undefined" if value.status is Status.UNDEFINED else "withheld"
+        kind = "undefined" if value.status is EstimateStatus.UNDEFINED else "withheld"
         return f"{kind}: {why}"
     text = f"{value.value:.3f}"
     if value.ci_low is None or value.ci_high is None:
@@ -109,31 +109,31 @@ def estimate(value: Estimate) -> str:
     return f"{text} [{value.ci_low:.{digits}f}, {value.ci_high:.{digits}f}]"
 
 
-def probability(value: float | None) -> str:
+def format_p_value(value: float | None) -> str:
     """Write the probability of a test; NONE without one."""
     if value is None:
         return NONE
     return "below 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def letter(label: str | None, labels: LabelSet) -> str:
+def get_label_letter(label: str | None, labels: LabelSet) -> str:
     """Give the letter of a label for lists: X for `x`, ! where the judge gave none."""
     if label is None:
         return "!"
     if label == NOT_A_CLAIM:
         return "X"
     if label in labels.names:
-        return labels.label(label).letter
+        return labels.get_label(label).letter
     return visible_line(label)[:1].upper() or "?"
 
 
-def look(label: str | None, labels: LabelSet) -> str:
+def get_label_look(label: str | None, labels: LabelSet) -> str:
     """Give the look of a label, or of a word of another vocabulary that stands for one."""
-    own = None if label is None or label == NOT_A_CLAIM else labels.read(label)
-    return "warn" if own is None else LOOK_OF[labels.label(own).polarity]
+    own = None if label is None or label == NOT_A_CLAIM else labels.find_name(label)
+    return "warn" if own is None else LOOK_OF[labels.get_label(own).polarity]
 
 
-def word(label: str | None, labels: LabelSet, judge: str | None = None) -> str:
+def describe_label(label: str | None, labels: LabelSet, judge: str | None = None) -> str:
     """Say what a label means: `YES supported`; a word of another vocabulary is given as it is.
 
     Args:
@@ -148,11 +148,15 @@ def word(label: str | None, labels: LabelSet, judge: str | None = None) -> str:
     name = visible_line(label, 24)
     if label not in labels.names:
         return name
-    said = labels.label(label).meaning if judge is None else judged_meaning(judge, label, labels)
+    said = (
+        labels.get_label(label).meaning
+        if judge is None
+        else describe_judge_label(judge, label, labels)
+    )
     return f"{name.upper()} {said}"
 
 
-def confidence(value: float | None, labels: LabelSet, judge: str) -> str:
+def format_confidence(value: float | None, labels: LabelSet, judge: str) -> str:
     """Say how likely the good label is by a judge: ` P 0.72`, or "" where it did not say.
 
     The embedded judge ranks well and is off by its level, so its probabilities are told in bands:
@@ -163,10 +167,10 @@ def confidence(value: float | None, labels: LabelSet, judge: str) -> str:
     if judge != "offline":
         return f" P {value:.2f}"
     good = next(each.meaning for each in labels.labels if each.polarity is Polarity.GOOD)
-    return f" · {good}: {band(value).value}"
+    return f" · {good}: {find_band(value).value}"
 
 
-def bar(done: int, total: int, width: int) -> str:
+def draw_bar(done: int, total: int, width: int) -> str:
     """Draw a bar of `width` cells, full only when everything is done."""
     if width < 1:
         return ""
@@ -174,7 +178,7 @@ def bar(done: int, total: int, width: int) -> str:
     return "█" * filled + "░" * (width - filled)
 
 
-def duration(seconds: float | None) -> str:
+def format_duration(seconds: float | None) -> str:
     """Write a time span: 04:12, 1:04:12; NONE when it is not known."""
     if seconds is None:
         return NONE
@@ -184,17 +188,17 @@ def duration(seconds: float | None) -> str:
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes:02}:{left:02}"
 
 
-def clock(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """Write a time of day in the zone of the machine."""
     return f"{moment.astimezone():%H:%M:%S}"
 
 
-def day(moment: datetime) -> str:
+def format_datetime(moment: datetime) -> str:
     """Write a date and time in the zone of the machine."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
-def path(file: Path) -> str:
+def format_path(file: Path) -> str:
     """Write a path, with ~ for the user's directory."""
     try:
         return f"~/{file.relative_to(Path.home())}"
@@ -202,7 +206,7 @@ def path(file: Path) -> str:
         return str(file)
 
 
-def windows(positions: tuple[int, ...]) -> str:
+def name_windows(positions: tuple[int, ...]) -> str:
     """Name windows, joined where they follow each other: `w1-5`, `w3 w5`, `w1-2 w4`."""
     parts: list[str] = []
     start = previous = None
@@ -216,12 +220,12 @@ def windows(positions: tuple[int, ...]) -> str:
     return " ".join(parts)
 
 
-def plural(count: int, one: str, many: str | None = None) -> str:
+def count_in_words(count: int, one: str, many: str | None = None) -> str:
     """Count things in words: `1 run`, `2 runs`."""
-    return f"{thousands(count)} {one if count == 1 else many or one + 's'}"
+    return f"{format_count(count)} {one if count == 1 else many or one + 's'}"
 
 
-def money(nusd: int) -> str:
+def format_money(nusd: int) -> str:
     """Write an amount of money: $12.40, $0.0312; given in units of 1e-9 US dollars, 0 or more."""
     if nusd == 0:
         return "$0"
@@ -233,7 +237,7 @@ def money(nusd: int) -> str:
     return f"${dollars:,.2f}".replace(",", " ")
 
 
-def wait(milliseconds: int | None) -> str:
+def format_latency(milliseconds: int | None) -> str:
     """Write how long an answer took: 340 ms, 2.4 s, 75 s; NONE when it is not known."""
     if milliseconds is None:
         return NONE

@@ -27,7 +27,7 @@ Planner = Callable[[int, int], Plan]
 """Makes a plan for a width and a height in cells."""
 
 
-def zoomed(plan: Planner, pane: str, keep: tuple[str, ...] = ()) -> Planner:
+def make_zoomed_planner(plan: Planner, pane: str, keep: tuple[str, ...] = ()) -> Planner:
     """Give one pane all the room, but for panes at the lower edge that are never lost.
 
     Args:
@@ -36,7 +36,7 @@ def zoomed(plan: Planner, pane: str, keep: tuple[str, ...] = ()) -> Planner:
         keep: Panes that stay below it when the usual plan has them at its lower edge in full width.
     """
 
-    def enlarged(width: int, height: int) -> Plan:
+    def plan_zoomed(width: int, height: int) -> Plan:
         usual = plan(width, height)
         kept = {
             name: box
@@ -46,10 +46,10 @@ def zoomed(plan: Planner, pane: str, keep: tuple[str, ...] = ()) -> Planner:
         below = sum(box.height for box in kept.values())
         return {pane: Box(0, 0, width, height - below), **kept}
 
-    return enlarged
+    return plan_zoomed
 
 
-def clipped(plan: Plan, width: int, height: int) -> Plan:
+def clip_plan(plan: Plan, width: int, height: int) -> Plan:
     """Cut a plan to its area, for terminals smaller than any plan was made for."""
     cut = {
         name: Box(
@@ -64,10 +64,10 @@ def clipped(plan: Plan, width: int, height: int) -> Plan:
     return {name: box for name, box in cut.items() if box.width > 0 and box.height > 0}
 
 
-def review(width: int, height: int) -> Plan:
+def plan_review(width: int, height: int) -> Plan:
     """Place windows, claims, the claim, evidence, truths and the verdict."""
     if width < 60 or height < 17:
-        return _review_tiny(width, height)
+        return _plan_tiny_review(width, height)
     if width < NARROW_BELOW:
         strip = 6
         left = max(26, width * 36 // 100)
@@ -112,7 +112,7 @@ def review(width: int, height: int) -> Plan:
     }
 
 
-def _review_tiny(width: int, height: int) -> Plan:
+def _plan_tiny_review(width: int, height: int) -> Plan:
     """Keep the claim, its evidence and the verdict where there is no room for a list."""
     strip = min(4, height // 3)
     claims = min(5, (height - strip) // 2)
@@ -123,7 +123,7 @@ def _review_tiny(width: int, height: int) -> Plan:
     }
 
 
-def listing(width: int, height: int) -> Plan:
+def plan_list(width: int, height: int) -> Plan:
     """Place a list and what is known of the chosen row: below it, or beside it where wide."""
     if width >= WIDE_FROM:
         detail = width * 32 // 100
@@ -138,7 +138,7 @@ def listing(width: int, height: int) -> Plan:
     }
 
 
-def queues(width: int, height: int) -> Plan:
+def plan_queues(width: int, height: int) -> Plan:
     """Place a short list and much to know of the chosen row: below it, or beside it."""
     if width < NARROW_BELOW:
         top = max(5, height // 3)
@@ -150,13 +150,13 @@ def queues(width: int, height: int) -> Plan:
     }
 
 
-def beside(width: int, height: int) -> Plan:
+def plan_list_and_text(width: int, height: int) -> Plan:
     """Place a list and a text: below it where narrow, else beside it.
 
     The list has columns that must not be cut, so it gets more where there is little.
     """
     if width < NARROW_BELOW:
-        return listing(width, height)
+        return plan_list(width, height)
     detail = width * (34 if width < WIDE_FROM else 40) // 100
     return {
         "list": Box(0, 0, width - detail, height),
@@ -164,13 +164,13 @@ def beside(width: int, height: int) -> Plan:
     }
 
 
-def settings(width: int, height: int) -> Plan:
+def plan_settings(width: int, height: int) -> Plan:
     """Place sections beside their values."""
     left = min(24, max(16, width // 5))
     return {"sections": Box(0, 0, left, height), "values": Box(left, 0, width - left, height)}
 
 
-def compared(width: int, height: int) -> Plan:
+def plan_metrics(width: int, height: int) -> Plan:
     """Place the table of metrics and the answer: below it, or beside it where wide."""
     if width >= WIDE_FROM:
         detail = width * 30 // 100
@@ -185,7 +185,7 @@ def compared(width: int, height: int) -> Plan:
     }
 
 
-def agreement(width: int, height: int) -> Plan:
+def plan_agreement(width: int, height: int) -> Plan:
     """Place matrix and coefficients, the rate, labels, and what follows from them.
 
     Panes without a place are reached by a key that enlarges them.
@@ -240,17 +240,17 @@ def agreement(width: int, height: int) -> Plan:
     }
 
 
-def progress(width: int, height: int) -> Plan:
+def plan_progress(width: int, height: int) -> Plan:
     """Place totals, stages and events, and where wide what failed."""
-    return _run(width, height, "events")
+    return _plan_run(width, height, "events")
 
 
-def progress_failed(width: int, height: int) -> Plan:
+def plan_progress_failed(width: int, height: int) -> Plan:
     """Place the same, with what failed where events have the only room."""
-    return _run(width, height, "failed")
+    return _plan_run(width, height, "failed")
 
 
-def _run(width: int, height: int, below: str) -> Plan:
+def _plan_run(width: int, height: int, below: str) -> Plan:
     totals = min(9, max(5, height * 2 // 3))
     if width < NARROW_BELOW:
         # The least room is for what happens: stages come with the first rows beyond it.
@@ -276,7 +276,7 @@ def _run(width: int, height: int, below: str) -> Plan:
     }
 
 
-def replies(width: int, height: int) -> Plan:
+def plan_replies(width: int, height: int) -> Plan:
     """Place the calls of a conversation above the reply of one, or beside it where wide."""
     if width < WIDE_FROM:
         top = max(5, min(14, height * 36 // 100))
@@ -285,7 +285,7 @@ def replies(width: int, height: int) -> Plan:
     return {"calls": Box(0, 0, left, height), "reply": Box(left, 0, width - left, height)}
 
 
-def adjudicate(width: int, height: int) -> Plan:
+def plan_adjudication(width: int, height: int) -> Plan:
     """Place the raters, the claims, the evidence of one of them and what is decided about it."""
     if width < NARROW_BELOW:
         decide = 6 if height >= 18 else 5

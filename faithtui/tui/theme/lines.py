@@ -2,7 +2,7 @@
 
 A look is a name (`good`, `bold`), never a colour: the widget that draws turns it into a style of
 the theme. No Textual in here, so that everything that decides what is on screen can be tested
-without a screen. Texts that did not come from this program pass `shown` before anything else.
+without a screen. Texts that did not come from this program pass `escape_text` before anything else.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,10 +14,10 @@ from rich.cells import cell_len, get_character_cell_size
 
 from faithtui.domain.text.sanitizing import visible, visible_line
 
-LONGEST = 100_000
+FULL_TEXT_LIMIT = 100_000
 """Characters of one text that are shown when it is opened in full. What is beyond is counted, not
 drawn: nobody reads it here, and wrapping megabytes would hold up a key."""
-GLANCE = 6_000
+PANE_TEXT_LIMIT = 6_000
 """Characters of one text in a pane beside others, for the same reason."""
 
 
@@ -46,7 +46,7 @@ class Line:
 BLANK = Line()
 
 
-def shown(text: str, look: str = "", most: int = GLANCE) -> Piece:
+def escape_text(text: str, look: str = "", most: int = PANE_TEXT_LIMIT) -> Piece:
     """Make a piece of foreign text of any number of lines.
 
     Args:
@@ -59,7 +59,7 @@ def shown(text: str, look: str = "", most: int = GLANCE) -> Piece:
     return Piece(visible(text), look)
 
 
-def shown_line(text: str, look: str = "", limit: int = 1_000) -> Piece:
+def escape_line(text: str, look: str = "", limit: int = 1_000) -> Piece:
     """Make a piece of foreign text that stays on one line; `limit` characters of it."""
     return Piece(visible_line(text, limit), look)
 
@@ -69,7 +69,7 @@ def width_of(pieces: Iterable[Piece]) -> int:
     return sum(cell_len(piece.text) for piece in pieces)
 
 
-def fit(text: str, width: int, *, right: bool = False) -> str:
+def fit_text(text: str, width: int, *, right: bool = False) -> str:
     """Make a text exactly `width` cells wide: cut with … or filled with blanks.
 
     Args:
@@ -81,26 +81,26 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
         return ""
     size = cell_len(text)
     if size > width:
-        text = _head(text, width - 1) + "…"
+        text = _take_cells(text, width - 1) + "…"
         size = cell_len(text)
     blanks = " " * (width - size)
     return blanks + text if right else text + blanks
 
 
-def line(*pieces: Piece | str, row: int | None = None) -> Line:
+def make_line(*pieces: Piece | str, row: int | None = None) -> Line:
     """Make a line; a str is a plain piece of our own words."""
     return Line(tuple(Piece(each) if isinstance(each, str) else each for each in pieces), row)
 
 
-def spread(left: Sequence[Piece], right: Sequence[Piece], width: int) -> Line:
+def align_to_edges(left: Sequence[Piece], right: Sequence[Piece], width: int) -> Line:
     """Put one group at the left and one at the right end; the left one is cut when both meet."""
     room = width - width_of(right)
-    kept = cut(left, room - 1) if width_of(left) > room - 1 and right else list(left)
+    kept = truncate_pieces(left, room - 1) if width_of(left) > room - 1 and right else list(left)
     gap = max(0, room - width_of(kept))
     return Line((*kept, Piece(" " * gap), *right))
 
 
-def cut(pieces: Sequence[Piece], width: int) -> list[Piece]:
+def truncate_pieces(pieces: Sequence[Piece], width: int) -> list[Piece]:
     """Keep what fits into `width` cells; when something is left out, the last cell is …."""
     if width_of(pieces) <= width:
         return list(pieces)
@@ -109,7 +109,7 @@ def cut(pieces: Sequence[Piece], width: int) -> list[Piece]:
     for piece in pieces:
         size = cell_len(piece.text)
         if size > room:
-            kept.append(Piece(_head(piece.text, max(0, room)) + "…", piece.look))
+            kept.append(Piece(_take_cells(piece.text, max(0, room)) + "…", piece.look))
             break
         kept.append(piece)
         room -= size
@@ -142,7 +142,7 @@ def wrap(
     others = tuple(rest) if rest is not None else (Piece(" " * indent),) if indent else ()
     room = max(1, width - max(indent, width_of(others)))
     text = "".join(piece.text for piece in pieces)
-    ends = _breaks(text, room, most)
+    ends = _find_line_breaks(text, room, most)
     offsets = [0]
     for piece in pieces:
         offsets.append(offsets[-1] + len(piece.text))
@@ -163,18 +163,18 @@ def wrap(
                 body.append(Piece(text[max(a, start) : min(b, end)], look))
             at += 1
         if most is not None and number == most - 1 and text[end:].strip():
-            body = _dots(body, room)
+            body = _add_ellipsis(body, room)
         lines.append(Line((*(first if number == 0 else others), *body), row))
     return lines
 
 
-def _dots(body: list[Piece], room: int) -> list[Piece]:
+def _add_ellipsis(body: list[Piece], room: int) -> list[Piece]:
     """End a line with an ellipsis."""
     more = Piece("…" if width_of(body) < room else " …")
-    return cut([*body, more], room)
+    return truncate_pieces([*body, more], room)
 
 
-def _breaks(text: str, width: int, most: int | None) -> list[tuple[int, int]]:
+def _find_line_breaks(text: str, width: int, most: int | None) -> list[tuple[int, int]]:
     """Find where lines begin and end, in characters; at most one more than `most` lines."""
     found: list[tuple[int, int]] = []
     start = 0
@@ -236,7 +236,7 @@ def _break_wide(text: str, start: int, end: int, width: int, found: list[tuple[i
     found.append((start, end))
 
 
-def _head(text: str, width: int) -> str:
+def _take_cells(text: str, width: int) -> str:
     """Take as many characters as fit into `width` cells."""
     if _is_narrow(text):
         return text[:width]

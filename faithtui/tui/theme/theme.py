@@ -57,7 +57,7 @@ _COLOUR_BLIND: Final = {
 }
 
 
-def _theme(
+def _make_theme(
     name: str,
     colours: Mapping[str, str],
     *,
@@ -85,7 +85,7 @@ def _theme(
     )
 
 
-DARK: Final = _theme(
+DARK: Final = _make_theme(
     "dark",
     _DARK,
     dark=True,
@@ -94,7 +94,7 @@ DARK: Final = _theme(
     surface="#1b2026",
     panel="#242b33",
 )
-LIGHT: Final = _theme(
+LIGHT: Final = _make_theme(
     "light",
     _LIGHT,
     dark=False,
@@ -103,7 +103,7 @@ LIGHT: Final = _theme(
     surface="#f1f2f3",
     panel="#e6e8ea",
 )
-HIGH_CONTRAST: Final = _theme(
+HIGH_CONTRAST: Final = _make_theme(
     "high-contrast",
     _HIGH_CONTRAST,
     dark=True,
@@ -112,7 +112,7 @@ HIGH_CONTRAST: Final = _theme(
     surface="#000000",
     panel="#1a1a1a",
 )
-COLOUR_BLIND: Final = _theme(
+COLOUR_BLIND: Final = _make_theme(
     "colour-blind",
     _COLOUR_BLIND,
     dark=True,
@@ -133,6 +133,6 @@ OWN_NAMES: Final = frozenset(theme.name for theme in THEMES.values())
 """Names under which Textual knows them."""
 
 
-def meaning(dark: bool) -> dict[str, str]:
+def get_default_variables(dark: bool) -> dict[str, str]:
     """Give our variables for a theme that does not have them."""
     return dict(_DARK if dark else _LIGHT)

@@ -6,15 +6,15 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from faithtui.tui.keymap.key_names import KeyHint, pack
-from faithtui.tui.theme.lines import BLANK, Line, Piece, cut, spread, width_of
-from faithtui.tui.widgets.drawn import Drawn
+from faithtui.tui.keymap.key_names import KeyHint, pack_hints
+from faithtui.tui.theme.lines import BLANK, Line, Piece, align_to_edges, truncate_pieces, width_of
+from faithtui.tui.widgets.drawn import LineWidget
 
 LEAST_RIGHT = 8
 """Cells below which the right end of the status line gives way altogether."""
 
 
-class EdgeLine(Drawn, Widget):
+class EdgeLine(LineWidget, Widget):
     """One line with something at each end."""
 
     left: reactive[tuple[Piece, ...]] = reactive(())
@@ -23,12 +23,12 @@ class EdgeLine(Drawn, Widget):
     def render_line(self, y: int) -> Strip:
         """Draw both ends."""
         width = self.size.width
-        inner = self.laid_out(width) if y == 0 else BLANK
+        inner = self.lay_out_line(width) if y == 0 else BLANK
         return self.strip_of(inner, width, self.base_style)
 
-    def laid_out(self, width: int) -> Line:
+    def lay_out_line(self, width: int) -> Line:
         """Put both ends into `width` cells; the left one is cut when they meet."""
-        return spread((Piece(" "), *self.left), (*self.right, Piece(" ")), width)
+        return align_to_edges((Piece(" "), *self.left), (*self.right, Piece(" ")), width)
 
 
 class TitleBar(EdgeLine):
@@ -38,42 +38,42 @@ class TitleBar(EdgeLine):
 class StatusLine(EdgeLine):
     """What happened last, and how the run goes on."""
 
-    def laid_out(self, width: int) -> Line:
+    def lay_out_line(self, width: int) -> Line:
         """Put both ends into `width` cells; what happened last is whole as long as it can be."""
         room = width - width_of(self.left) - 5
         right: Sequence[Piece] = self.right
         if self.left and width_of(right) > room:
-            right = cut(right, room) if room >= LEAST_RIGHT else ()
-        return spread((Piece(" "), *self.left), (*right, Piece(" ")), width)
+            right = truncate_pieces(right, room) if room >= LEAST_RIGHT else ()
+        return align_to_edges((Piece(" "), *self.left), (*right, Piece(" ")), width)
 
 
-class KeyBar(Drawn, Widget):
+class KeyBar(LineWidget, Widget):
     """Keys that work now, whole words only, help and back never dropped."""
 
-    _listed: Sequence[KeyHint] | None = None
+    _drawn_hints: Sequence[KeyHint] | None = None
     """What is drawn; None before the first time."""
 
     def on_mount(self) -> None:
         """Follow what can be done."""
-        self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.follow())
+        self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.update_hints())
 
-    def follow(self) -> None:
+    def update_hints(self) -> None:
         """Draw again where other keys work than before: most keys pressed change nothing here."""
-        if self._listed is None:
+        if self._drawn_hints is None:
             return  # The screen may not be made yet, and what it can do is asked for at the paint.
-        hints = self.hints()
-        if hints != self._listed:
-            self._listed = hints
+        hints = self.list_hints()
+        if hints != self._drawn_hints:
+            self._drawn_hints = hints
             self.refresh()
 
-    def hints(self) -> Sequence[KeyHint]:
+    def list_hints(self) -> Sequence[KeyHint]:
         """List what works now, most important first."""
-        return KeyHint.of(self.screen)
+        return KeyHint.list_for_screen(self.screen)
 
     def render_line(self, y: int) -> Strip:
         """Draw a line of keys."""
         width = self.size.width
-        if self._listed is None:
-            self._listed = self.hints()
-        lines: list[Line] = pack(self._listed, width, self.size.height)
+        if self._drawn_hints is None:
+            self._drawn_hints = self.list_hints()
+        lines: list[Line] = pack_hints(self._drawn_hints, width, self.size.height)
         return self.strip_of(lines[y] if y < len(lines) else BLANK, width, self.base_style)

@@ -31,7 +31,7 @@ COMPONENTS = {*(f"look--{name}" for name in LOOKS), "drawn--cursor", "drawn--cur
 rules of every component class of every widget whenever one is mounted, resized or focused."""
 
 
-class Drawn(Widget):
+class LineWidget(Widget):
     """A widget that draws `Line` values. Mix in before the Textual base class."""
 
     _styles: dict[str, Style] | None = None
@@ -41,15 +41,15 @@ class Drawn(Widget):
     @property
     def base_style(self) -> Style:
         """The widget's own colours."""
-        return self._style("", lambda: self.rich_style)
+        return self._cache_style("", lambda: self.rich_style)
 
     def component_style(self, name: str) -> Style:
         """The colours of a component class."""
-        return self._style(f".{name}", lambda: self._component(name))
+        return self._cache_style(f".{name}", lambda: self._get_component_style(name))
 
     def style_of(self, look: str) -> Style:
         """Combine the styles of all looks named, without a background of their own."""
-        return self._style(look, lambda: self._combined(look))
+        return self._cache_style(look, lambda: self._combine_styles(look))
 
     def strip_of(self, line: Line, width: int, base: Style) -> Strip:
         """Draw a line exactly `width` cells wide, over the base style."""
@@ -65,17 +65,17 @@ class Drawn(Widget):
         super().notify_style_update()
         self._styles = None
 
-    def _combined(self, look: str) -> Style:
+    def _combine_styles(self, look: str) -> Style:
         style = Style.null()
         for name in look.split():
-            style += self._component(f"look--{name}")
+            style += self._get_component_style(f"look--{name}")
         return style
 
-    def _component(self, name: str) -> Style:
+    def _get_component_style(self, name: str) -> Style:
         """Give what a component class sets, and nothing of what is behind it."""
         return self.app.get_component_styles(name).partial_rich_style
 
-    def _style(self, key: str, make: Callable[[], Style]) -> Style:
+    def _cache_style(self, key: str, make: Callable[[], Style]) -> Style:
         if self._styles is None:
             self._styles = {}
         style = self._styles.get(key)

@@ -43,7 +43,7 @@ class FilterInput(PlainInput):
 
     def action_leave(self) -> None:
         """Tell that what was typed is not wanted."""
-        self.post_message(FilterBar.Left())
+        self.post_message(FilterBar.FilterCancelled())
 
 
 class FilterBar(Horizontal):
@@ -60,14 +60,14 @@ class FilterBar(Horizontal):
     """
 
     @dataclass
-    class Typed(Message):
+    class FilterChanged(Message):
         """Nothing was typed for a moment, or enter was pressed."""
 
         text: str
-        kept: bool = False
+        is_final: bool = False
         """It is finished."""
 
-    class Left(Message):
+    class FilterCancelled(Message):
         """The filter there was before is wanted."""
 
     def __init__(self, key: str) -> None:
@@ -84,7 +84,7 @@ class FilterBar(Horizontal):
             compact=True, placeholder="words, verdict:no, is:unlabelled, score:<0.5, -not, "
         )
 
-    def open(self, text: str) -> None:
+    def start_typing(self, text: str) -> None:
         """Let somebody type, from a text on."""
         self.show(text)
         self.add_class("-open")
@@ -99,26 +99,26 @@ class FilterBar(Horizontal):
         self.set_class(bool(text), "-open")
 
     @property
-    def is_typed_in(self) -> bool:
+    def is_typing(self) -> bool:
         """Whether somebody is typing."""
         return self.query_one(FilterInput).has_focus
 
     @on(Input.Changed)
-    def wait(self, event: Input.Changed) -> None:
+    def restart_pause(self, event: Input.Changed) -> None:
         """Begin when nothing was typed for a moment."""
         event.stop()
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(PAUSE_S, self._tell)
+        self._timer = self.set_timer(PAUSE_S, self._post_filter)
 
     @on(Input.Submitted)
-    def keep(self, event: Input.Submitted) -> None:
+    def submit_filter(self, event: Input.Submitted) -> None:
         """Tell at once."""
         event.stop()
-        self._tell(kept=True)
+        self._post_filter(kept=True)
 
-    def _tell(self, *, kept: bool = False) -> None:
+    def _post_filter(self, *, kept: bool = False) -> None:
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        self.post_message(self.Typed(self.query_one(FilterInput).value, kept))
+        self.post_message(self.FilterChanged(self.query_one(FilterInput).value, kept))

@@ -15,7 +15,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from faithtui.tui.theme.lines import BLANK, Line
-from faithtui.tui.widgets.drawn import Drawn
+from faithtui.tui.widgets.drawn import LineWidget
 
 Builder = Callable[[int], Sequence[Line]]
 """Makes all lines of a pane for a width in cells."""
@@ -23,7 +23,7 @@ Builder = Callable[[int], Sequence[Line]]
 MOVE = Binding.Group("move", compact=True)
 
 
-class Pane(Drawn, ScrollView, can_focus=True):
+class Pane(LineWidget, ScrollView, can_focus=True):
     """Lines in a frame. Knows nothing of what they say."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -88,9 +88,9 @@ class Pane(Drawn, ScrollView, can_focus=True):
             self.scroll_to(y=0, animate=False)
         # What is not on screen is made when it comes back.
         if self.display and self._stale:
-            self._rebuild()
+            self._rebuild_lines()
 
-    def empty(self) -> None:
+    def clear_lines(self) -> None:
         """Drop what is drawn, and what is kept while the pane is hidden."""
         self._build, self._lines, self._stale = lambda _width: (), (), True
         self._hint = ""
@@ -110,7 +110,7 @@ class Pane(Drawn, ScrollView, can_focus=True):
     @hint.setter
     def hint(self, words: str) -> None:
         self._hint = words
-        self._say_where()
+        self._update_subtitle()
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of the window onto the lines."""
@@ -123,7 +123,7 @@ class Pane(Drawn, ScrollView, can_focus=True):
         """Give the text that the mouse selected."""
         return selection.extract("\n".join(each.text for each in self._lines)), "\n"
 
-    def reveal(self, first: int, last: int) -> None:
+    def scroll_to_lines(self, first: int, last: int) -> None:
         """Scroll so that these lines are seen, the first one rather than the last."""
         height = self.scrollable_content_region.height
         top = self.scroll_offset.y
@@ -144,11 +144,11 @@ class Pane(Drawn, ScrollView, can_focus=True):
 
     def action_page_down(self) -> None:
         """Scroll one page down."""
-        self.scroll_to(y=self.scroll_offset.y + self._page, animate=False)
+        self.scroll_to(y=self.scroll_offset.y + self._page_height, animate=False)
 
     def action_page_up(self) -> None:
         """Scroll one page up."""
-        self.scroll_to(y=self.scroll_offset.y - self._page, animate=False)
+        self.scroll_to(y=self.scroll_offset.y - self._page_height, animate=False)
 
     def action_home(self) -> None:
         """Scroll to the first line."""
@@ -161,18 +161,18 @@ class Pane(Drawn, ScrollView, can_focus=True):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Keep the words in the frame true."""
         super().watch_scroll_y(old_value, new_value)
-        self._say_where()
+        self._update_subtitle()
 
     def on_resize(self, event: events.Resize) -> None:
         """Make the lines again for the new size: what is drawn may depend on both."""
         if self._stale or self.scrollable_content_region.size != self._built_for:
-            self._rebuild()
-        self._say_where()
+            self._rebuild_lines()
+        self._update_subtitle()
 
     def on_show(self) -> None:
         """Make lines that were not made while the pane was hidden."""
         if self._stale:
-            self._rebuild()
+            self._rebuild_lines()
 
     def notify_style_update(self) -> None:
         """Draw again in the colours of another theme."""
@@ -180,10 +180,10 @@ class Pane(Drawn, ScrollView, can_focus=True):
         self.refresh()
 
     @property
-    def _page(self) -> int:
+    def _page_height(self) -> int:
         return max(1, self.scrollable_content_region.height - 1)
 
-    def _rebuild(self) -> None:
+    def _rebuild_lines(self) -> None:
         width = self.scrollable_content_region.width
         self._built_for = self.scrollable_content_region.size
         self._stale = width <= 0
@@ -195,7 +195,7 @@ class Pane(Drawn, ScrollView, can_focus=True):
             # Without the layout of the whole screen that assigning it would cause at every key.
             self.set_reactive(Pane.virtual_size, size)
             self.scroll_to(y=self.scroll_offset.y, animate=False)
-        self._say_where()
+        self._update_subtitle()
         self._refresh_changed(before)
 
     def _refresh_changed(self, before: Sequence[Line]) -> None:
@@ -219,7 +219,7 @@ class Pane(Drawn, ScrollView, can_focus=True):
         if subtitle != before[1]:
             self.border_subtitle = Content(subtitle)
 
-    def _say_where(self) -> None:
+    def _update_subtitle(self) -> None:
         """Say in the lower frame which part is seen, as there is no scroll bar to say it."""
         height = self.scrollable_content_region.height
         total = len(self._lines)
@@ -267,7 +267,7 @@ class RowPane(Pane):
             return self.pane
 
     @property
-    def rows(self) -> int:
+    def row_count(self) -> int:
         """How many entries there are."""
         return 1 + max((each.row for each in self._lines if each.row is not None), default=-1)
 
@@ -298,31 +298,31 @@ class RowPane(Pane):
 
     def action_down(self) -> None:
         """Choose the next entry."""
-        self._step(1)
+        self._move_cursor(1)
 
     def action_up(self) -> None:
         """Choose the entry before."""
-        self._step(-1)
+        self._move_cursor(-1)
 
     def action_page_down(self) -> None:
         """Choose an entry a page further."""
-        self._step(self._page)
+        self._move_cursor(self._page_height)
 
     def action_page_up(self) -> None:
         """Choose an entry a page back."""
-        self._step(-self._page)
+        self._move_cursor(-self._page_height)
 
     def action_home(self) -> None:
         """Choose the first entry."""
-        self._step(-self.rows)
+        self._move_cursor(-self.row_count)
 
     def action_end(self) -> None:
         """Choose the last entry."""
-        self._step(self.rows)
+        self._move_cursor(self.row_count)
 
     def action_choose(self) -> None:
         """Tell that the chosen entry is to be opened."""
-        if self.rows:
+        if self.row_count:
             self.post_message(self.Chosen(self, self.cursor))
 
     def on_click(self, event: events.Click) -> None:
@@ -343,11 +343,11 @@ class RowPane(Pane):
         """Draw the mark of the chosen entry quietly."""
         self.refresh()
 
-    def _step(self, by: int) -> None:
-        if self.rows:
-            self.cursor = min(self.rows - 1, max(0, self.cursor + by))
+    def _move_cursor(self, by: int) -> None:
+        if self.row_count:
+            self.cursor = min(self.row_count - 1, max(0, self.cursor + by))
 
     def _reveal_cursor(self) -> None:
         own = [index for index, each in enumerate(self._lines) if each.row == self.cursor]
         if own:
-            self.reveal(0 if self.cursor == 0 else own[0], own[-1])
+            self.scroll_to_lines(0 if self.cursor == 0 else own[0], own[-1])

@@ -5,7 +5,7 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from faithtui.tui.theme.layouts import Plan, Planner, clipped, zoomed
+from faithtui.tui.theme.layouts import Plan, Planner, clip_plan, make_zoomed_planner
 
 
 class PlanLayout(Layout):
@@ -20,7 +20,7 @@ class PlanLayout(Layout):
         self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
     ) -> ArrangeResult:
         """Place every child that the plan for this size knows."""
-        plan = clipped(self._planner(size.width, size.height), size.width, size.height)
+        plan = clip_plan(self._planner(size.width, size.height), size.width, size.height)
         return [
             WidgetPlacement(Region(*plan[child.id]), NULL_OFFSET, NULL_SPACING, child)
             for child in children
@@ -40,14 +40,14 @@ class Panes(Widget):
     @property
     def layout(self) -> Layout:
         """Arrange by plan."""
-        return PlanLayout(self._planner)
+        return PlanLayout(self._current_planner)
 
     @property
-    def zoomed(self) -> str | None:
+    def zoomed_id(self) -> str | None:
         """Id of the enlarged pane."""
         return self._zoomed
 
-    def zoom(self, pane: str | None) -> None:
+    def zoom_pane(self, pane: str | None) -> None:
         """Enlarge a pane, or give each its place again."""
         self._zoomed = pane
         self._show_planned(self.size)
@@ -58,13 +58,15 @@ class Panes(Widget):
         self._show_planned(event.size)
 
     @property
-    def _planner(self) -> Planner:
+    def _current_planner(self) -> Planner:
         if self._zoomed is None:
             return self._usual
-        return zoomed(self._usual, self._zoomed, self._keep)
+        return make_zoomed_planner(self._usual, self._zoomed, self._keep)
 
     def _show_planned(self, size: Size) -> None:
-        plan: Plan = clipped(self._planner(size.width, size.height), size.width, size.height)
+        plan: Plan = clip_plan(
+            self._current_planner(size.width, size.height), size.width, size.height
+        )
         for pane in self.children:
             pane.display = pane.id in plan
         focused = self.screen.focused

@@ -13,25 +13,25 @@ from textual.strip import Strip
 from faithtui.tui.widgets.pane import Builder, Pane, RowPane
 
 
-class WitnessPane(Pane):
+class ExposurePane(Pane):
     """A pane that tells, once each, which entries were drawn."""
 
     @dataclass
-    class Drawn(Message):
+    class RowsSeen(Message):
         """Entries came into view that had not been there since other ones were shown."""
 
-        pane: "WitnessPane"
+        pane: "ExposurePane"
         rows: Sequence[int]
 
         @property
-        def control(self) -> "WitnessPane":
+        def control(self) -> "ExposurePane":
             """The pane."""
             return self.pane
 
     def __init__(self, *, id: str, title: str = "", hint: str = "") -> None:
         super().__init__(id=id, title=title, hint=hint)
-        self._drawn: set[int] = set()
-        self._untold: list[int] = []
+        self._seen_rows: set[int] = set()
+        self._unreported_rows: list[int] = []
 
     def show(
         self,
@@ -42,8 +42,8 @@ class WitnessPane(Pane):
         made_of: tuple[object, ...] = (),
     ) -> None:
         """Draw something else, whose entries are others."""
-        self._drawn.clear()
-        self._untold.clear()
+        self._seen_rows.clear()
+        self._unreported_rows.clear()
         super().show(build, title=title, keep=keep, made_of=made_of)
         # What looks as before is not drawn again, but may be something else.
         self.refresh()
@@ -52,18 +52,18 @@ class WitnessPane(Pane):
         """Draw a line, and remember its entry."""
         index = self.scroll_offset.y + y
         row = self.lines[index].row if index < len(self.lines) else None
-        if row is not None and row not in self._drawn:
-            self._drawn.add(row)
-            if not self._untold:
-                self.call_later(self._tell)
-            self._untold.append(row)
+        if row is not None and row not in self._seen_rows:
+            self._seen_rows.add(row)
+            if not self._unreported_rows:
+                self.call_later(self._report_seen_rows)
+            self._unreported_rows.append(row)
         return super().render_line(y)
 
-    def _tell(self) -> None:
-        if self._untold:
-            self.post_message(self.Drawn(self, tuple(self._untold)))
-            self._untold.clear()
+    def _report_seen_rows(self) -> None:
+        if self._unreported_rows:
+            self.post_message(self.RowsSeen(self, tuple(self._unreported_rows)))
+            self._unreported_rows.clear()
 
 
-class WitnessRowPane(WitnessPane, RowPane):
+class ExposureRowPane(ExposurePane, RowPane):
     """The same for entries of which one is chosen."""

@@ -4,10 +4,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from faithtui.tui.theme.lines import BLANK, Line, Piece, wrap
-from faithtui.tui.widgets.drawn import Drawn
+from faithtui.tui.widgets.drawn import LineWidget
 
 
-class TooSmall(Drawn, Widget):
+class TooSmall(LineWidget, Widget):
     """Says how large the terminal must be.
 
     Args:

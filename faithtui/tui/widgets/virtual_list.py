@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from faithtui.tui.theme.lines import BLANK, Line, Piece
-from faithtui.tui.widgets.drawn import Drawn
+from faithtui.tui.widgets.drawn import LineWidget
 
 RowT = TypeVar("RowT")
 RowT_co = TypeVar("RowT_co", covariant=True)
@@ -25,7 +25,7 @@ MARK = "+ "
 """Stands before a marked row."""
 
 
-class Rows(Protocol[RowT_co]):
+class RowSource(Protocol[RowT_co]):
     """Rows by index, such as a pager."""
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ class NoRows:
         """Give nothing."""
 
 
-class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
+class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
     """Rows in a frame under a line of headings, one of them chosen.
 
     Args:
@@ -108,15 +108,15 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         self._draw = draw
         self._head = head
         self._empty = empty
-        self._moved = moved
-        self._source: Rows[RowT] = NoRows()
+        self._cursor_moved_callback = moved
+        self._source: RowSource[RowT] = NoRows()
         self._ready = False
-        self._early: list[tuple[int, Callable[[], None]]] = []
+        self._early_actions: list[tuple[int, Callable[[], None]]] = []
         """What was asked for while the first rows were being read, in order, each with the state of
         the screens: once another one was looked at, nobody expects it any more."""
         self.border_title = Content(title)
 
-    def show(self, source: Rows[RowT], cursor: int, *, title: str | None = None) -> None:
+    def show(self, source: RowSource[RowT], cursor: int, *, title: str | None = None) -> None:
         """Draw other rows and choose one, without telling anybody."""
         self._source = source
         self._ready = True
@@ -124,9 +124,9 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
             self.border_title = Content(title)
         self.set_reactive(VirtualList.cursor, max(0, min(cursor, len(source) - 1)))
         self._resize_rows()
-        self._reveal()
+        self._scroll_to_cursor()
         self.refresh()
-        early, self._early = self._early, []
+        early, self._early_actions = self._early_actions, []
         for screens, act in early:
             if screens == self.screen.stack_updates:
                 act()
@@ -142,7 +142,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         self.refresh()
 
     @property
-    def chosen(self) -> RowT | None:
+    def selection(self) -> RowT | None:
         """The row under the cursor; None in an empty list."""
         return self._source.row(self.cursor) if len(self._source) else None
 
@@ -161,7 +161,9 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         aside = len(MARK) if self._marks else 0
         if y == 0:
             head = self._head(width - aside)
-            return self.strip_of(replace(head, pieces=(_margin(aside), *head.pieces)), width, base)
+            return self.strip_of(
+                replace(head, pieces=(_margin_piece(aside), *head.pieces)), width, base
+            )
         index = self.scroll_offset.y + y - 1
         if index >= len(self._source):
             return self.strip_of(BLANK, width, base)
@@ -176,7 +178,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         drawn = self._draw(row, width - aside, here)
         if aside:
             marked = self._identity is not None and self._identity(row) in self._marks
-            margin = Piece(MARK, "human strong") if marked else _margin(aside)
+            margin = Piece(MARK, "human strong") if marked else _margin_piece(aside)
             drawn = replace(drawn, pieces=(margin, *drawn.pieces))
         return self.strip_of(drawn, width, base)
 
@@ -184,34 +186,34 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         """Draw the rows concerned, make the chosen one seen, and tell."""
         for row in (old, new):
             self.refresh_line(row + 1)  # below the headings
-        self._reveal()
-        self._moved()
+        self._scroll_to_cursor()
+        self._cursor_moved_callback()
 
     def action_step(self, by: int) -> None:
         """Choose a row some way off."""
         if not self._ready:
-            self._later(partial(self.action_step, by))
+            self._run_when_ready(partial(self.action_step, by))
         if len(self._source):
             self.cursor = min(len(self._source) - 1, max(0, self.cursor + by))
 
     def action_page(self, direction: int) -> None:
         """Choose a row a page off."""
         if not self._ready:
-            self._later(partial(self.action_page, direction))
+            self._run_when_ready(partial(self.action_page, direction))
             return
-        self.action_step(direction * max(1, self._height - 1))
+        self.action_step(direction * max(1, self._row_space - 1))
 
     def action_edge(self, last: int) -> None:
         """Choose the first or the last row."""
         if not self._ready:
-            self._later(partial(self.action_edge, last))
+            self._run_when_ready(partial(self.action_edge, last))
             return
         self.action_step(len(self._source) if last else -len(self._source))
 
     def action_choose(self) -> None:
         """Tell that the chosen row is to be opened."""
         if not self._ready:
-            self._later(self.action_choose)
+            self._run_when_ready(self.action_choose)
         if len(self._source):
             self.post_message(self.Chosen(self, self.cursor))  # type: ignore[arg-type]  # a list of any rows
 
@@ -226,7 +228,7 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         """Fit rows to the new size."""
         self._resize_rows()
-        self._reveal()
+        self._scroll_to_cursor()
 
     def on_focus(self) -> None:
         """Draw the mark of the chosen row strongly."""
@@ -237,13 +239,13 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
         self.refresh()
 
     @property
-    def _height(self) -> int:
+    def _row_space(self) -> int:
         """Lines for rows, without the headings."""
         return self.scrollable_content_region.height - 1
 
-    def _later(self, act: Callable[[], None]) -> None:
+    def _run_when_ready(self, act: Callable[[], None]) -> None:
         """Do something once the first rows are there."""
-        self._early.append((self.screen.stack_updates, act))
+        self._early_actions.append((self.screen.stack_updates, act))
 
     def _resize_rows(self) -> None:
         # One more than the rows: the headings stay in the window while it scrolls.
@@ -252,14 +254,14 @@ class VirtualList(Drawn, ScrollView, Generic[RowT], can_focus=True):
             self.set_reactive(VirtualList.virtual_size, size)
             self.scroll_to(y=self.scroll_offset.y, animate=False)
 
-    def _reveal(self) -> None:
+    def _scroll_to_cursor(self) -> None:
         top = self.scroll_offset.y
-        if self._height > 0 and self.cursor >= top + self._height:
-            top = self.cursor - self._height + 1
+        if self._row_space > 0 and self.cursor >= top + self._row_space:
+            top = self.cursor - self._row_space + 1
         top = min(top, self.cursor)
         if top != self.scroll_offset.y:
             self.scroll_to(y=top, animate=False)
 
 
-def _margin(width: int) -> Piece:
+def _margin_piece(width: int) -> Piece:
     return Piece(" " * width)

@@ -34,7 +34,7 @@ from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.domain.scores import ScoringRule, passes, scored
+from faithtui.domain.scores import ScoringRule, make_score, passes_threshold
 from tests.agreement.report.building import readings
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -108,7 +108,7 @@ def claim(number: int, judge: str | None, human: str | None, text: str = "") -> 
 
 
 def answer(number: int, share: float, human: str, rating: float) -> AnswerReading:
-    score = scored(share)
+    score = make_score(share)
     return AnswerReading(
         conversation=ConversationId(number % 8),
         key=f"key {number % 8}",
@@ -116,7 +116,7 @@ def answer(number: int, share: float, human: str, rating: float) -> AnswerReadin
         turn=1,
         score=score,
         claims=2,
-        passes=passes(score, RULE),
+        passes=passes_threshold(score, RULE),
         human=human,
         rating=rating,
         raters=3,
@@ -364,7 +364,7 @@ def any_report(draw: st.DrawFn) -> AgreementReport:
     )
     rule = replace(RULE, threshold=draw(st.sampled_from((0.5, None))))
     answers = [
-        replace(each, passes=passes(each.score, rule))
+        replace(each, passes=passes_threshold(each.score, rule))
         for each in ANSWERS[: draw(st.integers(0, len(ANSWERS)))]
     ]
     return agreement_report(

@@ -30,20 +30,20 @@ from faithtui.agreement.report.model import (
     Slice,
     SliceRow,
 )
-from faithtui.domain.estimates import Estimate, Method, Status
+from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from tests.agreement.documents.building import report, rich
 
 
 def share(value: float, low: float, high: float, n: int = 20) -> Estimate:
     return Estimate(
         value,
-        Status.OK,
+        EstimateStatus.OK,
         n,
         9,
         ci_low=low,
         ci_high=high,
         level=0.95,
-        method=Method.JACKKNIFE_LOGIT,
+        method=EstimateMethod.JACKKNIFE_LOGIT,
     )
 
 

@@ -19,10 +19,10 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import (
     LEVEL,
     Estimate,
-    Method,
+    EstimateMethod,
+    EstimateStatus,
     Reason,
-    Status,
-    undefined,
+    make_undefined_estimate,
 )
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -33,8 +33,8 @@ from tests.agreement.report.building import readings
 def share(value: float, se: float | None, n: int = 100, clusters: int = 20) -> Estimate:
     low, high = max(0.0, value - 0.1), min(1.0, value + 0.1)
     return Estimate(
-        value, Status.OK, n, clusters, ci_low=low, ci_high=high, level=LEVEL,
-        method=Method.JACKKNIFE_LOGIT, se=se,
+        value, EstimateStatus.OK, n, clusters, ci_low=low, ci_high=high, level=LEVEL,
+        method=EstimateMethod.JACKKNIFE_LOGIT, se=se,
     )  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def test_a_share_elsewhere_is_corrected_by_the_certified_accuracy() -> None:
     assert found.ci_high is not None
     assert found.value is not None
     assert found.ci_low < found.value < found.ci_high
-    assert (found.method, found.n) == (Method.LANG_REICZIGEL, 500)
+    assert (found.method, found.n) == (EstimateMethod.LANG_REICZIGEL, 500)
 
 
 def test_an_accuracy_known_less_well_makes_a_wider_interval() -> None:
@@ -155,10 +155,12 @@ def test_an_accuracy_known_less_well_makes_a_wider_interval() -> None:
     ("accuracy", "judge", "reason"),
     [
         (None, share(0.7, 0.02), Reason.UNINFORMATIVE_JUDGE),
-        (GOOD, undefined(Reason.NO_ITEMS), Reason.NO_ITEMS),
-        (replace(GOOD, sensitivity=undefined(Reason.NO_REFERENCE_POSITIVES)), share(0.7, 0.02),
+        (GOOD, make_undefined_estimate(Reason.NO_ITEMS), Reason.NO_ITEMS),
+        (
+            replace(GOOD, sensitivity=make_undefined_estimate(Reason.NO_REFERENCE_POSITIVES)),
+            share(0.7, 0.02),
          Reason.NO_REFERENCE_POSITIVES),
-        (replace(GOOD, specificity=Estimate(0.9, Status.OK, 9, 3, Reason.TOO_FEW_CLUSTERS)),
+        (replace(GOOD, specificity=Estimate(0.9, EstimateStatus.OK, 9, 3, Reason.TOO_FEW_CLUSTERS)),
          share(0.7, 0.02), Reason.TOO_FEW_CLUSTERS),
         (Accuracy(("no",), share(0.5, 0.05), share(0.55, 0.05)), share(0.7, 0.02),
          Reason.UNINFORMATIVE_JUDGE),

@@ -23,12 +23,25 @@ from faithtui.agreement.gate.certificate_file import MOST_BYTES, certificate_tex
 from faithtui.agreement.gate.thresholds import Criterion, Measured, Outcome, Thresholds
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.settings import Level
-from faithtui.domain.estimates import Estimate, Method, Reason, Status, withheld
+from faithtui.domain.estimates import (
+    Estimate,
+    EstimateMethod,
+    EstimateStatus,
+    Reason,
+    make_withheld_estimate,
+)
 from faithtui.errors import InputError
 
 DAY = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 KAPPA = Estimate(
-    0.7, Status.OK, 60, 24, ci_low=0.6, ci_high=0.8, level=0.95, method=Method.JACKKNIFE_ATANH
+    0.7,
+    EstimateStatus.OK,
+    60,
+    24,
+    ci_low=0.6,
+    ci_high=0.8,
+    level=0.95,
+    method=EstimateMethod.JACKKNIFE_ATANH,
 )
 
 
@@ -49,7 +62,13 @@ def certificate(
         sample=SampleIdentity("simple_random", "uid", 3, 60, 96),
         labels=LabelFacts("3" * 64, DAY, 60, 24, 1, 1.0, 60, 0, 0, 0, 0, 60, 0),
         measured=Measured(
-            Level.CLAIMS, DesignKind.SIMPLE, 60, 24, KAPPA, KAPPA, withheld(Reason.NO_ITEMS)
+            Level.CLAIMS,
+            DesignKind.SIMPLE,
+            60,
+            24,
+            KAPPA,
+            KAPPA,
+            make_withheld_estimate(Reason.NO_ITEMS),
         ),
         accuracy=None,
         thresholds=Thresholds(kappa=0.4),

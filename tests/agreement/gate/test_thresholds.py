@@ -26,11 +26,11 @@ from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import Level
 from faithtui.domain.estimates import (
     Estimate,
-    Method,
+    EstimateMethod,
+    EstimateStatus,
     Reason,
-    Status,
-    undefined,
-    withheld,
+    make_undefined_estimate,
+    make_withheld_estimate,
 )
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -42,10 +42,10 @@ RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
 
 def figure(value: float, low: float | None, high: float | None = None, n: int = 60) -> Estimate:
     if low is None:
-        return Estimate(value, Status.OK, n, 4, Reason.TOO_FEW_CLUSTERS)
+        return Estimate(value, EstimateStatus.OK, n, 4, Reason.TOO_FEW_CLUSTERS)
     return Estimate(
-        value, Status.OK, n, 24, ci_low=low, ci_high=high or max(value, low), level=0.95,
-        method=Method.JACKKNIFE_ATANH,
+        value, EstimateStatus.OK, n, 24, ci_low=low, ci_high=high or max(value, low), level=0.95,
+        method=EstimateMethod.JACKKNIFE_ATANH,
     )  # fmt: skip
 
 
@@ -90,7 +90,11 @@ def test_without_an_interval_only_the_value_can_pass() -> None:
 
 @pytest.mark.parametrize("basis", Basis)
 @pytest.mark.parametrize(
-    "nothing", [undefined(Reason.NO_ITEMS), withheld(Reason.DESIGN_NOT_RANDOM, 50, 9)]
+    "nothing",
+    [
+        make_undefined_estimate(Reason.NO_ITEMS),
+        make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, 50, 9),
+    ],
 )
 def test_what_has_no_value_never_passes(basis: Basis, nothing: Estimate) -> None:
     found = replace(FOUND, kappa=nothing, recall_no=nothing, score=nothing)

@@ -2,7 +2,7 @@ import pytest
 
 from faithtui.agreement.imported_scores.annotators import PeopleFigures, people_figures
 from faithtui.agreement.imported_scores.conventions import convention
-from faithtui.domain.estimates import Estimate, Reason, Status
+from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
 from tests.agreement.imported_scores.building import MTRAG, unit, units_of
 
 LABELS, TWO_WAY = convention(MTRAG).views
@@ -41,7 +41,7 @@ def test_the_mean_kappa_is_plain_and_weighted_over_the_pairs_that_have_one() -> 
 
 def test_perfect_agreement_keeps_its_value_and_says_why_there_is_no_interval() -> None:
     alpha = figures("11", "22", "33", "44", "11", "44").alpha_nominal
-    assert (alpha.value, alpha.status, alpha.has_interval) == (1.0, Status.OK, False)
+    assert (alpha.value, alpha.status, alpha.has_interval) == (1.0, EstimateStatus.OK, False)
     assert alpha.reason is Reason.NO_VARIATION
 
 

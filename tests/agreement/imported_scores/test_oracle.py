@@ -18,7 +18,7 @@ import pytest
 from faithtui.agreement.imported_scores.conventions import Pooling, Reading
 from faithtui.agreement.imported_scores.figures import ScaleFigures, shipped_figures
 from faithtui.domain.estimates import Point, Reason
-from faithtui.formats.readers.imported_scores import read_scored
+from faithtui.formats.readers.imported_scores import read_scored_conversations
 
 pytestmark = pytest.mark.oracle
 
@@ -102,7 +102,7 @@ def both(
     scale, seed = request.param
     path = tmp_path / "made.jsonl"
     write_file(path, scale, seed)
-    (figures,) = shipped_figures(list(read_scored(path)))
+    (figures,) = shipped_figures(list(read_scored_conversations(path)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the libraries warn where we give a reason
         yield scale, rows_of(path, scale), figures

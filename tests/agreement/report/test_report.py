@@ -18,7 +18,7 @@ from faithtui.agreement.report.digest import readings_digest
 from faithtui.agreement.report.model import AgreementReport, Coverage, VerdictCount
 from faithtui.agreement.report.report import Judged, agreement_report
 from faithtui.agreement.report.settings import Level, Severity
-from faithtui.domain.estimates import Reason, Status
+from faithtui.domain.estimates import EstimateStatus, Reason
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.integrity.run_summary import Soundness
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -26,9 +26,9 @@ from faithtui.domain.scores import (
     Score,
     ScoreState,
     ScoringRule,
+    make_score,
     no_score,
-    passes,
-    scored,
+    passes_threshold,
 )
 from tests.agreement.report.building import readings
 
@@ -70,7 +70,7 @@ def answer(
     claims: int = 2,
     rule: ScoringRule = LIVE,
 ) -> AnswerReading:
-    found = scored(score) if isinstance(score, float) else score
+    found = make_score(score) if isinstance(score, float) else score
     return AnswerReading(
         conversation=ConversationId(number),
         key=f"key {number}",
@@ -78,7 +78,7 @@ def answer(
         turn=1,
         score=found,
         claims=claims,
-        passes=passes(found, rule),
+        passes=passes_threshold(found, rule),
         human=human,
         rating=rating,
         raters=3,
@@ -119,7 +119,7 @@ def test_nothing_at_all_is_a_report_without_numbers() -> None:
     found = report()
     for level in found.levels:
         assert level.percent.reason is Reason.NO_ITEMS
-        assert level.cohen_kappa.status is Status.UNDEFINED
+        assert level.cohen_kappa.status is EstimateStatus.UNDEFINED
         assert level.chance is None
         assert level.design.kind is DesignKind.NONE
     assert found.scores.spearman.reason is Reason.NO_ITEMS

@@ -4,7 +4,7 @@ import pytest
 
 from faithtui.agreement.report.compare import compute_steadiness
 from faithtui.agreement.report.raters import Repeat, repeats_of
-from faithtui.domain.annotations import Action, LabelAct
+from faithtui.domain.annotations import Action, LabelEvent
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, LabelId
 
@@ -19,8 +19,8 @@ def act(
     claim: int = 1,
     who: str = "ann",
     target: int | None = None,
-) -> LabelAct:
-    return LabelAct(
+) -> LabelEvent:
+    return LabelEvent(
         LabelId(number),
         ClaimId(claim),
         who,
@@ -30,7 +30,7 @@ def act(
     )
 
 
-def found(*log: LabelAct) -> list[tuple[str | None, str | None]]:
+def found(*log: LabelEvent) -> list[tuple[str | None, str | None]]:
     return [(each.first.verdict, each.second.verdict) for each in repeats_of(log)]
 
 

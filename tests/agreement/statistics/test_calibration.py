@@ -18,7 +18,7 @@ from faithtui.agreement.statistics.calibration import (
     noise_floor,
 )
 from faithtui.agreement.statistics.matrices import Flags, Floats, Ints
-from faithtui.domain.estimates import Method, Reason
+from faithtui.domain.estimates import EstimateMethod, Reason
 
 probability = st.integers(0, 100).map(lambda percent: percent / 100)
 units = st.lists(st.tuples(probability, st.booleans()), min_size=1, max_size=60)
@@ -139,7 +139,7 @@ def test_an_error_is_hidden_with_few_units_or_below_the_floor(
 ) -> None:
     found = calibrate(*readings(n, shift), draws=200)
     assert found.error_hidden is hidden
-    assert found.brier.method is Method.JACKKNIFE
+    assert found.brier.method is EstimateMethod.JACKKNIFE
     assert (found.brier.n, found.brier.clusters) == (n, 20)
     assert found.brier.value == pytest.approx(
         brier(list(zip(*readings(n, shift)[1:], strict=True)))

@@ -19,7 +19,7 @@ from faithtui.agreement.statistics.rates import (
     stratified_se,
     worst_case_bounds,
 )
-from faithtui.domain.estimates import Method, Reason, Status
+from faithtui.domain.estimates import EstimateMethod, EstimateStatus, Reason
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
 
@@ -80,13 +80,13 @@ def test_nothing_leaves_the_worst_case_bounds(parts: list[LabelledStratum]) -> N
     low, high = bounds
     assert found.value is not None
     assert low - 1e-9 <= found.ci_low <= found.value <= found.ci_high <= high + 1e-9
-    assert found.method is Method.STRATIFIED
+    assert found.method is EstimateMethod.STRATIFIED
 
 
 def test_a_stratum_without_labels_leaves_nothing_to_say() -> None:
     parts = [LabelledStratum(90, 10, 9), LabelledStratum(10, 0, 0)]
     assert stratified_rate(parts) is Reason.NO_ITEMS
-    assert corrected_this_run(parts).status is Status.UNDEFINED
+    assert corrected_this_run(parts).status is EstimateStatus.UNDEFINED
     assert worst_case_bounds(parts) == pytest.approx((0.09, 0.99))
 
 
@@ -195,13 +195,13 @@ def test_the_future_is_less_sure_than_the_run() -> None:
     assert run.se == 0
     assert future.se is not None
     assert future.se > 0
-    assert future.method is Method.JACKKNIFE_LOGIT
+    assert future.method is EstimateMethod.JACKKNIFE_LOGIT
 
 
 def test_all_faithful_gets_the_conservative_interval_over_conversations() -> None:
     rows = [(LabelledStratum(5, 2, 2), LabelledStratum(0, 0, 0))] * 12
     found = corrected_future(group_strata(rows))
-    assert (found.value, found.method) == (1.0, Method.WILSON)
+    assert (found.value, found.method) == (1.0, EstimateMethod.WILSON)
     assert (found.ci_low, found.ci_high) == wilson_interval(1.0, 12)
 
 
@@ -219,7 +219,7 @@ def test_one_conversation_may_hold_all_labels_of_a_verdict() -> None:
     lone = [(first, LabelledStratum(4, 0, 0)) for first, _ in rows[1:]]
     found = corrected_future(group_strata([rows[0], *lone]))
     assert found.has_interval
-    assert found.method is Method.JACKKNIFE_LOGIT
+    assert found.method is EstimateMethod.JACKKNIFE_LOGIT
 
 
 def test_a_missed_verdict_joins_the_smallest_labelled_one() -> None:

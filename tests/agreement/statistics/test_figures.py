@@ -22,7 +22,7 @@ from faithtui.agreement.statistics.coefficients import (
 )
 from faithtui.agreement.statistics.figures import estimate_figure, estimate_share
 from faithtui.agreement.statistics.matrices import count_matrix
-from faithtui.domain.estimates import Point, Reason, Status
+from faithtui.domain.estimates import EstimateStatus, Point, Reason
 
 OF_TABLE: dict[str, Callable[[ConfusionMatrix[float]], Point]] = {
     "percent_agreement": percent_agreement,
@@ -237,7 +237,7 @@ def test_intervals_are_ordered_and_hold_the_value(readings: list[tuple[str, str,
         *(estimate_figure(each, grouped) for each in (PERCENT, KAPPA, ALPHA, AC1)),
         *(estimate_figure(each, flags) for each in (detection.RECALL, detection.F1, detection.MCC)),
     ):
-        if found.status is not Status.OK:
+        if found.status is not EstimateStatus.OK:
             assert found.reason is not None
         elif found.value is not None and found.ci_low is not None and found.ci_high is not None:
             assert -1 <= found.ci_low <= found.value <= found.ci_high <= 1

@@ -45,7 +45,7 @@ from faithtui.agreement.statistics.matrices import (
     count_weighted_matrix,
 )
 from faithtui.agreement.statistics.ratings import Ratings, estimate_ratings, group_ratings
-from faithtui.domain.estimates import Estimate, Method, Point, Reason, Status
+from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Point, Reason
 
 NAMES = ("yes", "no", "idk")
 STATISTICS: dict[str, Statistic] = {
@@ -200,7 +200,7 @@ def test_leaving_out_of_strata_counts_populations_anew(seed: int) -> None:
     assert cells.columns == pytest.approx(populations.sum(axis=1))
     found = estimate_figure(KAPPA, groups)
     assert found.n == groups.total.n
-    assert found.method is Method.JACKKNIFE_ATANH
+    assert found.method is EstimateMethod.JACKKNIFE_ATANH
     recall = groups.collapse(("no",))
     assert estimate_figure(detection.RECALL, recall).n == recall.total.rows[0]
 
@@ -245,7 +245,9 @@ def test_leaving_out_ratings_is_counting_the_others(readings: list[tuple[str, li
         assert_same_values(found, wanted)
         measured = estimate_ratings(figure, groups, Scale.ATANH)
         assert measured.n == sum(len(labels) > 1 for _, labels in readings)
-        assert measured.status is not Status.OK or same(measured.value or 0.0, figure(groups.total))
+        assert measured.status is not EstimateStatus.OK or same(
+            measured.value or 0.0, figure(groups.total)
+        )
 
 
 def test_ratings_remember_only_counts() -> None:
@@ -344,7 +346,7 @@ def test_bootstrap_intervals_are_repeatable_and_near_the_jackknife(kind: str) ->
     assert told[: len(told) // 3] == sorted(told[: len(told) // 3])
     for name, each in found.items():
         jackknife = estimate_figure(STATISTICS[name], groups)
-        assert each.method is Method.BOOTSTRAP
+        assert each.method is EstimateMethod.BOOTSTRAP
         assert (each.value, each.n, each.clusters) == (
             jackknife.value,
             jackknife.n,

@@ -22,11 +22,11 @@ from faithtui.agreement.statistics.matrices import GroupedMatrix
 from faithtui.domain.estimates import (
     FEWEST_GROUPS,
     Estimate,
-    Method,
+    EstimateMethod,
+    EstimateStatus,
     Reason,
-    Status,
-    undefined,
-    withheld,
+    make_undefined_estimate,
+    make_withheld_estimate,
 )
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
@@ -67,7 +67,7 @@ def test_jackknife_interval(case: dict[str, Any]) -> None:
 def test_wilson_interval(case: dict[str, Any]) -> None:
     k, n = case["input"]["k"], case["input"]["n"]
     if not n:
-        assert estimate_share([]) == undefined(Reason(case["expected"]["reason"]))
+        assert estimate_share([]) == make_undefined_estimate(Reason(case["expected"]["reason"]))
         return
     low, high = wilson_interval(k / n, n, case["params"]["confidence"])
     assert low == pytest.approx(case["expected"]["ci_low"], abs=case["tolerance"])
@@ -121,12 +121,16 @@ def test_the_interval_holds_a_value_that_clipping_moved() -> None:
 
 def test_a_value_without_meaning_keeps_its_reason() -> None:
     found = make_estimate(Reason.NO_ITEMS, [], 1, Scale.LOGIT, n=0)
-    assert found == undefined(Reason.NO_ITEMS)
+    assert found == make_undefined_estimate(Reason.NO_ITEMS)
 
 
 def test_fewer_than_five_groups_give_the_point_only() -> None:
     found = make_estimate(0.7, [0.6, 0.8], [2, 2], Scale.ATANH, n=9)
-    assert (found.value, found.status, found.reason) == (0.7, Status.OK, Reason.TOO_FEW_CLUSTERS)
+    assert (found.value, found.status, found.reason) == (
+        0.7,
+        EstimateStatus.OK,
+        Reason.TOO_FEW_CLUSTERS,
+    )
     assert (found.n, found.clusters, found.has_interval) == (9, 4, False)
 
 
@@ -138,7 +142,7 @@ def test_a_figure_one_group_decides_has_no_interval() -> None:
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_a_share_at_the_end_gets_wilson_over_groups(value: float) -> None:
     found = make_estimate(value, [value], 10, Scale.LOGIT, n=500)
-    assert found.method is Method.WILSON
+    assert found.method is EstimateMethod.WILSON
     assert (found.ci_low, found.ci_high) == wilson_interval(value, 10)
 
 
@@ -150,7 +154,7 @@ def test_a_share_whose_groups_are_all_alike_gets_wilson_over_groups() -> None:
 @pytest.mark.parametrize("value", [1.0, -1.0, 0.4])
 def test_a_kappa_without_variation_is_withheld(value: float) -> None:
     found = make_estimate(value, [value], 12, Scale.ATANH, n=24)
-    assert found == withheld(Reason.NO_VARIATION, 24, 12)
+    assert found == make_withheld_estimate(Reason.NO_VARIATION, 24, 12)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -159,7 +163,7 @@ def test_a_kappa_that_one_group_keeps_from_the_end_gets_wilson_over_groups(sign:
     found = make_estimate(sign * 0.905, [sign * 1.0, sign * 0.9], [1, 19], Scale.ATANH, n=180)
     low, high = wilson_interval((1 + sign * 0.905) / 2, 20)
     assert (found.ci_low, found.ci_high) == (2 * low - 1, 2 * high - 1)
-    assert (found.method, found.se) == (Method.WILSON, None)
+    assert (found.method, found.se) == (EstimateMethod.WILSON, None)
     assert high - low < 0.3
     wide = make_jackknife_interval(0.905, [1.0, 0.9], [1, 19], Scale.ATANH)
     assert wide[1] - wide[0] > 1
@@ -167,19 +171,19 @@ def test_a_kappa_that_one_group_keeps_from_the_end_gets_wilson_over_groups(sign:
 
 def test_a_kappa_of_zero_has_an_ordinary_interval() -> None:
     found = make_estimate(0.0, [-0.1, 0.1], [5, 5], Scale.ATANH, n=40)
-    assert found.method is Method.JACKKNIFE_ATANH
+    assert found.method is EstimateMethod.JACKKNIFE_ATANH
     assert found.ci_low == pytest.approx(-(found.ci_high or math.nan))
 
 
 def test_an_estimate_keeps_its_parts_in_step() -> None:
     with pytest.raises(ValueError, match="cannot be"):
-        Estimate(0.5, Status.UNDEFINED, 3, 1, Reason.NO_ITEMS)
+        Estimate(0.5, EstimateStatus.UNDEFINED, 3, 1, Reason.NO_ITEMS)
     with pytest.raises(ValueError, match="needs a reason"):
-        Estimate(None, Status.UNDEFINED, 3, 1)
+        Estimate(None, EstimateStatus.UNDEFINED, 3, 1)
     with pytest.raises(ValueError, match="give a reason"):
-        Estimate(math.nan, Status.OK, 3, 1)
+        Estimate(math.nan, EstimateStatus.OK, 3, 1)
     with pytest.raises(ValueError, match="both ends"):
-        Estimate(0.5, Status.OK, 3, 1, ci_low=0.4)
+        Estimate(0.5, EstimateStatus.OK, 3, 1, ci_low=0.4)
 
 
 def test_every_reason_has_words() -> None:

@@ -8,7 +8,7 @@ from faithtui.agreement.statistics.rates import (
     lang_reiczigel,
     rogan_gladen,
 )
-from faithtui.domain.estimates import Method, Reason
+from faithtui.domain.estimates import EstimateMethod, Reason
 
 share = st.floats(0, 1)
 
@@ -58,7 +58,7 @@ def test_the_value_lies_in_its_interval_and_is_kept_raw(accuracy: OutsideAccurac
     assert found.estimate.ci_low is not None
     assert found.estimate.ci_high is not None
     assert found.estimate.ci_low <= found.estimate.value <= found.estimate.ci_high
-    assert found.estimate.method is Method.LANG_REICZIGEL
+    assert found.estimate.method is EstimateMethod.LANG_REICZIGEL
 
 
 def test_more_labels_narrow_the_interval() -> None:

@@ -14,7 +14,7 @@ from faithtui.agreement.statistics.prediction_powered import (
     tuned_lambda,
 )
 from faithtui.agreement.statistics.rates import LabelledStratum, stratified_rate
-from faithtui.domain.estimates import Method, Reason
+from faithtui.domain.estimates import EstimateMethod, Reason
 
 score = st.integers(0, 10).map(lambda tenths: tenths / 10)
 labelled = st.lists(st.tuples(score, score, st.just(1)), min_size=2, max_size=20)
@@ -130,7 +130,7 @@ def test_one_unit_a_conversation_gives_the_textbook_variance() -> None:
         assert found.se == pytest.approx(expected)
         assert found.value is not None
         assert found.ci_high == pytest.approx(found.value + t_quantile(0.95, 14) * expected)
-        assert (found.n, found.clusters, found.method) == (15, 15, Method.PPI)
+        assert (found.n, found.clusters, found.method) == (15, 15, EstimateMethod.PPI)
 
 
 def test_copies_in_the_same_conversation_add_no_certainty() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.ranks import auroc, auroc_estimate, spearman, spearman_estimate
-from faithtui.domain.estimates import Method, Reason, Status
+from faithtui.domain.estimates import EstimateMethod, EstimateStatus, Reason
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
 
@@ -123,13 +123,13 @@ def test_the_spearman_estimate_leaves_out_whole_groups(
         spread = sum((value - mean) ** 2 for value in numbers)
         factor = (len(numbers) - 1) / len(numbers)
         assert found.se == pytest.approx((factor * spread) ** 0.5, abs=1e-12)
-        assert found.method is Method.JACKKNIFE_ATANH
+        assert found.method is EstimateMethod.JACKKNIFE_ATANH
 
 
 @given(grouped_st)
 def test_the_auroc_estimate_holds_its_value(readings: list[tuple[str, float, float]]) -> None:
     found = auroc_estimate([(group, score, rating > 1) for group, score, rating in readings])
-    if found.status is Status.OK and found.ci_low is not None:
+    if found.status is EstimateStatus.OK and found.ci_low is not None:
         assert found.value is not None
         assert found.ci_high is not None
         assert 0 <= found.ci_low <= found.value <= found.ci_high <= 1
@@ -141,9 +141,9 @@ def test_a_perfect_ranking_gets_a_wilson_interval_over_groups() -> None:
     readings = [(f"g{i % 6}", i % 2 + i / 100, i % 2 == 1) for i in range(24)]
     readings += [(f"g{i % 6}", (i + 1) % 2 + i / 100, i % 2 == 0) for i in range(24)]
     found = auroc_estimate(readings)
-    assert (found.value, found.method, found.clusters) == (1.0, Method.WILSON, 6)
+    assert (found.value, found.method, found.clusters) == (1.0, EstimateMethod.WILSON, 6)
 
 
 def test_a_perfect_correlation_is_withheld() -> None:
     found = spearman_estimate([(str(i), i / 9, i / 3) for i in range(9)])
-    assert (found.status, found.reason) == (Status.WITHHELD, Reason.NO_VARIATION)
+    assert (found.status, found.reason) == (EstimateStatus.WITHHELD, Reason.NO_VARIATION)

@@ -15,7 +15,7 @@ from faithtui.agreement.statistics.recalibration import (
     fit,
     log_odds,
 )
-from faithtui.domain.likelihood import Band, band
+from faithtui.domain.likelihood import LikelihoodBand, find_band
 
 LABELLED = st.lists(
     st.builds(
@@ -127,14 +127,14 @@ def test_effects_are_in_range_and_count_every_claim(labelled: list[LabelledChanc
 @pytest.mark.parametrize(
     ("chance", "name"),
     [
-        (1.0, Band.LIKELY),
-        (0.6, Band.LIKELY),
-        (0.59, Band.UNSURE),
-        (0.5, Band.UNSURE),
-        (0.41, Band.UNSURE),
-        (0.4, Band.UNLIKELY),
-        (0.0, Band.UNLIKELY),
+        (1.0, LikelihoodBand.LIKELY),
+        (0.6, LikelihoodBand.LIKELY),
+        (0.59, LikelihoodBand.UNSURE),
+        (0.5, LikelihoodBand.UNSURE),
+        (0.41, LikelihoodBand.UNSURE),
+        (0.4, LikelihoodBand.UNLIKELY),
+        (0.0, LikelihoodBand.UNLIKELY),
     ],
 )
-def test_probabilities_fall_into_three_bands(chance: float, name: Band) -> None:
-    assert band(chance) is name
+def test_probabilities_fall_into_three_bands(chance: float, name: LikelihoodBand) -> None:
+    assert find_band(chance) is name

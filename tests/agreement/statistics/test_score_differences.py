@@ -18,7 +18,7 @@ from faithtui.agreement.statistics.scores import (
     mean_estimate,
     sd_difference,
 )
-from faithtui.domain.estimates import Method, Point, Reason
+from faithtui.domain.estimates import EstimateMethod, Point, Reason
 
 score = st.integers(0, 20).map(lambda twentieth: twentieth / 20)
 pairs = st.lists(st.tuples(score, score), min_size=2, max_size=30)
@@ -80,7 +80,7 @@ def test_intervals_leave_out_whole_conversations() -> None:
     ):
         assert found.value == pytest.approx(compute([(a, b) for _, a, b in READINGS]))
         assert found.se == pytest.approx(left_out_se(compute, READINGS))
-        assert (found.n, found.clusters, found.method) == (60, 9, Method.JACKKNIFE)
+        assert (found.n, found.clusters, found.method) == (60, 9, EstimateMethod.JACKKNIFE)
         assert found.ci_low is not None
         assert found.value is not None
         assert found.value - found.ci_low == pytest.approx(2.306 * (found.se or 0), rel=1e-3)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.matrices import number_keys
 from faithtui.agreement.statistics.scores import share_difference
-from faithtui.domain.estimates import Estimate, Method, Reason
+from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
 
 Flag = tuple[str, bool, bool, float]
 
@@ -58,7 +58,7 @@ def test_it_is_the_difference_with_a_jackknife_over_conversations(rows: list[Fla
         middle = sum(numbers) / len(numbers)
         spread = sum((part - middle) ** 2 for part in numbers)
         assert found.se == pytest.approx(sqrt((len(numbers) - 1) / len(numbers) * spread))
-        assert found.method is Method.JACKKNIFE
+        assert found.method is EstimateMethod.JACKKNIFE
         assert found.ci_low is not None
         assert found.ci_high is not None
         assert found.value is not None

@@ -11,7 +11,7 @@ import pytest
 from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
-from faithtui.engine.review.examples import ExampleOrder, examples_of
+from faithtui.engine.review.examples import ExampleRequest, collect_examples
 from faithtui.engine.review.splits import make_split
 from faithtui.formats.examples import example_lines
 from faithtui.store.store import Store
@@ -38,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         label(store, judged(store, judge=f"replay:{plain}"), note="Weighed it.", code="verdict")
     with Store.open(Path(shutil.copy(path, folder / "taught.db"))) as store:
         make_split(store, "ann")
-        found = examples_of(store, RunId(1), ExampleOrder(split=Split.TRAIN))
+        found = collect_examples(store, RunId(1), ExampleRequest(split=Split.TRAIN))
         train = folder / "train.jsonl"
         train.write_text("".join(example_lines(found.examples)), encoding="utf-8")
     taught = recorded(folder / "taught.db", folder / "taught.jsonl", examples=train)
@@ -67,7 +67,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def keys_in(split: str) -> set[str]:
-    return {each.key for each in talks() if RULE.split_of(each.group) == split}
+    return {each.key for each in talks() if RULE.find_split(each.group) == split}
 
 
 def test_a_split_is_made_once_shown_and_frozen(cli: Cli, project: Path) -> None:
@@ -299,7 +299,7 @@ def test_a_run_with_examples_is_its_own_run_and_can_be_resumed(
         assert after.prompt_digest != before.prompt_digest
         assert (before.examples, after.metric_version) == (None, before.metric_version)
         assert after.examples is not None
-        assert list(store.examples.get(after.examples)) == read(train)
+        assert list(store.examples.read_set(after.examples)) == read(train)
     # The file is not needed: the store has them.
     assert cli("run", "--resume", "2", "--store", taught).code == 0
 
@@ -331,7 +331,7 @@ def test_the_paired_change_is_printed(cli: Cli, taught: Path) -> None:
 
 def test_labels_that_weigh_differently_are_not_compared(cli: Cli, taught: Path) -> None:
     with Store.open(taught) as store:
-        frame = store.samples.frame(RunId(1), ("verdict",))
+        frame = store.samples.read_frame(RunId(1), ("verdict",))
         plan = Plan(Design.STRATIFIED, 1, 10)
         drawn = draw(frame, plan)
         row = store.samples.add(RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",))

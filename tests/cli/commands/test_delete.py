@@ -13,7 +13,7 @@ import pytest
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
-from faithtui.store.records import AskedReply, RunState, StoredReply, WorkerRow
+from faithtui.store.records import CallContext, RunState, StoredReply, WorkerRow
 from faithtui.store.store import Store, utc_now
 from tests.cli.conftest import Cli
 
@@ -46,7 +46,9 @@ def store(tmp_path: Path, cli: Cli) -> Path:
         for item in opened.runs.item_ids(RunId(1)):
             for claim in opened.runs.review_view(item, "ann").claims:
                 for reviewer in ("ann", "ben"):
-                    opened.reviews.answer(claim.id, reviewer, "yes", run=RunId(1), saw_judge=False)
+                    opened.reviews.record_verdict(
+                        claim.id, reviewer, "yes", run=RunId(1), saw_judge=False
+                    )
     return path
 
 
@@ -160,7 +162,7 @@ def test_a_run_that_is_on_is_not_deleted_under(cli: Cli, store: Path) -> None:
         opened.runs.set_state(RunId(1), RunState.RUNNING)
         now = utc_now()
         here = WorkerRow("here", socket.gethostname(), os.getpid(), 0, now, RunId(1), None, now)
-        opened.calls.begin(here)
+        opened.calls.add_worker(here)
     for words in (("dataset", "second"), ("import", store.parent / "first.jsonl"), ("run", "1")):
         found = cli("delete", *words, "--yes", "--store", store)
         assert found.code == 4
@@ -179,7 +181,7 @@ def test_copies_that_keep_the_texts_are_named(cli: Cli, store: Path) -> None:
     for path in (*copies, *others, unfinished):
         path.write_bytes(b"")
     UnstoredReplies(store).add(
-        AskedReply("k" * 64, "openai:m", "claims", worker="somebody"),
+        CallContext("k" * 64, "openai:m", "claims", worker="somebody"),
         StoredReply('{"claims": []}', "ok", True, 10, 3, None, "r1", None, 5),
     )
     doctor = cli("doctor", "--store", store, "--offline").out

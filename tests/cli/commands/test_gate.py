@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.cli.commands import gate
-from faithtui.cli.commands.gate import guarded
+from faithtui.cli.commands.gate import run_or_broken
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.errors import ConfigError, StoreError
@@ -162,14 +162,14 @@ def test_a_bug_and_an_error_of_ours_are_3(capsys: pytest.CaptureFixture[str]) ->
     def told() -> int:
         raise StoreError("locked")
 
-    assert guarded(bug) == guarded(told) == 3
+    assert run_or_broken(bug) == run_or_broken(told) == 3
     assert "ZeroDivisionError" in capsys.readouterr().err
-    assert guarded(lambda: 1) == 1
+    assert run_or_broken(lambda: 1) == 1
 
 
 def test_a_level_that_is_none_is_named() -> None:
     with pytest.raises(ConfigError, match="claims, answers"):
-        gate.order(
+        gate.make_gate_order(
             kappa=None, recall_no=None, score=None, labels=None, age_days=None, lower=None,
             among_labelled=False, level="x", idk=None, blind_only=False, sample=None,
             certificate=None, write=None, force=False,

@@ -6,7 +6,7 @@ import keyring
 import pytest
 
 from faithtui.cli.commands import judge_test
-from faithtui.cli.commands.judge_test import variable_named
+from faithtui.cli.commands.judge_test import read_key_variable
 from faithtui.errors import ConfigError
 from tests.cli.conftest import Cli
 from tests.judges.fake_server import FakeServer, fake_server, openai_body
@@ -72,11 +72,11 @@ def test_the_list_says_what_runs_and_what_has_a_key(
 async def test_a_program_that_runs_is_listed_with_its_models(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from faithtui.judges.providers.served_models import models_served
+    from faithtui.judges.providers.served_models import list_served_models
 
     server.models = ("a", "b", "c", "d", "e", "f")
-    assert await models_served("openai:x", server.url, environ={}) == server.models
-    assert judge_test.some(server.models) == "a, b, c, d and 2 more"
+    assert await list_served_models("openai:x", server.url, environ={}) == server.models
+    assert judge_test.format_model_names(server.models) == "a, b, c, d and 2 more"
 
 
 def test_a_key_is_typed_kept_and_forgotten_without_being_shown(
@@ -111,11 +111,11 @@ def test_what_is_no_key_is_refused(
 
 
 def test_names_of_keys() -> None:
-    assert variable_named("anthropic") == "ANTHROPIC_API_KEY"
-    assert variable_named("ollama") == "FAITHTUI_JUDGE_KEY"
-    assert variable_named("openai:gpt-6-luna") == "OPENAI_API_KEY"
+    assert read_key_variable("anthropic") == "ANTHROPIC_API_KEY"
+    assert read_key_variable("ollama") == "FAITHTUI_JUDGE_KEY"
+    assert read_key_variable("openai:gpt-6-luna") == "OPENAI_API_KEY"
     with pytest.raises(ConfigError, match="`acme` has no key; expected openai, anthropic"):
-        variable_named("acme")
+        read_key_variable("acme")
 
 
 def test_doctor_asks_nobody_when_it_is_to_stay_offline(

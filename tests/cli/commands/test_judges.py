@@ -16,7 +16,9 @@ def labelled(tmp_path: Path) -> Path:
     path = tmp_path / "labelled.db"
     with store_with(path, [talk(number) for number in range(15)]) as store:
         run = planned(store)
-        asyncio.run(runner.execute(store, run, lambda event: None, judge=opened(OfflineJudge())))
+        asyncio.run(
+            runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge()))
+        )
         label(store, run, "yes")
     return path
 

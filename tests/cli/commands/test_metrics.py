@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.metrics.registry import METRICS, option_names
+from faithtui.metrics.registry import METRICS, list_option_names
 from tests.cli.conftest import Cli
 
 KEYS = [each.spec.key for each in METRICS]
@@ -56,10 +56,10 @@ def test_metrics_lists_all_of_them(cli: Cli) -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_metrics_tells_every_option_of_one(cli: Cli, key: str) -> None:
     told = cli("metrics", key, "--json").json
-    assert tuple(each["option"] for each in told["options"]) == option_names(key)
+    assert tuple(each["option"] for each in told["options"]) == list_option_names(key)
     assert all(each["meaning"] for each in told["options"])
     table = cli("metrics", key.replace("-", "_")).out
-    assert all(name in table for name in option_names(key))
+    assert all(name in table for name in list_option_names(key))
 
 
 def test_an_unknown_metric_is_one_sentence(cli: Cli) -> None:

@@ -11,9 +11,9 @@ import pytest
 from faithtui.domain.annotations import REASON_CODES, Action
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
-from faithtui.domain.scores import ScoringRule, window_score
+from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-from faithtui.domain.windows import interactions, sliding
+from faithtui.domain.windows import cut_interactions, cut_sliding_windows
 from faithtui.errors import StoreError
 from faithtui.store.annotations.reviews import Reviews
 from faithtui.store.records import ItemState
@@ -43,7 +43,7 @@ def canary(path: Path, labels: Sequence[str]) -> Path:
         run = store.runs.create(SPEC, store.conversations.ids())
         found = iter(labels)
         for item, each in zip(store.runs.item_ids(run), talks, strict=True):
-            (window,) = sliding(interactions(each.turns), 10)
+            (window,) = cut_sliding_windows(cut_interactions(each.turns), 10)
             verdicts = tuple(
                 Verdict(
                     Claim(1, f"The {each.key} parcel {words}."),
@@ -59,7 +59,7 @@ def canary(path: Path, labels: Sequence[str]) -> Path:
                 item,
                 Assessment(
                     window,
-                    window_score([each.label for each in verdicts], RULE),
+                    score_window([each.label for each in verdicts], RULE),
                     verdicts,
                     tuple(e.truth for v in verdicts for e in v.evidence),
                     reason="CANARYWINDOW",
@@ -89,7 +89,7 @@ NEW = ("--sample", "new", "--seed", "5", "--size", "6")
 
 
 def acts(path: Path) -> list[tuple[str, str | None, bool]]:
-    with Store.open(path) as store, store.samples._database.reading() as connection:
+    with Store.open(path) as store, store.samples._database.open_reader() as connection:
         rows = connection.exec_driver_sql(
             "SELECT action, verdict, saw_judge FROM human_label ORDER BY clock"
         ).all()
@@ -117,7 +117,7 @@ def test_a_pipe_of_answers_labels_the_whole_sample(label: Label, path: Path) -> 
     assert acts(path) == [("blind", each, False) for each in verdicts]
     with Store.open(path) as store:
         (row,) = store.samples.rows("ann", RUN)
-        assert (row.answered, row.left, row.blind) == (6, 0, True)
+        assert (row.answered, row.remaining, row.blind) == (6, 0, True)
 
 
 def test_every_line_has_a_name_and_no_terminal_code(label: Label) -> None:
@@ -307,7 +307,7 @@ def test_every_answer_is_on_the_disk_before_the_next_prompt(
 def test_what_cannot_be_saved_is_said_and_asked_again(
     label: Label, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = Reviews.answer
+    before = Reviews.record_verdict
     failures = iter([True, False])
 
     def answer(self: Reviews, *args: object, **kwargs: object) -> object:
@@ -315,7 +315,7 @@ def test_what_cannot_be_saved_is_said_and_asked_again(
             raise StoreError("the disk is full")
         return before(self, *args, **kwargs)  # type: ignore[arg-type]  # passed on
 
-    monkeypatch.setattr(Reviews, "answer", answer)
+    monkeypatch.setattr(Reviews, "record_verdict", answer)
     result = label("y\nn\nq\n", *NEW)
     assert result.code == StoreError.exit_code
     assert "not saved: the disk is full" in result.out
@@ -358,7 +358,7 @@ def test_repeats_hide_the_first_verdict_and_change_nothing(label: Label, path: P
     assert "CANARY" not in out
     assert [each[0] for each in acts(path)[6:]] == [Action.REPEATED.value] * 6
     with Store.open(path) as store:
-        assert {each.human for each in store.reviews.claim_readings(RUN)} == {"no"}
+        assert {each.human for each in store.reviews.read_claim_units(RUN)} == {"no"}
 
 
 def test_another_reviewer_has_a_progress_of_their_own(label: Label, path: Path) -> None:
@@ -480,10 +480,10 @@ def test_hostile_text_is_printed_as_characters(
         store.conversations.import_batch([each])
         run = store.runs.create(SPEC, store.conversations.ids())
         (item,) = store.runs.item_ids(run)
-        (window,) = sliding(interactions(each.turns), 10)
+        (window,) = cut_sliding_windows(cut_interactions(each.turns), 10)
         verdict = Verdict(Claim(1, nasty), "no", nasty, nasty)
         store.runs.save_window(
-            item, Assessment(window, window_score(["no"], RULE), (verdict,), reason=nasty)
+            item, Assessment(window, score_window(["no"], RULE), (verdict,), reason=nasty)
         )
         store.runs.finish_item(item, ItemState.DONE, None, None)
     monkeypatch.setattr("sys.stdin", io.StringIO("t\nv\ne \x1b[31m\nn\nq\n"))

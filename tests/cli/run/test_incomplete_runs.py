@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.run.run_outcome import exit_code, gravest
+from faithtui.cli.run.run_outcome import choose_gravest_code, exit_code
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import runner
 from faithtui.store.records import ItemState, RunState
@@ -120,9 +120,9 @@ def test_a_killed_run_is_not_shown_as_running(cli: Cli, path: Path) -> None:
 
 
 def test_what_is_incomplete_counts_more_than_what_waits() -> None:
-    assert gravest([0, 8, 5]) == 5
-    assert gravest([0, 8]) == 8
-    assert gravest([0]) == 0
+    assert choose_gravest_code([0, 8, 5]) == 5
+    assert choose_gravest_code([0, 8]) == 8
+    assert choose_gravest_code([0]) == 0
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ async def test_a_report_on_a_part_of_a_run_says_so(cli: Cli, tmp_path: Path) -> 
     path = tmp_path / "s.db"
     with store_with(path, [conversation(name) for name in "abc"]) as store:
         run = planned(store)
-        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+        await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
         store.runs.set_state(run, RunState.CANCELLED)
         item = store.runs.item_ids(run)[1]
         store.runs.finish_item(item, ItemState.FAILED, "no")

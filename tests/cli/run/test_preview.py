@@ -4,7 +4,7 @@ import pytest
 
 from faithtui.cli.run import preview
 from faithtui.engine.runs import planner
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
@@ -62,16 +62,16 @@ def test_only_runs_that_cost_something_are_announced(
     talks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Store.open(talks, create=False) as store:
-        free = planner.plan(store, RunRequest())
-        paid = planner.plan(store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"})
-        later = planner.plan(
+        free = planner.plan_run(store, RunRequest())
+        paid = planner.plan_run(store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"})
+        later = planner.plan_run(
             store,
             RunRequest(judge="openai:gpt-6-sol", claims_run=paid),
             environ={"OPENAI_API_KEY": "k"},
         )
-        preview.announce(store, [free], Circumstances())
+        preview.print_cost_notice(store, [free], RunEnvironment())
         assert capsys.readouterr() == ("", "")
-        preview.announce(store, [free, paid, later], Circumstances())
+        preview.print_cost_notice(store, [free, paid, later], RunEnvironment())
     out, err = capsys.readouterr()
     assert out == ""
     luna, sol = err.splitlines()

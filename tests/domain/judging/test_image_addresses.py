@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from faithtui.domain.judging.image_addresses import (
     ANY_HOST,
+    find_address_problem,
     format_address,
     has_credential,
     host_of,
     is_allowed,
     is_public,
     read_host,
-    why_never_passed_on,
 )
 
 PRIVATE = [
@@ -85,7 +85,7 @@ PUBLIC = [
 
 @pytest.mark.parametrize("host", PRIVATE)
 def test_private_networks_are_never_asked_for(host: str) -> None:
-    reason = why_never_passed_on(f"http://{host}:8080/a.png")
+    reason = find_address_problem(f"http://{host}:8080/a.png")
     assert reason is not None
     assert "private network" in reason or reason == "is no address of the web"
 
@@ -93,7 +93,7 @@ def test_private_networks_are_never_asked_for(host: str) -> None:
 @pytest.mark.parametrize(("host", "named"), PUBLIC)
 def test_public_hosts_are_named_one_way(host: str, named: str) -> None:
     address = f"https://{host}/a.png?size=2"
-    assert why_never_passed_on(address) is None
+    assert find_address_problem(address) is None
     assert host_of(address) == named == read_host(host)
     assert is_allowed(named, [named])
     assert is_allowed(named, [ANY_HOST])
@@ -115,7 +115,9 @@ def test_no_address_is_public_that_the_standard_library_calls_private(
         host = str(found)
         for form in (str(int(found)), hex(int(found)), f"0{int(found):o}"):
             assert is_public(form) is is_public(host)
-    assert (why_never_passed_on(f"http://{host}/") is None) is (expected and not found.is_multicast)
+    assert (find_address_problem(f"http://{host}/") is None) is (
+        expected and not found.is_multicast
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ def test_no_address_is_public_that_the_standard_library_calls_private(
 )
 def test_what_is_no_web_address_goes_nowhere(address: str) -> None:
     assert host_of(address) is None
-    assert why_never_passed_on(address) is not None
+    assert find_address_problem(address) is not None
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_what_is_no_web_address_goes_nowhere(address: str) -> None:
 )
 def test_credentials_are_found_and_never_shown(address: str) -> None:
     assert has_credential(address)
-    assert why_never_passed_on(address) == "holds a password, a key or a signature"
+    assert find_address_problem(address) == "holds a password, a key or a signature"
     for part in ("hunter2", "hun", "hunt"):
         assert part not in format_address(address)
 
@@ -205,4 +207,4 @@ def test_any_text_can_be_looked_at(text: str) -> None:
     for address in (text, f"https://{text}", f"http://{text}.example/{text}?{text}"):
         has_credential(address)
         format_address(address)
-        why_never_passed_on(address)
+        find_address_problem(address)

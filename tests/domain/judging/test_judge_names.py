@@ -1,6 +1,6 @@
 import pytest
 
-from faithtui.domain.judging.judge_names import OFFLINE_TITLE, judge_title, judged_meaning
+from faithtui.domain.judging.judge_names import OFFLINE_TITLE, describe_judge_label, judge_title
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
 
 
@@ -11,8 +11,8 @@ def test_only_the_embedded_judge_has_a_name_of_its_own() -> None:
 
 
 def test_a_clash_that_the_embedded_judge_sees_is_a_possible_contradiction() -> None:
-    assert judged_meaning("offline", "no", FAITHFULNESS) == "possible contradiction"
-    assert judged_meaning("openai:m", "no", FAITHFULNESS) == "contradicted"
+    assert describe_judge_label("offline", "no", FAITHFULNESS) == "possible contradiction"
+    assert describe_judge_label("openai:m", "no", FAITHFULNESS) == "contradicted"
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,14 @@ def test_a_clash_that_the_embedded_judge_sees_is_a_possible_contradiction() -> N
 )
 def test_where_a_bad_label_claims_no_contradiction_it_keeps_its_meaning(labels: LabelSet) -> None:
     for label in labels.labels:
-        assert judged_meaning("offline", label.name, labels) == label.meaning
+        assert describe_judge_label("offline", label.name, labels) == label.meaning
 
 
 def test_other_labels_keep_their_meaning() -> None:
     for name in ("yes", "idk"):
-        assert judged_meaning("offline", name, FAITHFULNESS) == FAITHFULNESS.label(name).meaning
+        assert (
+            describe_judge_label("offline", name, FAITHFULNESS)
+            == FAITHFULNESS.get_label(name).meaning
+        )
     with pytest.raises(KeyError):
-        judged_meaning("offline", "1", FAITHFULNESS)
+        describe_judge_label("offline", "1", FAITHFULNESS)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.engine.runs import planner, runner
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEvent
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
@@ -49,7 +49,7 @@ async def test_two_runs_that_share_questions_buy_them_once(store: Store, openai:
     openai.batches.polls_until_end = 1
     runs = [openai.plan(store), openai.plan(store, options={"window_size": "1"})]
     for run in runs:
-        assert await runner.execute(store, run, silent) is RunState.WAITING
+        assert await runner.execute_run(store, run, silent) is RunState.WAITING
     assert "batches of other runs" in (store.runs.row(runs[1]).reason or "")
     # The second one reads what the first one bought: nobody has to go back to that.
     assert (await come_back(store, runs[1]))[-1] is RunState.DONE
@@ -76,10 +76,10 @@ async def test_a_run_asked_singly_finds_what_batches_brought(
 ) -> None:
     await come_back(store, openai.plan(store))
     request = RunRequest(judge="openai:w", base_url=openai.server.url)
-    run = planner.plan(store, request, environ={})
+    run = planner.plan_run(store, request, environ={})
     judge = AnsweringJudge()
     judge.fingerprint = store.runs.row(run).spec.judge_fingerprint
-    await runner.execute(store, run, silent, judge=opened(judge))
+    await runner.execute_run(store, run, silent, judge=opened(judge))
     assert judge.asked == []
 
 
@@ -88,20 +88,20 @@ async def test_nothing_is_driven_again_while_nothing_has_come_back(
 ) -> None:
     openai.batches.polls_until_end = 3
     run = openai.plan(store)
-    await runner.execute(store, run, silent)
+    await runner.execute_run(store, run, silent)
     events: list[RunEvent] = []
     seen = len(openai.server.sent)
-    assert await runner.execute(store, run, events.append) is RunState.WAITING
+    assert await runner.execute_run(store, run, events.append) is RunState.WAITING
     assert len(openai.server.sent) == seen + 1, "one look at the batch"
     assert events[-1].progress.calls_stored == 0
     assert len(openai.batches.batches) == 1
 
 
-def priced(someone: Provider) -> Circumstances:
+def priced(someone: Provider) -> RunEnvironment:
     """Let the judge cost a dollar per million tokens, and half of it in a batch."""
     price = Price(judge="openai:w", input=1.0, output=1.0, batch=0.5)
     address = f"{someone.server.url}/v1"
-    return Circumstances(prices=PriceTable("2026-01-01", {("openai:w", address): price}))
+    return RunEnvironment(prices=PriceTable("2026-01-01", {("openai:w", address): price}))
 
 
 async def test_replies_cost_what_batches_cost(store: Store, openai: Provider) -> None:
@@ -113,7 +113,7 @@ async def test_replies_cost_what_batches_cost(store: Store, openai: Provider) ->
     assert row.cost_nusd == row.calls * 150 * 500
     assert row.unpriced_calls == 0
     (item, *_) = store.runs.item_ids(run)
-    reply = store.calls.of_item(item)[0].reply
+    reply = store.calls.list_item_calls(item)[0].reply
     assert (reply.cost_nusd, reply.prices) == (75_000, "2026-01-01")
     (batch, *_) = store.batches.rows([reply.batch_uid or ""])
     assert batch.run == run
@@ -128,7 +128,7 @@ async def test_tokens_the_provider_does_not_say_are_ours_and_marked(
     await come_back(store, run, around=around)
     row = store.runs.row(run)
     (item, *_) = store.runs.item_ids(run)
-    assert all(call.reply.estimated for call in store.calls.of_item(item))
+    assert all(call.reply.estimated for call in store.calls.list_item_calls(item))
     assert row.tokens_in > 0
     assert row.cost_nusd > 0
 
@@ -144,8 +144,8 @@ async def test_a_budget_in_money_is_never_passed_and_nothing_is_lost_to_it(
     run = openai.plan(store, around=around, budget_nusd=1_500_000)
     spent = []
     for _ in range(40):
-        state = await runner.execute(store, run, silent, around=around)
-        row, out = store.runs.row(run), store.batches.out(run)
+        state = await runner.execute_run(store, run, silent, around=around)
+        row, out = store.runs.row(run), store.batches.sum_outstanding(run)
         assert row.cost_nusd + out.nusd_worst <= 1_500_000
         spent.append(row.cost_nusd)
         if state is not RunState.WAITING:
@@ -165,7 +165,7 @@ async def test_what_the_budget_does_not_hold_now_is_sent_when_answers_cost_less(
 ) -> None:
     # Two questions may use up to about 4,000 tokens, and use 150 each.
     run = openai.plan(store, budget_tokens=9_000)
-    assert await runner.execute(store, run, silent) is RunState.WAITING
+    assert await runner.execute_run(store, run, silent) is RunState.WAITING
     assert "the budget holds no more of them at once" in (store.runs.row(run).reason or "")
     first = len(openai.batches.batches[0].requests)
     states = await come_back(store, run, 60)
@@ -180,7 +180,7 @@ async def test_a_run_that_judges_anothers_claims_waits_for_them(
 ) -> None:
     first = openai.plan(store)
     second = openai.plan(store, claims_run=first, options={"include_reason": "false"})
-    assert await runner.execute(store, second, silent) is RunState.WAITING
+    assert await runner.execute_run(store, second, silent) is RunState.WAITING
     assert f"it judges the claims of run {first}" in (store.runs.row(second).reason or "")
     assert openai.batches.batches == []
     await come_back(store, first)
@@ -190,4 +190,4 @@ async def test_a_run_that_judges_anothers_claims_waits_for_them(
 
 def test_a_judge_that_is_asked_here_takes_no_batches(store: Store) -> None:
     with pytest.raises(ConfigError, match="offline takes no batches: run without --batch"):
-        planner.plan(store, RunRequest(judge="offline", batch=True), environ={})
+        planner.plan_run(store, RunRequest(judge="offline", batch=True), environ={})

@@ -12,7 +12,7 @@ import pytest
 from faithtui.engine.batches import batch_run
 from faithtui.engine.batches.question_collector import TRIES
 from faithtui.engine.runs import runner
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEvent
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.batches import open_batches
@@ -58,8 +58,8 @@ def silent(event: RunEvent) -> None:
     """Hear nothing."""
 
 
-async def once(store: Store, run: int, around: Circumstances | None = None) -> RunState:
-    return await runner.execute(store, run, silent, around=around)  # type: ignore[arg-type]  # a number
+async def once(store: Store, run: int, around: RunEnvironment | None = None) -> RunState:
+    return await runner.execute_run(store, run, silent, around=around)  # type: ignore[arg-type]  # a number
 
 
 def first_times(count: int, given: tuple[int, Any] | str, about: str) -> Twist:
@@ -81,7 +81,7 @@ async def test_a_lost_receipt_is_looked_for_and_nothing_is_bought_twice(
     run = anyone.plan(store)
     anyone.batches.loses_creations = 1
     assert await once(store, run) is RunState.WAITING
-    (row,) = store.batches.open_of(run)
+    (row,) = store.batches.list_open(run)
     assert (row.state, row.provider_id) == (BatchState.PLANNED, None)
     assert "are with the provider; " in (store.runs.row(run).reason or "")
     if anyone.name == "anthropic":
@@ -105,7 +105,7 @@ async def test_a_batch_that_never_came_to_be_is_made_again(
     openai.server.batches = openai.batches
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
-    assert [row.reason for row in store.batches.refused(run)] == ["the provider never got it"]
+    assert [row.reason for row in store.batches.list_refused(run)] == ["the provider never got it"]
 
 
 class Deaf(FakeBatches):
@@ -151,7 +151,7 @@ async def test_a_line_that_fails_too_often_fails_its_conversation_and_no_other(
     assert anyone.sold_twice == []
     # Asked to try again, it asks what failed, and nothing else.
     before = anyone.sold.copy()
-    await runner.execute(store, run, silent, retry_unfinished=True)
+    await runner.execute_run(store, run, silent, retry_unfinished=True)
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert store.runs.row(run).failed == 0
     assert anyone.sold_twice == []
@@ -209,7 +209,9 @@ async def test_an_answer_of_the_wrong_shape_is_repaired_in_the_next_wave(
     assert repaired
     assert all("An earlier answer" in prompt for prompt in repaired)
     assert anyone.sold_twice == []
-    calls = [call for item in store.runs.item_ids(run) for call in store.calls.of_item(item)]
+    calls = [
+        call for item in store.runs.item_ids(run) for call in store.calls.list_item_calls(item)
+    ]
     assert sum(not call.usable for call in calls) == len(repaired)
     assert {call.reply.batch_uid for call in calls} == {
         row.uid for row in store.batches.rows({call.reply.batch_uid or "" for call in calls})
@@ -256,10 +258,10 @@ async def test_results_that_break_off_are_kept_and_read_on_later(
     row = store.runs.row(run)
     asked = len(anyone.batches.batches[0].requests)
     assert 0 < row.calls < asked
-    first = store.batches.open_of(run)[0]
-    assert len(store.batches.waiting(first.uid)) == asked - row.calls
+    first = store.batches.list_open(run)[0]
+    assert len(store.batches.list_waiting(first.uid)) == asked - row.calls
     assert await once(store, run) is RunState.WAITING
-    assert len(store.batches.waiting(first.uid)) == asked - row.calls, "read as far as it goes"
+    assert len(store.batches.list_waiting(first.uid)) == asked - row.calls, "read as far as it goes"
     anyone.batches.breaks = ""
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
@@ -278,9 +280,9 @@ async def test_a_batch_the_provider_does_not_have_is_not_bought_again_unasked(
     assert f"does not have the batch {lost.id}" in reason
     assert f"faithtui batch cancel {run}" in reason
     assert anyone.batches.batches == []
-    out = await batch_run.cancel(store, run)
+    out = await batch_run.cancel_batches(store, run)
     assert out.questions == len(lost.requests)
-    assert store.batches.out(run).questions == 0
+    assert store.batches.sum_outstanding(run).questions == 0
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
 
@@ -290,10 +292,10 @@ async def test_cancelling_asks_the_provider_and_keeps_what_was_answered(
 ) -> None:
     run = anyone.plan(store)
     await once(store, run)
-    await batch_run.cancel(store, run)
+    await batch_run.cancel_batches(store, run)
     assert anyone.batches.batches[0].cancelled
     assert store.runs.row(run).state is RunState.CANCELLED
-    assert store.batches.out(run).batches == 1, "it is still to be read"
+    assert store.batches.sum_outstanding(run).batches == 1, "it is still to be read"
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert anyone.sold_twice == []
 
@@ -304,15 +306,15 @@ async def test_cancelling_a_batch_without_a_receipt_finds_it_or_lets_it_be(
     run = openai.plan(store)
     openai.batches.loses_creations = 1
     await once(store, run)
-    await batch_run.cancel(store, run)
+    await batch_run.cancel_batches(store, run)
     assert openai.batches.batches[0].cancelled
     store.conversations.import_batch([conversation("new", 1)])
     other = openai.plan(store, metric="ragas-faithfulness")
     openai.server.batches = Deaf(openai.batches)
     await once(store, other)
-    assert store.batches.open_of(other)
-    await batch_run.cancel(store, other)
-    assert store.batches.open_of(other) == ()
+    assert store.batches.list_open(other)
+    await batch_run.cancel_batches(store, other)
+    assert store.batches.list_open(other) == ()
 
 
 async def test_an_account_that_takes_less_gets_less_and_one_after_the_other(
@@ -374,7 +376,7 @@ async def test_a_server_without_batches_stops_the_run_and_says_what_to_do(
         plain.server.batches = None
         assert await once(store, run) is RunState.STOPPED
         assert "has no Batch API" in (store.runs.row(run).reason or "")
-        assert store.batches.out(run).questions == 0
+        assert store.batches.sum_outstanding(run).questions == 0
 
 
 async def test_a_program_without_batches_is_named_with_another_way(
@@ -397,7 +399,7 @@ async def test_a_question_that_cannot_be_written_fails_alone(
         return text
 
     redact: Redact = about_b
-    around = Circumstances(redact=redact)
+    around = RunEnvironment(redact=redact)
     run = openai.plan(store, around=around)
     for _ in range(9):
         state = await once(store, run, around)
@@ -423,7 +425,7 @@ async def test_a_batch_that_is_being_sent_is_sent_when_the_run_is_cancelled(
     slow.go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await task
-    (row,) = store.batches.open_of(run)
+    (row,) = store.batches.list_open(run)
     assert (row.state, row.provider_id) == (BatchState.SENT, "batch_0")
     assert store.runs.row(run).state is RunState.WAITING
 
@@ -442,7 +444,7 @@ async def test_cancelled_twice_a_batch_is_looked_for_next_time(
     with pytest.raises(asyncio.CancelledError):
         await task
     slow.go_on.set()
-    (row,) = store.batches.open_of(run)
+    (row,) = store.batches.list_open(run)
     assert (row.state, row.provider_id) == (BatchState.PLANNED, None)
     openai.server.batches = openai.batches
     assert (await come_back(store, run))[-1] is RunState.DONE
@@ -474,7 +476,7 @@ async def test_a_batch_refused_at_once_for_its_size_comes_back_smaller(
         state = await once(store, run)
         if state is RunState.STOPPED:
             assert "limit of 3" in (store.runs.row(run).reason or "")
-            sizes.append(store.batches.refused(run)[-1].requests)
+            sizes.append(store.batches.list_refused(run)[-1].requests)
         if state is RunState.DONE:
             break
     assert state is RunState.DONE
@@ -506,7 +508,7 @@ async def test_a_provider_that_says_nothing_leaves_the_run_waiting(
     slow = Slow(openai.batches)
     openai.server.batches = slow
     clients = open_batches("openai:w", base_url=openai.server.url, timeout_s=0.3)
-    assert await batch_run.advance(store, run, silent, clients=clients) is RunState.WAITING
+    assert await batch_run.advance_run(store, run, silent, clients=clients) is RunState.WAITING
     slow.go_on.set()
     assert "within 0.3 s" in (store.runs.row(run).reason or "")
     openai.server.batches = openai.batches
@@ -528,16 +530,16 @@ async def test_verdicts_that_are_missing_are_asked_for_again_in_another_batch(
     row = store.runs.row(run)
     assert (row.failed, row.incomplete) == (0, 2)
     before = sum(anyone.sold.values())
-    state = await runner.execute(store, run, silent, retry_unfinished=True)
+    state = await runner.execute_run(store, run, silent, retry_unfinished=True)
     while state is RunState.WAITING:
-        state = await runner.execute(store, run, silent, retry_unfinished=True)
+        state = await runner.execute_run(store, run, silent, retry_unfinished=True)
     assert state is RunState.DONE
     assert store.runs.row(run).incomplete == 2
     again = sum(anyone.sold.values()) - before
     anyone.twist = lambda prompt: None
-    state = await runner.execute(store, run, silent, retry_unfinished=True)
+    state = await runner.execute_run(store, run, silent, retry_unfinished=True)
     while state is RunState.WAITING:
-        state = await runner.execute(store, run, silent, retry_unfinished=True)
+        state = await runner.execute_run(store, run, silent, retry_unfinished=True)
     row = store.runs.row(run)
     assert (state, row.incomplete, row.missing_verdicts) == (RunState.DONE, 0, 0)
     assert again == 2 * 3

@@ -10,7 +10,7 @@ import pytest
 from faithtui.engine.batches import submission
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.background import BackgroundRun
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import BatchRead, BatchSent, ItemFinished, RunEnded, RunEvent
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
@@ -43,7 +43,7 @@ async def asked_singly(path: Path, **how: object) -> tuple[list[object], Answeri
     judge = AnsweringJudge()
     with store_with(path, TALKS) as store:
         run = planned(store, **how)
-        await runner.execute(store, run, lambda event: None, judge=opened(judge))
+        await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
         return judged(store, run), judge
 
 
@@ -102,23 +102,23 @@ async def test_what_is_out_is_told_and_the_run_says_that_it_waits(
 ) -> None:
     run = openai.plan(store)
     events: list[RunEvent] = []
-    assert await runner.execute(store, run, events.append) is RunState.WAITING
+    assert await runner.execute_run(store, run, events.append) is RunState.WAITING
     row = store.runs.row(run)
-    out = store.batches.out(run)
+    out = store.batches.sum_outstanding(run)
     assert (out.batches, out.questions) == (1, len(openai.batches.batches[0].requests))
     assert row.state is RunState.WAITING
     assert row.reason == f"{out.questions} questions in 1 batch are with the provider"
     assert row.finished_at is None
     assert isinstance(events[-1], RunEnded)
     assert (events[-1].state, events[-1].reason) == (row.state, row.reason)
-    assert store.batches.all_out() == {run: out}
+    assert store.batches.sum_all_outstanding() == {run: out}
 
 
 async def test_prompts_are_logged_as_they_leave_where_that_is_asked_for(
     store: Store, openai: Provider, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", logger="faithtui.prompts")
-    around = Circumstances(log_prompts=True, redact=shouted)
+    around = RunEnvironment(log_prompts=True, redact=shouted)
     run = openai.plan(store, around=around)
     states = await come_back(store, run, around=around)
     assert states[-1] is RunState.DONE
@@ -159,7 +159,7 @@ async def test_a_question_larger_than_a_batch_fails_its_conversation(
     monkeypatch.setattr(submission, "MOST_BYTES", 100)
     run = openai.plan(store)
     assert await come_back(store, run) == [RunState.DONE]
-    reasons = store.runs.reasons(run, ItemState.FAILED)
+    reasons = store.runs.count_reasons(run, ItemState.FAILED)
     assert all("bytes and a batch holds 100" in reason for reason in reasons)
     assert sum(reasons.values()) == len(TALKS)
 
@@ -176,13 +176,13 @@ async def test_a_run_cut_short_while_it_was_sent_sends_the_rest_next_time(
         if isinstance(event, BatchSent):
             cutting[0].cancel()
 
-    cutting.append(asyncio.create_task(runner.execute(store, run, cut)))
+    cutting.append(asyncio.create_task(runner.execute_run(store, run, cut)))
     with pytest.raises(asyncio.CancelledError):
         await cutting[0]
     row = store.runs.row(run)
     assert (row.state, row.reason) == (RunState.WAITING, None)
     assert len(openai.batches.batches) == 1
-    assert await runner.execute(store, run, lambda event: None) is RunState.WAITING
+    assert await runner.execute_run(store, run, lambda event: None) is RunState.WAITING
     batches = openai.batches.batches
     asked = [str(body) for each in batches for body in each.requests.values()]
     assert len(asked) == len(set(asked)) == 12
@@ -221,8 +221,8 @@ async def test_two_processes_at_one_run_do_the_work_once(
     with Store.open(store.path, create=False) as other:
         for _ in range(8):
             states = await asyncio.gather(
-                runner.execute(store, run, lambda event: None),
-                runner.execute(other, run, lambda event: None),
+                runner.execute_run(store, run, lambda event: None),
+                runner.execute_run(other, run, lambda event: None),
             )
             if set(states) == {RunState.DONE}:
                 break

@@ -9,10 +9,10 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.batches import batch_run
-from faithtui.engine.batches.files import Imported, export_questions, import_answers
+from faithtui.engine.batches.files import AnswerImport, export_questions, import_answers
 from faithtui.engine.batches.wave import AT_ONCE
 from faithtui.engine.runs import planner, runner
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.store.calls.batch_records import BY_FILE
@@ -33,7 +33,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def plan(store: Store, **how: object) -> RunId:
     request = RunRequest(judge="vllm:w", **how)  # type: ignore[arg-type]  # checked by the class
-    return planner.plan(store, request, environ={})
+    return planner.plan_run(store, request, environ={})
 
 
 def served(line: str) -> dict[str, Any]:
@@ -72,7 +72,7 @@ async def through_files(store: Store, run: RunId, directory: Path) -> list[int]:
         counts.append(count)
         answers = serve(directory / f"{name}.q.jsonl", directory / f"{name}.a.jsonl")
         brought = await import_answers(store, run, answers)
-        assert brought == Imported(answered=count)
+        assert brought == AnswerImport(answered=count)
 
 
 async def undisturbed(path: Path) -> list[object]:
@@ -123,7 +123,7 @@ async def test_what_is_in_a_file_counts_as_asked(store: Store, tmp_path: Path) -
     assert row.reason == (
         f"{count} questions are in files; bring the answers with faithtui batch import {run} FILE"
     )
-    (batch,) = store.batches.open_of(run)
+    (batch,) = store.batches.list_open(run)
     assert (batch.provider_id, batch.requests) == (BY_FILE, count)
     assert await export_questions(store, run, tmp_path / "again.jsonl") == 0
     assert await export_questions(store, other, tmp_path / "other.jsonl") == 0
@@ -131,7 +131,7 @@ async def test_what_is_in_a_file_counts_as_asked(store: Store, tmp_path: Path) -
     with pytest.raises(ExportError, match="is there already"):
         await export_questions(store, other, tmp_path / "q.jsonl")
     # Lost, it is given up, and its questions can be asked again.
-    await batch_run.cancel(store, run)
+    await batch_run.cancel_batches(store, run)
     assert store.runs.row(run).state is RunState.CANCELLED
     assert await export_questions(store, run, tmp_path / "again.jsonl") == count
 
@@ -145,16 +145,16 @@ async def test_answers_may_come_in_parts_twice_and_from_several_files(
     lines = answers.read_text().splitlines(keepends=True)
     part = tmp_path / "part.jsonl"
     part.write_text("".join(lines[:1]))
-    assert await import_answers(store, run, part) == Imported(answered=1)
-    assert store.batches.out(run).questions == count - 1
+    assert await import_answers(store, run, part) == AnswerImport(answered=1)
+    assert store.batches.sum_outstanding(run).questions == count - 1
     odd = '{"custom_id": "elsewhere-1", "response": null}\n[]\n\n{"cut\n{"custom_id": 7}\n'
     answers.write_text("".join(lines) + odd)
     brought = await import_answers(store, run, answers)
-    assert (brought.answered, brought.passed_over, brought.refused) == (count - 1, 3, 2)
+    assert (brought.answered, brought.ignored, brought.refused) == (count - 1, 3, 2)
     assert str(brought.first_refused).endswith(f"line {count + 2}: is no JSON object")
-    assert await import_answers(store, run, part) == Imported(passed_over=1)
+    assert await import_answers(store, run, part) == AnswerImport(ignored=1)
     assert store.runs.row(run).calls == count
-    assert store.batches.open_of(run) == ()
+    assert store.batches.list_open(run) == ()
 
 
 async def test_a_line_that_failed_goes_into_the_next_file_and_a_bad_one_fails(
@@ -173,7 +173,7 @@ async def test_a_line_that_failed_goes_into_the_next_file_and_a_bad_one_fails(
 
     count = await export_questions(store, run, tmp_path / "q.jsonl")
     answers = serve(tmp_path / "q.jsonl", tmp_path / "a.jsonl", spoil)
-    assert await import_answers(store, run, answers) == Imported(answered=count - 2, failed=2)
+    assert await import_answers(store, run, answers) == AnswerImport(answered=count - 2, failed=2)
     row = store.runs.row(run)
     assert row.state is RunState.WAITING
     assert "more questions are to be asked; `faithtui batch export" in (row.reason or "")
@@ -202,7 +202,7 @@ async def test_a_plain_answer_was_bound_by_nothing(store: Store, tmp_path: Path)
     brought = await import_answers(store, run, tmp_path / "a.jsonl")
     assert brought.answered == len(lines)
     (item, *_) = store.runs.item_ids(run)
-    assert {call.reply.structured for call in store.calls.of_item(item)} == {False}
+    assert {call.reply.structured for call in store.calls.list_item_calls(item)} == {False}
     assert store.runs.row(run).state is RunState.DONE
     assert store.runs.row(run).score == 1.0
 
@@ -211,7 +211,7 @@ async def test_answers_of_a_file_serve_a_run_that_is_resumed_singly(
     store: Store, tmp_path: Path
 ) -> None:
     with provider("openai") as live:
-        run = planner.plan(
+        run = planner.plan_run(
             store, RunRequest(judge="openai:w", base_url=live.server.url), environ={}
         )
         await export_questions(store, run, tmp_path / "q.jsonl")
@@ -219,7 +219,9 @@ async def test_answers_of_a_file_serve_a_run_that_is_resumed_singly(
         bought = {body["messages"][-1]["content"] for body in bodies(tmp_path / "q.jsonl")}
         for _ in range(20):
             live.server.answer(status=503)
-        await runner.execute(store, run, lambda event: None, around=Circumstances(sleep=hardly))
+        await runner.execute_run(
+            store, run, lambda event: None, around=RunEnvironment(sleep=hardly)
+        )
         asked = {sent.body["messages"][-1]["content"] for sent in live.server.sent}
         assert asked
         assert not asked & bought
@@ -234,8 +236,8 @@ async def test_only_judges_that_speak_openais_protocol_have_files(
 ) -> None:
     request = RunRequest(judge="anthropic:w", base_url="http://localhost:1")
     for run in (
-        planner.plan(store, request, environ={}),
-        planner.plan(store, RunRequest(judge="offline"), environ={}),
+        planner.plan_run(store, request, environ={}),
+        planner.plan_run(store, RunRequest(judge="offline"), environ={}),
     ):
         with pytest.raises(ConfigError, match="cannot be written in OpenAI's form"):
             await export_questions(store, run, tmp_path / "q.jsonl")
@@ -248,7 +250,7 @@ async def test_files_that_cannot_be_are_named(store: Store, tmp_path: Path) -> N
     run = plan(store)
     with pytest.raises(ExportError, match=r"cannot be written: No such file"):
         await export_questions(store, run, tmp_path / "nowhere" / "q.jsonl")
-    assert store.batches.open_of(run) == (), "what is in no file is not asked"
+    assert store.batches.list_open(run) == (), "what is in no file is not asked"
     with pytest.raises(InputError, match=r"none\.jsonl: cannot be read"):
         await import_answers(store, run, tmp_path / "none.jsonl")
     assert await export_questions(store, run, tmp_path / "q.jsonl") > 0

@@ -31,7 +31,7 @@ def die_at(store: Store, left: int) -> None:
     They are the ones that wait for the disk: a batch planned, sent, answered, ended.
     """
     database = store._database
-    transaction = database._transaction
+    transaction = database._run_in_transaction
 
     def count_down(work: Callable[[Connection], Json], durable: bool) -> Json:
         nonlocal left
@@ -42,7 +42,7 @@ def die_at(store: Store, left: int) -> None:
                 raise _Dead
         return transaction(work, durable)
 
-    database._transaction = count_down  # type: ignore[method-assign]  # a test
+    database._run_in_transaction = count_down  # type: ignore[method-assign]  # a test
 
 
 def bury(path: Path) -> None:
@@ -93,7 +93,7 @@ async def test_a_death_at_any_entry_of_the_journal_costs_nothing(tmp_path: Path,
                 assert store.check() == []
                 assert judged(store, run) == expected
                 assert store.runs.row(run).calls == someone.sold.total()
-                assert store.batches.all_out() == {}
+                assert store.batches.sum_all_outstanding() == {}
         path.unlink()
         if is_over:
             break

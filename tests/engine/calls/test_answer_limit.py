@@ -12,12 +12,12 @@ import pytest
 from faithtui import single_turn
 from faithtui.engine.calls.answer_limit import MOST_ANSWERS
 from faithtui.engine.calls.ask import Asker, BoundAsk
-from faithtui.engine.calls.reply_cache import MemoryReplies
+from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import FaithtuiError, JudgeAnswersUsedUp, JudgeError
 from faithtui.judges.registry import open_judge
-from faithtui.metrics.base import AGAIN, Metric, Question
+from faithtui.metrics.base import AGAIN_SUFFIX, Metric, Question
 from faithtui.metrics.prompting import load_prompts
-from faithtui.metrics.questions import STEPS, pooled_claims
+from faithtui.metrics.questions import STEPS, make_pooled_claims_question
 from faithtui.metrics.registry import METRICS, build
 from tests.judges.fake_server import Answer, FakeServer, fake_server
 from tests.judges.questions import KEY
@@ -100,12 +100,16 @@ class OneStepElsewhere:
     def in_flight(self) -> AbstractAsyncContextManager[object]:
         return self.embedded.in_flight()
 
-    def about(self, window: int) -> "OneStepElsewhere":
-        return replace(self, embedded=self.embedded.about(window))
+    def for_window(self, window: int) -> "OneStepElsewhere":
+        return replace(self, embedded=self.embedded.for_window(window))
 
     def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
         self.seen.add(question.step)
-        chosen = self.provider if question.step.removesuffix(AGAIN) == self.step else self.embedded
+        chosen = (
+            self.provider
+            if question.step.removesuffix(AGAIN_SUFFIX) == self.step
+            else self.embedded
+        )
         return (chosen or self.embedded)(question)
 
 
@@ -143,12 +147,12 @@ async def counts(server: FakeServer, provider: str) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     async with judge_at(server, provider) as judge, open_judge("offline") as offline:
-        embedded = Asker(offline, MemoryReplies()).on_behalf_of(None)
+        embedded = Asker(offline, MemoryReplyCache()).bind_to_item(None)
         for number, metric in enumerate(configurations()):
             for step in await steps_of(metric, embedded):
                 server.sent.clear()
-                asker = Asker(judge, MemoryReplies(), pause=no_wait)
-                ask = OneStepElsewhere(embedded, asker.on_behalf_of(None), step, set())
+                asker = Asker(judge, MemoryReplyCache(), pause=no_wait)
+                ask = OneStepElsewhere(embedded, asker.bind_to_item(None), step, set())
                 await measured(metric, ask)
                 found[f"{number} {metric.spec.key} {step}"] = len(server.sent)
     return found
@@ -185,7 +189,7 @@ async def test_no_mixture_of_bad_answers_gets_past_the_limit(
     luck = random.Random(seed)
     metrics = list(configurations())
     async with judge_at(server, provider) as judge, open_judge("offline") as offline:
-        embedded = Asker(offline, MemoryReplies()).on_behalf_of(None)
+        embedded = Asker(offline, MemoryReplyCache()).bind_to_item(None)
         for _ in range(40):
             metric = luck.choice(metrics)
             step = luck.choice(await steps_of(metric, embedded))
@@ -193,15 +197,15 @@ async def test_no_mixture_of_bad_answers_gets_past_the_limit(
             server.script = [
                 Answer(body(provider, *luck.choice(list(BAD.values())))) for _ in range(30)
             ]
-            asker = Asker(judge, MemoryReplies(), pause=no_wait)
-            ask = OneStepElsewhere(embedded, asker.on_behalf_of(None), step, set())
+            asker = Asker(judge, MemoryReplyCache(), pause=no_wait)
+            ask = OneStepElsewhere(embedded, asker.bind_to_item(None), step, set())
             await measured(metric, ask)
             assert 1 <= len(server.sent) <= MOST_ANSWERS, (metric.spec.key, step)
 
 
 def claims_question() -> Question[tuple[str, ...]]:
     steps = {step: STEPS[step] for step in ("system", "pooled-claims")}
-    return pooled_claims(load_prompts("shared", steps, None), [], [])
+    return make_pooled_claims_question(load_prompts("shared", steps, None), [], [])
 
 
 async def test_reaching_the_limit_is_a_failure_that_says_what_came_last(server: FakeServer) -> None:
@@ -212,7 +216,7 @@ async def test_reaching_the_limit_is_a_failure_that_says_what_came_last(server: 
     server.script = [page, page, cut, page, odd, page, page, cut, page, page]
     question = claims_question()
     async with judge_at(server, "openai") as judge:
-        asker = Asker(judge, MemoryReplies(), pause=no_wait)
+        asker = Asker(judge, MemoryReplyCache(), pause=no_wait)
         with pytest.raises(JudgeError) as caught:
             await asker.ask(question, None)
     assert len(server.sent) == MOST_ANSWERS
@@ -230,7 +234,7 @@ async def test_a_question_that_waits_for_another_ones_answers_counts_them_too(
     server.script = [bad] * 30
     first, second = claims_question(), claims_question()
     async with judge_at(server, "openai") as judge:
-        asker = Asker(judge, MemoryReplies(), pause=no_wait)
+        asker = Asker(judge, MemoryReplyCache(), pause=no_wait)
         both = await asyncio.gather(
             asker.ask(first, None), asker.ask(second, None), return_exceptions=True
         )
@@ -249,7 +253,7 @@ async def test_a_limit_that_another_question_reached_leaves_this_one_its_answers
     first, second = claims_question(), claims_question()
     first.count.answers = MOST_ANSWERS - 1
     async with judge_at(server, "openai") as judge:
-        asker = Asker(judge, MemoryReplies(), pause=no_wait)
+        asker = Asker(judge, MemoryReplyCache(), pause=no_wait)
         one, other = await asyncio.gather(
             asker.ask(first, None), asker.ask(second, None), return_exceptions=True
         )
@@ -264,7 +268,7 @@ async def test_refusals_cost_nothing_and_are_not_counted(server: FakeServer) -> 
     server.script = [*[busy] * 10, good]
     question = claims_question()
     async with judge_at(server, "openai") as judge:
-        asker = Asker(judge, MemoryReplies(), pause=no_wait)
+        asker = Asker(judge, MemoryReplyCache(), pause=no_wait)
         assert await asker.ask(question, None) == ("It is free.",)
     assert len(server.sent) == 11
     assert question.count.answers == 1

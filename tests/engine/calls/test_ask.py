@@ -10,7 +10,11 @@ from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
 from faithtui.domain.judging.tasks import ExplainScore
 from faithtui.engine.calls.ask import DOUBLINGS, REPAIRS, Asker
-from faithtui.engine.calls.reply_cache import Asked, MemoryReplies, reply_key
+from faithtui.engine.calls.reply_cache import (
+    MemoryReplyCache,
+    QuestionContext,
+    compute_question_key,
+)
 from faithtui.engine.calls.send import (
     ATTEMPTS,
     LONGEST_WAIT_S,
@@ -33,16 +37,16 @@ from faithtui.errors import (
     JudgeUnreachable,
     JudgeUnusable,
 )
-from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, Stop, Usage
-from faithtui.metrics.base import Mismatch, Pace, Question, ReplyShape
-from faithtui.metrics.shapes import one_text
+from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, StopReason, Usage
+from faithtui.metrics.base import Question, QuestionPace, ReplyMismatch, ReplyShape
+from faithtui.metrics.shapes import make_text_shape
 from faithtui.store.records import StoredReply
 
 ITEM = ItemId(7)
 GOOD = JudgeReply('{"reason": "fine"}', usage=Usage(10, 3, 2), request_id="r1", latency_ms=5)
 PROSE = JudgeReply("I would rather not say.")
 WRONG_SHAPE = JudgeReply('{"reason": 5}')
-CUT = JudgeReply('{"reason": "fi', stop=Stop.LENGTH)
+CUT = JudgeReply('{"reason": "fi', stop=StopReason.LENGTH)
 
 Answer = JudgeReply | JudgeError | Callable[[JudgeRequest], JudgeReply]
 
@@ -90,16 +94,16 @@ class Kept:
     usable: bool
 
 
-class RecordingReplies(MemoryReplies):
+class RecordingReplies(MemoryReplyCache):
     """Keeps everything it is given, and takes its time."""
 
     def __init__(self) -> None:
         super().__init__()
         self.kept: list[Kept] = []
 
-    async def keep(self, asked: Asked, reply: StoredReply, *, usable: bool) -> None:
+    async def save_reply(self, asked: QuestionContext, reply: StoredReply, *, usable: bool) -> None:
         await asyncio.sleep(0)
-        await super().keep(asked, reply, usable=usable)
+        await super().save_reply(asked, reply, usable=usable)
         self.kept.append(Kept(asked.key, asked.step, asked.item, reply, usable))
 
 
@@ -127,12 +131,12 @@ class Desk:
         self.waits.append(wait_s)
 
     async def ask(self, asked: Question[str]) -> str:
-        return await self.asker.on_behalf_of(ITEM)(asked)
+        return await self.asker.bind_to_item(ITEM)(asked)
 
 
 def question(prompt: str = "Why?") -> Question[str]:
     return Question(
-        "reason", ExplainScore(1.0, ()), "You explain.", prompt, one_text("reason"), 100
+        "reason", ExplainScore(1.0, ()), "You explain.", prompt, make_text_shape("reason"), 100
     )
 
 
@@ -176,8 +180,8 @@ async def test_a_stored_reply_that_this_question_cannot_use_is_repaired() -> Non
         served_model=None,
         latency_ms=0,
     )
-    asked = Asked(reply_key("scripted", request), "reason", ITEM)
-    await desk.replies.keep(asked, old, usable=True)
+    asked = QuestionContext(compute_question_key("scripted", request), "reason", ITEM)
+    await desk.replies.save_reply(asked, old, usable=True)
     assert await desk.ask(question()) == "fine"
     (sent,) = desk.judge.requests
     assert "`reason` must be a string" in sent.prompt
@@ -219,21 +223,23 @@ async def test_a_reply_that_cannot_be_used_is_kept_and_never_found() -> None:
 )
 def test_a_key_changes_with_everything_that_determines_the_answer(change: dict[str, Any]) -> None:
     request = JudgeRequest("reason", question().task, "System.", "Why?", {}, 100)
-    assert reply_key("a", request) != reply_key("a", replace(request, **change))
-    assert reply_key("a", request) != reply_key("b", request)
+    assert compute_question_key("a", request) != compute_question_key(
+        "a", replace(request, **change)
+    )
+    assert compute_question_key("a", request) != compute_question_key("b", request)
     other_task = replace(request, task=ExplainScore(0.0, ("x",)))
-    assert reply_key("a", request) == reply_key("a", other_task)
-    assert len(reply_key("a", request)) == 64
+    assert compute_question_key("a", request) == compute_question_key("a", other_task)
+    assert len(compute_question_key("a", request)) == 64
 
 
 def test_a_key_can_be_made_of_any_text() -> None:
     odd = JudgeRequest("reason", question().task, "\ud800", "\0\u2028", {}, 100)
-    assert len(reply_key("é", odd)) == 64
+    assert len(compute_question_key("é", odd)) == 64
 
 
 async def test_the_peers_own_reader_is_used_where_a_question_brings_one() -> None:
     desk = Desk(JudgeReply('{"reason": "unclosed"'))
-    peer = replace(question(), reply=one_text("reason", as_peer=True))
+    peer = replace(question(), reply=make_text_shape("reason", as_peer=True))
     assert await desk.ask(peer) == "unclosed"
     with pytest.raises(JudgeReplyInvalid):
         await desk.ask(question("Another?"))
@@ -353,8 +359,8 @@ async def test_the_repair_names_the_last_error() -> None:
     assert "no JSON" not in desk.judge.requests[2].prompt
 
 
-@pytest.mark.parametrize("stop", [Stop.REFUSAL, Stop.FILTER])
-async def test_refusals_are_not_asked_again(stop: Stop) -> None:
+@pytest.mark.parametrize("stop", [StopReason.REFUSAL, StopReason.FILTER])
+async def test_refusals_are_not_asked_again(stop: StopReason) -> None:
     desk = Desk(replace(GOOD, stop=stop))
     with pytest.raises(JudgeRefused):
         await desk.ask(question())
@@ -386,7 +392,7 @@ async def test_a_reply_that_is_always_too_long_fails_without_repair() -> None:
 
 
 async def test_a_complete_object_cut_by_the_limit_is_not_used() -> None:
-    desk = Desk(replace(GOOD, stop=Stop.LENGTH))
+    desk = Desk(replace(GOOD, stop=StopReason.LENGTH))
     with pytest.raises(JudgeReplyTruncated):
         await desk.ask(question())
 
@@ -405,7 +411,7 @@ async def test_a_limit_is_raised_twice_however_often_a_question_is_repaired() ->
 
 
 async def test_a_reply_that_stopped_for_another_reason_is_read() -> None:
-    assert await Desk(replace(GOOD, stop=Stop.OTHER)).ask(question()) == "fine"
+    assert await Desk(replace(GOOD, stop=StopReason.OTHER)).ask(question()) == "fine"
 
 
 # Failures that may pass
@@ -559,44 +565,44 @@ async def test_a_request_carries_the_whole_question() -> None:
 
 def test_images_are_taken_when_the_judge_takes_them() -> None:
     desk = Desk(GOOD)
-    assert desk.asker.on_behalf_of(None).takes_images is False
+    assert desk.asker.bind_to_item(None).takes_images is False
 
 
 # What a metric's options allow
 
 
-def asker(judge: ScriptedJudge, pace: Pace, waits: list[float] | None = None) -> Asker:
+def asker(judge: ScriptedJudge, pace: QuestionPace, waits: list[float] | None = None) -> Asker:
     async def pause(seconds: float) -> None:
         if waits is not None:
             waits.append(seconds)
 
-    return Asker(judge, MemoryReplies(), concurrency=8, pace=pace, pause=pause)
+    return Asker(judge, MemoryReplyCache(), concurrency=8, pace=pace, pause=pause)
 
 
 async def test_one_call_at_a_time_is_one_in_the_whole_run() -> None:
     judge = ScriptedJudge(GOOD)
-    found = asker(judge, Pace(one_call=True))
-    asks = [found.on_behalf_of(ItemId(n)) for n in range(4)]
+    found = asker(judge, QuestionPace(one_call=True))
+    asks = [found.bind_to_item(ItemId(n)) for n in range(4)]
     await asyncio.gather(*(ask(question(f"Why {n}?")) for n, ask in enumerate(asks)))
     assert (len(judge.requests), judge.most_in_flight) == (4, 1)
 
 
 async def test_a_pause_goes_before_each_call_and_before_no_stored_reply() -> None:
     waits: list[float] = []
-    found = asker(ScriptedJudge(GOOD), Pace(pause_s=1.5), waits)
+    found = asker(ScriptedJudge(GOOD), QuestionPace(pause_s=1.5), waits)
     for _ in range(2):
-        await found.on_behalf_of(None)(question())
-    await found.on_behalf_of(None)(question("Why not?"))
+        await found.bind_to_item(None)(question())
+    await found.bind_to_item(None)(question("Why not?"))
     assert waits == [1.5, 1.5]
 
 
 async def test_so_many_answers_are_in_flight_and_no_more() -> None:
-    found = asker(ScriptedJudge(GOOD), Pace(answers=2))
+    found = asker(ScriptedJudge(GOOD), QuestionPace(answers=2))
     inside = most = 0
 
     async def judge_answer(number: int) -> None:
         nonlocal inside, most
-        async with found.on_behalf_of(ItemId(number)).in_flight():
+        async with found.bind_to_item(ItemId(number)).in_flight():
             inside += 1
             most = max(most, inside)
             await settle()
@@ -607,7 +613,7 @@ async def test_so_many_answers_are_in_flight_and_no_more() -> None:
 
 
 async def test_without_such_an_option_all_answers_are_in_flight() -> None:
-    found = asker(ScriptedJudge(GOOD), Pace())
+    found = asker(ScriptedJudge(GOOD), QuestionPace())
     async with found.in_flight(), found.in_flight(), found.in_flight():
         pass
 
@@ -628,7 +634,7 @@ async def test_a_plain_text_reply_is_read_as_it_came() -> None:
 async def test_a_plain_text_reply_of_no_use_is_asked_for_again() -> None:
     def read(value: object, structured: bool) -> str:
         if value != "YES":
-            raise Mismatch("begin with YES or NO")
+            raise ReplyMismatch("begin with YES or NO")
         return str(value)
 
     desk = Desk(JudgeReply("Perhaps."), JudgeReply("YES"))
@@ -641,8 +647,8 @@ async def test_images_go_with_the_question_and_into_its_key() -> None:
         return ImageData(image.sha256, image.media_type, image.mark, b"png")
 
     judge = ScriptedJudge(GOOD)
-    found = Asker(judge, MemoryReplies(), concurrency=1, load_image=load)
-    ask = found.on_behalf_of(None)
+    found = Asker(judge, MemoryReplyCache(), concurrency=1, load_image=load)
+    ask = found.bind_to_item(None)
     for digest in ("a" * 64, "b" * 64, "a" * 64):
         await ask(replace(question(), images=(Image(digest, "image/png"),)))
     assert [request.images[0].sha256[0] for request in judge.requests] == ["a", "b"]
@@ -660,12 +666,12 @@ async def test_every_reply_that_is_used_is_told_once_with_where_it_came_from() -
     heard: list[tuple[str, str, bool]] = []
     found = Asker(
         ScriptedJudge(PROSE, GOOD),
-        MemoryReplies(),
+        MemoryReplyCache(),
         concurrency=1,
         on_reply=lambda step, reply, stored: heard.append((step, reply.text, stored)),
     )
     for prompt in ("Why?", "Why not?", "Why not?"):
-        await found.on_behalf_of(None)(question(prompt))
+        await found.bind_to_item(None)(question(prompt))
     assert heard == [
         ("reason", PROSE.text, False),
         ("reason", GOOD.text, False),
@@ -677,4 +683,4 @@ async def test_every_reply_that_is_used_is_told_once_with_where_it_came_from() -
 async def test_the_judges_context_window_is_known_to_who_asks() -> None:
     judge = ScriptedJudge(GOOD)
     judge.context_window = 4096
-    assert asker(judge, Pace()).on_behalf_of(None).context_window == 4096
+    assert asker(judge, QuestionPace()).bind_to_item(None).context_window == 4096

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.judging.failure_limit import DEFAULT, FailureLimit
+from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
 from faithtui.domain.scores import ScoreSet
 from faithtui.engine.calls.ask import REPAIRS
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
@@ -164,4 +164,4 @@ def test_a_limit_is_a_number_or_a_share(text: str, limit: FailureLimit | None) -
 
 
 def test_ten_failures_are_the_limit_unless_another_is_set() -> None:
-    assert FailureLimit(in_a_row=10) == DEFAULT
+    assert FailureLimit(in_a_row=10) == DEFAULT_FAILURE_LIMIT

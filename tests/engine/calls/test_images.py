@@ -12,9 +12,9 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.batches.files import export_questions, import_answers
 from faithtui.engine.calls.image_hosts import find_image_hosts
 from faithtui.engine.measure import measure
-from faithtui.engine.preview.run_preview import preview, preview_runs
+from faithtui.engine.preview.run_preview import preview_requests, preview_runs
 from faithtui.engine.runs import planner, runner
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ImageHostNotAllowed, InputError, JudgeRequestRejected
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest
@@ -57,7 +57,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 async def judged(store: Store, judge: CountingJudge, **changes: object) -> RunId:
     run = planned(store, **changes)
-    state = await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    state = await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
     assert state is RunState.DONE
     return run
 
@@ -93,7 +93,7 @@ async def test_a_judge_that_refuses_images_costs_their_conversation_alone(store:
     run = await judged(store, judge)
     row = store.runs.row(run)
     assert (row.done, row.failed) == (1, 1)
-    (reason,) = store.runs.reasons(run, ItemState.FAILED)
+    (reason,) = store.runs.count_reasons(run, ItemState.FAILED)
     assert "takes no images" in reason
     asked = [each.prompt for each in judge.asked if each.images]
     assert len(asked) == len(set(asked)), "a refusal is not asked again"
@@ -103,18 +103,18 @@ async def test_a_blind_judge_is_asked_nothing_about_images(store: Store) -> None
     judge = CountingJudge()
     run = await judged(store, judge)
     assert store.runs.row(run).failed == 1
-    (reason,) = store.runs.reasons(run, ItemState.FAILED)
+    (reason,) = store.runs.count_reasons(run, ItemState.FAILED)
     assert "holds images and this judge takes none" in reason
     assert not [each for each in judge.asked if "Which?" in each.prompt]
 
 
-HERE = Circumstances(image_hosts=("example.org",))
+HERE = RunEnvironment(image_hosts=("example.org",))
 
 
-def over_the_network(store: Store, around: Circumstances = HERE, **changes: object) -> RunId:
+def over_the_network(store: Store, around: RunEnvironment = HERE, **changes: object) -> RunId:
     """Plan a run of a judge whose provider would fetch what it is sent."""
     request = RunRequest(judge="vllm:w", **changes)  # type: ignore[arg-type]  # checked by the class
-    return planner.plan(store, request, environ={}, around=around)
+    return planner.plan_run(store, request, environ={}, around=around)
 
 
 @pytest.mark.parametrize("hosts", [(), ("example.com",), ("cdn.example.org",), ("org",)])
@@ -124,7 +124,7 @@ def test_no_run_is_planned_that_would_send_addresses_nobody_allowed(
     other = replace(pictured(), key="two", group="pictures/two")
     store.conversations.import_batch([other], DATA)
     with pytest.raises(ImageHostNotAllowed) as raised:
-        over_the_network(store, Circumstances(image_hosts=hosts))
+        over_the_network(store, RunEnvironment(image_hosts=hosts))
     assert str(raised.value) == (
         "2 conversations have images at example.org; vllm:w would be sent the addresses and its "
         "provider would fetch them. Allow it with --allow-image-host example.org, or with "
@@ -133,7 +133,9 @@ def test_no_run_is_planned_that_would_send_addresses_nobody_allowed(
     )
     assert store.runs.rows() == ()
     with pytest.raises(ImageHostNotAllowed, match=r"2 conversations have images at example\.org"):
-        preview(store, [RunRequest(judge="vllm:w")], around=Circumstances(image_hosts=hosts))
+        preview_requests(
+            store, [RunRequest(judge="vllm:w")], around=RunEnvironment(image_hosts=hosts)
+        )
 
 
 def test_many_hosts_are_named_in_part(store: Store) -> None:
@@ -143,7 +145,7 @@ def test_many_hosts_are_named_in_part(store: Store) -> None:
     turns = (Turn("user", "?", images=images), Turn("assistant", "!", (Document("d"),)))
     store.conversations.import_batch([Conversation("pictures", "many", turns, "g")])
     with pytest.raises(ImageHostNotAllowed) as raised:
-        over_the_network(store, Circumstances())
+        over_the_network(store, RunEnvironment())
     assert "1 conversation has images at example.org, " in str(raised.value)
     assert "and more at 4 other hosts;" in str(raised.value)
 
@@ -152,9 +154,9 @@ def test_many_hosts_are_named_in_part(store: Store) -> None:
 async def test_an_address_is_sent_where_its_host_is_allowed(
     store: Store, hosts: tuple[str, ...]
 ) -> None:
-    around, judge = Circumstances(image_hosts=hosts), Seer()
+    around, judge = RunEnvironment(image_hosts=hosts), Seer()
     run = over_the_network(store, around)
-    await runner.execute(store, run, lambda event: None, judge=opened(judge), around=around)
+    await runner.execute_run(store, run, lambda event: None, judge=opened(judge), around=around)
     assert FAR.url in [image.url for each in judge.asked for image in each.images]
     assert store.runs.row(run).done == 2
 
@@ -162,7 +164,7 @@ async def test_an_address_is_sent_where_its_host_is_allowed(
 async def test_what_was_allowed_once_is_asked_again_when_a_run_goes_on(store: Store) -> None:
     run, judge = over_the_network(store), Seer()
     with pytest.raises(ImageHostNotAllowed):
-        await runner.execute(store, run, lambda event: None, judge=opened(judge))
+        await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
     with pytest.raises(ImageHostNotAllowed):
         preview_runs(store, [run])
     assert judge.asked == []
@@ -177,7 +179,7 @@ async def test_conversations_that_are_tried_again_are_looked_at_before_anything_
         store.runs.finish_item(item, ItemState.FAILED, "the judge was out of order")
     store.runs.set_state(run, RunState.DONE)
     with pytest.raises(ImageHostNotAllowed):
-        await runner.execute(
+        await runner.execute_run(
             store, run, lambda event: None, judge=opened(judge), retry_unfinished=True
         )
     with pytest.raises(ImageHostNotAllowed):
@@ -219,16 +221,16 @@ async def test_some_addresses_go_to_nobody_whatever_is_allowed(store: Store, add
         Turn("assistant", "!", (Document("d", None, (SIGN,)),)),
     )
     store.conversations.import_batch([Conversation("pictures", "odd", turns, "g")], DATA)
-    around, judge = Circumstances(image_hosts=("*",)), Seer()
+    around, judge = RunEnvironment(image_hosts=("*",)), Seer()
     run = over_the_network(store, around)
     found = find_image_hosts(store, store.conversations.ids(()), "vllm:w")
-    assert found.public == {"example.org": 1}
-    assert "1 conversation has an image whose address " in (found.sentence() or "")
-    await runner.execute(store, run, lambda event: None, judge=opened(judge), around=around)
+    assert found.public_hosts == {"example.org": 1}
+    assert "1 conversation has an image whose address " in (found.format_warning() or "")
+    await runner.execute_run(store, run, lambda event: None, judge=opened(judge), around=around)
     assert store.runs.row(run).done == 2
-    (reason,) = store.runs.reasons(run, ItemState.FAILED)
+    (reason,) = store.runs.count_reasons(run, ItemState.FAILED)
     assert "no judge is sent it; import the image itself, as `path` or `base64`" in reason
-    for text in (reason, found.sentence() or ""):
+    for text in (reason, found.format_warning() or ""):
         assert "hunter2" not in text
     # Nothing of that conversation was asked, not even what shows no image.
     assert not [each for each in judge.asked if "\n?" in each.prompt or address in str(each)]
@@ -236,7 +238,7 @@ async def test_some_addresses_go_to_nobody_whatever_is_allowed(store: Store, add
 
 async def test_judges_of_this_program_need_no_allowance(store: Store) -> None:
     assert planned(store, judge="offline")
-    assert find_image_hosts(store, store.conversations.ids(()), "offline").public == {}
+    assert find_image_hosts(store, store.conversations.ids(()), "offline").public_hosts == {}
 
 
 @pytest.mark.parametrize("hosts", [[], ["example.com"]])

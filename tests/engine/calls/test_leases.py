@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.engine.calls.leases import SILENT_S, NoLeases, StoreLeases
-from faithtui.store.records import AskedReply, StoredReply, WorkerRow
+from faithtui.store.records import CallContext, StoredReply, WorkerRow
 from faithtui.store.store import Store, utc_now
 
 REPLY = StoredReply("{}", "ok", True, 1, 1, 0, None, None, 1)
@@ -44,39 +44,39 @@ def never() -> bool:
 
 def foreign(store: Store, *, host: str = "elsewhere", pid: int = 1) -> str:
     """Let another process hold the question."""
-    store.calls.begin(WorkerRow("other", host, pid, 0, utc_now()))
-    store.calls.take("k", "other", lambda holder: False)
+    store.calls.add_worker(WorkerRow("other", host, pid, 0, utc_now()))
+    store.calls.take_lease("k", "other", lambda holder: False)
     return "other"
 
 
 async def test_the_second_waits_for_the_reply_of_the_first(store: Store) -> None:
     first, second = StoreLeases(store), StoreLeases(store)
-    async with first.alive(), second.alive():
-        assert await first.wait_for("k", never)
+    async with first.keep_alive(), second.keep_alive():
+        assert await first.acquire_or_wait("k", never)
         waiting = asyncio.create_task(
-            second.wait_for("k", lambda: store.calls.reply("k") is not None)
+            second.acquire_or_wait("k", lambda: store.calls.find_reply("k") is not None)
         )
         await asyncio.sleep(0.05)
         assert not waiting.done()
-        store.calls.save(AskedReply("k", "j", "s", worker=first.holder), REPLY)
+        store.calls.save_reply(CallContext("k", "j", "s", worker=first.holder), REPLY)
         assert await asyncio.wait_for(waiting, 300) is False
 
 
 async def test_when_the_first_gives_up_the_second_asks(store: Store) -> None:
     first, second = StoreLeases(store), StoreLeases(store)
-    async with first.alive(), second.alive():
-        await first.wait_for("k", never)
-        waiting = asyncio.create_task(second.wait_for("k", never))
+    async with first.keep_alive(), second.keep_alive():
+        await first.acquire_or_wait("k", never)
+        waiting = asyncio.create_task(second.acquire_or_wait("k", never))
         await asyncio.sleep(0.05)
-        await first.give_back("k")
+        await first.release("k")
         assert await asyncio.wait_for(waiting, 300) is True
 
 
 async def test_a_reply_that_came_just_before_the_lease_is_used(store: Store) -> None:
     leases = StoreLeases(store)
-    async with leases.alive():
-        assert await leases.wait_for("k", lambda: True) is False
-        assert store.calls.take("k", "anybody", lambda holder: False)
+    async with leases.keep_alive():
+        assert await leases.acquire_or_wait("k", lambda: True) is False
+        assert store.calls.take_lease("k", "anybody", lambda holder: False)
 
 
 async def test_a_process_of_this_machine_that_is_gone_holds_nothing(store: Store) -> None:
@@ -84,8 +84,8 @@ async def test_a_process_of_this_machine_that_is_gone_holds_nothing(store: Store
     await gone.wait()
     foreign(store, host=socket.gethostname(), pid=gone.pid)
     leases = StoreLeases(store)
-    async with leases.alive():
-        assert await asyncio.wait_for(leases.wait_for("k", never), 300)
+    async with leases.keep_alive():
+        assert await asyncio.wait_for(leases.acquire_or_wait("k", never), 300)
 
 
 async def test_a_process_that_lives_keeps_its_questions(store: Store) -> None:
@@ -98,17 +98,17 @@ async def test_a_process_that_lives_keeps_its_questions(store: Store) -> None:
             raise LookedEnough
 
     leases = StoreLeases(store, clock=clock, sleep=sleep)
-    async with leases.alive():
+    async with leases.keep_alive():
         with pytest.raises(LookedEnough):
-            await leases.wait_for("k", never)
+            await leases.acquire_or_wait("k", never)
 
 
 async def test_a_process_elsewhere_is_dead_after_a_long_silence(store: Store) -> None:
     foreign(store)
     clock = Clock()
     leases = StoreLeases(store, clock=clock, sleep=clock.sleep)
-    async with leases.alive():
-        assert await asyncio.wait_for(leases.wait_for("k", never), 300)
+    async with leases.keep_alive():
+        assert await asyncio.wait_for(leases.acquire_or_wait("k", never), 300)
     assert clock.now > SILENT_S
 
 
@@ -121,25 +121,25 @@ async def test_a_process_elsewhere_that_counts_is_alive(store: Store) -> None:
         nonlocal beats
         await clock.sleep(seconds)
         beats += 1
-        store.calls.beat(other)
+        store.calls.record_heartbeat(other)
         if clock.now > 3 * SILENT_S:
             raise LookedEnough
 
     leases = StoreLeases(store, clock=clock, sleep=sleep)
-    async with leases.alive():
+    async with leases.keep_alive():
         with pytest.raises(LookedEnough):
-            await leases.wait_for("k", never)
+            await leases.acquire_or_wait("k", never)
     assert beats > 100
 
 
 async def test_leaving_takes_the_entry_and_all_leases_away(store: Store) -> None:
     leases = StoreLeases(store)
-    async with leases.alive():
-        await leases.wait_for("k", never)
-    assert store.calls.take("k", "next", lambda holder: False)
+    async with leases.keep_alive():
+        await leases.acquire_or_wait("k", never)
+    assert store.calls.take_lease("k", "next", lambda holder: False)
 
 
 async def test_where_nobody_else_can_ask_nothing_is_waited_for() -> None:
     leases = NoLeases()
-    assert await leases.wait_for("k", never)
-    await leases.give_back("k")
+    assert await leases.acquire_or_wait("k", never)
+    await leases.release("k")

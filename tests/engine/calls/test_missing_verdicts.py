@@ -11,7 +11,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.domain.scores import ScoreSet, ScoreState
 from faithtui.engine.runs.events import ItemFinished
-from faithtui.metrics.again import ASKED_AGAIN
+from faithtui.metrics.again import MOST_REPEATS
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.faulty_runs import STEPS, Ran, filled, judged, providers, verdicts_of
@@ -70,8 +70,8 @@ async def test_a_missing_verdict_is_filled_in_by_resuming_and_nothing_else_is_bo
         whole = await resumed(store, server, provider, first.run)
         assert whole.entries == [], "a run that is whole asks nothing"
     if fault != "wrong_schema":
-        assert len(first.entries) == TALKS * STEPS + ASKED_AGAIN
-        assert len(again.entries) == 1 + ASKED_AGAIN, "allowed anew, for the one claim alone"
+        assert len(first.entries) == TALKS * STEPS + MOST_REPEATS
+        assert len(again.entries) == 1 + MOST_REPEATS, "allowed anew, for the one claim alone"
         assert len(last.entries) == 1
         assert last.questions == again.questions
 
@@ -89,10 +89,10 @@ async def test_a_resumed_run_puts_each_question_that_was_answered_only_once(
             await resumed(store, server, provider, first.run)
         server.config.rules = ()
         await resumed(store, server, provider, first.run)
-        calls = [call for item in first.items for call in store.calls.of_item(item.id)]
+        calls = [call for item in first.items for call in store.calls.list_item_calls(item.id)]
     assert set(sold.values()) == {1}
-    answered = TALKS * STEPS + ASKED_AGAIN
-    assert len(calls) == answered + 3 * (1 + ASKED_AGAIN) + 1
+    answered = TALKS * STEPS + MOST_REPEATS
+    assert len(calls) == answered + 3 * (1 + MOST_REPEATS) + 1
 
 
 async def test_human_labels_and_verdicts_that_were_there_stay_while_it_is_judged_again(
@@ -104,8 +104,8 @@ async def test_human_labels_and_verdicts_that_were_there_stay_while_it_is_judged
         first = await judged(store, server, "openai")
         item = first.items[2]
         view = store.runs.review_view(item.id, "ann")
-        (missing,) = [each for each in view.claims if each.judge.label is None]
-        others = {each.id: each.judge.label for each in view.claims if each is not missing}
+        (missing,) = [each for each in view.claims if each.home_verdict.label is None]
+        others = {each.id: each.home_verdict.label for each in view.claims if each is not missing}
         store.reviews.record(
             missing.id,
             "ann",
@@ -123,9 +123,9 @@ async def test_human_labels_and_verdicts_that_were_there_stay_while_it_is_judged
         await judged(store, server, "openai", run=first.run)
         now = store.runs.review_view(item.id, "ann")
         row = store.runs.row(first.run)
-    assert {each.id: each.judge.label for each in now.claims if each.id in others} == others
+    assert {each.id: each.home_verdict.label for each in now.claims if each.id in others} == others
     (filled_in,) = [each for each in now.claims if each.id == missing.id]
-    assert filled_in.judge.label is not None
+    assert filled_in.home_verdict.label is not None
     assert filled_in.human == "no"
     assert (row.labelled, row.incomplete) == (1, 0)
 
@@ -184,7 +184,7 @@ async def test_claims_that_a_reply_leaves_out_again_and_again_end(
         for _ in range(4):
             ran = await asyncio.wait_for(resumed(store, server, "openai", ran.run), 300)
             bought.append(len(ran.entries))
-    assert bought == [1 + ASKED_AGAIN] * 4
+    assert bought == [1 + MOST_REPEATS] * 4
 
 
 @providers

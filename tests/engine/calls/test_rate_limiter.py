@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from faithtui.engine.calls.rate_limiter import WIDEST, Limiter, Speed, Traffic
+from faithtui.engine.calls.rate_limiter import MOST_IN_FLIGHT, RateLimiter, RateLimiters, SpeedLimit
 from faithtui.judges.base import RateLimits
 
 
@@ -43,7 +43,7 @@ class Time:
 class Outcome:
     per_s: float
     rejected: float
-    limiter: Limiter
+    limiter: RateLimiter
     starts: list[float] = field(default_factory=list)
 
 
@@ -57,11 +57,11 @@ def ask_all(
     *,
     latency_s: float = 0.3,
     concurrency: int = 64,
-    speed: Speed | None = None,
+    speed: SpeedLimit | None = None,
     said: RateLimits | None = None,
 ) -> Outcome:
     time = Time()
-    limiter = Limiter(speed or Speed(), clock=time, sleep=time.sleep)
+    limiter = RateLimiter(speed or SpeedLimit(), clock=time, sleep=time.sleep)
     sent = rejected = in_flight = 0
     starts: list[float] = []
 
@@ -70,17 +70,17 @@ def ask_all(
         tries = 0
         while True:
             async with places:
-                started = await limiter.enter(100)
+                started = await limiter.start_request(100)
                 sent += 1
                 starts.append(time.now)
                 if not refuses(time.now, in_flight, tries):
                     in_flight += 1
                     await time.sleep(latency_s)
                     in_flight -= 1
-                    limiter.accepted(said or RateLimits())
+                    limiter.record_success(said or RateLimits())
                     return
                 await time.sleep(0.01)
-                limiter.refused(started)
+                limiter.record_refusal(started)
                 rejected += 1
             await time.sleep(0.5 * 2 ** min(tries, 4))
             tries += 1
@@ -141,13 +141,15 @@ def test_a_provider_that_refuses_every_first_try_is_not_given_up() -> None:
 @pytest.mark.parametrize(
     ("speed", "said"),
     [
-        (Speed(requests_per_minute=600), None),
+        (SpeedLimit(requests_per_minute=600), None),
         (None, RateLimits(requests_per_minute=600)),
-        (Speed(tokens_per_minute=60_000), None),
-        (Speed(requests_per_minute=600), RateLimits(requests_per_minute=6_000)),
+        (SpeedLimit(tokens_per_minute=60_000), None),
+        (SpeedLimit(requests_per_minute=600), RateLimits(requests_per_minute=6_000)),
     ],
 )
-def test_a_limit_that_is_known_is_kept_to(speed: Speed | None, said: RateLimits | None) -> None:
+def test_a_limit_that_is_known_is_kept_to(
+    speed: SpeedLimit | None, said: RateLimits | None
+) -> None:
     outcome = ask_all(300, lambda now, in_flight, tries: False, speed=speed, said=said)
     late = [at for at in outcome.starts if at > 2]
     assert len(late) / (late[-1] - late[0]) == pytest.approx(10, rel=0.1)
@@ -155,22 +157,22 @@ def test_a_limit_that_is_known_is_kept_to(speed: Speed | None, said: RateLimits 
 
 def test_the_window_never_grows_past_what_one_process_sends() -> None:
     outcome = ask_all(5_000, lambda now, in_flight, tries: False, concurrency=1_000)
-    assert outcome.limiter.window == WIDEST
+    assert outcome.limiter.window == MOST_IN_FLIGHT
 
 
 async def test_a_request_that_fails_in_another_way_changes_nothing() -> None:
-    limiter = Limiter()
+    limiter = RateLimiter()
     before = limiter.window
     for _ in range(20):
-        await limiter.enter(1)
-        limiter.failed()
+        await limiter.start_request(1)
+        limiter.record_failure()
     assert (limiter.window, limiter.in_flight, limiter.pace) == (before, 0, None)
 
 
 async def test_who_is_cancelled_while_waiting_for_the_pace_gives_its_place_back() -> None:
-    limiter = Limiter(Speed(requests_per_minute=1))
-    await limiter.enter(1)
-    waiting = asyncio.create_task(limiter.enter(1))
+    limiter = RateLimiter(SpeedLimit(requests_per_minute=1))
+    await limiter.start_request(1)
+    waiting = asyncio.create_task(limiter.start_request(1))
     await asyncio.sleep(0.01)
     assert limiter.in_flight == 2
     waiting.cancel()
@@ -179,7 +181,7 @@ async def test_who_is_cancelled_while_waiting_for_the_pace_gives_its_place_back(
 
 
 def test_an_account_has_one_limiter_and_judges_without_account_none() -> None:
-    traffic = Traffic()
-    assert traffic.limiter("a") is traffic.limiter("a")
-    assert traffic.limiter("a") is not traffic.limiter("b")
-    assert traffic.limiter("") is None
+    traffic = RateLimiters()
+    assert traffic.get_limiter("a") is traffic.get_limiter("a")
+    assert traffic.get_limiter("a") is not traffic.get_limiter("b")
+    assert traffic.get_limiter("") is None

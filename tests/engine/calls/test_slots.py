@@ -24,33 +24,33 @@ async def test_places_are_given_in_the_order_of_arrival() -> None:
 
     await asyncio.gather(*(use(number) for number in range(5)))
     assert order == [0, 1, 2, 3, 4]
-    assert slots.used == 0
+    assert slots.in_use == 0
 
 
 async def test_more_places_let_those_who_wait_in_and_fewer_take_none_away() -> None:
     slots = Slots(1)
-    await slots.take()
-    waiting = [asyncio.create_task(slots.take()) for _ in range(3)]
+    await slots.acquire()
+    waiting = [asyncio.create_task(slots.acquire()) for _ in range(3)]
     await settle()
-    assert slots.used == 1
+    assert slots.in_use == 1
     slots.resize(3)
     await settle()
     assert [task.done() for task in waiting] == [True, True, False]
     slots.resize(1)
-    assert slots.used == 3
-    slots.leave()
-    slots.leave()
+    assert slots.in_use == 3
+    slots.release()
+    slots.release()
     await settle()
     assert not waiting[2].done()
-    slots.leave()
+    slots.release()
     await waiting[2]
-    assert slots.used == 1
+    assert slots.in_use == 1
 
 
 async def test_while_paused_nobody_is_let_in() -> None:
     slots = Slots(2)
     slots.pause()
-    waiting = asyncio.create_task(slots.take())
+    waiting = asyncio.create_task(slots.acquire())
     await settle()
     assert (waiting.done(), slots.is_paused) == (False, True)
     slots.resume()
@@ -61,23 +61,23 @@ async def test_while_paused_nobody_is_let_in() -> None:
 @pytest.mark.parametrize("turns", range(4))
 async def test_a_place_on_its_way_to_somebody_who_gave_up_is_not_lost(turns: int) -> None:
     slots = Slots(1)
-    await slots.take()
-    gone, next_one = asyncio.create_task(slots.take()), asyncio.create_task(slots.take())
+    await slots.acquire()
+    gone, next_one = asyncio.create_task(slots.acquire()), asyncio.create_task(slots.acquire())
     await settle()
-    slots.leave()
+    slots.release()
     for _ in range(turns):
         await asyncio.sleep(0)
     got_it = gone.done()
     gone.cancel()
     if got_it:
-        slots.leave()
+        slots.release()
     await asyncio.wait_for(next_one, 300)
-    assert slots.used == 1
+    assert slots.in_use == 1
 
 
 async def test_a_place_passes_between_loops() -> None:
     slots = Slots(1)
-    await slots.take()
+    await slots.acquire()
     had = threading.Event()
 
     async def elsewhere() -> None:
@@ -88,10 +88,10 @@ async def test_a_place_passes_between_loops() -> None:
     thread.start()
     await asyncio.sleep(0.01)
     assert not had.is_set()
-    slots.leave()
+    slots.release()
     await asyncio.to_thread(thread.join)
     assert had.is_set()
-    assert slots.used == 0
+    assert slots.in_use == 0
 
 
 @given(
@@ -109,7 +109,7 @@ def test_never_more_than_the_limit_enter_and_everybody_gets_in(limit: int, acts:
             nonlocal inside
             async with slots:
                 inside += 1
-                assert slots.used >= inside
+                assert slots.in_use >= inside
                 try:
                     await leave.wait()
                 finally:
@@ -133,6 +133,6 @@ def test_never_more_than_the_limit_enter_and_everybody_gets_in(limit: int, acts:
                     await asyncio.sleep(0)
         leave.set()
         await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 300)
-        assert (inside, slots.used) == (0, 0)
+        assert (inside, slots.in_use) == (0, 0)
 
     asyncio.run(play())

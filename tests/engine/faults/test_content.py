@@ -85,7 +85,7 @@ async def test_f38_a_server_of_ones_own_gets_no_key_of_a_provider_and_no_proxy_i
         monkeypatch.setenv("FAITHTUI_JUDGE_KEY", "local")
     with filled(tmp_path / "s.db", 2) as store:
         run = ordered(store, server, provider)
-        assert await runner.execute(store, run, lambda event: None) is RunState.DONE
+        assert await runner.execute_run(store, run, lambda event: None) is RunState.DONE
     sent = hashlib.sha256(f"Bearer {'local' if with_keys else 'none'}".encode()).hexdigest()[:12]
     assert {entry.key for entry in server.entries} == {sent}
     assert len(server.entries) == 2 * STEPS
@@ -106,7 +106,10 @@ async def test_f40_orders_in_a_conversation_change_nothing_of_the_form(
     ]
     with store_with(tmp_path / "s.db", talks) as store:
         ran = await judged(store, server, provider, options={})
-        words = [[claim.judge.label for claim in verdicts_of(store, item.id)] for item in ran.items]
+        words = [
+            [claim.home_verdict.label for claim in verdicts_of(store, item.id)]
+            for item in ran.items
+        ]
         claims = [item.claims for item in ran.items]
     assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, len(ORDERS), 0)
     assert ran.row.missing_verdicts == 0

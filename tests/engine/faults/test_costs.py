@@ -10,7 +10,7 @@ import pytest
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.scores import ScoreSet
 from faithtui.engine.calls.budget import NUSD
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.prices import read_prices
 from faithtui.metrics import prompting
@@ -48,11 +48,11 @@ def server() -> Iterator[FaultServer]:
         yield running
 
 
-def priced(folder: Path, provider: str, server: FaultServer) -> Circumstances:
+def priced(folder: Path, provider: str, server: FaultServer) -> RunEnvironment:
     """Make the circumstances of a process that knows what this judge costs."""
     table = folder / "prices.toml"
     table.write_text(PRICES.format(provider=provider, url=server.url))
-    return Circumstances(prices=read_prices(table), sleep=hardly)
+    return RunEnvironment(prices=read_prices(table), sleep=hardly)
 
 
 @providers

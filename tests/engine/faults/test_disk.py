@@ -16,12 +16,12 @@ import pytest
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreSet
-from faithtui.engine.calls.reply_cache import Asked
+from faithtui.engine.calls.reply_cache import QuestionContext
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.events import RunEvent, StoreTroubled
-from faithtui.engine.runs.recorder import FLOOR_BYTES, Recorder, StoreReplies
+from faithtui.engine.runs.recorder import FLOOR_BYTES, Recorder, StoreReplyCache
 from faithtui.errors import StoreError, StoreFull
-from faithtui.store.records import AskedReply, RunState, StoredReply
+from faithtui.store.records import CallContext, RunState, StoredReply
 from faithtui.store.store import Store
 from tests.engine.faulty_runs import STEPS, Ran, environment, filled, items_of, judged
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
@@ -186,7 +186,7 @@ def within(most: int | None, command: list[str], home: Path) -> subprocess.Compl
     )
 
 
-ASKED = AskedReply("k" * 64, "openai:m", "claims", worker="somebody")
+ASKED = CallContext("k" * 64, "openai:m", "claims", worker="somebody")
 REPLY = StoredReply('{"claims": []}', "ok", True, 10, 3, None, "r1", None, 5)
 
 
@@ -196,14 +196,14 @@ def test_f32_a_reply_is_read_back_once_however_often_that_is_interrupted(tmp_pat
         unstored.add(ASKED, REPLY)
         (file,) = (tmp_path / "s.db-replies").iterdir()
         text = file.read_bytes()
-        assert UnstoredReplies(store.path).read_back(store) == 1
+        assert UnstoredReplies(store.path).recover_into_store(store) == 1
         # Killed before the file was deleted.
         file.parent.mkdir()
         file.write_bytes(text)
-        assert UnstoredReplies(store.path).read_back(store) == 1
-        assert UnstoredReplies(store.path).read_back(store) == 0
-        assert store.calls.reply(ASKED.key) == REPLY
-        assert store.census()["judge_call"] == 1
+        assert UnstoredReplies(store.path).recover_into_store(store) == 1
+        assert UnstoredReplies(store.path).recover_into_store(store) == 0
+        assert store.calls.find_reply(ASKED.key) == REPLY
+        assert store.count_rows()["judge_call"] == 1
         assert not file.parent.exists()
 
 
@@ -219,12 +219,12 @@ async def test_f32_a_reply_is_kept_when_nobody_takes_the_news_that_the_store_is_
         raise ReaderGoneError
 
     with filled(tmp_path / "s.db", 1) as store:
-        replies = StoreReplies(Recorder(store, on_trouble=refuse), "openai:m", RunId(1), None)
-        monkeypatch.setattr(store.calls, "save", Mock(side_effect=StoreFull("full")))
+        replies = StoreReplyCache(Recorder(store, on_trouble=refuse), "openai:m", RunId(1), None)
+        monkeypatch.setattr(store.calls, "save_reply", Mock(side_effect=StoreFull("full")))
         with pytest.raises(ReaderGoneError):
-            await replies.keep(Asked("k" * 64, "claims"), REPLY, usable=True)
+            await replies.save_reply(QuestionContext("k" * 64, "claims"), REPLY, usable=True)
         monkeypatch.undo()
-        assert UnstoredReplies(store.path).read_back(store) == 1
+        assert UnstoredReplies(store.path).recover_into_store(store) == 1
 
 
 def test_f32_a_file_whose_name_is_taken_and_that_is_empty_stops_no_run(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_f32_a_file_whose_name_is_taken_and_that_is_empty_stops_no_run(tmp_path:
     (folder / "x.json").touch()
     with Store.open(tmp_path / "s.db") as store:
         UnstoredReplies(store.path).add(ASKED, REPLY)
-        assert UnstoredReplies(store.path).read_back(store) == 1
+        assert UnstoredReplies(store.path).recover_into_store(store) == 1
 
 
 async def test_f32_the_room_that_one_process_holds_is_let_go_of_by_no_other(
@@ -247,7 +247,7 @@ async def test_f32_the_room_that_one_process_holds_is_let_go_of_by_no_other(
     (folder / f"reserve-{gone.pid}").touch()
     (folder / "reserve-1").touch()
     with Store.open(tmp_path / "s.db") as store:
-        with UnstoredReplies(store.path).reserve():
+        with UnstoredReplies(store.path).hold_reserve():
             held = {each.name for each in folder.iterdir()}
             assert held == {"reserve-1", f"reserve-{os.getpid()}"}
         assert [each.name for each in folder.iterdir()] == ["reserve-1"]
@@ -258,8 +258,8 @@ def test_f32_a_reply_for_a_run_that_is_not_in_the_store_is_kept_all_the_same(
 ) -> None:
     with Store.open(tmp_path / "s.db") as store:
         UnstoredReplies(store.path).add(replace(ASKED, run=RunId(9), item=ItemId(9)), REPLY)
-        UnstoredReplies(store.path).read_back(store)
-        assert store.calls.reply(ASKED.key) == REPLY
+        UnstoredReplies(store.path).recover_into_store(store)
+        assert store.calls.find_reply(ASKED.key) == REPLY
 
 
 def test_f32_a_file_that_is_no_reply_is_named_and_left_alone(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_f32_a_file_that_is_no_reply_is_named_and_left_alone(tmp_path: Path) -> 
         Store.open(tmp_path / "s.db") as store,
         pytest.raises(StoreError, match=r"x\.json holds a reply .* cannot be read"),
     ):
-        UnstoredReplies(store.path).read_back(store)
+        UnstoredReplies(store.path).recover_into_store(store)
     assert (folder / "x.json").exists()
 
 
@@ -282,11 +282,11 @@ def test_f32_where_nothing_can_be_written_beside_the_store_replies_go_to_the_use
     with Store.open(tmp_path / "s.db") as store:
         unstored = UnstoredReplies(store.path)
         unstored.add(ASKED, REPLY)
-        assert unstored.kept is not None
-        assert unstored.kept.is_relative_to(tmp_path / "home")
-        assert UnstoredReplies(store.path).read_back(store) == 1
-        assert store.calls.reply(ASKED.key) == REPLY
-        assert not unstored.kept.exists()
+        assert unstored.folder_used is not None
+        assert unstored.folder_used.is_relative_to(tmp_path / "home")
+        assert UnstoredReplies(store.path).recover_into_store(store) == 1
+        assert store.calls.find_reply(ASKED.key) == REPLY
+        assert not unstored.folder_used.exists()
 
 
 def test_f32_what_can_be_written_nowhere_is_counted(
@@ -297,7 +297,7 @@ def test_f32_what_can_be_written_nowhere_is_counted(
     monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
     unstored = UnstoredReplies(tmp_path / "s.db")
     unstored.add(ASKED, REPLY)
-    error = unstored.explain(StoreError("no room"))
+    error = unstored.explain_error(StoreError("no room"))
     assert str(error) == "no room. Replies that could be written nowhere: 1"
 
 
@@ -308,11 +308,11 @@ def test_f32_the_room_that_was_held_takes_replies_when_there_is_no_other(
     monkeypatch.setenv("FAITHTUI_HOME", str(disk / "home"))
     with Store.open(disk / "s.db") as store:
         unstored = UnstoredReplies(store.path)
-        with unstored.reserve():
+        with unstored.hold_reserve():
             Ballast(disk).fill()
             for number in range(IN_FLIGHT):
                 unstored.add(replace(ASKED, key=f"{number:064}"), REPLY)
         assert unstored.lost == 0
         Ballast(disk).drop()
-        assert unstored.read_back(store) == IN_FLIGHT
-        assert store.census()["judge_call"] == IN_FLIGHT
+        assert unstored.recover_into_store(store) == IN_FLIGHT
+        assert store.count_rows()["judge_call"] == IN_FLIGHT

@@ -9,7 +9,7 @@ import pytest
 from faithtui.domain.scores import ScoreSet
 from faithtui.engine.calls.output_format_fallback import MOST_WASTED
 from faithtui.engine.runs.events import WayChanged
-from faithtui.judges.base import Rung
+from faithtui.judges.base import OutputFormat
 from faithtui.store.records import RunState
 from tests.engine.faulty_runs import Ran, filled, in_every_way, judged, providers
 from tests.judges.fault_server import FaultServer, Rule, fault_server
@@ -108,4 +108,4 @@ async def test_f27_a_judge_that_gets_every_second_reply_wrong_loses_little_and_i
 def steps(ran: Ran) -> tuple[str, ...]:
     """List the ways that were tried, in order."""
     taken = [event.taken for event in ran.events if isinstance(event, WayChanged)]
-    return tuple(way for way, _ in groupby([Rung.SCHEMA.value, *taken]))
+    return tuple(way for way, _ in groupby([OutputFormat.SCHEMA.value, *taken]))

@@ -10,7 +10,7 @@ import pytest
 from faithtui.domain.scores import ScoreSet, ScoreState
 from faithtui.engine.calls.answer_limit import MOST_ANSWERS
 from faithtui.engine.calls.ask import DOUBLINGS, REPAIRS
-from faithtui.metrics.again import ASKED_AGAIN
+from faithtui.metrics.again import MOST_REPEATS
 from faithtui.store.records import ItemState, RunState
 from tests.engine.faulty_runs import (
     STEPS,
@@ -162,7 +162,7 @@ async def test_f15_a_verdict_that_never_comes_leaves_one_conversation_without_a_
     with filled(tmp_path / "other.db", TALKS) as store:
         ran = await judged(store, server, provider)
     assert ran.state is RunState.DONE
-    assert ran.kinds["missing_verdict"] == 1 + ASKED_AGAIN
+    assert ran.kinds["missing_verdict"] == 1 + MOST_REPEATS
     lost = ran.scores[2]
     assert lost is not None
     assert (lost.windowed.state, lost.windowed.value) == (ScoreState.INCOMPLETE, None)
@@ -193,7 +193,7 @@ async def test_f18_a_refusal_is_asked_once_and_is_no_score(
     server.config.rules = (PROVED, Rule((fault,), contains="Parcel c2-"))
     with filled(tmp_path / "s.db", TALKS) as store:
         ran = await judged(store, server, provider)
-        failed = store.runs.reasons(ran.run, ItemState.FAILED)
+        failed = store.runs.count_reasons(ran.run, ItemState.FAILED)
     assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, TALKS - 1, 1)
     refused = [entry for entry in ran.entries if entry.kind == fault.name]
     assert {entry.attempt for entry in refused} == {1}
@@ -281,6 +281,6 @@ async def test_f22_words_that_stand_nowhere_change_no_verdict_and_are_marked_as_
         view = store.runs.review_view(ran.items[0].id, "ann")
     assert ran.scores == clean
     assert ran.kinds["fake_quote"] == TALKS
-    assert all("The moon is a lamp." in (claim.judge.reason or "") for claim in view.claims)
+    assert all("The moon is a lamp." in (claim.home_verdict.reason or "") for claim in view.claims)
     # This judge's truths stand in no document either.
     assert [truth.span for truth in view.truths] == [None] * len(view.truths) != []

@@ -17,11 +17,11 @@ from faithtui.domain.integrity.run_summary import Integrity, Soundness, TextCoun
 from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.item_checks import ItemChecks
-from faithtui.engine.integrity.judged_conversations import CheckRules, rules_of_run
+from faithtui.engine.integrity.judged_conversations import CheckRules, make_check_rules
 from faithtui.engine.integrity.run_checks import check_assessed, check_for_moment, check_stored
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.events import RunEnded, RunEvent
-from faithtui.engine.runs.run_execution import same_metric
+from faithtui.engine.runs.run_execution import rebuild_metric
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
@@ -45,25 +45,25 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 async def judged_by_nonsense(store: Store, **order: object) -> RunId:
     run = planned(store, max_failures=FailureLimit(share=1.0), **order)
-    state = await runner.execute(store, run, lambda event: None, judge=opened(RandomJudge()))
+    state = await runner.execute_run(store, run, lambda event: None, judge=opened(RandomJudge()))
     assert state is RunState.DONE
     return run
 
 
 async def test_a_sound_run_ends_checked_and_says_nothing(store: Store) -> None:
     run = planned(store)
-    await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     found = store.runs.row(run).integrity
     assert (found.checked, found.unchecked, found.soundness) == (4, 0, Soundness.SOUND)
     assert (found.counts.claims, found.sentence()) == (12, "")
-    assert store.findings.unchecked(run) == ()
+    assert store.findings.list_unchecked(run) == ()
 
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_model_of_random_weights_is_suspect(store: Store, metric: str, seed: int) -> None:
     run = planned(store, metric=metric)
-    await runner.execute(store, run, lambda event: None, judge=opened(RandomJudge(seed)))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(RandomJudge(seed)))
     found = store.runs.row(run).integrity
     assert found.soundness is Soundness.SUSPECT
     assert found.counts.phantom >= 0.95 * found.counts.claims > 0
@@ -72,7 +72,7 @@ async def test_a_model_of_random_weights_is_suspect(store: Store, metric: str, s
 @pytest.mark.parametrize("metric", ["turn-faithfulness", "ragas-faithfulness"])
 async def test_a_model_that_copies_its_prompt_is_suspect(store: Store, metric: str) -> None:
     run = planned(store, metric=metric)
-    await runner.execute(store, run, lambda event: None, judge=opened(CopyingJudge()))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(CopyingJudge()))
     found = store.runs.row(run).integrity
     assert found.soundness is Soundness.SUSPECT
     assert found.counts.echoed >= 0.7 * found.counts.texts > 0
@@ -103,7 +103,7 @@ async def test_what_was_just_judged_and_what_is_stored_are_checked_alike(
 
     monkeypatch.setattr(ItemChecks, "check_assessed", note)
     run = await judged_by_nonsense(store, metric=metric)
-    rules = rules_of_run(store, store.runs.row(run).spec)
+    rules = make_check_rules(store, store.runs.row(run).spec)
     for item, (state, talk, assessments) in judged.items():
         fresh = check_assessed(talk, assessments, rules, complete=state is ItemState.DONE)
         stored = check_stored(store, item, rules)
@@ -138,7 +138,7 @@ async def test_what_a_kill_left_unchecked_is_checked_when_the_run_goes_on(store:
     with sqlite3.connect(store.path) as connection:
         connection.execute("UPDATE run_item SET checked = 0")
     connection.close()
-    await runner.execute(store, run, lambda event: None, judge=opened(RandomJudge()))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(RandomJudge()))
     assert store.runs.row(run).integrity == before
 
 
@@ -153,7 +153,7 @@ async def test_findings_of_an_earlier_version_are_made_anew(store: Store) -> Non
     assert (old, old.sentence()) == (Integrity(unchecked=4), "not checked yet")
     items = store.runs.item_rows(store.runs.item_ids(run))
     assert {row.integrity.sentence() for row in items} == {"not checked yet"}
-    await runner.execute(store, run, lambda event: None, judge=opened(RandomJudge()))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(RandomJudge()))
     assert store.runs.row(run).integrity == before
 
 
@@ -161,12 +161,12 @@ async def test_a_check_that_fails_leaves_the_run_done_and_unchecked(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     run = planned(store)
-    await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     with sqlite3.connect(store.path) as connection:
         connection.execute("UPDATE run SET checks = 0")
         connection.execute("UPDATE run_item SET checked = 0")
     connection.close()
-    rules = CheckRules.of(same_metric(store.runs.row(run), ()))
+    rules = CheckRules.from_metric(rebuild_metric(store.runs.row(run), ()))
     broken = replace(rules, prompts=PromptWords(None, None))  # type: ignore[arg-type]  # it breaks
 
     async def never(*given: object) -> None:
@@ -188,7 +188,7 @@ async def test_checks_that_are_given_up_at_the_end_leave_the_run_done(
     run = planned(store)
     events: list[RunEvent] = []
     with contextlib.suppress(asyncio.CancelledError):
-        await runner.execute(store, run, events.append, judge=opened(CountingJudge()))
+        await runner.execute_run(store, run, events.append, judge=opened(CountingJudge()))
     assert store.runs.row(run).state is RunState.DONE
     assert isinstance(events[-1], RunEnded)
     assert events[-1].state is RunState.DONE
@@ -203,7 +203,7 @@ async def test_a_text_that_trips_a_check_keeps_no_run_from_being_shown(
     monkeypatch.setattr("faithtui.engine.integrity.item_checks.check_assessed", trip)
     monkeypatch.setattr("faithtui.engine.integrity.run_checks.check", trip)
     run = planned(store)
-    await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     check_for_moment(store, run, seconds=60)
     assert store.runs.row(run).integrity.sentence() == "not checked yet"
 
@@ -223,7 +223,7 @@ async def test_a_conversation_that_is_judged_again_is_counted_once(store: Store)
     held = store.runs.row(run).integrity
     assert (held.checked, held.unchecked) == (3, 0)
     assert held.counts.claims < before.counts.claims
-    await runner.execute(store, run, lambda event: None, judge=opened(RandomJudge(9)))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(RandomJudge(9)))
     after = store.runs.row(run).integrity
     assert (after.checked, after.unchecked) == (4, 0)
     rows = store.runs.item_rows(store.runs.item_ids(run))

@@ -8,7 +8,7 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.engine.integrity.judged_conversations import vocabulary
+from faithtui.engine.integrity.judged_conversations import find_run_labels
 from faithtui.engine.integrity.run_checks import BackgroundCheck, check_run
 from faithtui.engine.runs import runner
 from faithtui.store.records import RunSpec
@@ -25,7 +25,7 @@ async def ran(tmp_path: Path) -> tuple[Path, RunId]:
     path = tmp_path / "ran.db"
     with store_with(path, [conversation(f"c{number}", 3) for number in range(20)]) as store:
         run = planned(store)
-        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+        await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     return path, run
 
 
@@ -88,7 +88,7 @@ def test_checks_can_stop_and_go_on(ran: tuple[Path, RunId]) -> None:
             return asked > 7
 
         assert check_run(store, run, stopped=stopped) == 7
-        assert len(store.findings.unchecked(run)) == 13
+        assert len(store.findings.list_unchecked(run)) == 13
         heard: list[tuple[int, int]] = []
         assert check_run(store, run, lambda done, total: heard.append((done, total))) == 13
         assert heard == [(0, 13), (13, 13)]
@@ -138,10 +138,10 @@ def test_a_metric_that_is_not_here_is_known_by_its_rule(ran: tuple[Path, RunId])
     path, run = ran
     with Store.open(path) as store:
         spec: RunSpec = store.runs.row(run).spec
-    assert vocabulary(spec) == (FAITHFULNESS, True)
+    assert find_run_labels(spec) == (FAITHFULNESS, True)
     foreign = replace(spec, metric="of-the-future")
-    assert vocabulary(foreign)[0].names == FAITHFULNESS.names
+    assert find_run_labels(foreign)[0].names == FAITHFULNESS.names
     rule = replace(spec.rule, labels=("fine", "poor"), passing=("fine",))
-    labels, _ = vocabulary(replace(foreign, rule=rule))
+    labels, _ = find_run_labels(replace(foreign, rule=rule))
     assert labels.names == ("fine", "poor")
-    assert labels.label("fine").polarity.value == "good"
+    assert labels.get_label("fine").polarity.value == "good"

@@ -10,10 +10,15 @@ from hypothesis import strategies as st
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.preview import run_preview
-from faithtui.engine.preview.estimates import AskedOnce, dollars, scaled, sentence
-from faithtui.engine.preview.run_preview import preview, preview_runs
+from faithtui.engine.preview.estimates import (
+    PreviewQuestion,
+    format_preview,
+    format_usd,
+    scale_to_preview,
+)
+from faithtui.engine.preview.run_preview import preview_requests, preview_runs
 from faithtui.engine.runs import planner, runner
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
@@ -60,9 +65,9 @@ def test_it_counts_every_question_that_the_run_then_asks(tmp_path: Path) -> None
     for metric in METRICS:
         path = tmp_path / f"{metric.spec.key}.db"
         with store_with(path, [conversation(f"c{n}", 2) for n in range(3)]) as store:
-            (found,) = preview(store, [RunRequest(metric=metric.spec.key)])
+            (found,) = preview_requests(store, [RunRequest(metric=metric.spec.key)])
             run = planned(store, metric=metric.spec.key)
-            asyncio.run(runner.execute(store, run, lambda event: None))
+            asyncio.run(runner.execute_run(store, run, lambda event: None))
             row = store.runs.row(run)
             assert found.calls.value == row.calls, metric.spec.key
             assert found.calls.is_exact
@@ -71,57 +76,57 @@ def test_it_counts_every_question_that_the_run_then_asks(tmp_path: Path) -> None
 
 def steps_asked(store: Store, run: object) -> set[str]:
     items = store.runs.item_ids(run)  # type: ignore[arg-type]  # a RunId
-    return {call.step for item in items for call in store.calls.of_item(item)}
+    return {call.step for item in items for call in store.calls.list_item_calls(item)}
 
 
 def test_what_is_stored_needs_no_call_and_costs_nothing(store: Store) -> None:
-    before = preview(store, [RunRequest()])[0]
+    before = preview_requests(store, [RunRequest()])[0]
     run = planned(store)
-    asyncio.run(runner.execute(store, run, lambda event: None, judge=opened(OfflineJudge())))
-    after = preview(store, [RunRequest()])[0]
+    asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge())))
+    after = preview_requests(store, [RunRequest()])[0]
     assert before.calls.value > 0
     assert after.calls.value == 0
     assert after.calls_stored == before.calls.value + before.calls_stored
-    assert "more need no call" in sentence([after])
+    assert "more need no call" in format_preview([after])
 
 
 def test_a_paid_judge_has_a_price_and_a_ceiling_and_needs_no_key(store: Store) -> None:
-    (found,) = preview(store, [RunRequest(judge=PAID)])
+    (found,) = preview_requests(store, [RunRequest(judge=PAID)])
     assert found.cost_nusd is not None
     assert found.worst_nusd is not None
     assert 0 < found.cost_nusd.value < found.worst_nusd
     assert not found.is_free
-    words = sentence([found])
+    words = format_preview([found])
     assert f"to {PAID}; " in words
     assert "at most $" in words
     assert found.prices in words
 
 
 def test_an_unknown_price_is_said_and_never_nothing(store: Store) -> None:
-    (found,) = preview(store, [RunRequest(judge="openai:nobody-knows")])
+    (found,) = preview_requests(store, [RunRequest(judge="openai:nobody-knows")])
     assert found.cost_nusd is None
     assert found.worst_nusd is None
     assert not found.is_free
-    assert "cost not known" in sentence([found])
+    assert "cost not known" in format_preview([found])
 
 
 def test_nothing_is_written_and_nothing_planned(store: Store) -> None:
     version = store.data_version()
-    preview(store, [RunRequest(judge=PAID)])
+    preview_requests(store, [RunRequest(judge=PAID)])
     assert store.data_version() == version
     assert store.runs.rows() == ()
 
 
 def test_a_preview_of_planned_runs_says_what_the_order_would(store: Store) -> None:
-    ordered = preview(store, [RunRequest(judge=PAID)])
-    run = planner.plan(store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"})
+    ordered = preview_requests(store, [RunRequest(judge=PAID)])
+    run = planner.plan_run(store, RunRequest(judge=PAID), environ={"OPENAI_API_KEY": "k"})
     assert preview_runs(store, [run]) == ordered
 
 
 def test_runs_that_share_questions_ask_them_once(store: Store) -> None:
     both = [RunRequest(metric=name) for name in ("turn-faithfulness", "deepevalex-faithfulness")]
-    alone = [preview(store, [each])[0] for each in both]
-    first, second = preview(store, both)
+    alone = [preview_requests(store, [each])[0] for each in both]
+    first, second = preview_requests(store, both)
     assert first == alone[0]
     assert second.calls.value < alone[1].calls.value
     assert second.calls_stored > alone[1].calls_stored
@@ -130,36 +135,36 @@ def test_runs_that_share_questions_ask_them_once(store: Store) -> None:
 def test_a_sample_is_scaled_up_and_its_interval_holds_the_truth(tmp_path: Path) -> None:
     mixed = [conversation(f"c{n}", 1 + n % 4) for n in range(60)]
     with store_with(tmp_path / "many.db", mixed) as store:
-        (whole,) = preview(store, [RunRequest(judge=PAID)], sample=60)
-        (part,) = preview(store, [RunRequest(judge=PAID)], sample=12)
+        (whole,) = preview_requests(store, [RunRequest(judge=PAID)], sample=60)
+        (part,) = preview_requests(store, [RunRequest(judge=PAID)], sample=12)
         assert (whole.sampled, part.sampled) == (60, 12)
         assert part.calls.low < whole.calls.value < part.calls.high
         assert part.tokens_in.low < whole.tokens_in.value < part.tokens_in.high
-        assert "about" in sentence([part])
-        assert preview(store, [RunRequest(judge=PAID)], sample=12) == (part,)
+        assert "about" in format_preview([part])
+        assert preview_requests(store, [RunRequest(judge=PAID)], sample=12) == (part,)
 
 
 def test_a_document_of_many_conversations_is_counted_once(tmp_path: Path) -> None:
     with store_with(tmp_path / "same.db", [same_context(n) for n in range(40)]) as store:
-        (part,) = preview(store, [RunRequest(judge=PAID)], sample=8)
+        (part,) = preview_requests(store, [RunRequest(judge=PAID)], sample=8)
         truths = next(step for step in part.steps if step.step == "truths")
         assert truths.calls == 1
 
 
 def test_claims_that_are_given_are_not_asked_for(store: Store) -> None:
     first = planned(store)
-    asyncio.run(runner.execute(store, first, lambda event: None, judge=opened(OfflineJudge())))
-    (found,) = preview(store, [RunRequest(judge=PAID, claims_run=first)])
+    asyncio.run(runner.execute_run(store, first, lambda event: None, judge=opened(OfflineJudge())))
+    (found,) = preview_requests(store, [RunRequest(judge=PAID, claims_run=first)])
     assert "claims" not in {step.step for step in found.steps}
 
 
 def test_an_order_that_cannot_be_is_refused(store: Store) -> None:
     with pytest.raises(ConfigError, match="unknown judge"):
-        preview(store, [RunRequest(judge="nobody:x")])
+        preview_requests(store, [RunRequest(judge="nobody:x")])
 
 
 def test_batches_are_priced_as_such(store: Store) -> None:
-    live, batch = preview(store, [RunRequest(judge=PAID)]) + preview(
+    live, batch = preview_requests(store, [RunRequest(judge=PAID)]) + preview_requests(
         store, [RunRequest(judge=PAID, batch=True)]
     )
     assert live.cost_nusd is not None
@@ -172,8 +177,8 @@ def test_a_table_of_ones_own_is_used(store: Store, tmp_path: Path) -> None:
     table.write_text(
         'date = "2030-01"\n[[price]]\njudge = "openai:own"\ninput = 1000.0\noutput = 0.0\n'
     )
-    around = Circumstances(prices=read_prices(table))
-    (found,) = preview(store, [RunRequest(judge="openai:own")], around=around)
+    around = RunEnvironment(prices=read_prices(table))
+    (found,) = preview_requests(store, [RunRequest(judge="openai:own")], around=around)
     assert found.cost_nusd is not None
     assert found.cost_nusd.value == found.tokens_in.value * 1_000_000
     assert found.prices == "2030-01"
@@ -181,9 +186,11 @@ def test_a_table_of_ones_own_is_used(store: Store, tmp_path: Path) -> None:
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=20), st.integers(0, 200))
 def test_estimates_are_ordered_and_hold_what_was_seen(alone: Sequence[int], more: int) -> None:
-    asked = [AskedOnce("truths", place, tokens, 0, None, 0) for place, tokens in enumerate(alone)]
+    asked = [
+        PreviewQuestion("truths", place, tokens, 0, None, 0) for place, tokens in enumerate(alone)
+    ]
     prices = TablePrices(read_prices(), "offline", None)
-    found = scaled(SPEC, asked, {"truths": 0}, len(alone), len(alone) + more, prices)
+    found = scale_to_preview(SPEC, asked, {"truths": 0}, len(alone), len(alone) + more, prices)
     about = found.tokens_in
     assert sum(alone) <= about.low <= about.value <= about.high
     assert about.is_exact or more
@@ -202,4 +209,4 @@ def test_estimates_are_ordered_and_hold_what_was_seen(alone: Sequence[int], more
     ],
 )
 def test_money_is_written_with_digits_that_tell_something(nusd: int, words: str) -> None:
-    assert dollars(nusd) == words
+    assert format_usd(nusd) == words

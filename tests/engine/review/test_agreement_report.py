@@ -16,9 +16,9 @@ from faithtui.domain.ids import ClaimId, RunId
 from faithtui.engine.review.agreement_report import (
     FILES,
     Format,
-    agreement_since,
-    render,
-    run_agreement,
+    compute_run_agreement,
+    render_report,
+    update_run_agreement,
     write_report,
 )
 from faithtui.errors import ConfigError, ExportError, StoreError
@@ -46,7 +46,7 @@ def run(store: Store) -> RunId:
 
 
 def claims_of(store: Store, run: RunId) -> list[ClaimId]:
-    return [each.claim for each in store.reviews.claim_readings(run)]
+    return [each.claim for each in store.reviews.read_claim_units(run)]
 
 
 def label(
@@ -65,19 +65,19 @@ def label(
 
 
 def written(store: Store, run: RunId, form: Format, *, include_text: bool = False) -> str:
-    agreement = run_agreement(store, run)
-    return "".join(render(store, agreement, form, clock=noon, include_text=include_text))
+    agreement = compute_run_agreement(store, run)
+    return "".join(render_report(store, agreement, form, clock=noon, include_text=include_text))
 
 
 def test_labels_of_a_store_reach_the_figures(store: Store, run: RunId) -> None:
     first, second, *_ = claims_of(store, run)
     label(store, first, "yes")
     label(store, second, "yes", saw=True)
-    found = run_agreement(store, run)
+    found = compute_run_agreement(store, run)
     assert found.report.claims.table.n == 2
     assert found.report.claims.coverage.agreed == 1
     assert found.report.headline.startswith("On 2 claims")
-    blind = run_agreement(store, run, ReportSettings(blind_only=True))
+    blind = compute_run_agreement(store, run, ReportSettings(blind_only=True))
     assert blind.report.claims.table.n == 1
 
 
@@ -92,13 +92,13 @@ def test_the_idk_rule_reaches_the_tables(
     store: Store, run: RunId, rule: IdkRule, expected: tuple[str, ...]
 ) -> None:
     label(store, claims_of(store, run)[0], "idk")
-    found = run_agreement(store, run, ReportSettings(idk=rule)).report
+    found = compute_run_agreement(store, run, ReportSettings(idk=rule)).report
     assert found.claims.table.categories == expected
 
 
 def test_the_rule_for_duplicates_reaches_the_readings(store: Store) -> None:
     run, _ = judged(store, TALK, LABELS)
-    found = run_agreement(store, run, ReportSettings(duplicates="latest"))
+    found = compute_run_agreement(store, run, ReportSettings(duplicates="latest"))
     assert found.report.settings.duplicates == "latest"
     assert [each.judge for each in found.claims] == ["yes", "no", "idk", "yes", "no"]
 
@@ -109,15 +109,15 @@ def test_another_run_is_compared_on_the_same_claims(store: Store, run: RunId) ->
     )
     for claim in claims_of(store, run):
         label(store, claim, "yes")
-    compared = run_agreement(store, run, other=other).report.comparison
+    compared = compute_run_agreement(store, run, other=other).report.comparison
     assert compared is not None
     assert compared.common == 5
     assert (compared.only_a, compared.only_b) == (0, 1)
     assert compared.b.endswith(f"run {other}")
     with pytest.raises(ConfigError, match=f"both are run {run}"):
-        run_agreement(store, run, other=run)
+        compute_run_agreement(store, run, other=run)
     with pytest.raises(StoreError, match="no run 9"):
-        run_agreement(store, run, other=RunId(9))
+        compute_run_agreement(store, run, other=RunId(9))
 
 
 def test_rows_of_the_csv_have_passages_and_notes_where_somebody_acted(
@@ -181,28 +181,28 @@ def test_labels_given_since_move_the_figures_without_a_new_reading(
 ) -> None:
     first, second, third, *_ = claims_of(store, run)
     label(store, first, "yes")
-    known = run_agreement(store, run)
-    assert agreement_since(store, known) is None
+    known = compute_run_agreement(store, run)
+    assert update_run_agreement(store, known) is None
     label(store, second, "yes")
     label(store, third, "x")
-    points = agreement_since(store, known)
+    points = update_run_agreement(store, known)
     assert points is not None
     assert points.points_only
-    whole = run_agreement(store, run).report.claims
+    whole = compute_run_agreement(store, run).report.claims
     assert points.report.claims.table == whole.table
     assert points.report.claims.coverage.not_a_claim == 1
     assert points.report.claims.percent.value == whole.percent.value
     label(store, second, "no")
-    again = agreement_since(store, points)
+    again = update_run_agreement(store, points)
     assert again is not None
-    assert again.report.claims.table == run_agreement(store, run).report.claims.table
+    assert again.report.claims.table == compute_run_agreement(store, run).report.claims.table
 
 
 def test_many_labels_since_are_read_anew(store: Store, run: RunId) -> None:
-    known = run_agreement(store, run)
+    known = compute_run_agreement(store, run)
     for each in claims_of(store, run)[:3]:
         label(store, each, "yes")
-    said = store.reviews.said_since(run, known.newest, most=3)
+    said = store.reviews.read_labels_since(run, known.newest, most=3)
     assert said is not None
     assert len(said) == 3
-    assert store.reviews.said_since(run, known.newest, most=2) is None
+    assert store.reviews.read_labels_since(run, known.newest, most=2) is None

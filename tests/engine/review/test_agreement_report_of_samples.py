@@ -11,7 +11,7 @@ import pytest
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.sampling.draw import Design, Plan, draw
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.agreement_report import render, run_agreement
+from faithtui.engine.review.agreement_report import compute_run_agreement, render_report
 from faithtui.store.store import Store
 from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled
 
@@ -41,7 +41,7 @@ def test_labels_of_a_stratum_stand_for_the_run_and_not_for_what_was_drawn(
     label(store, run, yes[3:], "yes")
     label(store, run, drawn(store, row, "judge no"), "no")
     label(store, run, drawn(store, row, "judge idk"), "idk")
-    found = run_agreement(store, run)
+    found = compute_run_agreement(store, run)
     counts = Counter(each.judge for each in found.readings.claims)
     assert counts == {"yes": 60, "no": 20, "idk": 20}
     claims = found.report.claims
@@ -53,16 +53,16 @@ def test_labels_of_a_stratum_stand_for_the_run_and_not_for_what_was_drawn(
     assert claims.strict.recall.value == pytest.approx(20 / 50)
     assert claims.strict.prevalence.value == pytest.approx(0.5)
     assert claims.rate.this_run.value == pytest.approx((30 + 20) / 100)
-    rows = csv.DictReader(io.StringIO("".join(render(store, found, "csv"))))
+    rows = csv.DictReader(io.StringIO("".join(render_report(store, found, "csv"))))
     weights = {each["judge"]: float(each["weight"]) for each in rows if each["weight"]}
     assert weights == {"yes": 10.0, "no": 2.0, "idk": 4.0}
 
 
 def test_a_simple_sample_weighs_all_alike(store: Store, run: RunId) -> None:
     plan = Plan(Design.SIMPLE, 7, 20)
-    row = store.samples.add(run, "ann", draw(store.samples.frame(run), plan), plan, name="s")
+    row = store.samples.add(run, "ann", draw(store.samples.read_frame(run), plan), plan, name="s")
     label(store, run, drawn(store, row), "yes")
-    found = run_agreement(store, run).report.claims
+    found = compute_run_agreement(store, run).report.claims
     assert found.agreement.weighted is None
     assert found.rate.this_run.value == 1.0
     assert found.rate.this_run.n == 20

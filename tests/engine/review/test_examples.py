@@ -10,21 +10,26 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.limits import NOTE
-from faithtui.engine.review.examples import ExampleOrder, examples_of, keep, kept
-from faithtui.engine.review.ragas_annotations import annotated_answers
+from faithtui.engine.review.examples import (
+    ExampleRequest,
+    collect_examples,
+    read_stored_examples,
+    store_examples,
+)
+from faithtui.engine.review.ragas_annotations import collect_annotated_answers
 from faithtui.errors import ConfigError, StoreError
 from faithtui.files import write_text
 from faithtui.formats.examples import example_lines, read_examples
-from faithtui.metrics.examples import MOST_LETTERS, shown_examples
-from faithtui.metrics.registry import METRICS, Entry, build
-from faithtui.store.schema.column_types import storable
+from faithtui.metrics.examples import MOST_LETTERS, format_examples
+from faithtui.metrics.registry import METRICS, MetricEntry, build
+from faithtui.store.schema.column_types import make_storable
 from faithtui.store.store import Store
 from tests.engine.building import store_with
 from tests.engine.learning_judge import judged, label
 
 each_metric = pytest.mark.parametrize("entry", METRICS, ids=lambda entry: str(entry.spec.key))
 HOSTILE = Path(__file__).parents[3] / "fixtures" / "hostile" / "strings.json"
-ALL = ExampleOrder(everything=True)
+ALL = ExampleRequest(everything=True)
 
 TALK = Conversation(
     "shop",
@@ -55,21 +60,21 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield found
 
 
-def examples(store: Store, entry: Entry) -> tuple[RunId, tuple[Example, ...]]:
+def examples(store: Store, entry: MetricEntry) -> tuple[RunId, tuple[Example, ...]]:
     """Judge with the embedded judge, and let somebody call everything bad."""
     run = judged(store, metric=entry.spec.key)
     label(store, run, lambda text: entry.spec.labels.names[1])
-    return run, examples_of(store, run, ALL).examples
+    return run, collect_examples(store, run, ALL).examples
 
 
 @each_metric
-def test_what_a_metric_judged_can_be_shown_to_it(store: Store, entry: Entry) -> None:
+def test_what_a_metric_judged_can_be_shown_to_it(store: Store, entry: MetricEntry) -> None:
     run, found = examples(store, entry)
     assert found
     assert {each.kind for each in found} == {entry.spec.judges}
     assert {each.verdict for each in found} == {entry.spec.labels.names[1]}
     assert build(entry.spec.key, {}, examples=found).spec is entry.spec
-    assert kept(store, keep(store, found)) == found
+    assert read_stored_examples(store, store_examples(store, found)) == found
     for each in found:
         assert each.passages
         assert bool(each.references) is (entry.spec.references is not None)
@@ -100,7 +105,7 @@ def test_the_words_of_another_metric_are_translated(store: Store) -> None:
     facts, inferred = METRICS[0], next(each for each in METRICS if each.spec.labels.names[0] == "1")
     run = judged(store, metric=inferred.spec.key)
     label(store, run, lambda text: "idk", note="Not there.")
-    found = examples_of(store, run, ALL).examples
+    found = collect_examples(store, run, ALL).examples
     assert {(each.verdict, each.note) for each in found} == {("0", "Not there.")}
     with pytest.raises(ConfigError, match="`0` means nothing to turn-faithfulness"):
         build(facts.spec.key, {}, examples=found)
@@ -109,7 +114,7 @@ def test_the_words_of_another_metric_are_translated(store: Store) -> None:
 def test_replies_to_one_message_are_one_answer_for_ragas(store: Store) -> None:
     run = judged(store)
     label(store, run, lambda text: "no", code="verdict")
-    found = annotated_answers(store, run)
+    found = collect_annotated_answers(store, run)
     assert (found.unfinished, found.unfair) == (0, 0)
     first, second = found.answers
     assert first.question == "Hello.\nHow long can I return a parcel?"
@@ -121,14 +126,14 @@ def test_replies_to_one_message_are_one_answer_for_ragas(store: Store) -> None:
 def test_an_answer_that_is_reviewed_in_part_is_counted_and_left_out(store: Store) -> None:
     run = judged(store)
     label(store, run, lambda text: "yes" if "cost" in text else None)
-    found = annotated_answers(store, run)
+    found = collect_annotated_answers(store, run)
     assert (found.answers, found.unfinished, found.unfair) == ((), 1, 0)
 
 
 def test_a_run_that_is_not_there_is_told(store: Store) -> None:
     with pytest.raises(StoreError, match="no run 9"):
-        examples_of(store, RunId(9), ALL)
-    assert examples_of(store, judged(store), ALL).examples == ()
+        collect_examples(store, RunId(9), ALL)
+    assert collect_examples(store, judged(store), ALL).examples == ()
 
 
 def test_what_people_wrote_is_text_all_the_way(store: Store, tmp_path: Path) -> None:
@@ -138,11 +143,11 @@ def test_what_people_wrote_is_text_all_the_way(store: Store, tmp_path: Path) -> 
         text = each["repeat"] * each["times"] if each["text"] is None else each["text"]
         text = text[: NOTE.most]
         label(store, run, lambda claim: "no" if "cost" in claim else None, note=text)
-        (one,) = examples_of(store, run, ALL).examples
-        assert one.note == (storable(text) or None), each["id"]
+        (one,) = collect_examples(store, run, ALL).examples
+        assert one.note == (make_storable(text) or None), each["id"]
         write_text(path, example_lines([one]), force=True)
         assert read_examples(path) == (one,), each["id"]
-        written = shown_examples([one], METRICS[0].spec)
+        written = format_examples([one], METRICS[0].spec)
         assert len(written) < 2 * MOST_LETTERS, each["id"]
         shown = written.splitlines()
         for beginning in ("<case", "Claim:", "Verdict:", "</"):

@@ -19,8 +19,8 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.examples import Example
 from faithtui.engine.review import certificates
-from faithtui.engine.review.examples import keep
-from faithtui.engine.review.gate import GateOrder, GateResult, gate
+from faithtui.engine.review.examples import store_examples
+from faithtui.engine.review.gate import GateRequest, GateResult, check_gate
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.store.records import RunSpec, RunState
 from faithtui.store.store import Store
@@ -28,7 +28,7 @@ from tests.engine.finished_run import CLAIMS, JUDGED, TALKS, Calendar, fair, lab
 from tests.store.building import imported, talk
 
 RUN = RunId(1)
-EASY = GateOrder(kappa=0.4, recall_no=0.5, score=0.3)
+EASY = GateRequest(kappa=0.4, recall_no=0.5, score=0.3)
 SIZES = {"judge yes": 20, "judge no": 40}
 
 
@@ -64,7 +64,7 @@ def empty(tmp_path: Path, calendar: Calendar) -> Iterator[Store]:
 def certificate(store: Store, calendar: Calendar, tmp_path: Path) -> Path:
     """Certify run 1."""
     path = tmp_path / "certificate.json"
-    result = gate(store, RUN, replace(EASY, write=path), clock=calendar)
+    result = check_gate(store, RUN, replace(EASY, write=path), clock=calendar)
     assert (result.outcome, result.written) == (Outcome.PASSED, path)
     return path
 
@@ -77,12 +77,12 @@ def held(
     store: Store, path: Path, calendar: Calendar, run: RunId = RUN, **more: object
 ) -> GateResult:
     """Hold a run against a certificate."""
-    order = GateOrder(certificate=path, **more)  # type: ignore[arg-type]  # the tests' own words
-    return gate(store, run, order, clock=calendar)
+    order = GateRequest(certificate=path, **more)  # type: ignore[arg-type]  # the tests' own words
+    return check_gate(store, run, order, clock=calendar)
 
 
 def test_everything_that_is_reached_passes(store: Store, calendar: Calendar) -> None:
-    result = gate(store, RUN, replace(EASY, age_days=2), clock=calendar)
+    result = check_gate(store, RUN, replace(EASY, age_days=2), clock=calendar)
     assert result.outcome is Outcome.PASSED
     assert set(outcomes(result)) == set(Criterion)
     assert set(outcomes(result).values()) == {Outcome.PASSED}
@@ -91,7 +91,7 @@ def test_everything_that_is_reached_passes(store: Store, calendar: Calendar) -> 
 def test_the_score_is_what_people_say_and_not_what_the_judge_says(
     store: Store, calendar: Calendar
 ) -> None:
-    result = gate(store, RUN, EASY, clock=calendar)
+    result = check_gate(store, RUN, EASY, clock=calendar)
     (score,) = [each for each in result.checks if each.criterion is Criterion.SCORE]
     by_people = sum(
         fair(number, place, word) == "yes"
@@ -104,7 +104,7 @@ def test_the_score_is_what_people_say_and_not_what_the_judge_says(
 
 def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
     run = run_over(empty, talks=6)
-    result = gate(empty, run, replace(EASY, age_days=1), clock=calendar)
+    result = check_gate(empty, run, replace(EASY, age_days=1), clock=calendar)
     assert result.outcome is Outcome.UNKNOWN
     assert set(outcomes(result).values()) == {Outcome.UNKNOWN}
 
@@ -114,52 +114,54 @@ def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
 ) -> None:
     run = run_over(empty)
     label(empty, run, lambda n, place, word: fair(n, place, word) if n % 3 else None)
-    asked = GateOrder(kappa=0.4, recall_no=0.4)
-    result = gate(empty, run, asked, clock=calendar)
+    asked = GateRequest(kappa=0.4, recall_no=0.4)
+    result = check_gate(empty, run, asked, clock=calendar)
     assert outcomes(result) == {
         "labels": Outcome.PASSED,
         "cohen_kappa": Outcome.UNKNOWN,
         "recall_no": Outcome.UNKNOWN,
     }
     assert {each.reason for each in result.checks[1:]} == {"labels are not from a random sample"}
-    accepted = gate(empty, run, replace(asked, among_labelled=True), clock=calendar)
+    accepted = check_gate(empty, run, replace(asked, among_labelled=True), clock=calendar)
     assert accepted.outcome is Outcome.PASSED
-    scored = gate(empty, run, GateOrder(score=0.1, among_labelled=True), clock=calendar)
+    scored = check_gate(empty, run, GateRequest(score=0.1, among_labelled=True), clock=calendar)
     assert outcomes(scored)["corrected_score"] is Outcome.UNKNOWN
 
 
 def test_corrections_alone_are_never_enough(empty: Store, calendar: Calendar) -> None:
     run = run_over(empty)
     label(empty, run, lambda n, place, word: "idk" if place < 2 else None)
-    order = GateOrder(kappa=-1.0, recall_no=0.0, among_labelled=True, basis=Basis.POINT)
-    result = gate(empty, run, order, clock=calendar)
+    order = GateRequest(kappa=-1.0, recall_no=0.0, among_labelled=True, basis=Basis.POINT)
+    result = check_gate(empty, run, order, clock=calendar)
     assert result.outcome is Outcome.UNKNOWN
 
 
 def test_a_random_sample_is_enough(empty: Store, calendar: Calendar) -> None:
     run = run_over(empty)
-    drawn = draw(empty.samples.frame(run), Plan(Design.SIMPLE, 3, 60))
+    drawn = draw(empty.samples.read_frame(run), Plan(Design.SIMPLE, 3, 60))
     empty.samples.add(run, "ann", drawn, Plan(Design.SIMPLE, 3, 60), name="s")
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
-    result = gate(empty, run, GateOrder(kappa=0.2, recall_no=0.3, score=0.3), clock=calendar)
+    result = check_gate(
+        empty, run, GateRequest(kappa=0.2, recall_no=0.3, score=0.3), clock=calendar
+    )
     assert result.outcome is Outcome.PASSED
     assert result.measured.labels == 60
 
 
 def test_a_sample_by_strata_leaves_recall_undecided(empty: Store, calendar: Calendar) -> None:
     run, plan = run_over(empty), Plan(Design.STRATIFIED, 3, 60, sizes=SIZES)
-    drawn = draw(empty.samples.frame(run, ("verdict",)), plan)
+    drawn = draw(empty.samples.read_frame(run, ("verdict",)), plan)
     empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
-    asked = GateOrder(kappa=0.2, recall_no=0.1)
-    result = gate(empty, run, asked, clock=calendar)
+    asked = GateRequest(kappa=0.2, recall_no=0.1)
+    result = check_gate(empty, run, asked, clock=calendar)
     assert (result.outcome, EXIT_CODES[result.outcome]) == (Outcome.UNDECIDED, 2)
     assert outcomes(result) == {
         "labels": Outcome.PASSED,
         "cohen_kappa": Outcome.PASSED,
         "recall_no": Outcome.UNDECIDED,
     }
-    without = gate(empty, run, replace(asked, recall_no=None), clock=calendar)
+    without = check_gate(empty, run, replace(asked, recall_no=None), clock=calendar)
     assert without.outcome is Outcome.PASSED
 
 
@@ -168,10 +170,12 @@ def test_a_certificate_of_a_sample_by_strata_leaves_recall_undecided(
 ) -> None:
     path, run = tmp_path / "certificate.json", run_over(empty)
     plan = Plan(Design.STRATIFIED, 3, 60, sizes=SIZES)
-    drawn = draw(empty.samples.frame(run, ("verdict",)), plan)
+    drawn = draw(empty.samples.read_frame(run, ("verdict",)), plan)
     empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
-    assert gate(empty, run, GateOrder(kappa=0.2, write=path), clock=calendar).written == path
+    assert (
+        check_gate(empty, run, GateRequest(kappa=0.2, write=path), clock=calendar).written == path
+    )
     other = run_over(empty, name="new")
     result = held(empty, path, calendar, other, recall_no=0.1)
     assert outcomes(result)["recall_no"] is Outcome.UNDECIDED
@@ -186,7 +190,7 @@ def test_a_forecast_for_another_run_is_no_surer_than_the_certified_one(
     assert found.measured.score.value is not None
     vague = replace(found.measured.score, ci_low=0.0, ci_high=1.0)
     vague_one = replace(found, measured=replace(found.measured, score=vague))
-    certificates.write(certificate, vague_one, force=True)
+    certificates.write_certificate_file(certificate, vague_one, force=True)
     result = held(store, certificate, calendar, run)
     assert outcomes(result)["corrected_score"] is Outcome.UNDECIDED
     assert "[0.000, 1.000], which cannot be" in result.checks[-1].reason
@@ -197,7 +201,7 @@ def test_a_certificate_of_ratings_as_if_they_were_all_is_refused(
 ) -> None:
     found = read_certificate(certificate.read_bytes())
     of_answers = replace(found, measured=replace(found.measured, level=Level.ANSWERS))
-    certificates.write(certificate, of_answers, force=True)
+    certificates.write_certificate_file(certificate, of_answers, force=True)
     result = held(store, certificate, calendar, run_over(store, name="new"))
     assert result.outcome is Outcome.STALE
     assert any("counts the answers that somebody rated" in each for each in result.broken)
@@ -205,7 +209,7 @@ def test_a_certificate_of_ratings_as_if_they_were_all_is_refused(
 
 def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:
     store.runs.set_state(RUN, RunState.STOPPED, "no key")
-    result = gate(store, RUN, EASY, clock=calendar)
+    result = check_gate(store, RUN, EASY, clock=calendar)
     assert result.outcome is Outcome.STALE
     assert "run 1 is not finished (stopped)" in result.broken[0]
 
@@ -216,7 +220,7 @@ def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:
 def test_labels_of_a_machine_are_refused(empty: Store, calendar: Calendar, name: str) -> None:
     run = run_over(empty)
     label(empty, run, by=name)
-    result = gate(empty, run, EASY, clock=calendar)
+    result = check_gate(empty, run, EASY, clock=calendar)
     assert result.outcome is Outcome.STALE
     assert f"labels by {name} are a machine's" in result.broken[0]
 
@@ -228,34 +232,34 @@ def test_labels_of_a_machine_that_came_with_data_are_refused(
     label(empty, run)
     rating = Rating(1, "gpt-4o", "expertqa-support", "Complete", "Claim 1.0")
     imported(empty, talk("t0", answers=1, ratings=[rating]))
-    result = gate(empty, run, EASY, clock=calendar)
+    result = check_gate(empty, run, EASY, clock=calendar)
     assert result.outcome is Outcome.STALE
     assert "labels by gpt-4o are a machine's" in result.broken[0]
 
 
 def test_nothing_asked_is_a_mistake(store: Store, calendar: Calendar, tmp_path: Path) -> None:
-    for order in (GateOrder(), GateOrder(write=tmp_path / "c.json")):
+    for order in (GateRequest(), GateRequest(write=tmp_path / "c.json")):
         with pytest.raises(ConfigError, match="nothing is asked"):
-            gate(store, RUN, order, clock=calendar)
+            check_gate(store, RUN, order, clock=calendar)
 
 
 @pytest.mark.parametrize(
     "order",
     [
-        GateOrder(kappa=1.1),
-        GateOrder(kappa=float("nan")),
-        GateOrder(recall_no=-0.1),
-        GateOrder(score=80.0),
-        GateOrder(labels=0),
-        GateOrder(age_days=-1),
-        GateOrder(age_days=float("inf")),
+        GateRequest(kappa=1.1),
+        GateRequest(kappa=float("nan")),
+        GateRequest(recall_no=-0.1),
+        GateRequest(score=80.0),
+        GateRequest(labels=0),
+        GateRequest(age_days=-1),
+        GateRequest(age_days=float("inf")),
     ],
 )
 def test_thresholds_that_cannot_be_are_refused(
-    store: Store, calendar: Calendar, order: GateOrder
+    store: Store, calendar: Calendar, order: GateRequest
 ) -> None:
     with pytest.raises(ConfigError, match="expected"):
-        gate(store, RUN, order, clock=calendar)
+        check_gate(store, RUN, order, clock=calendar)
 
 
 def test_age_counts_from_the_older_of_run_and_newest_label(
@@ -267,7 +271,7 @@ def test_age_counts_from_the_older_of_run_and_newest_label(
     store.reviews.record(
         claim.id, "ann", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
-    result = gate(store, RUN, GateOrder(age_days=9.5), clock=calendar)
+    result = check_gate(store, RUN, GateRequest(age_days=9.5), clock=calendar)
     assert result.outcome is Outcome.STALE, "the judge's verdicts are ten days old"
     assert result.checks[-1].value == pytest.approx(10, abs=0.01)
 
@@ -316,7 +320,7 @@ def test_other_thresholds_go_before_those_of_the_certificate(
 
 def test_no_certificate_without_passing(store: Store, calendar: Calendar, tmp_path: Path) -> None:
     path = tmp_path / "none.json"
-    result = gate(store, RUN, GateOrder(kappa=0.99, write=path), clock=calendar)
+    result = check_gate(store, RUN, GateRequest(kappa=0.99, write=path), clock=calendar)
     assert (result.outcome, result.written) == (Outcome.BELOW, None)
     assert "no certificate is written: below" in result.notes
     assert not path.exists()
@@ -326,7 +330,7 @@ def test_a_certificate_that_cannot_be_written_is_told(
     store: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
     with pytest.raises(ExportError, match="cannot be written"):
-        gate(store, RUN, replace(EASY, write=tmp_path / "no" / "c.json"), clock=calendar)
+        check_gate(store, RUN, replace(EASY, write=tmp_path / "no" / "c.json"), clock=calendar)
 
 
 CHANGES: list[tuple[str, RunSpec]] = [
@@ -368,7 +372,7 @@ def test_other_examples_are_stale_and_flatter_on_their_own_conversations(
         passages=(), references=(), judge_verdict="yes", judge_reason=None, verdict="no",
         reviewers=1, blind=True, code=None, note=None,
     )  # fmt: skip
-    run = run_over(store, replace(JUDGED, examples=keep(store, [shown])))
+    run = run_over(store, replace(JUDGED, examples=store_examples(store, [shown])))
     result = held(store, certificate, calendar, run)
     assert result.outcome is Outcome.STALE
     assert result.broken == ("examples: the judge is shown other ones",)
@@ -408,10 +412,10 @@ def test_another_label_is_stale(store: Store, certificate: Path, calendar: Calen
 def test_another_sample_is_stale(empty: Store, calendar: Calendar, tmp_path: Path) -> None:
     run, path = run_over(empty), tmp_path / "certificate.json"
     plan = Plan(Design.SIMPLE, 3, 60)
-    drawn = draw(empty.samples.frame(run), plan)
+    drawn = draw(empty.samples.read_frame(run), plan)
     row = empty.samples.add(run, "ann", drawn, plan, name="s")
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
-    certified = gate(empty, run, GateOrder(kappa=0.2, write=path), clock=calendar)
+    certified = check_gate(empty, run, GateRequest(kappa=0.2, write=path), clock=calendar)
     assert certified.outcome is Outcome.PASSED
     assert held(empty, path, calendar, run).outcome is Outcome.PASSED
     empty.samples.extend(row.id, "ann", 6)
@@ -450,7 +454,7 @@ def test_a_certificate_grows_old_and_issuing_it_anew_makes_it_no_younger(
     result = held(store, certificate, calendar, age_days=30)
     assert (result.outcome, outcomes(result)["age_days"]) == (Outcome.STALE, Outcome.STALE)
     again = tmp_path / "again.json"
-    gate(store, RUN, replace(EASY, write=again), clock=calendar)
+    check_gate(store, RUN, replace(EASY, write=again), clock=calendar)
     assert read_certificate(again.read_bytes()).issued_at > calendar.now - timedelta(days=1)
     assert held(store, again, calendar, age_days=30).outcome is Outcome.STALE
 
@@ -538,12 +542,12 @@ def test_a_run_without_labels_of_its_own_cannot_be_certified(
 def test_a_certificate_for_point_values_says_so_and_holds_it_up(
     store: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
-    kappa = gate(store, RUN, EASY, clock=calendar).measured.kappa
+    kappa = check_gate(store, RUN, EASY, clock=calendar).measured.kappa
     assert kappa.value is not None
     assert kappa.ci_low is not None
     between = (kappa.value + kappa.ci_low) / 2
     path = tmp_path / "point.json"
-    order = GateOrder(kappa=between, basis=Basis.POINT, write=path)
-    assert gate(store, RUN, order, clock=calendar).outcome is Outcome.PASSED
+    order = GateRequest(kappa=between, basis=Basis.POINT, write=path)
+    assert check_gate(store, RUN, order, clock=calendar).outcome is Outcome.PASSED
     assert held(store, path, calendar).outcome is Outcome.PASSED
     assert held(store, path, calendar, basis=Basis.LOWER).outcome is Outcome.BELOW

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.judging.judge_names import OFFLINE_TITLE
-from faithtui.engine.review.judge_facts import judge_facts
-from faithtui.judges.base import Rung
+from faithtui.engine.review.judge_facts import describe_judge
+from faithtui.judges.base import OutputFormat
 from faithtui.judges.providers.prices import read_prices
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
@@ -36,12 +36,12 @@ def row_of(store: Store, judge: str, base_url: str | None = None, **changed: obj
 
 
 def test_of_the_embedded_judge_what_was_measured_is_told(store: Store) -> None:
-    text = judge_facts(store, row_of(store, "offline"), read_prices())
+    text = describe_judge(store, row_of(store, "offline"), read_prices())
     assert text.startswith(OFFLINE_TITLE)
     assert "Where it fails" in text
     assert "recalibrated" not in text
     changed = row_of(store, "offline", calibration={"slope": 1.1, "intercept": 0.2, "labels": 40})
-    assert "recalibrated on 40 labels" in judge_facts(store, changed, read_prices())
+    assert "recalibrated on 40 labels" in describe_judge(store, changed, read_prices())
 
 
 def test_of_another_judge_address_price_and_way_are_told(store: Store, tmp_path: Path) -> None:
@@ -49,15 +49,15 @@ def test_of_another_judge_address_price_and_way_are_told(store: Store, tmp_path:
     table.write_text(TABLE, encoding="utf-8")
     prices = read_prices(table)
     row = row_of(store, "openai:m")
-    text = judge_facts(store, row, prices)
+    text = describe_judge(store, row, prices)
     assert text.startswith("openai:m\n")
     assert "https://api.openai.com/v1" in text
     assert "$0.15 for a million tokens read, $2 written (prices of 2026-11)" in text
     assert "no way of asking for JSON is remembered" in text
     assert "1,200 calls in run 1, 3 of them asked again" in text
     assert "Nothing is measured" in text
-    store.calls.remember(row.spec.judge_fingerprint, Rung.TOOL.value)
-    assert "a tool it is forced to call" in judge_facts(store, row, prices)
+    store.calls.remember_output_format(row.spec.judge_fingerprint, OutputFormat.TOOL.value)
+    assert "a tool it is forced to call" in describe_judge(store, row, prices)
 
 
 @pytest.mark.parametrize(
@@ -73,5 +73,5 @@ def test_of_another_judge_address_price_and_way_are_told(store: Store, tmp_path:
 def test_what_is_not_known_is_said(
     store: Store, judge: str, base_url: str | None, told: list[str]
 ) -> None:
-    text = judge_facts(store, row_of(store, judge, base_url), read_prices())
+    text = describe_judge(store, row_of(store, judge, base_url), read_prices())
     assert all(each in text for each in told), text

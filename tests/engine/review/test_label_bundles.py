@@ -20,7 +20,7 @@ Copies = Callable[[], Store]
 async def copies(tmp_path: Path) -> AsyncIterator[Copies]:
     """A judged conversation, of which everybody gets a copy."""
     with store_with(tmp_path / "base.db", [conversation("a", 1)]) as store:
-        await runner.execute(store, planned(store), lambda event: None)
+        await runner.execute_run(store, planned(store), lambda event: None)
     content = (tmp_path / "base.db").read_bytes()
     with ExitStack() as stack:
         made: list[Path] = []
@@ -44,7 +44,7 @@ def say(store: Store, reviewer: str, verdict: str) -> None:
 
 def arrived(store: Store) -> list[tuple[int, str]]:
     """Clock and name of each act, in the order in which they were stored."""
-    with store._database.reading() as connection:
+    with store._database.open_reader() as connection:
         rows = connection.exec_driver_sql("SELECT clock, uid FROM human_label ORDER BY id").all()
     return [(clock, uid) for clock, uid in rows]
 
@@ -62,7 +62,7 @@ async def test_acts_of_several_files_are_stored_in_the_order_of_one_log(
     orders = []
     for order in permutations(files):
         target = copies()
-        assert merge_files(target, order).complete
+        assert merge_files(target, order).is_complete
         orders.append(arrived(target))
     assert len(orders[0]) == 6
     assert orders == [sorted(orders[0])] * len(orders)
@@ -79,5 +79,5 @@ async def test_an_act_of_several_files_has_its_earliest_clock(
     late.write_text(early.read_text().replace('"clock":1,', '"clock":5,'))
     for order in ([early, late], [late, early]):
         target = copies()
-        assert merge_files(target, order).complete
+        assert merge_files(target, order).is_complete
         assert [clock for clock, _ in arrived(target)] == [1]

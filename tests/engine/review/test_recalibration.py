@@ -26,15 +26,15 @@ def talk(number: int) -> Conversation:
 
 async def judged(store: Store) -> RunId:
     run = planned(store)
-    await runner.execute(store, run, lambda event: None, judge=opened(OfflineJudge()))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge()))
     return run
 
 
 def label(store: Store, run: RunId, verdict: str, most: int | None = None) -> int:
     """Answer the first claims of a run that have a probability; returns how many."""
-    readings = store.reviews.claim_readings(run)[:most]
+    readings = store.reviews.read_claim_units(run)[:most]
     for reading in readings:
-        store.reviews.answer(reading.claim, "ann", verdict, run=run, saw_judge=True)
+        store.reviews.record_verdict(reading.claim, "ann", verdict, run=run, saw_judge=True)
     return len(readings)
 
 
@@ -47,51 +47,51 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 async def test_a_preview_changes_nothing_and_tells_the_effect(store: Store) -> None:
     run = await judged(store)
     count = label(store, run, "yes")
-    found = recalibration.preview(store, run)
+    found = recalibration.preview_recalibration(store, run)
     assert count >= FEWEST_LABELS
     assert (found.effect.labels, found.effect.groups, found.runs) == (count, 15, (run,))
     assert found.effect.fitted.intercept > 0
     assert found.effect.error_after < found.effect.error_before
     assert found.in_force is None
-    assert recalibration.in_force(store) is None
-    assert store.recalibrations.all() == ()
+    assert recalibration.find_current_recalibration(store) is None
+    assert store.recalibrations.list_all() == ()
 
 
 async def test_too_few_labels_are_refused_with_their_number(store: Store) -> None:
     run = await judged(store)
     label(store, run, "yes", FEWEST_LABELS - 1)
     with pytest.raises(ConfigError, match=f"{FEWEST_LABELS - 1} claims .* takes {FEWEST_LABELS}"):
-        recalibration.preview(store)
+        recalibration.preview_recalibration(store)
 
 
 async def test_words_that_are_no_label_do_not_count(store: Store) -> None:
     run = await judged(store)
     label(store, run, "x")
     with pytest.raises(ConfigError, match="0 claims"):
-        recalibration.preview(store)
+        recalibration.preview_recalibration(store)
 
 
 async def test_a_run_of_another_judge_is_refused(store: Store) -> None:
     other = planned(store, judge="openai:m", base_url="http://127.0.0.1:1/v1")
     with pytest.raises(ConfigError, match="not by the embedded judge"):
-        recalibration.preview(store, other)
+        recalibration.preview_recalibration(store, other)
 
 
 async def test_a_claim_of_two_runs_counts_once(store: Store) -> None:
     first = await judged(store)
     count = label(store, first, "yes")
     second = await judged(store)
-    found = recalibration.preview(store)
+    found = recalibration.preview_recalibration(store)
     assert found.effect.labels == count
     assert found.runs == (second,)
 
 
 async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -> None:
     label(store, await judged(store), "yes")
-    assert recalibration.calibration_of_new_run(store, "offline") is None
-    wanted = recalibration.preview(store)
-    recalibration.apply(store, wanted, "ann")
-    stands = recalibration.in_force(store)
+    assert recalibration.make_run_calibration(store, "offline") is None
+    wanted = recalibration.preview_recalibration(store)
+    recalibration.apply_recalibration(store, wanted, "ann")
+    stands = recalibration.find_current_recalibration(store)
     assert stands is not None
     assert stands.fitted == wanted.effect.fitted
     assert (stands.labels, stands.reviewer) == (wanted.effect.labels, "ann")
@@ -99,26 +99,29 @@ async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -
         wanted.effect.error_before,
         wanted.effect.error_after,
     )
-    kept = recalibration.calibration_of_new_run(store, "offline")
+    kept = recalibration.make_run_calibration(store, "offline")
     assert kept == {
         "slope": stands.fitted.slope,
         "intercept": stands.fitted.intercept,
         "labels": stands.labels,
     }
-    assert recalibration.calibration_of(kept) == (stands.fitted.slope, stands.fitted.intercept)
-    assert recalibration.calibration_of_new_run(store, "openai:m") is None
-    recalibration.apply(store, recalibration.preview(store), "bob")
-    assert recalibration.withdraw(store)
-    assert recalibration.in_force(store) is None
-    assert not recalibration.withdraw(store)
-    assert [each.reviewer for each in store.recalibrations.all()] == ["ann", "bob"]
-    assert all(each.withdrawn_at is not None for each in store.recalibrations.all())
+    assert recalibration.read_run_calibration(kept) == (
+        stands.fitted.slope,
+        stands.fitted.intercept,
+    )
+    assert recalibration.make_run_calibration(store, "openai:m") is None
+    recalibration.apply_recalibration(store, recalibration.preview_recalibration(store), "bob")
+    assert recalibration.withdraw_recalibration(store)
+    assert recalibration.find_current_recalibration(store) is None
+    assert not recalibration.withdraw_recalibration(store)
+    assert [each.reviewer for each in store.recalibrations.list_all()] == ["ann", "bob"]
+    assert all(each.withdrawn_at is not None for each in store.recalibrations.list_all())
 
 
 def test_a_recalibration_of_another_version_is_not_in_force(tmp_path: Path) -> None:
     with store_with(tmp_path / "store.db", []) as store:
-        assert store.recalibrations.in_force("offline:overlap-baseline/0") is None
-        assert recalibration.calibration_of(None) is None
+        assert store.recalibrations.find_in_force("offline:overlap-baseline/0") is None
+        assert recalibration.read_run_calibration(None) is None
         assert offline_fingerprint() != offline_fingerprint((0.9, 0.1))
 
 
@@ -126,21 +129,23 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
     first = await judged(store)
     label(store, first, "yes")
     begun = planned(store)
-    recalibration.apply(store, recalibration.preview(store, first), "ann")
+    recalibration.apply_recalibration(
+        store, recalibration.preview_recalibration(store, first), "ann"
+    )
     later = planned(store)
-    await runner.execute(store, later, lambda event: None)
-    await runner.execute(store, begun, lambda event: None)
+    await runner.execute_run(store, later, lambda event: None)
+    await runner.execute_run(store, begun, lambda event: None)
     spec = store.runs.row(later).spec
     assert spec.calibration is not None
-    assert spec.calibration["labels"] == len(store.reviews.claim_readings(first))
+    assert spec.calibration["labels"] == len(store.reviews.read_claim_units(first))
     assert spec.judge_fingerprint != store.runs.row(begun).spec.judge_fingerprint
     assert store.runs.row(begun).spec.calibration is None
-    said = {run: store.reviews.claim_readings(run) for run in (first, begun, later)}
+    said = {run: store.reviews.read_claim_units(run) for run in (first, begun, later)}
     confidences = {
         run: [reading.confidence or 0.0 for reading in found] for run, found in said.items()
     }
     assert confidences[begun] == confidences[first]
     assert all(new > old for new, old in zip(confidences[later], confidences[first], strict=True))
-    recalibration.withdraw(store)
+    recalibration.withdraw_recalibration(store)
     after = store.runs.row(planned(store)).spec
     assert (after.calibration, after.judge_fingerprint) == (None, offline_fingerprint())

@@ -9,12 +9,12 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.review.sample_queues import (
     MEASURED_FROM,
     SampleRequest,
+    conclude_queue,
     draw_sample,
-    end_of,
-    frame_for,
+    estimate_pace,
     next_seed,
-    pace_of,
-    progress_of,
+    read_queue_progress,
+    read_request_frame,
     repeat_request,
     spot_check_request,
 )
@@ -43,11 +43,11 @@ def run(store: Store) -> RunId:
 
 def say(store: Store, row: SampleRow, differ: int, *, most: int = 1000, saw: bool = False) -> None:
     """Answer a sample; the first `differ` claims otherwise than the judge."""
-    judge = {each.claim: each.judge for each in store.reviews.claim_readings(row.run)}
+    judge = {each.claim: each.judge for each in store.reviews.read_claim_units(row.run)}
     for number, entry in enumerate(store.samples.entries(row.id, PEOPLE)[:most]):
         same = judge[entry.claim]
         other = "no" if same == "yes" else "yes"
-        store.reviews.answer(
+        store.reviews.record_verdict(
             entry.claim,
             PEOPLE,
             other if number < differ else str(same),
@@ -68,7 +68,9 @@ def test_a_request_becomes_a_queue(store: Store, run: RunId, design: Design) -> 
     assert row.stratified_by == (("verdict",) if stratified else ())
     assert (row.name, row.design, row.seed, row.shown_share) == ("mine", design, 3, 0.5)
     assert row.size == (8 if design is Design.CONVERSATIONS else 4)
-    assert draw_sample(store, run, PEOPLE, request, frame_for(store, run, PEOPLE, request)).size
+    assert draw_sample(
+        store, run, PEOPLE, request, read_request_frame(store, run, PEOPLE, request)
+    ).size
 
 
 def test_a_sample_that_is_not_blind_has_no_share_to_show(store: Store, run: RunId) -> None:
@@ -78,30 +80,32 @@ def test_a_sample_that_is_not_blind_has_no_share_to_show(store: Store, run: RunI
 
 def test_until_ten_labels_the_plan_says_how_many_are_needed(store: Store, run: RunId) -> None:
     row = draw_sample(store, run, PEOPLE, SampleRequest("plan", size=40))
-    first = progress_of(store, row.id, PEOPLE)
+    first = read_queue_progress(store, row.id, PEOPLE)
     # The plan wants 97, and there are 40.
     assert (first.needed, first.planned, first.compared) == (40, True, 0)
     say(store, row, 1, most=MEASURED_FROM - 1)
-    few = progress_of(store, row.id, PEOPLE)
+    few = read_queue_progress(store, row.id, PEOPLE)
     assert (few.compared, few.differ, few.planned, few.needed) == (9, 1, True, 31)
 
 
 def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId) -> None:
     row = draw_sample(store, run, PEOPLE, SampleRequest("all", size=40, seed=2))
     say(store, row, 4, most=30)
-    found = progress_of(store, row.id, PEOPLE)
+    found = read_queue_progress(store, row.id, PEOPLE)
     assert (found.planned, found.compared, found.differ) == (False, 30, 4)
     assert found.needed == 10  # more are not there
-    assert not found.finished
+    assert not found.is_finished
 
 
 def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -> None:
     row = draw_sample(store, run, PEOPLE, SampleRequest("x", size=2))
     first, second = store.samples.entries(row.id, PEOPLE)
     for entry, verdict in ((first, "x"), (second, "yes")):
-        store.reviews.answer(entry.claim, PEOPLE, verdict, run=run, saw_judge=False, sample=row.id)
-    found = progress_of(store, row.id, PEOPLE)
-    assert (found.compared, found.row.answered, found.finished) == (1, 2, True)
+        store.reviews.record_verdict(
+            entry.claim, PEOPLE, verdict, run=run, saw_judge=False, sample=row.id
+        )
+    found = read_queue_progress(store, row.id, PEOPLE)
+    assert (found.compared, found.row.answered, found.is_finished) == (1, 2, True)
 
 
 @pytest.mark.parametrize(
@@ -114,20 +118,20 @@ def test_a_spot_check_is_closed_with_its_decision(
     row = draw_sample(store, run, PEOPLE, spot_check_request(4))
     assert (row.size, row.kind, row.shown_share) == (20, SampleKind.SPOT_CHECK, 0)
     say(store, row, differ)
-    end = end_of(store, row.id, PEOPLE)
+    end = conclude_queue(store, row.id, PEOPLE)
     assert end.check is not None
     assert (end.check.decision, end.progress.needed) == (decision, None)
     assert end.actions == {"blind": 20, "shown": 0}
     closed = store.samples.row(row.id, PEOPLE)
     assert closed.decision == decision.value
-    assert end_of(store, row.id, PEOPLE).check == end.check
+    assert conclude_queue(store, row.id, PEOPLE).check == end.check
     assert store.samples.row(row.id, PEOPLE).closed_at == closed.closed_at
 
 
 def test_an_unfinished_spot_check_stays_open(store: Store, run: RunId) -> None:
     row = draw_sample(store, run, PEOPLE, spot_check_request(4))
     say(store, row, 0, most=19)
-    end_of(store, row.id, PEOPLE)
+    conclude_queue(store, row.id, PEOPLE)
     assert store.samples.row(row.id, PEOPLE).decision is None
 
 
@@ -138,13 +142,13 @@ def test_repeats_need_labels_of_ones_own(store: Store, run: RunId) -> None:
     say(store, row, 0, saw=True)
     again = draw_sample(store, run, PEOPLE, repeat_request(1))
     assert (again.size, again.frame, again.kind) == (6, 6, SampleKind.REPEAT)
-    assert end_of(store, row.id, PEOPLE).actions == {"blind": 0, "shown": 6}
+    assert conclude_queue(store, row.id, PEOPLE).actions == {"blind": 0, "shown": 6}
 
 
 def test_pace_and_seed_come_from_what_was_drawn(store: Store, run: RunId) -> None:
-    assert (pace_of(()), next_seed(())) == (USUAL_PACE_S, 1)
+    assert (estimate_pace(()), next_seed(())) == (USUAL_PACE_S, 1)
     row = draw_sample(store, run, PEOPLE, SampleRequest("a", size=3, seed=8))
     say(store, row, 0)
     draw_sample(store, run, PEOPLE, SampleRequest("b", size=3, seed=2))
     rows = store.samples.rows(PEOPLE, run)
-    assert (pace_of(rows), next_seed(rows)) == (6.0, 9)
+    assert (estimate_pace(rows), next_seed(rows)) == (6.0, 9)

@@ -26,7 +26,7 @@ def test_a_run_goes_on_in_its_own_thread_and_a_snapshot_tells_how_far_it_is(stor
     run = BackgroundRun.start(store, RunRequest())
     assert run.join(PATIENCE_S)
     snapshot = run.snapshot()
-    assert run.finished
+    assert run.is_finished
     assert snapshot.state is RunState.DONE
     assert (snapshot.progress.done, snapshot.progress.windows) == (5, 10)
     assert snapshot.eta_s == 0
@@ -70,16 +70,19 @@ def test_the_time_to_go_does_not_grow_while_a_run_is_paused(store: Store) -> Non
     with willing_server(latency_s=0.05) as server:
         order = RunRequest(judge="openai:willing", base_url=server.url, concurrency=1)
         run = BackgroundRun.start(store, order, clock=lambda: seconds[0])
-        while not run.snapshot().progress.finished:
+        while not run.snapshot().progress.finished_conversations:
             threading.Event().wait(0.01)
         seconds[0] += 10
         run.control.pause()
         seconds[0] += 300
         held = run.snapshot()
-        finished, left = held.progress.finished, 5 - held.progress.finished
+        finished, left = (
+            held.progress.finished_conversations,
+            5 - held.progress.finished_conversations,
+        )
         assert held.elapsed_s == 310
         assert held.eta_s == pytest.approx(10 / finished * left)
         run.control.resume()
         assert run.join(PATIENCE_S)
-        assert run.control.paused_s == 300
+        assert run.control.pause_duration_s == 300
         assert run.snapshot().eta_s == 0

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faithtui.engine.runs.idle_tasks import Steps
-from faithtui.metrics.concurrency import together
+from faithtui.engine.runs.idle_tasks import StepCounter
+from faithtui.metrics.concurrency import await_all
 
 Tree = Any
 """A way to wait: a number of turns, a wait for good, or a list of trees in one of several forms."""
@@ -43,7 +43,7 @@ class Grove:
                     await asyncio.sleep(0)
                 self.passed += 1
             case "together", children:
-                await together(self.wait(each) for each in children)
+                await await_all(self.wait(each) for each in children)
             case "gather", children:
                 await asyncio.gather(*map(self.wait, children))
             case "shield", children:
@@ -75,11 +75,11 @@ def reached(tree: Tree) -> int:
 
 async def driven(tree: Tree) -> tuple[bool, int]:
     """Drive a tree until it is still; say whether it ended, and how far it came."""
-    grove, steps = Grove(), Steps()
-    with steps.counted():
+    grove, steps = Grove(), StepCounter()
+    with steps.count_steps():
         before = asyncio.all_tasks()
         task = asyncio.create_task(grove.wait(tree))
-        await steps.until_still([task], lambda: False)
+        await steps.wait_until_idle([task], lambda: False)
         has_ended = task.done()
         left = asyncio.all_tasks() - before
         for each in left:
@@ -107,7 +107,7 @@ async def test_deep_nests_are_not_taken_for_still() -> None:
 
 
 async def test_what_is_done_outside_the_loop_is_waited_for() -> None:
-    steps = Steps()
+    steps = StepCounter()
     busy = True
 
     async def write() -> str:
@@ -117,9 +117,9 @@ async def test_what_is_done_outside_the_loop_is_waited_for() -> None:
         busy = False
         return "written"
 
-    with steps.counted():
+    with steps.count_steps():
         task = asyncio.create_task(write())
-        await steps.until_still([task], lambda: busy)
+        await steps.wait_until_idle([task], lambda: busy)
     assert await task == "written"
     assert not busy
 
@@ -129,10 +129,10 @@ async def test_an_error_ends_a_task_and_is_its_own() -> None:
         await asyncio.sleep(0)
         raise ValueError("so")
 
-    steps = Steps()
-    with steps.counted():
+    steps = StepCounter()
+    with steps.count_steps():
         task = asyncio.create_task(fail())
-        await steps.until_still([task], lambda: False)
+        await steps.wait_until_idle([task], lambda: False)
     with pytest.raises(ValueError, match="so"):
         task.result()
 
@@ -140,7 +140,7 @@ async def test_an_error_ends_a_task_and_is_its_own() -> None:
 async def test_the_loop_is_left_as_it_was() -> None:
     loop = asyncio.get_running_loop()
     before = loop.get_task_factory()
-    with Steps().counted(), Steps().counted():
+    with StepCounter().count_steps(), StepCounter().count_steps():
         assert loop.get_task_factory() is not before
         assert await asyncio.create_task(asyncio.sleep(0, "inner")) == "inner"
     assert loop.get_task_factory() is before

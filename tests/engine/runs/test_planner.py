@@ -38,7 +38,7 @@ def test_an_order_that_cannot_be_is_refused_before_anything_is_written(
     store: Store, request_: RunRequest, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        planner.plan(store, request_, environ={})
+        planner.plan_run(store, request_, environ={})
     assert store.runs.rows() == ()
 
 
@@ -47,12 +47,12 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
         Store.open(tmp_path / "s.db") as store,
         pytest.raises(ConfigError, match="faithtui import"),
     ):
-        planner.plan(store, RunRequest(), environ={})
+        planner.plan_run(store, RunRequest(), environ={})
 
 
 def test_a_planned_run_holds_everything_needed_to_repeat_it(store: Store) -> None:
     order = RunRequest(options={"threshold": "none", "window_size": "3"}, limit=1)
-    row = store.runs.row(planner.plan(store, order, environ={}))
+    row = store.runs.row(planner.plan_run(store, order, environ={}))
     assert row.state is RunState.PLANNED
     assert row.conversations == 1
     assert row.spec.options["window_size"] == 3
@@ -64,17 +64,17 @@ def test_a_planned_run_holds_everything_needed_to_repeat_it(store: Store) -> Non
 
 def test_a_compatible_server_needs_no_key(store: Store) -> None:
     order = RunRequest(judge="openai:llama", base_url="http://127.0.0.1:1/v1")
-    assert planner.plan(store, order, environ={}) == 1
+    assert planner.plan_run(store, order, environ={}) == 1
 
 
 def test_options_typed_for_several_metrics_go_to_those_that_have_them() -> None:
     ordered = ("turn_faithfulness", "ragas-faithfulness")
     typed = {"window_size": "3", "batch-size": "2", "verbose_mode": "true"}
-    assert planner.options_for("turn-faithfulness", typed, ordered) == {
+    assert planner.select_metric_options("turn-faithfulness", typed, ordered) == {
         "window_size": "3",
         "verbose_mode": "true",
     }
-    assert planner.options_for("ragas-faithfulness", typed, ordered) == {
+    assert planner.select_metric_options("ragas-faithfulness", typed, ordered) == {
         "batch_size": "2",
         "verbose_mode": "true",
     }
@@ -83,8 +83,12 @@ def test_options_typed_for_several_metrics_go_to_those_that_have_them() -> None:
 def test_an_option_may_name_its_metric() -> None:
     ordered = ("turn-faithfulness", "deepevalex-faithfulness")
     typed = {"threshold": "0.7", "turn_faithfulness.threshold": "0.9"}
-    assert planner.options_for("turn-faithfulness", typed, ordered) == {"threshold": "0.9"}
-    assert planner.options_for("deepevalex-faithfulness", typed, ordered) == {"threshold": "0.7"}
+    assert planner.select_metric_options("turn-faithfulness", typed, ordered) == {
+        "threshold": "0.9"
+    }
+    assert planner.select_metric_options("deepevalex-faithfulness", typed, ordered) == {
+        "threshold": "0.7"
+    }
 
 
 @pytest.mark.parametrize(
@@ -98,7 +102,7 @@ def test_an_option_may_name_its_metric() -> None:
 def test_an_option_of_no_metric_is_refused(typed: str, message: str) -> None:
     ordered = ("turn-faithfulness", "ragas-faithfulness")
     with pytest.raises(ConfigError, match=message):
-        planner.options_for("turn-faithfulness", {typed: "1"}, ordered)
+        planner.select_metric_options("turn-faithfulness", {typed: "1"}, ordered)
 
 
 @pytest.mark.parametrize("metric", ["turn-contextual-relevancy", "llamaindex-faithfulness"])
@@ -106,13 +110,13 @@ def test_imported_claims_are_refused_by_metrics_that_judge_something_else(
     store: Store, metric: str
 ) -> None:
     with pytest.raises(ConfigError, match="without imported claims"):
-        planner.plan(store, RunRequest(metric=metric, imported_claims=True), environ={})
+        planner.plan_run(store, RunRequest(metric=metric, imported_claims=True), environ={})
 
 
 def test_a_judge_that_an_option_names_is_the_runs(store: Store) -> None:
     order = RunRequest(options={"model": "gpt-6-luna"}, judge="offline")
     with pytest.raises(ConfigError, match="openai:gpt-6-luna needs a key"):
-        planner.plan(store, order, environ={})
-    row = store.runs.row(planner.plan(store, order, environ={"OPENAI_API_KEY": "sk-x"}))
+        planner.plan_run(store, order, environ={})
+    row = store.runs.row(planner.plan_run(store, order, environ={"OPENAI_API_KEY": "sk-x"}))
     assert row.spec.judge == "openai:gpt-6-luna"
     assert row.spec.options["model"] == "gpt-6-luna"

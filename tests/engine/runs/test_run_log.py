@@ -6,10 +6,10 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import planner, runner
-from faithtui.engine.runs.environment import Circumstances
-from faithtui.engine.runs.events import Progress, RunEnded, RunEvent
+from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.events import RunEnded, RunEvent, RunProgress
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_log import logged, told
+from faithtui.engine.runs.run_log import log_events, redact_reason
 from faithtui.errors import JudgeAuthFailed, JudgeRefused
 from faithtui.judges.base import JudgeRequest
 from faithtui.logbook import LOG_FILE, PROMPTS_FILE, close_log, open_log
@@ -41,7 +41,7 @@ def lines(logs: Path) -> list[str]:
 
 
 def run_it(store: Store, run: RunId, judge: CountingJudge) -> None:
-    asyncio.run(runner.execute(store, run, lambda event: None, judge=opened(judge)))
+    asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(judge)))
 
 
 def test_a_run_leaves_its_beginning_and_its_end(store: Store, logs: Path) -> None:
@@ -73,9 +73,12 @@ def test_why_a_run_stopped_is_told(store: Store, logs: Path) -> None:
 
 
 def test_words_of_a_bug_stay_out_and_ours_stay_in() -> None:
-    assert told("KeyError: 'what Ann asked'") == "KeyError"
-    assert told("StoreError: the disk is gone") == "StoreError: the disk is gone"
-    assert told("no answer from http://x: it is down") == "no answer from http://x: it is down"
+    assert redact_reason("KeyError: 'what Ann asked'") == "KeyError"
+    assert redact_reason("StoreError: the disk is gone") == "StoreError: the disk is gone"
+    assert (
+        redact_reason("no answer from http://x: it is down")
+        == "no answer from http://x: it is down"
+    )
 
 
 def test_retries_steps_and_ends_over_a_wire_leave_no_text_and_no_key(
@@ -90,9 +93,9 @@ def test_retries_steps_and_ends_over_a_wire_leave_no_text_and_no_key(
         await asyncio.sleep(0)
 
     with fault_server(config) as server:
-        run = planner.plan(store, RunRequest(judge="openai:m", base_url=f"{server.url}/v1"))
-        around = Circumstances(sleep=at_once)
-        asyncio.run(runner.execute(store, run, lambda event: None, around=around))
+        run = planner.plan_run(store, RunRequest(judge="openai:m", base_url=f"{server.url}/v1"))
+        around = RunEnvironment(sleep=at_once)
+        asyncio.run(runner.execute_run(store, run, lambda event: None, around=around))
     written = (logs / LOG_FILE).read_text()
     assert "JudgeUnavailable, tried again in" in written
     assert " s after HTTP 529" in written
@@ -115,10 +118,10 @@ def test_prompts_are_written_where_they_are_asked_for(
         return text.replace("secret-parcel", "[left out]")
 
     with fault_server(FaultConfig()) as server:
-        around = Circumstances(log_prompts=True, redact=without_parcels)
+        around = RunEnvironment(log_prompts=True, redact=without_parcels)
         order = RunRequest(judge="openai:m", base_url=f"{server.url}/v1")
-        run = planner.plan(store, order, around=around)
-        asyncio.run(runner.execute(store, run, lambda event: None, around=around))
+        run = planner.plan_run(store, order, around=around)
+        asyncio.run(runner.execute_run(store, run, lambda event: None, around=around))
     close_log()
     written = (logs / PROMPTS_FILE).read_text()
     assert "asked `truths`" in written
@@ -131,7 +134,7 @@ def test_prompts_are_written_where_they_are_asked_for(
 
 def test_events_are_handed_on_as_they_are(store: Store) -> None:
     heard: list[RunEvent] = []
-    sink = logged(heard.append, store.runs.row(planned(store)))
-    event = RunEnded(RunId(1), RunState.DONE, None, Progress())
+    sink = log_events(heard.append, store.runs.row(planned(store)))
+    event = RunEnded(RunId(1), RunState.DONE, None, RunProgress())
     sink(event)
     assert heard == [event]

@@ -50,7 +50,7 @@ async def test_a_run_judges_everything_and_says_so_in_totals(store: Store) -> No
     run = planned(store)
     events: list[RunEvent] = []
 
-    state = await runner.execute(store, run, events.append, judge=opened(CountingJudge()))
+    state = await runner.execute_run(store, run, events.append, judge=opened(CountingJudge()))
 
     assert state is RunState.DONE
     assert isinstance(events[0], RunStarted)
@@ -73,7 +73,7 @@ async def test_an_event_comes_after_its_rows(store: Store) -> None:
             view = store.runs.review_view(event.item, "ann")
             seen.append(event.window in [window.position for window in view.windows])
 
-    await runner.execute(store, run, look, judge=opened(CountingJudge()))
+    await runner.execute_run(store, run, look, judge=opened(CountingJudge()))
 
     assert seen == [True] * 4
 
@@ -82,16 +82,18 @@ async def test_an_evidence_run_reads_each_interaction_once_and_compares_neighbou
     store: Store,
 ) -> None:
     judge = CountingJudge()
-    await runner.execute(store, planned(store), lambda event: None, judge=opened(judge))
+    await runner.execute_run(store, planned(store), lambda event: None, judge=opened(judge))
     read, compared, reasons = 2 * (3 + 1), 2 + 1, 1
     assert len(judge.asked) == read + compared + reasons, "the two final reasons are equal"
 
 
 async def test_a_second_run_asks_nothing_again(store: Store) -> None:
-    await runner.execute(store, planned(store), lambda event: None, judge=opened(CountingJudge()))
+    await runner.execute_run(
+        store, planned(store), lambda event: None, judge=opened(CountingJudge())
+    )
     judge = CountingJudge()
     run = planned(store)
-    await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
     assert judge.asked == []
     assert store.runs.row(run).score == 1.0
 
@@ -104,7 +106,7 @@ async def test_a_failing_interaction_fails_only_the_windows_that_hold_it(store: 
 
     judge = failing(JudgeRequestRejected("no"), about_the_second)
     events: list[RunEvent] = []
-    await runner.execute(store, run, events.append, judge=opened(judge))
+    await runner.execute_run(store, run, events.append, judge=opened(judge))
 
     item = store.runs.item_ids(run)[0]
     view = store.runs.review_view(item, "ann")
@@ -123,11 +125,13 @@ async def test_a_failing_interaction_fails_only_the_windows_that_hold_it(store: 
 async def test_failed_conversations_are_tried_again_on_resume(store: Store) -> None:
     run = planned(store)
     judge = failing(JudgeRequestRejected("no"), lambda request: "a-2" in request.prompt)
-    await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
     assert store.runs.row(run).failed == 1
 
     again = CountingJudge()
-    await runner.execute(store, run, lambda event: None, judge=opened(again), retry_unfinished=True)
+    await runner.execute_run(
+        store, run, lambda event: None, judge=opened(again), retry_unfinished=True
+    )
 
     row = store.runs.row(run)
     assert (row.failed, row.done, row.score, row.failed_windows) == (0, 2, 1.0, 0)
@@ -139,7 +143,7 @@ async def test_a_wrong_key_stops_the_run_and_leaves_the_rest_to_do(store: Store)
     judge = failing(JudgeAuthFailed("the key is wrong"), lambda request: True)
     events: list[RunEvent] = []
 
-    state = await runner.execute(store, run, events.append, judge=opened(judge))
+    state = await runner.execute_run(store, run, events.append, judge=opened(judge))
 
     assert state is RunState.STOPPED
     row = store.runs.row(run)
@@ -157,7 +161,7 @@ async def test_a_cancelled_run_is_marked_and_can_go_on(store: Store) -> None:
         if isinstance(event, ItemFinished):
             stopper[0].cancel()
 
-    task = asyncio.create_task(runner.execute(store, run, stop, judge=opened(CountingJudge())))
+    task = asyncio.create_task(runner.execute_run(store, run, stop, judge=opened(CountingJudge())))
     stopper.append(task)
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -166,7 +170,7 @@ async def test_a_cancelled_run_is_marked_and_can_go_on(store: Store) -> None:
     assert isinstance(last[0], RunEnded)
     assert last[0].progress.calls > 0, "calls of this process are not forgotten"
 
-    await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     row = store.runs.row(run)
     assert (row.state, row.done) == (RunState.DONE, 2)
 
@@ -187,7 +191,7 @@ async def test_a_run_is_cancelled_also_where_the_store_cannot_note_it(
             monkeypatch.setattr(store.runs, "set_state", locked)
             stopper[0].cancel()
 
-    task = asyncio.create_task(runner.execute(store, run, stop, judge=opened(CountingJudge())))
+    task = asyncio.create_task(runner.execute_run(store, run, stop, judge=opened(CountingJudge())))
     stopper.append(task)
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -195,14 +199,14 @@ async def test_a_run_is_cancelled_also_where_the_store_cannot_note_it(
     assert last[0].state is RunState.CANCELLED
     assert last[0].reason == "the store is locked by another process"
     monkeypatch.undo()
-    assert await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    assert await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     assert store.runs.row(run).state is RunState.DONE
 
 
 async def test_no_more_questions_are_in_the_air_than_allowed(store: Store) -> None:
     judge = CountingJudge()
     run = planned(store, concurrency=2)
-    await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
     assert judge.most_in_flight == 2
 
 
@@ -214,7 +218,9 @@ async def test_a_bug_stops_the_run_with_its_traceback_and_leaves_windows_pending
 
     run = planned(store)
     with pytest.raises(KeyError, match="a bug"):
-        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge(broken)))
+        await runner.execute_run(
+            store, run, lambda event: None, judge=opened(CountingJudge(broken))
+        )
     row = store.runs.row(run)
     assert (row.state, row.pending) == (RunState.STOPPED, 2)
     assert row.reason == "KeyError: 'a bug'"
@@ -227,12 +233,12 @@ async def test_conversations_without_an_interaction_are_skipped_with_a_reason(
     alone = type(whole)("parcels", "alone", whole.turns[1:], "parcels/alone")
     with store_with(tmp_path / "s.db", [alone]) as store:
         run = planned(store)
-        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+        await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
         (row,) = store.runs.item_rows(store.runs.item_ids(run))
         assert (row.state, row.reason) == (ItemState.SKIPPED, "no user turn")
 
         run = planned(store, options={"answers_alone": "true"})
-        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+        await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
         (row,) = store.runs.item_rows(store.runs.item_ids(run))
         assert (row.state, row.claims) == (ItemState.DONE, 1)
 
@@ -247,7 +253,7 @@ async def test_imported_claims_are_judged_instead_of_extracted_ones(tmp_path: Pa
     with store_with(tmp_path / "s.db", [plain, rated]) as store:
         judge = CountingJudge()
         run = planned(store, imported_claims=True)
-        await runner.execute(store, run, lambda event: None, judge=opened(judge))
+        await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
         first, second = store.runs.item_rows(store.runs.item_ids(run))
         assert (first.state, first.reason) == (ItemState.SKIPPED, "no imported claims")
         view = store.runs.review_view(second.id, "ann")
@@ -264,7 +270,7 @@ async def test_a_run_begun_with_other_prompts_does_not_go_on(store: Store, tmp_p
     run = planned(store, prompts_dir=prompts)
     own.write_text("Changed: $score $success $reasons", encoding="utf-8")
     with pytest.raises(ConfigError, match="other prompts"):
-        await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+        await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
 
 
 async def test_the_windows_of_an_interrupted_conversation_are_kept(store: Store) -> None:
@@ -278,15 +284,15 @@ async def test_the_windows_of_an_interrupted_conversation_are_kept(store: Store)
             task[0].cancel()
 
     task.append(
-        asyncio.create_task(runner.execute(store, run, stop, judge=opened(CountingJudge())))
+        asyncio.create_task(runner.execute_run(store, run, stop, judge=opened(CountingJudge())))
     )
     with pytest.raises(asyncio.CancelledError):
         await task[0]
-    pending = store.runs.pending(run)
+    pending = store.runs.list_pending(run)
     assert pending[0].stored_windows
 
     judge = CountingJudge()
-    await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
     row = store.runs.row(run)
     assert (row.done, row.windows, row.score) == (2, 4, 1.0)
 
@@ -307,7 +313,9 @@ async def test_a_run_waits_for_a_store_that_another_process_holds(tmp_path: Path
     with Store.open(path, busy_timeout_s=0.05) as store:
         run = planned(store, concurrency=4)
         judge = CountingJudge()
-        state = await asyncio.wait_for(runner.execute(store, run, hear, judge=opened(judge)), 300)
+        state = await asyncio.wait_for(
+            runner.execute_run(store, run, hear, judge=opened(judge)), 300
+        )
         assert state is RunState.DONE
         row = store.runs.row(run)
         assert (row.done, row.windows, row.failed) == (6, 12, 0)
@@ -336,14 +344,14 @@ async def test_a_store_that_is_gone_stops_the_run(
 
     run = planned(store, concurrency=4)
     with pytest.raises(StoreError, match="is closed"):
-        await runner.execute(store, run, hear, judge=opened(CountingJudge()))
+        await runner.execute_run(store, run, hear, judge=opened(CountingJudge()))
     gc.collect()
     last = events[-1]
     assert isinstance(last, RunEnded)
     assert last.state is RunState.STOPPED
     assert "never retrieved" not in caplog.text
     with Store.open(tmp_path / "s.db") as again:
-        state = await runner.execute(again, run, events.append, judge=opened(CountingJudge()))
+        state = await runner.execute_run(again, run, events.append, judge=opened(CountingJudge()))
         assert state is RunState.DONE
         assert again.runs.row(run).done == 6
 
@@ -351,7 +359,7 @@ async def test_a_store_that_is_gone_stops_the_run(
 async def test_verbose_mode_tells_the_steps_of_each_conversation(store: Store) -> None:
     told: list[str] = []
     run = planned(store, options={"verbose_mode": "true"})
-    await runner.execute(
+    await runner.execute_run(
         store, run, lambda event: None, judge=opened(CountingJudge()), tell=told.append
     )
     assert sorted(text.splitlines()[0] for text in told) == [
@@ -364,7 +372,7 @@ async def test_verbose_mode_tells_the_steps_of_each_conversation(store: Store) -
 async def test_nothing_is_told_without_verbose_mode(store: Store) -> None:
     told: list[str] = []
     run = planned(store)
-    await runner.execute(
+    await runner.execute_run(
         store, run, lambda event: None, judge=opened(CountingJudge()), tell=told.append
     )
     assert told == []
@@ -373,22 +381,22 @@ async def test_nothing_is_told_without_verbose_mode(store: Store) -> None:
 async def test_without_async_mode_one_question_is_asked_at_a_time(store: Store) -> None:
     judge = CountingJudge()
     run = planned(store, options={"async_mode": "false"}, concurrency=8)
-    await runner.execute(store, run, lambda event: None, judge=opened(judge))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
     assert judge.most_in_flight == 1
     fast = CountingJudge()
     again = planned(store, options={"window_size": "1"}, concurrency=8)
-    await runner.execute(store, again, lambda event: None, judge=opened(fast))
+    await runner.execute_run(store, again, lambda event: None, judge=opened(fast))
     assert fast.most_in_flight > 1, "the measure can tell"
 
 
 async def test_what_a_run_costs_is_told_apart_by_window(store: Store) -> None:
     run = planned(store)
-    await runner.execute(store, run, lambda event: None, judge=opened(CountingJudge()))
+    await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     row = store.runs.row(run)
     items = store.runs.item_ids(run)
     totals = RunTotals()
     for item, windows in zip(items, (3, 1), strict=True):
-        costs = store.calls.costs(item)
+        costs = store.calls.sum_item_costs(item)
         assert set(costs.windows) - {None} <= set(range(windows))
         assert costs.windows[0].calls >= 2
         totals += costs.total
@@ -397,11 +405,11 @@ async def test_what_a_run_costs_is_told_apart_by_window(store: Store) -> None:
 
 async def test_a_second_judge_judges_the_claims_of_the_first(store: Store) -> None:
     first = planned(store)
-    await runner.execute(store, first, lambda event: None, judge=opened(CountingJudge()))
-    second = planner.plan(store, RunRequest(claims_run=first))
+    await runner.execute_run(store, first, lambda event: None, judge=opened(CountingJudge()))
+    second = planner.plan_run(store, RunRequest(claims_run=first))
     judge = CountingJudge()
     judge.fingerprint = "another"
-    await runner.execute(store, second, lambda event: None, judge=opened(judge))
+    await runner.execute_run(store, second, lambda event: None, judge=opened(judge))
     assert store.runs.row(second).spec.claims == "run"
     assert "claims" not in {request.step for request in judge.asked}
     for one, other in zip(store.runs.item_ids(first), store.runs.item_ids(second), strict=True):
@@ -412,11 +420,13 @@ async def test_a_second_judge_judges_the_claims_of_the_first(store: Store) -> No
 
 async def test_what_the_first_judge_found_no_claims_in_is_skipped(store: Store) -> None:
     first = planned(store)
-    second = planner.plan(store, RunRequest(claims_run=first))
-    await runner.execute(store, second, lambda event: None, judge=opened(CountingJudge()))
+    second = planner.plan_run(store, RunRequest(claims_run=first))
+    await runner.execute_run(store, second, lambda event: None, judge=opened(CountingJudge()))
     row = store.runs.row(second)
     assert (row.done, row.skipped) == (0, 2)
-    assert store.runs.reasons(second, ItemState.SKIPPED) == {f"run {first} has no claims of it": 2}
+    assert store.runs.count_reasons(second, ItemState.SKIPPED) == {
+        f"run {first} has no claims of it": 2
+    }
 
 
 async def test_a_run_that_is_paused_asks_nothing_until_it_goes_on(store: Store) -> None:
@@ -425,7 +435,7 @@ async def test_a_run_that_is_paused_asks_nothing_until_it_goes_on(store: Store) 
     control.pause()
     judge = CountingJudge()
     going = asyncio.create_task(
-        runner.execute(store, run, lambda event: None, judge=opened(judge), control=control)
+        runner.execute_run(store, run, lambda event: None, judge=opened(judge), control=control)
     )
     await asyncio.sleep(0.1)
     assert (judge.asked, going.done()) == ([], False)
@@ -446,7 +456,7 @@ async def test_answers_on_their_way_are_kept_when_a_run_is_cancelled(store: Stor
         if isinstance(event, Draining):
             draining.set()
 
-    going = asyncio.create_task(runner.execute(store, run, heard, judge=opened(judge)))
+    going = asyncio.create_task(runner.execute_run(store, run, heard, judge=opened(judge)))
     await judge.has_some.wait()
     sent = len(judge.asked)
     going.cancel()
@@ -459,7 +469,7 @@ async def test_answers_on_their_way_are_kept_when_a_run_is_cancelled(store: Stor
     row = store.runs.row(run)
     assert (row.calls, row.state) == (sent, RunState.CANCELLED)
     again = CountingJudge()
-    assert await runner.execute(store, run, events.append, judge=opened(again)) is RunState.DONE
+    assert await runner.execute_run(store, run, events.append, judge=opened(again)) is RunState.DONE
     assert not {request.prompt for request in judge.asked} & {each.prompt for each in again.asked}
 
 
@@ -472,7 +482,7 @@ async def test_a_run_that_is_cancelled_twice_gives_them_up(store: Store) -> None
         if isinstance(event, Draining):
             draining.set()
 
-    going = asyncio.create_task(runner.execute(store, run, heard, judge=opened(judge)))
+    going = asyncio.create_task(runner.execute_run(store, run, heard, judge=opened(judge)))
     await judge.has_some.wait()
     going.cancel()
     await draining.wait()

@@ -61,21 +61,21 @@ async def test_a_run_is_running_while_it_is_worked_on(store: Store) -> None:
         if isinstance(event, ItemFinished):
             seen.append(read_run(store, number).state)
 
-    await runner.execute(store, number, look)
+    await runner.execute_run(store, number, look)
     assert set(seen) == {RunState.RUNNING}
     assert read_run(store, number).state is RunState.DONE
-    assert store.calls.workers([number]) == ()
+    assert store.calls.list_workers([number]) == ()
 
 
 async def test_a_process_that_was_killed_works_on_nothing(store: Store, run: RunId) -> None:
     gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await gone.wait()
-    store.calls.begin(worker(run, pid=gone.pid))
+    store.calls.add_worker(worker(run, pid=gone.pid))
     assert read_run(store, run).state is RunState.INTERRUPTED
 
 
 def test_a_clock_that_jumps_ends_no_process_of_this_machine(store: Store, run: RunId) -> None:
-    store.calls.begin(worker(run, beat_at=utc_now() - timedelta(days=400)))
+    store.calls.add_worker(worker(run, beat_at=utc_now() - timedelta(days=400)))
     assert read_run(store, run).state is RunState.RUNNING
 
 
@@ -83,10 +83,10 @@ def test_a_clock_that_jumps_ends_no_process_of_this_machine(store: Store, run: R
 async def test_a_later_process_with_the_number_of_one_that_was_killed_is_another_one(
     store: Store, run: RunId
 ) -> None:
-    store.calls.begin(worker(run, process="another boot 1"))
+    store.calls.add_worker(worker(run, process="another boot 1"))
     assert read_run(store, run).state is RunState.INTERRUPTED
     leases = StoreLeases(store, run=run)
-    async with leases.alive():
+    async with leases.keep_alive():
         assert read_run(store, run).state is RunState.RUNNING
     assert read_run(store, run).state is RunState.INTERRUPTED
 
@@ -99,7 +99,7 @@ def test_a_process_of_another_machine_is_gone_after_a_long_silence(
     store: Store, run: RunId, silent_s: float, state: RunState
 ) -> None:
     now = utc_now()
-    store.calls.begin(worker(run, host="elsewhere", beat_at=now - timedelta(seconds=silent_s)))
+    store.calls.add_worker(worker(run, host="elsewhere", beat_at=now - timedelta(seconds=silent_s)))
     assert read_run(store, run, lambda: now).state is state
     assert read_runs(store, lambda: now)[0].state is state
 
@@ -108,18 +108,20 @@ def test_one_that_counts_elsewhere_is_alive(tmp_path: Path) -> None:
     with store_with(tmp_path / "b.db", [conversation("a")]) as store:
         number = planned(store)
         store.runs.set_state(number, RunState.RUNNING)
-        store.calls.begin(worker(number, host="elsewhere", beat_at=utc_now() - timedelta(days=1)))
-        store.calls.beat("other")
-        (row,) = store.calls.workers([number])
+        store.calls.add_worker(
+            worker(number, host="elsewhere", beat_at=utc_now() - timedelta(days=1))
+        )
+        store.calls.record_heartbeat("other")
+        (row,) = store.calls.list_workers([number])
         assert row.beat_at is not None
         assert row.beat_at > utc_now() - timedelta(days=1)
 
 
 def test_of_several_one_is_enough(store: Store, run: RunId) -> None:
-    store.calls.begin(worker(run, host="elsewhere", beat_at=None))
+    store.calls.add_worker(worker(run, host="elsewhere", beat_at=None))
     assert read_run(store, run).state is RunState.INTERRUPTED
     mine = worker(run)
-    store.calls.begin(WorkerRow("mine", mine.host, mine.pid, 0, mine.started_at, run))
+    store.calls.add_worker(WorkerRow("mine", mine.host, mine.pid, 0, mine.started_at, run))
     assert read_run(store, run).state is RunState.RUNNING
 
 
@@ -130,29 +132,29 @@ async def test_a_container_with_the_name_of_this_machine_is_another_machine(
     """Its process has a number that nobody has here, or that another one has."""
     gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await gone.wait()
-    mine = leases._process_of(os.getpid())
+    mine = leases._read_process_identity(os.getpid())
     assert mine is not None
     boot, _, began = mine.split()
     now = utc_now()
     for pid in (gone.pid, os.getpid()):
         theirs = worker(run, pid=pid, process=f"{boot} pid:[1] {began}7", beat_at=now)
-        assert not leases.is_gone(theirs, now)
-        assert leases.is_gone(theirs, now + timedelta(seconds=SILENT_S + 1))
+        assert not leases.is_worker_gone(theirs, now)
+        assert leases.is_worker_gone(theirs, now + timedelta(seconds=SILENT_S + 1))
 
 
 def test_a_process_that_the_system_does_not_show_is_running(
     store: Store, run: RunId, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As of another user where /proc is mounted with hidepid."""
-    monkeypatch.setattr(leases, "_process_of", lambda pid: None)
-    assert not leases.is_gone(worker(run, process="boot pid:[1] 7"), utc_now())
+    monkeypatch.setattr(leases, "_read_process_identity", lambda pid: None)
+    assert not leases.is_worker_gone(worker(run, process="boot pid:[1] 7"), utc_now())
 
 
 def test_a_process_that_was_written_down_without_its_space_is_known(
     store: Store, run: RunId
 ) -> None:
-    mine = leases._process_of(os.getpid())
+    mine = leases._read_process_identity(os.getpid())
     assert mine is not None
     boot, *_, began = mine.split()
-    assert not leases.is_gone(worker(run, process=f"{boot} {began}"), utc_now())
-    assert leases.is_gone(worker(run, process=f"{boot} {began}7"), utc_now())
+    assert not leases.is_worker_gone(worker(run, process=f"{boot} {began}"), utc_now())
+    assert leases.is_worker_gone(worker(run, process=f"{boot} {began}7"), utc_now())

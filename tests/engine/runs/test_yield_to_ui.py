@@ -4,7 +4,7 @@ from pathlib import Path
 
 from faithtui.engine.runs.background import BackgroundRun
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.yield_to_ui import Courtesy
+from faithtui.engine.runs.yield_to_ui import UiYielder
 from faithtui.store.records import RunState
 from tests.engine.building import conversation, store_with
 from tests.engine.willing_server import willing_server
@@ -25,23 +25,23 @@ class Clock:
         self.now += seconds
 
 
-def made() -> tuple[Clock, Courtesy]:
+def made() -> tuple[Clock, UiYielder]:
     clock = Clock()
-    return clock, Courtesy(clock.seconds, clock.sleep)
+    return clock, UiYielder(clock.seconds, clock.sleep)
 
 
 def test_nobody_rests_unless_somebody_waits() -> None:
     clock, courtesy = made()
-    courtesy.ask()
+    courtesy.wait_for_turn()
     assert clock.slept == []
 
 
 def test_a_step_waits_until_way_was_given() -> None:
     clock, courtesy = made()
-    courtesy.give_way(0.08)
+    courtesy.rest_for(0.08)
     clock.now += 0.03
-    courtesy.ask()
-    courtesy.ask()
+    courtesy.wait_for_turn()
+    courtesy.wait_for_turn()
     assert clock.slept == [0.05]
 
 
@@ -49,8 +49,8 @@ def test_keys_without_end_leave_a_run_time_of_its_own() -> None:
     clock, courtesy = made()
     steps = 0
     while clock.now < 110.0:
-        courtesy.give_way(0.08)
-        courtesy.ask()
+        courtesy.rest_for(0.08)
+        courtesy.wait_for_turn()
         steps += 1
         clock.now += 0.005
     assert 6.5 < sum(clock.slept) < 8.5, "of ten seconds"
@@ -68,7 +68,7 @@ def test_every_step_of_every_task_asks() -> None:
 
     async def main() -> list[str]:
         courtesy.install(asyncio.get_running_loop())
-        courtesy.give_way(0.5)
+        courtesy.rest_for(0.5)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(step(name)) for name in "abc"]
         return [task.result() for task in tasks]
@@ -111,7 +111,7 @@ def test_a_run_rests_and_ends_all_the_same(tmp_path: Path) -> None:
         order = RunRequest(judge="openai:willing", base_url=server.url, concurrency=4)
         run = BackgroundRun.start(store, order)
         while not run.join(0.005):
-            run.give_way(0.05)
+            run.yield_to_ui(0.05)
             threading.Event().wait(0.005)
         assert run.snapshot().state is RunState.DONE
         assert run.snapshot().progress.done == 3

@@ -30,7 +30,7 @@ from faithtui.domain.judging.tasks import (
     Task,
 )
 from faithtui.judges import embedded
-from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Stop, Usage
+from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, StopReason, Usage
 from faithtui.judges.embedded.embedded_judge import (
     OfflineJudge,
     evidence,
@@ -123,7 +123,7 @@ async def test_a_reply_costs_nothing_and_tells_its_latency() -> None:
     reply = await offline.send(ask(ExtractTruths(documents=())))
     assert reply == JudgeReply(
         text="{}",
-        stop=Stop.OK,
+        stop=StopReason.OK,
         usage=Usage(tokens_in=0, tokens_out=0, tokens_cached=0),
         structured=True,
         latency_ms=250,

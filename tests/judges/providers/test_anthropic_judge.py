@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from faithtui.errors import JudgeRequestRejected, JudgeUnsupported
-from faithtui.judges.base import RateLimits, Rung, Stop, Usage
+from faithtui.judges.base import OutputFormat, RateLimits, StopReason, Usage
 from tests.judges.fake_server import FakeServer, anthropic_body
 from tests.judges.questions import ADDRESSED, ANTHROPIC, PIXEL, SCHEMA, question
 
@@ -50,22 +50,22 @@ async def test_a_long_answer_is_not_refused_by_the_sdk(server: FakeServer) -> No
     # 600 s is the SDK's own default, at which it wants long answers streamed.
     async with ANTHROPIC.judge(server, timeout_s=600.0) as judge:
         reply = await judge.send(replace(question(), max_tokens=100_000))
-    assert reply.stop is Stop.OK
+    assert reply.stop is StopReason.OK
 
 
 @pytest.mark.parametrize(
     ("stop_reason", "stop"),
     [
-        ("end_turn", Stop.OK),
-        ("stop_sequence", Stop.OK),
-        ("max_tokens", Stop.LENGTH),
-        ("model_context_window_exceeded", Stop.LENGTH),
-        ("refusal", Stop.REFUSAL),
-        ("pause_turn", Stop.OTHER),
-        ("tool_use", Stop.OTHER),
+        ("end_turn", StopReason.OK),
+        ("stop_sequence", StopReason.OK),
+        ("max_tokens", StopReason.LENGTH),
+        ("model_context_window_exceeded", StopReason.LENGTH),
+        ("refusal", StopReason.REFUSAL),
+        ("pause_turn", StopReason.OTHER),
+        ("tool_use", StopReason.OTHER),
     ],
 )
-async def test_ends_are_told_apart(server: FakeServer, stop_reason: str, stop: Stop) -> None:
+async def test_ends_are_told_apart(server: FakeServer, stop_reason: str, stop: StopReason) -> None:
     server.answer(anthropic_body('{"reason": "ha', stop_reason=stop_reason))
     async with ANTHROPIC.judge(server) as judge:
         reply = await judge.send(question())
@@ -77,7 +77,7 @@ async def test_a_refusal_without_words_is_a_reply(server: FakeServer) -> None:
     server.answer(anthropic_body(None, stop_reason="refusal"))
     async with ANTHROPIC.judge(server) as judge:
         reply = await judge.send(question())
-    assert reply.stop is Stop.REFUSAL
+    assert reply.stop is StopReason.REFUSAL
     assert reply.text == ""
 
 
@@ -166,7 +166,7 @@ def tool_call(stop_reason: str = "tool_use") -> dict[str, object]:
 async def test_a_tool_is_forced_and_its_input_is_the_reply(server: FakeServer) -> None:
     server.answer(tool_call())
     async with ANTHROPIC.judge(server) as judge:
-        reply = await judge.send(replace(question(), rung=Rung.TOOL))
+        reply = await judge.send(replace(question(), rung=OutputFormat.TOOL))
     body = server.sent[0].body
     assert "output_config" not in body
     assert body["tool_choice"] == {
@@ -179,22 +179,22 @@ async def test_a_tool_is_forced_and_its_input_is_the_reply(server: FakeServer) -
     assert tool["strict"] is True
     assert tool["input_schema"]["required"] == ["reason"]
     assert reply.text == '{"reason": "sö"}'
-    assert reply.stop is Stop.OK
+    assert reply.stop is StopReason.OK
     assert reply.structured
-    assert reply.rung is Rung.TOOL
+    assert reply.rung is OutputFormat.TOOL
 
 
 async def test_a_call_cut_off_by_the_limit_of_tokens_is_not_whole(server: FakeServer) -> None:
     server.answer(tool_call(stop_reason="max_tokens"))
     async with ANTHROPIC.judge(server) as judge:
-        reply = await judge.send(replace(question(), rung=Rung.TOOL))
-    assert reply.stop is Stop.LENGTH
+        reply = await judge.send(replace(question(), rung=OutputFormat.TOOL))
+    assert reply.stop is StopReason.LENGTH
 
 
 async def test_words_in_place_of_the_call_are_the_reply(server: FakeServer) -> None:
     server.answer(anthropic_body())
     async with ANTHROPIC.judge(server) as judge:
-        reply = await judge.send(replace(question(), rung=Rung.TOOL))
+        reply = await judge.send(replace(question(), rung=OutputFormat.TOOL))
     assert reply.text == '{"reason": "so"}'
 
 
@@ -203,21 +203,21 @@ async def test_the_schema_stands_in_the_prompt_where_nothing_else_binds(
 ) -> None:
     server.answer(anthropic_body())
     async with ANTHROPIC.judge(server) as judge:
-        reply = await judge.send(replace(question(), rung=Rung.TEXT))
+        reply = await judge.send(replace(question(), rung=OutputFormat.TEXT))
     (sent,) = server.sent
     assert set(sent.body) == {"model", "max_tokens", "system", "messages"}
     (message,) = sent.body["messages"]
     assert message["content"].startswith("Why?\n\nAnswer with one JSON object")
     assert json.loads(message["content"].rpartition("\n")[2]) == SCHEMA
     assert not reply.structured
-    assert reply.rung is Rung.TEXT
+    assert reply.rung is OutputFormat.TEXT
 
 
 async def test_json_without_a_schema_is_no_way_of_this_api(server: FakeServer) -> None:
     async with ANTHROPIC.judge(server) as judge:
-        assert judge.rungs == (Rung.SCHEMA, Rung.TOOL, Rung.TEXT)
+        assert judge.rungs == (OutputFormat.SCHEMA, OutputFormat.TOOL, OutputFormat.TEXT)
         with pytest.raises(JudgeUnsupported, match="no way to ask by json"):
-            await judge.send(replace(question(), rung=Rung.JSON))
+            await judge.send(replace(question(), rung=OutputFormat.JSON))
     assert not server.sent
 
 

@@ -12,8 +12,8 @@ from keyring.errors import KeyringLocked
 
 from faithtui.errors import ConfigError
 from faithtui.judges.providers import api_keys
-from faithtui.judges.providers.api_keys import VARIABLES, forget_key, key_source, store_key
-from faithtui.judges.registry import missing_key, open_judge
+from faithtui.judges.providers.api_keys import VARIABLES, find_key_source, forget_key, store_key
+from faithtui.judges.registry import find_missing_key, open_judge
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import KEY, question
 
@@ -75,13 +75,13 @@ def memory() -> MemoryKeyring:
 def test_a_stored_key_is_found_and_forgotten(memory: MemoryKeyring) -> None:
     store_key("OPENAI_API_KEY", f" {KEY}\n")
     assert memory.entries == {("faithtui", "OPENAI_API_KEY"): KEY}
-    assert key_source("openai:m", None, {}) == "keyring"
-    assert missing_key("openai:m", None, {}) is None
-    assert missing_key("anthropic:m", None, {}) == "ANTHROPIC_API_KEY"
+    assert find_key_source("openai:m", None, {}) == "keyring"
+    assert find_missing_key("openai:m", None, {}) is None
+    assert find_missing_key("anthropic:m", None, {}) == "ANTHROPIC_API_KEY"
     assert forget_key("OPENAI_API_KEY")
     assert not forget_key("OPENAI_API_KEY")
-    assert key_source("openai:m", None, {}) is None
-    assert missing_key("openai:m", None, {}) == "OPENAI_API_KEY"
+    assert find_key_source("openai:m", None, {}) is None
+    assert find_missing_key("openai:m", None, {}) == "OPENAI_API_KEY"
 
 
 async def test_the_stored_key_is_the_one_that_is_sent(
@@ -99,7 +99,7 @@ async def test_the_stored_key_is_the_one_that_is_sent(
 def test_the_environment_comes_first_and_leaves_the_keyring_closed(memory: MemoryKeyring) -> None:
     store_key("OPENAI_API_KEY", KEY)
     environ = {"OPENAI_API_KEY": "sk-from-the-environment"}
-    assert key_source("openai:m", None, environ) == "environment"
+    assert find_key_source("openai:m", None, environ) == "environment"
     open_judge("openai:m", environ=environ)
     assert memory.readings == 0
 
@@ -111,17 +111,17 @@ def test_the_environment_comes_first_and_leaves_the_keyring_closed(memory: Memor
 def test_the_keyring_stays_closed_where_no_key_is_needed(
     memory: MemoryKeyring, ref: str, base_url: str | None
 ) -> None:
-    assert key_source(ref, base_url, {}) is None
-    assert missing_key(ref, base_url, {}) is None
+    assert find_key_source(ref, base_url, {}) is None
+    assert find_missing_key(ref, base_url, {}) is None
     open_judge(ref, base_url=base_url, environ={})
     assert memory.readings == 0
 
 
 def test_a_provider_s_stored_key_is_for_its_own_host_alone(memory: MemoryKeyring) -> None:
     store_key("OPENAI_API_KEY", KEY)
-    assert key_source("openai:m", "https://relay.example/v1", {}) is None
+    assert find_key_source("openai:m", "https://relay.example/v1", {}) is None
     store_key("FAITHTUI_JUDGE_KEY", KEY)
-    assert key_source("openai:m", "https://relay.example/v1", {}) == "keyring"
+    assert find_key_source("openai:m", "https://relay.example/v1", {}) == "keyring"
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_provider_s_stored_key_is_for_its_own_host_alone(memory: MemoryKeyring
 )
 def test_a_keyring_that_fails_holds_no_key(error: Exception) -> None:
     keyring.set_keyring(BrokenKeyring(error))
-    assert key_source("openai:m", None, {}) is None
+    assert find_key_source("openai:m", None, {}) is None
     with pytest.raises(ConfigError, match=r"set the environment.*OPENAI_API_KEY.*keyring"):
         open_judge("openai:m", environ={})
     with pytest.raises(ConfigError, match=r"keyring cannot be used: .*OPENAI_API_KEY") as caught:
@@ -142,7 +142,7 @@ def test_a_keyring_that_fails_holds_no_key(error: Exception) -> None:
 
 def test_a_machine_without_a_keyring_has_no_key_in_it() -> None:
     keyring.set_keyring(fail.Keyring())  # type: ignore[no-untyped-call]  # as the library has it
-    assert missing_key("openai:m", None, {}) == "OPENAI_API_KEY"
+    assert find_missing_key("openai:m", None, {}) == "OPENAI_API_KEY"
     with pytest.raises(ConfigError, match="keyring cannot be used: No recommended backend"):
         store_key("OPENAI_API_KEY", KEY)
 
@@ -151,7 +151,7 @@ def test_a_keyring_that_never_answers_is_not_waited_for(monkeypatch: pytest.Monk
     monkeypatch.setattr(api_keys, "PATIENCE_S", 0.05)
     silent = SilentKeyring()
     keyring.set_keyring(silent)
-    assert key_source("openai:m", None, {}) is None
+    assert find_key_source("openai:m", None, {}) is None
     with pytest.raises(ConfigError, match=r"did not answer within 0\.05 s"):
         forget_key("OPENAI_API_KEY")
     silent.released.set()

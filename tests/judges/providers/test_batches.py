@@ -20,7 +20,7 @@ from faithtui.errors import (
     JudgeUnavailable,
     JudgeUnsupported,
 )
-from faithtui.judges.base import JudgeReply, JudgeRequest, Rung, Stop
+from faithtui.judges.base import JudgeReply, JudgeRequest, OutputFormat, StopReason
 from faithtui.judges.providers import batch_protocol
 from faithtui.judges.providers.batches import BatchClient, BatchStatus, open_batches
 from tests.judges.fake_batches import FakeBatches, Given
@@ -86,9 +86,9 @@ async def test_a_batch_is_made_awaited_and_read(
     for name, reply in sorted(results.items()):
         assert isinstance(reply, JudgeReply)
         assert json.loads(reply.text) == {"reason": f"{name[1:]}?"}
-        assert reply.stop is Stop.OK
+        assert reply.stop is StopReason.OK
         assert reply.structured
-        assert reply.rung is Rung.SCHEMA
+        assert reply.rung is OutputFormat.SCHEMA
         assert reply.usage.tokens_in == 120
         assert reply.served_model
         assert reply.request_id
@@ -105,7 +105,7 @@ async def test_a_question_in_a_batch_is_the_one_that_is_asked_singly(
         await judge.send(asked)
         single = server.sent[-1].body
         # How a single question would be asked says nothing about a batch.
-        await client.submit("run1", [("q0", replace(asked, rung=Rung.TEXT))])
+        await client.submit("run1", [("q0", replace(asked, rung=OutputFormat.TEXT))])
         assert client.fingerprint == judge.fingerprint
         assert client.account == judge.account
     assert fake.batches[0].requests == {"run1-q0": single}
@@ -149,7 +149,7 @@ async def test_a_reply_to_a_plain_question_was_bound_by_nothing(
         results = await read(client, batch_id, plain={"q0"})
     replies = {name: reply for name, reply in results.items() if isinstance(reply, JudgeReply)}
     assert (replies["q0"].structured, replies["q0"].rung) == (False, None)
-    assert (replies["q1"].structured, replies["q1"].rung) == (True, Rung.SCHEMA)
+    assert (replies["q1"].structured, replies["q1"].rung) == (True, OutputFormat.SCHEMA)
 
 
 @both

@@ -2,7 +2,7 @@ import asyncio
 
 import httpx2
 
-from faithtui.judges.providers.connection_pools import WIDTH, Pools
+from faithtui.judges.providers.connection_pools import WIDTH, PoolingTransport
 
 QUESTION = httpx2.Request("GET", "http://127.0.0.1/")
 
@@ -36,7 +36,7 @@ async def test_as_many_pools_are_opened_as_requests_need_and_used_again() -> Non
         opened.append(Slow(may_answer))
         return opened[-1]
 
-    pools = Pools(make)
+    pools = PoolingTransport(make)
     assert len(opened) == 1
     asked = [
         asyncio.create_task(pools.handle_async_request(QUESTION)) for _ in range(2 * WIDTH + 1)

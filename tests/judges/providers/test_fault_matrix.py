@@ -21,7 +21,7 @@ from faithtui.errors import (
     JudgeUnavailable,
     JudgeUnsupported,
 )
-from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Rung, Stop, Usage
+from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, OutputFormat, StopReason, Usage
 from faithtui.judges.registry import open_judge
 from faithtui.judges.reply_parser import parse_reply
 from tests.judges.fault_server import FaultConfig, FaultServer, Rule, fault_server
@@ -145,12 +145,12 @@ async def test_every_fault_has_its_outcome(provider: str, row: str, fault: Fault
 
 def _check_end(provider: str, fault: Fault, reply: JudgeReply) -> None:
     expected = {
-        "max_tokens": Stop.LENGTH,
-        "refusal": Stop.REFUSAL,
-        "content_filter": Stop.FILTER if provider == "openai" else Stop.REFUSAL,
-        "unknown_finish": Stop.OTHER,
+        "max_tokens": StopReason.LENGTH,
+        "refusal": StopReason.REFUSAL,
+        "content_filter": StopReason.FILTER if provider == "openai" else StopReason.REFUSAL,
+        "unknown_finish": StopReason.OTHER,
     }
-    assert reply.stop is expected.get(fault.kind, Stop.OK)
+    assert reply.stop is expected.get(fault.kind, StopReason.OK)
 
 
 def _check_usage(fault: Fault, reply: JudgeReply) -> None:
@@ -181,7 +181,7 @@ async def test_a_form_that_is_not_known_is_told_and_the_next_one_works(
 async def test_a_form_that_is_ignored_shows_in_the_reply(provider: str) -> None:
     with fault_server(FaultConfig(ignores=("schema",))) as server:
         ignored = await ask(provider, server)
-        kept = await ask(provider, server, replace(ASKED, rung=Rung.TOOL))
+        kept = await ask(provider, server, replace(ASKED, rung=OutputFormat.TOOL))
     assert isinstance(ignored, JudgeReply)
     with pytest.raises(JudgeReplyInvalid, match="no JSON object"):
         parse_reply(ignored.text)

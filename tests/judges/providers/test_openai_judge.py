@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from faithtui.errors import JudgeRequestRejected, JudgeUnavailable
-from faithtui.judges.base import RateLimits, Rung, Stop, Usage
-from faithtui.judges.providers.endpoints import endpoint_of
+from faithtui.judges.base import OutputFormat, RateLimits, StopReason, Usage
+from faithtui.judges.providers.endpoints import parse_endpoint
 from faithtui.judges.providers.openai_judge import OpenAIChat
 from faithtui.judges.providers.provider_judge import ProviderJudge
 from faithtui.judges.providers.secret import Secret
@@ -41,7 +41,7 @@ async def official(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[ProviderJudge]:
     """A judge that takes the server for the provider's own host."""
-    endpoint = endpoint_of("openai:small", None)
+    endpoint = parse_endpoint("openai:small", None)
     assert endpoint is not None
     judge = ProviderJudge(endpoint, Secret("sk-test-official"), OpenAIChat, timeout_s=600)
     # The one thing that cannot be true in a test: that this machine is the provider.
@@ -75,7 +75,7 @@ async def test_the_official_host_is_asked_for_one_call_of_the_tool(
     server: FakeServer, official: ProviderJudge
 ) -> None:
     server.answer(openai_body())
-    await official.send(replace(question(), rung=Rung.TOOL))
+    await official.send(replace(question(), rung=OutputFormat.TOOL))
     assert server.sent[0].body["parallel_tool_calls"] is False
 
 
@@ -103,13 +103,15 @@ async def test_any_step_makes_a_schema_name_the_provider_takes(
 @pytest.mark.parametrize(
     ("finish_reason", "stop"),
     [
-        ("stop", Stop.OK),
-        ("length", Stop.LENGTH),
-        ("content_filter", Stop.FILTER),
-        ("tool_calls", Stop.OTHER),
+        ("stop", StopReason.OK),
+        ("length", StopReason.LENGTH),
+        ("content_filter", StopReason.FILTER),
+        ("tool_calls", StopReason.OTHER),
     ],
 )
-async def test_ends_are_told_apart(server: FakeServer, finish_reason: str, stop: Stop) -> None:
+async def test_ends_are_told_apart(
+    server: FakeServer, finish_reason: str, stop: StopReason
+) -> None:
     server.answer(openai_body('{"reason": "ha', finish_reason=finish_reason))
     async with OPENAI.judge(server) as judge:
         reply = await judge.send(question())
@@ -121,7 +123,7 @@ async def test_a_refusal_is_returned_with_its_words(server: FakeServer) -> None:
     server.answer(openai_body(message={"content": None, "refusal": "I cannot help with that."}))
     async with OPENAI.judge(server) as judge:
         reply = await judge.send(question())
-    assert reply.stop is Stop.REFUSAL
+    assert reply.stop is StopReason.REFUSAL
     assert reply.text == "I cannot help with that."
 
 
@@ -141,7 +143,7 @@ async def test_odd_contents_are_read_as_text(
     async with OPENAI.judge(server) as judge:
         reply = await judge.send(question())
     assert reply.text == text
-    assert reply.stop is Stop.OK
+    assert reply.stop is StopReason.OK
 
 
 async def test_cached_tokens_are_part_of_the_input(server: FakeServer) -> None:
@@ -195,8 +197,13 @@ def tool_call(*arguments: object, finish_reason: str = "tool_calls") -> dict[str
 async def test_a_function_is_forced_and_its_arguments_are_the_reply(server: FakeServer) -> None:
     server.answer(tool_call('{"reason": "so"}'))
     async with OPENAI.judge(server) as judge:
-        assert judge.rungs == (Rung.SCHEMA, Rung.TOOL, Rung.JSON, Rung.TEXT)
-        reply = await judge.send(replace(question(), rung=Rung.TOOL))
+        assert judge.rungs == (
+            OutputFormat.SCHEMA,
+            OutputFormat.TOOL,
+            OutputFormat.JSON,
+            OutputFormat.TEXT,
+        )
+        reply = await judge.send(replace(question(), rung=OutputFormat.TOOL))
     body = server.sent[0].body
     assert "response_format" not in body
     assert "parallel_tool_calls" not in body, "small servers do not know it"
@@ -205,36 +212,37 @@ async def test_a_function_is_forced_and_its_arguments_are_the_reply(server: Fake
     assert tool["function"]["parameters"] == SCHEMA
     assert tool["function"]["strict"] is True
     assert reply.text == '{"reason": "so"}'
-    assert reply.stop is Stop.OK
+    assert reply.stop is StopReason.OK
     assert reply.structured
-    assert reply.rung is Rung.TOOL
+    assert reply.rung is OutputFormat.TOOL
 
 
 @pytest.mark.parametrize(
     ("body", "text", "stop"),
     [
-        (tool_call({"reason": "ä"}), '{"reason": "ä"}', Stop.OK),
-        (tool_call('{"a": 1}', '{"b": 2}'), '{"a": 1}\n{"b": 2}', Stop.OK),
-        (tool_call("{}", finish_reason="stop"), "{}", Stop.OK),
-        (tool_call('{"rea', finish_reason="length"), '{"rea', Stop.LENGTH),
-        (openai_body("words"), "words", Stop.OK),
-        (openai_body(message={"content": "words", "tool_calls": 7}), "words", Stop.OK),
+        (tool_call({"reason": "ä"}), '{"reason": "ä"}', StopReason.OK),
+        (tool_call('{"a": 1}', '{"b": 2}'), '{"a": 1}\n{"b": 2}', StopReason.OK),
+        (tool_call("{}", finish_reason="stop"), "{}", StopReason.OK),
+        (tool_call('{"rea', finish_reason="length"), '{"rea', StopReason.LENGTH),
+        (openai_body("words"), "words", StopReason.OK),
+        (openai_body(message={"content": "words", "tool_calls": 7}), "words", StopReason.OK),
     ],
 )
 async def test_odd_calls_are_read_as_text(
-    server: FakeServer, body: dict[str, object], text: str, stop: Stop
+    server: FakeServer, body: dict[str, object], text: str, stop: StopReason
 ) -> None:
     server.answer(body)
     async with OPENAI.judge(server) as judge:
-        reply = await judge.send(replace(question(), rung=Rung.TOOL))
+        reply = await judge.send(replace(question(), rung=OutputFormat.TOOL))
     assert (reply.text, reply.stop) == (text, stop)
 
 
 @pytest.mark.parametrize(
-    ("rung", "response_format"), [(Rung.JSON, {"type": "json_object"}), (Rung.TEXT, None)]
+    ("rung", "response_format"),
+    [(OutputFormat.JSON, {"type": "json_object"}), (OutputFormat.TEXT, None)],
 )
 async def test_the_schema_stands_in_the_prompt_where_nothing_else_binds(
-    server: FakeServer, rung: Rung, response_format: object
+    server: FakeServer, rung: OutputFormat, response_format: object
 ) -> None:
     server.answer(openai_body())
     async with OPENAI.judge(server) as judge:
@@ -252,7 +260,7 @@ async def test_the_schema_stands_in_the_prompt_where_nothing_else_binds(
 async def test_a_plain_text_question_has_no_form(server: FakeServer) -> None:
     server.answer(openai_body("YES"))
     async with OPENAI.judge(server) as judge:
-        reply = await judge.send(replace(question(), schema=None, rung=Rung.TOOL))
+        reply = await judge.send(replace(question(), schema=None, rung=OutputFormat.TOOL))
     assert set(server.sent[0].body) == {"model", "messages", "max_tokens"}
     assert reply.rung is None
 
@@ -285,7 +293,7 @@ async def test_questions_in_the_air_together_change_the_name_once(server: FakeSe
     server.answer(openai_body())
     async with OPENAI.judge(server) as judge:
         replies = await asyncio.gather(*(judge.send(question(f"{n}?")) for n in range(4)))
-    assert all(reply.stop is Stop.OK for reply in replies)
+    assert all(reply.stop is StopReason.OK for reply in replies)
     assert [("max_tokens" in sent.body) for sent in server.sent] == [True] * 4 + [False] * 4
 
 

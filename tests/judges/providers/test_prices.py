@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from faithtui.errors import ConfigError
 from faithtui.judges.base import Usage
-from faithtui.judges.providers.prices import cost_nusd, cost_usd, read_prices, worst_nusd
+from faithtui.judges.providers.prices import cost_nusd, cost_usd, max_cost_nusd, read_prices
 from tests.judges.acme import install
 
 MILLION = Usage(tokens_in=1_000_000, tokens_out=1_000_000)
@@ -176,7 +176,7 @@ def test_cost_is_never_negative_and_grows_with_every_token(
 def test_a_server_on_this_machine_sends_no_bill(judge: str, base_url: str | None) -> None:
     # Not even one that tells no tokens.
     assert cost_nusd(judge, Usage(), base_url=base_url) == 0
-    assert worst_nusd(judge, 10**6, 10**6, base_url=base_url) == 0
+    assert max_cost_nusd(judge, 10**6, 10**6, base_url=base_url) == 0
 
 
 def test_a_server_in_the_network_has_no_known_price() -> None:
@@ -230,13 +230,13 @@ def test_a_fraction_of_a_nano_dollar_is_rounded_up(tmp_path: Path) -> None:
 
 
 def test_the_worst_case_is_everything_written_and_nothing_cached() -> None:
-    assert worst_nusd("openai:gpt-6-sol", 1_000, 300) == 1_000 * 2_000 + 300 * 10_000
-    assert worst_nusd("anthropic:claude-sonnet-5-5", 1_000, 300) == 1_000 * 2_500 + 300 * 10_000
-    half = worst_nusd("openai:gpt-6-sol", 1_000, 300, batch=True)
+    assert max_cost_nusd("openai:gpt-6-sol", 1_000, 300) == 1_000 * 2_000 + 300 * 10_000
+    assert max_cost_nusd("anthropic:claude-sonnet-5-5", 1_000, 300) == 1_000 * 2_500 + 300 * 10_000
+    half = max_cost_nusd("openai:gpt-6-sol", 1_000, 300, batch=True)
     assert half == 500 * 2_000 + 150 * 10_000
-    assert worst_nusd("openai:gpt-6-luna", 272_001, 1) is None
-    assert worst_nusd("openai:gpt-7", 1, 1) is None
-    assert worst_nusd("offline", 10**9, 10**9) == 0
+    assert max_cost_nusd("openai:gpt-6-luna", 272_001, 1) is None
+    assert max_cost_nusd("openai:gpt-7", 1, 1) is None
+    assert max_cost_nusd("offline", 10**9, 10**9) == 0
 
 
 @given(COUNTS, COUNTS, COUNTS, COUNTS, st.booleans())
@@ -245,7 +245,7 @@ def test_no_call_costs_more_than_its_worst_case(
 ) -> None:
     for judge in ("anthropic:claude-haiku-5-5", "openai:gpt-6-astra"):
         cost = cost_nusd(judge, Usage(read, written, cached, into_cache), batch=batch)
-        worst = worst_nusd(judge, read, written, batch=batch)
+        worst = max_cost_nusd(judge, read, written, batch=batch)
         assert cost is not None
         assert worst is not None
         assert 0 <= cost <= worst

@@ -8,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.errors import JudgeAuthFailed, JudgeError, JudgeQuotaExceeded, JudgeRateLimited
-from faithtui.judges.base import Rung
+from faithtui.judges.base import OutputFormat
 from faithtui.judges.providers.batch_protocol import (
     belongs_to,
-    custom_id_of,
-    moment_or_none,
-    wire_ids,
+    make_wire_ids,
+    parse_time_or_none,
+    read_custom_id,
 )
-from faithtui.judges.providers.endpoints import endpoint_of
-from faithtui.judges.providers.provider_errors import failure
-from faithtui.judges.providers.rate_limits import rate_limits
+from faithtui.judges.providers.endpoints import parse_endpoint
+from faithtui.judges.providers.provider_errors import make_judge_error
+from faithtui.judges.providers.rate_limits import read_rate_limits
 from faithtui.judges.providers.secret import Secret
 from tests.judges.questions import KEY, question
 
-ENDPOINT = endpoint_of("openai:small", None)
+ENDPOINT = parse_endpoint("openai:small", None)
 WORDS = st.sampled_from(
     ["error", "message", "code", "type", "param", "detail", "loc", "msg", "details", "error_code"]
 )
@@ -41,15 +41,15 @@ BODIES = st.recursive(
 @given(
     st.integers(300, 599),
     BODIES,
-    st.sampled_from([None, *Rung]),
+    st.sampled_from([None, *OutputFormat]),
     st.booleans(),
     st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms", "location"]), st.text()),
 )
 def test_any_answer_becomes_an_error_of_ours_without_the_key(
-    status: int, body: object, rung: Rung | None, with_images: bool, headers: dict[str, str]
+    status: int, body: object, rung: OutputFormat | None, with_images: bool, headers: dict[str, str]
 ) -> None:
     assert ENDPOINT is not None
-    error = failure(
+    error = make_judge_error(
         status,
         headers,
         json.dumps(body),
@@ -75,7 +75,7 @@ def test_any_answer_becomes_an_error_of_ours_without_the_key(
     )
 )
 def test_a_limit_is_a_number_of_at_least_one_or_unknown(headers: dict[str, str]) -> None:
-    found = rate_limits(headers).requests_per_minute
+    found = read_rate_limits(headers).requests_per_minute
     assert found is None or found >= 1
 
 
@@ -84,8 +84,8 @@ def test_a_limit_is_a_number_of_at_least_one_or_unknown(headers: dict[str, str])
     st.lists(st.from_regex(r"[A-Za-z0-9_-]{1,31}", fullmatch=True), min_size=1, unique=True),
 )
 def test_names_in_a_batch_lead_back_to_their_questions(uid: str, ids: list[str]) -> None:
-    wire = wire_ids(uid, [(each, question()) for each in ids], 1_000)
-    assert [custom_id_of(each) for each in wire] == ids
+    wire = make_wire_ids(uid, [(each, question()) for each in ids], 1_000)
+    assert [read_custom_id(each) for each in wire] == ids
     assert all(belongs_to(each, uid) for each in wire)
     assert not any(belongs_to(each, f"{uid}x") for each in wire)
     assert max(map(len, wire)) <= 64
@@ -104,7 +104,7 @@ def test_names_in_a_batch_lead_back_to_their_questions(uid: str, ids: list[str])
     ],
 )
 def test_times_of_both_providers_are_read(value: object, moment: datetime | None) -> None:
-    assert moment_or_none(value) == moment
+    assert parse_time_or_none(value) == moment
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_times_of_both_providers_are_read(value: object, moment: datetime | None
 def test_no_part_of_a_key_is_shown_however_it_is_written(said: str) -> None:
     assert ENDPOINT is not None
     body = json.dumps({"error": {"message": said}}).replace("/", "\\/")
-    error = failure(500, {}, body, ENDPOINT, Secret("Zm9v/YmFyQmF6UXV4"))
+    error = make_judge_error(500, {}, body, ENDPOINT, Secret("Zm9v/YmFyQmF6UXV4"))
     assert "Zm9v" not in str(error)
     assert "QmF6" not in str(error)
 
@@ -125,5 +125,5 @@ def test_no_part_of_a_key_is_shown_however_it_is_written(said: str) -> None:
 def test_where_a_server_redirects_to_is_told_without_a_password() -> None:
     assert ENDPOINT is not None
     headers = {"location": "https://ann:hunter2@b.example/v1?token=hunter3"}
-    error = failure(302, headers, "", ENDPOINT, Secret(KEY))
+    error = make_judge_error(302, headers, "", ENDPOINT, Secret(KEY))
     assert "redirects to …@b.example/v1: use that URL" in str(error)

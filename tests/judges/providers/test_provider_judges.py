@@ -20,7 +20,7 @@ from faithtui.errors import (
     JudgeUnavailable,
     JudgeUnsupported,
 )
-from faithtui.judges.base import ImageData, Rung, Stop, Usage
+from faithtui.judges.base import ImageData, OutputFormat, StopReason, Usage
 from faithtui.judges.providers import http_exchange
 from faithtui.judges.providers.http_exchange import MOST_TOKENS
 from faithtui.judges.providers.provider_errors import MAX_SENTENCE
@@ -37,7 +37,7 @@ async def ask(
     *,
     timeout_s: float = 600.0,
     images: tuple[ImageData, ...] = (),
-    rung: Rung | None = None,
+    rung: OutputFormat | None = None,
     schema: bool = True,
 ) -> JudgeError:
     """Ask once, expecting an error and exactly one request on the wire."""
@@ -59,7 +59,7 @@ async def test_the_reply_carries_text_usage_names_and_time(side: Side, server: F
     async with side.judge(server) as judge:
         reply = await judge.send(question())
     assert reply.text == '{"reason": "so"}'
-    assert reply.stop is Stop.OK
+    assert reply.stop is StopReason.OK
     assert reply.structured
     assert reply.request_id == "req-7"
     assert reply.served_model == side.body()["model"]
@@ -113,7 +113,7 @@ async def test_one_judge_answers_many_questions_at_once(side: Side, server: Fake
     server.answer(side.body())
     async with side.judge(server) as judge:
         replies = await asyncio.gather(*(judge.send(question(f"{n}?")) for n in range(20)))
-    assert [reply.stop for reply in replies] == [Stop.OK] * 20
+    assert [reply.stop for reply in replies] == [StopReason.OK] * 20
     assert len(server.sent) == 20
 
 
@@ -133,7 +133,7 @@ async def test_an_unknown_end_is_other(
     server.answer(side.body(**{field: stop_name, "novelty": {"deep": [1]}}))
     async with side.judge(server) as judge:
         reply = await judge.send(question())
-    assert reply.stop is Stop.OTHER
+    assert reply.stop is StopReason.OTHER
     assert reply.text == '{"reason": "so"}'
 
 
@@ -403,7 +403,7 @@ async def test_a_question_after_a_failure_is_answered(side: Side, server: FakeSe
     async with side.judge(server) as judge:
         with pytest.raises(JudgeUnavailable):
             await judge.send(question())
-        assert (await judge.send(question())).stop is Stop.OK
+        assert (await judge.send(question())).stop is StopReason.OK
 
 
 async def test_closing_twice_is_safe(side: Side, server: FakeServer) -> None:
@@ -484,22 +484,30 @@ async def test_an_image_without_bytes_and_address_is_not_sent(
 @pytest.mark.parametrize(
     ("rung", "status", "body"),
     [
-        (Rung.SCHEMA, 400, refusal("Invalid parameter: 'response_format' of type 'json_schema'")),
-        (Rung.SCHEMA, 400, refusal("no", param="response_format")),
-        (Rung.SCHEMA, 400, refusal("output_config.format: Extra inputs are not permitted")),
-        (Rung.SCHEMA, 422, {"detail": [{"loc": ["body", "response_format"], "msg": "bad"}]}),
-        (Rung.SCHEMA, 400, refusal("failed to parse grammar")),
-        (Rung.SCHEMA, 500, refusal("[{'loc': ('body', 'response_format', 'type')}]")),
-        (Rung.SCHEMA, 500, refusal("2 validation errors for CreateChatCompletion")),
-        (Rung.SCHEMA, 501, refusal("structured output is not implemented")),
-        (Rung.TOOL, 404, refusal("No endpoints found that support tool use")),
-        (Rung.TOOL, 400, refusal("tools: small does not support tools")),
-        (Rung.TOOL, 400, refusal("no", param="tool_choice")),
-        (Rung.TOOL, 415, refusal("functions are not available here")),
+        (
+            OutputFormat.SCHEMA,
+            400,
+            refusal("Invalid parameter: 'response_format' of type 'json_schema'"),
+        ),
+        (OutputFormat.SCHEMA, 400, refusal("no", param="response_format")),
+        (OutputFormat.SCHEMA, 400, refusal("output_config.format: Extra inputs are not permitted")),
+        (
+            OutputFormat.SCHEMA,
+            422,
+            {"detail": [{"loc": ["body", "response_format"], "msg": "bad"}]},
+        ),
+        (OutputFormat.SCHEMA, 400, refusal("failed to parse grammar")),
+        (OutputFormat.SCHEMA, 500, refusal("[{'loc': ('body', 'response_format', 'type')}]")),
+        (OutputFormat.SCHEMA, 500, refusal("2 validation errors for CreateChatCompletion")),
+        (OutputFormat.SCHEMA, 501, refusal("structured output is not implemented")),
+        (OutputFormat.TOOL, 404, refusal("No endpoints found that support tool use")),
+        (OutputFormat.TOOL, 400, refusal("tools: small does not support tools")),
+        (OutputFormat.TOOL, 400, refusal("no", param="tool_choice")),
+        (OutputFormat.TOOL, 415, refusal("functions are not available here")),
     ],
 )
 async def test_a_form_the_server_does_not_know_is_told_from_a_bad_request(
-    side: Side, server: FakeServer, rung: Rung, status: int, body: dict[str, object]
+    side: Side, server: FakeServer, rung: OutputFormat, status: int, body: dict[str, object]
 ) -> None:
     server.answer(body, status=status)
     error = await ask(side, server, rung=rung)
@@ -511,16 +519,31 @@ async def test_a_form_the_server_does_not_know_is_told_from_a_bad_request(
 @pytest.mark.parametrize(
     ("rung", "status", "body", "expected"),
     [
-        (Rung.TEXT, 400, refusal("json_schema and tools are unknown"), JudgeRequestRejected),
-        (Rung.SCHEMA, 401, refusal("no tools or json_schema for this key"), JudgeAuthFailed),
-        (Rung.SCHEMA, 402, refusal("response_format costs more"), JudgeQuotaExceeded),
-        (Rung.SCHEMA, 429, refusal("too many json_schema requests"), JudgeRateLimited),
-        (Rung.SCHEMA, 503, refusal("json_schema workers are busy"), JudgeUnavailable),
-        (Rung.SCHEMA, 500, refusal("something went wrong"), JudgeUnavailable),
-        (Rung.SCHEMA, 400, refusal("1 validation error for messages"), JudgeRequestRejected),
-        (Rung.TOOL, 404, refusal("model 'small' not found"), JudgeRequestRejected),
         (
-            Rung.TOOL,
+            OutputFormat.TEXT,
+            400,
+            refusal("json_schema and tools are unknown"),
+            JudgeRequestRejected,
+        ),
+        (
+            OutputFormat.SCHEMA,
+            401,
+            refusal("no tools or json_schema for this key"),
+            JudgeAuthFailed,
+        ),
+        (OutputFormat.SCHEMA, 402, refusal("response_format costs more"), JudgeQuotaExceeded),
+        (OutputFormat.SCHEMA, 429, refusal("too many json_schema requests"), JudgeRateLimited),
+        (OutputFormat.SCHEMA, 503, refusal("json_schema workers are busy"), JudgeUnavailable),
+        (OutputFormat.SCHEMA, 500, refusal("something went wrong"), JudgeUnavailable),
+        (
+            OutputFormat.SCHEMA,
+            400,
+            refusal("1 validation error for messages"),
+            JudgeRequestRejected,
+        ),
+        (OutputFormat.TOOL, 404, refusal("model 'small' not found"), JudgeRequestRejected),
+        (
+            OutputFormat.TOOL,
             400,
             refusal("maximum context length is 8192 tokens, 99 of them in the functions"),
             JudgeRequestRejected,
@@ -530,7 +553,7 @@ async def test_a_form_the_server_does_not_know_is_told_from_a_bad_request(
 async def test_what_is_no_matter_of_form_is_not_taken_for_one(
     side: Side,
     server: FakeServer,
-    rung: Rung,
+    rung: OutputFormat,
     status: int,
     body: dict[str, object],
     expected: type[JudgeError],

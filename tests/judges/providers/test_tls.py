@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import JudgeRequestRejected, JudgeUnavailable
-from faithtui.judges.providers.endpoints import endpoint_of
-from faithtui.judges.providers.http_exchange import http_client
+from faithtui.judges.providers.endpoints import parse_endpoint
+from faithtui.judges.providers.http_exchange import make_http_client
 from faithtui.judges.providers.secret import Secret
 from faithtui.judges.registry import open_judge
 from tests.judges.fake_server import FakeServer
@@ -137,9 +137,9 @@ async def test_a_connection_that_is_cut_at_once_is_told(server: FakeServer) -> N
 
 @pytest.mark.parametrize("address", ADDRESSES)
 async def test_every_client_checks_certificates_and_names(address: str | None) -> None:
-    endpoint = endpoint_of("openai:m", address)
+    endpoint = parse_endpoint("openai:m", address)
     assert endpoint is not None
-    async with http_client(endpoint, Secret(KEY)) as client:
+    async with make_http_client(endpoint, Secret(KEY)) as client:
         pool = client._transport.pools[0]._pool  # type: ignore[attr-defined]  # shown nowhere
         context = pool._ssl_context
         assert context.verify_mode is ssl.CERT_REQUIRED

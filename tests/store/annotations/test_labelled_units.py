@@ -9,7 +9,7 @@ from faithtui.agreement.labelled_units import ClaimReading, LabelState, Opinion
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.scores import ScoreState, no_score, scored
+from faithtui.domain.scores import ScoreState, make_score, no_score
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store
 from tests.store.building import RULE, SPEC, Labels, assess, judged, talk, windows_of
@@ -39,7 +39,7 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
         store.reviews.record(
             claims[0].id, reviewer, action, verdict, run=run, judge_verdict="yes", saw_judge=False
         )
-    first, *readings = store.reviews.claim_readings(run)
+    first, *readings = store.reviews.read_claim_units(run)
     assert (first.key, first.group, first.judge) == ("other", "other", "no")
     about = partial(
         ClaimReading, conversation=store.conversations.ids()[1], key="one", group="together"
@@ -97,7 +97,7 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
 def test_imported_claims_that_the_judge_never_saw_are_no_readings(store: Store) -> None:
     rating = Rating(1, "ann", "faithbench-span", "Unwanted", "Marked by hand")
     run, _ = judged(store, talk(ratings=[rating]), {1: ["yes"]})
-    assert [each.text for each in store.reviews.claim_readings(run)] == ["Claim 1.0"]
+    assert [each.text for each in store.reviews.read_claim_units(run)] == ["Claim 1.0"]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_reading_says_whether_people_had_seen_the_verdict(
         store.reviews.record(
             claim.id, f"p{number}", action, "yes", run=run, judge_verdict="yes", saw_judge=True
         )
-    (reading,) = store.reviews.claim_readings(run)
+    (reading,) = store.reviews.read_claim_units(run)
     assert reading.blind is blind
 
 
@@ -134,17 +134,19 @@ def test_windows_without_a_claim_are_counted_apart_from_failed_ones(store: Store
     store.runs.save_window(item, assess(second, {1: ["yes"]}))
     failed = replace(assess(third, {}), score=no_score(ScoreState.FAILED, "JudgeTimeout: late"))
     store.runs.save_window(item, failed)
-    assert store.runs.empty_windows(run) == 1
+    assert store.runs.count_empty_windows(run) == 1
 
 
 def test_readings_belong_to_their_run(store: Store) -> None:
     first, _ = judged(store, talk(), {1: ["yes"]})
     second, _ = judged(store, talk(), {1: ["no"]})
     empty = store.runs.create(SPEC, [])
-    judge = [[each.judge for each in store.reviews.claim_readings(run)] for run in (first, second)]
+    judge = [
+        [each.judge for each in store.reviews.read_claim_units(run)] for run in (first, second)
+    ]
     assert judge == [["yes"], ["no"]]
-    assert store.reviews.claim_readings(empty) == ()
-    assert store.reviews.answer_readings(empty) == ()
+    assert store.reviews.read_claim_units(empty) == ()
+    assert store.reviews.read_answer_units(empty) == ()
 
 
 def rated(*ratings: Rating) -> Conversation:
@@ -161,13 +163,13 @@ def test_a_rated_answer_is_scored_by_its_own_claims(store: Store) -> None:
     )
     labels: Labels = {1: ["yes", "no", "idk", "no"], 3: ["no"]}
     run, _ = judged(store, conversation, labels)
-    one, two, three = store.reviews.answer_readings(run)
-    assert (one.turn, one.score, one.claims, one.passes) == (1, scored(0.5), 4, True)
+    one, two, three = store.reviews.read_answer_units(run)
+    assert (one.turn, one.score, one.claims, one.passes) == (1, make_score(0.5), 4, True)
     assert (one.human, one.raters) == ("yes", 3)
     assert one.rating == pytest.approx(2 / 3)
-    assert (two.turn, two.score, two.claims, two.passes) == (3, scored(0.0), 1, False)
+    assert (two.turn, two.score, two.claims, two.passes) == (3, make_score(0.0), 1, False)
     assert (two.human, two.raters, two.rating) == ("no", 1, 0.0)
-    assert (three.turn, three.score, three.claims, three.passes) == (5, scored(1.0), 0, True)
+    assert (three.turn, three.score, three.claims, three.passes) == (5, make_score(1.0), 0, True)
     assert (three.human, three.raters, three.rating) == (None, 1, None)
     assert {each.key for each in (one, two, three)} == {"one"}
 
@@ -180,8 +182,8 @@ def test_people_correcting_claims_do_not_change_what_the_judge_said_of_the_answe
     store.reviews.record(
         claim, "me", Action.OVERRIDDEN, "yes", run=run, judge_verdict="no", saw_judge=True
     )
-    (answer,) = store.reviews.answer_readings(run)
-    assert answer.score == scored(0.0)
+    (answer,) = store.reviews.read_answer_units(run)
+    assert answer.score == make_score(0.0)
 
 
 def test_an_answer_with_a_missing_verdict_has_no_score_even_under_a_peers_rule(
@@ -189,7 +191,7 @@ def test_an_answer_with_a_missing_verdict_has_no_score_even_under_a_peers_rule(
 ) -> None:
     spec = replace(SPEC, rule=replace(RULE, as_peer=True))
     run, _ = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["yes", None]}, spec=spec)
-    (answer,) = store.reviews.answer_readings(run)
+    (answer,) = store.reviews.read_answer_units(run)
     assert answer.score == no_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")
     assert answer.passes is None
 
@@ -205,7 +207,7 @@ def test_answers_that_nobody_rated_are_read_beside_the_rated_ones(store: Store) 
     for item, state in ((first, ItemState.DONE), (second, ItemState.DONE)):
         store.runs.finish_item(item, state, None)
     store.runs.finish_item(third, ItemState.FAILED, "no answer")
-    found = store.reviews.run_readings(run)
+    found = store.reviews.read_run_units(run)
     assert [each.turn for each in found.answers] == [1]
     # Turn 5 has a claim without a verdict, and nothing was judged in turn 7.
     assert [(each.group, each.passes) for each in found.unrated] == [
@@ -218,7 +220,7 @@ def test_answers_that_nobody_rated_are_read_beside_the_rated_ones(store: Store) 
 
 def test_where_nobody_rated_anything_no_answer_is_read(store: Store) -> None:
     run, _ = judged(store, talk(), {1: ["yes"]})
-    assert store.reviews.run_readings(run).unrated == ()
+    assert store.reviews.read_run_units(run).unrated == ()
 
 
 def planned(store: Store, conversation: Conversation) -> tuple[RunId, ItemId]:
@@ -236,9 +238,9 @@ def test_an_answer_whose_window_failed_has_no_score(store: Store) -> None:
     store.runs.save_window(item, assess(first, {}, score=failed))
     store.runs.save_window(item, assess(second, {3: ["yes"]}))
     store.runs.finish_item(item, ItemState.DONE, None)
-    one, two = store.reviews.answer_readings(run)
+    one, two = store.reviews.read_answer_units(run)
     assert (one.score, one.passes) == (failed, None)
-    assert (two.score, two.passes) == (scored(1.0), True)
+    assert (two.score, two.passes) == (make_score(1.0), True)
 
 
 def test_an_answer_in_no_window_has_no_score(store: Store) -> None:
@@ -246,7 +248,7 @@ def test_an_answer_in_no_window_has_no_score(store: Store) -> None:
     run, item = planned(store, conversation)
     store.runs.save_window(item, assess(windows_of(conversation)[0], {1: ["yes"]}))
     store.runs.finish_item(item, ItemState.DONE, None)
-    (answer,) = store.reviews.answer_readings(run)
+    (answer,) = store.reviews.read_answer_units(run)
     assert answer.score == no_score(ScoreState.SKIPPED, "the answer is in no window")
 
 
@@ -255,4 +257,4 @@ def test_answers_of_conversations_that_are_not_done_are_left_out(
     store: Store, state: ItemState | None
 ) -> None:
     run, _ = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["yes"]}, finish=state)
-    assert store.reviews.answer_readings(run) == ()
+    assert store.reviews.read_answer_units(run) == ()

@@ -73,7 +73,7 @@ def say(store: Store, claim: ClaimId, act: Act) -> None:
 
 
 def ids(store: Store, run: RunId = RUN) -> list[ClaimId]:
-    return [each.claim for each in store.reviews.claim_readings(run)]
+    return [each.claim for each in store.reviews.read_claim_units(run)]
 
 
 def only(store: Store) -> ClaimId:
@@ -82,7 +82,7 @@ def only(store: Store) -> ClaimId:
 
 
 def read_one(store: Store, options: ReadingSettings | None = None) -> ClaimReading:
-    (reading,) = store.reviews.run_readings(RUN, options or ReadingSettings()).claims
+    (reading,) = store.reviews.read_run_units(RUN, options or ReadingSettings()).claims
     return reading
 
 
@@ -146,8 +146,10 @@ def test_what_was_taken_back_was_never_said(store: Store) -> None:
 def test_an_opinion_has_its_time_its_reason_and_its_place_in_the_log(store: Store) -> None:
     run, _ = judged(store, talk(), {1: ["yes"]})
     (claim,) = ids(store)
-    store.reviews.answer(claim, "ann", "no", run=run, saw_judge=True, seconds=4.5, code="truth")
-    store.reviews.answer(claim, "bob", "no", run=run, saw_judge=False)
+    store.reviews.record_verdict(
+        claim, "ann", "no", run=run, saw_judge=True, seconds=4.5, code="truth"
+    )
+    store.reviews.record_verdict(claim, "bob", "no", run=run, saw_judge=False)
     store.reviews.record(
         claim, "ann", Action.CODED, run=run, judge_verdict=None, saw_judge=True, code="data"
     )
@@ -183,7 +185,7 @@ def test_what_was_said_before_a_final_word_may_be_stale(store: Store) -> None:
 
 def test_the_only_act_on_a_claim_has_its_reason_too(store: Store) -> None:
     run, _ = judged(store, talk(), {1: ["yes"]})
-    store.reviews.answer(only(store), "ann", "no", run=run, saw_judge=False, code="policy")
+    store.reviews.record_verdict(only(store), "ann", "no", run=run, saw_judge=False, code="policy")
     assert [each.code for each in read_one(store).opinions] == ["policy"]
 
 
@@ -210,7 +212,7 @@ def test_words_of_another_metric_are_translated_or_told_as_they_were(store: Stor
     say(store, first, Act(Action.BLIND, "1"))
     say(store, first, Act(Action.BLIND, "0", "bob"))
     say(store, second, Act(Action.BLIND, "0"))
-    one, two = store.reviews.run_readings(RUN).claims
+    one, two = store.reviews.read_run_units(RUN).claims
     assert (one.human, [each.verdict for each in one.opinions]) == ("yes", ["yes", "0"])
     assert (two.human, two.state) == ("0", LabelState.LABELLED)
 
@@ -230,17 +232,17 @@ def judge_again(store: Store, item: ItemId) -> None:
 
 def test_a_verdict_in_sight_of_a_word_that_changed_is_stale(store: Store) -> None:
     run, item, claim = changed_its_mind(store)
-    store.reviews.answer(claim, "ann", "no", run=run, saw_judge=True)
+    store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=True)
     assert (read_one(store).state, read_one(store).judge) == (LabelState.LABELLED, "no")
     judge_again(store, item)
     assert (read_one(store).state, read_one(store).judge) == (LabelState.STALE, "yes")
-    store.reviews.answer(claim, "ann", "no", run=run, saw_judge=True)
+    store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=True)
     assert (read_one(store).state, read_one(store).human) == (LabelState.LABELLED, "no")
 
 
 def test_a_blind_verdict_is_never_stale(store: Store) -> None:
     run, item, claim = changed_its_mind(store)
-    store.reviews.answer(claim, "ann", "no", run=run, saw_judge=False)
+    store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=False)
     judge_again(store, item)
     assert (read_one(store).state, read_one(store).blind) == (LabelState.LABELLED, True)
 
@@ -249,9 +251,9 @@ def test_labels_of_another_run_count_and_are_blind_only_when_they_were(store: St
     judged(store, talk(), {1: ["yes", "yes"]})
     other, _ = judged(store, talk(), {1: ["no", "no"]})
     first, second = ids(store)
-    store.reviews.answer(first, "ann", "no", run=other, saw_judge=True)
-    store.reviews.answer(second, "ann", "no", run=other, saw_judge=False)
-    found = store.reviews.run_readings(RUN).claims
+    store.reviews.record_verdict(first, "ann", "no", run=other, saw_judge=True)
+    store.reviews.record_verdict(second, "ann", "no", run=other, saw_judge=False)
+    found = store.reviews.read_run_units(RUN).claims
     assert [(each.judge, each.human, each.blind) for each in found] == [
         ("yes", "no", False),
         ("yes", "no", True),
@@ -272,7 +274,7 @@ def test_blind_only_reads_the_log_as_if_nothing_had_been_in_view(store: Store) -
         for act in said:
             say(store, claim, act)
     both = [
-        store.reviews.run_readings(RUN, each).claims for each in (ReadingSettings(), BLIND_ONLY)
+        store.reviews.read_run_units(RUN, each).claims for each in (ReadingSettings(), BLIND_ONLY)
     ]
     assert [[(each.state, each.human) for each in found] for found in both] == [
         [
@@ -334,7 +336,7 @@ def test_how_bad_a_label_is_may_be_told(store: Store) -> None:
     store.runs.save_window(item, replace(assess(windows_of(talk())[1], {1: ["red"]})))
     worst = ReadingSettings(duplicates="worst")
     for severity, expected in (({"green": 1, "red": 0}, "green"), ({"red": 1}, "red")):
-        (reading,) = store.reviews.run_readings(run, worst, severity).claims
+        (reading,) = store.reviews.read_run_units(run, worst, severity).claims
         assert reading.judge == expected
 
 
@@ -354,7 +356,7 @@ def test_a_claim_twice_in_a_window_is_heard_once_there(store: Store) -> None:
     store.runs.save_window(item, assess(two, {1: ["yes"]}))
     reading = read_one(store, ReadingSettings(duplicates="worst"))
     assert (reading.judge, reading.windows, reading.steady) == ("yes", 2, False)
-    window = store.reviews.run_readings(run).scores[0]
+    window = store.reviews.read_run_units(run).scores[0]
     assert (window.claims, window.judge) == (1, 0.5)
 
 
@@ -371,14 +373,14 @@ def test_the_confidence_is_that_of_the_home_window(store: Store) -> None:
 
 def test_a_run_that_is_not_there_cannot_be_read(store: Store) -> None:
     with pytest.raises(StoreError, match="there is no run 9"):
-        store.reviews.run_readings(RunId(9))
+        store.reviews.read_run_units(RunId(9))
 
 
 # Scores
 
 
 def scores(store: Store, run: RunId = RUN) -> list[ScoreReading]:
-    return list(store.reviews.run_readings(run).scores)
+    return list(store.reviews.read_run_units(run).scores)
 
 
 def values(found: Sequence[ScoreReading]) -> list[tuple[float | None, float | None, int, int]]:
@@ -505,7 +507,7 @@ def test_labels_beyond_the_last_claim_are_none_of_peoples(store: Store) -> None:
 def test_an_answer_carries_the_opinions_on_it_as_a_whole(store: Store) -> None:
     ratings = [Rating(1, "ann", MTRAG, "4"), Rating(1, "bob", MTRAG, "1")]
     judged(store, talk(ratings=ratings), {1: ["yes"]}, spec=spec_of("ragas", INFERRED))
-    (answer,) = store.reviews.run_readings(RUN).answers
+    (answer,) = store.reviews.read_run_units(RUN).answers
     assert [(each.reviewer, each.verdict, each.blind) for each in answer.opinions] == [
         ("ann", "1", True),
         ("bob", "0", True),
@@ -516,9 +518,9 @@ def test_an_answer_carries_the_opinions_on_it_as_a_whole(store: Store) -> None:
 def test_the_parts_are_what_is_read_alone(store: Store) -> None:
     judged(store, talk(ratings=[Rating(1, "ann", MTRAG, "4")]), {1: ["yes", "no"]})
     say(store, ids(store)[0], BLIND)
-    found = store.reviews.run_readings(RUN)
-    assert found.claims == store.reviews.claim_readings(RUN)
-    assert found.answers == store.reviews.answer_readings(RUN)
+    found = store.reviews.read_run_units(RUN)
+    assert found.claims == store.reviews.read_claim_units(RUN)
+    assert found.answers == store.reviews.read_answer_units(RUN)
 
 
 # Pairs
@@ -532,7 +534,7 @@ def test_two_runs_are_compared_on_the_claims_that_both_judged(store: Store) -> N
     say(store, one, BLIND)
     say(store, one, Act(Action.BLIND, "x", "bob"))
     about = partial(PairedReading, conversation=store.conversations.ids()[0], group="one")
-    assert store.reviews.paired_readings(first, second) == PairedReadings(
+    assert store.reviews.read_paired_units(first, second) == PairedReadings(
         (
             about(one, first="yes", second="no", human="x", blind=True),
             about(two, first="no", second=None, human=None, blind=None),
@@ -540,10 +542,10 @@ def test_two_runs_are_compared_on_the_claims_that_both_judged(store: Store) -> N
         only_first=2,
         only_second=0,
     )
-    back = store.reviews.paired_readings(second, first)
+    back = store.reviews.read_paired_units(second, first)
     assert [(each.first, each.second) for each in back.claims] == [("no", "yes"), (None, "no")]
     assert (back.only_first, back.only_second) == (0, 2)
-    assert store.reviews.paired_readings(first, third) == PairedReadings((), 4, 0)
+    assert store.reviews.read_paired_units(first, third) == PairedReadings((), 4, 0)
 
 
 def other_spec() -> RunSpec:
@@ -553,13 +555,13 @@ def other_spec() -> RunSpec:
 def test_a_label_that_is_stale_for_one_of_two_runs_counts_for_neither(store: Store) -> None:
     run, item, claim = changed_its_mind(store)
     other, _ = judged(store, talk(), {1: ["yes"]}, spec=other_spec())
-    store.reviews.answer(claim, "ann", "no", run=run, saw_judge=True)
+    store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=True)
     for pair in ((run, other), (other, run)):
-        (reading,) = store.reviews.paired_readings(*pair).claims
+        (reading,) = store.reviews.read_paired_units(*pair).claims
         assert (reading.human, reading.blind) == ("no", False)
     judge_again(store, item)
     for pair in ((run, other), (other, run)):
-        (reading,) = store.reviews.paired_readings(*pair).claims
+        (reading,) = store.reviews.read_paired_units(*pair).claims
         assert (reading.human, reading.blind) == (None, None)
 
 
@@ -569,7 +571,7 @@ def test_two_runs_may_be_compared_on_blind_labels_alone(store: Store) -> None:
     one, two = ids(store)
     say(store, one, BLIND)
     say(store, two, Act(Action.AGREED, "no", judge="no"))
-    found = store.reviews.paired_readings(first, second, BLIND_ONLY)
+    found = store.reviews.read_paired_units(first, second, BLIND_ONLY)
     assert [each.human for each in found.claims] == ["yes", None]
 
 
@@ -577,9 +579,9 @@ def test_runs_with_other_labels_are_no_pair(store: Store) -> None:
     first, _ = judged(store, talk(), {1: ["yes"]}, spec=spec_of("turn-faithfulness", FACTS))
     second, _ = judged(store, talk(), {1: ["1"]}, spec=spec_of("ragas", INFERRED))
     with pytest.raises(StoreError, match="runs 1 and 2 do not use the same labels"):
-        store.reviews.paired_readings(first, second)
+        store.reviews.read_paired_units(first, second)
     with pytest.raises(StoreError, match="there is no run 9"):
-        store.reviews.paired_readings(first, RunId(9))
+        store.reviews.read_paired_units(first, RunId(9))
 
 
 # Against a slow reading of the log
@@ -728,7 +730,7 @@ def test_what_counts_is_what_a_slow_reading_of_the_log_finds(
     runs = [judged(store, conversation, each, spec=spec)[0] for each in (labels, {1: ["idk"]})]
     claim, _ = ids(store, runs[0])
     replay(store, claim, events, runs, mark)
-    found = store.reviews.run_readings(runs[0], ReadingSettings(blind_only=blind_only))
+    found = store.reviews.read_run_units(runs[0], ReadingSettings(blind_only=blind_only))
     reading, untouched = found.claims
     state, human, opinions = slowly(log_rows(path, claim), runs[0], home, blind_only)
     assert (reading.state, reading.human) == (state, human)
@@ -743,5 +745,5 @@ def test_what_counts_is_what_a_slow_reading_of_the_log_finds(
 
 def test_nothing_judged_gives_nothing_to_read(store: Store) -> None:
     run = store.runs.create(SPEC, [])
-    found = store.reviews.run_readings(run)
+    found = store.reviews.read_run_units(run)
     assert (found.claims, found.answers, found.scores) == ((), (), ())

@@ -19,25 +19,25 @@ def say(store: Store, run: RunId, place: int, verdict: str, action: Action = Act
 
 def test_without_labels_nothing_is_known(store: Store) -> None:
     run, _ = judged(store, talk(), LABELS)
-    found = store.provenance.of_run(run)
+    found = store.provenance.read_label_origins(run)
     assert (found.newest_at, dict(found.guidelines)) == (None, {})
 
 
 def test_verdicts_that_stand_are_counted_by_guideline(store: Store) -> None:
     run, _ = judged(store, talk(), LABELS)
     say(store, run, 0, "yes")
-    first = store.provenance.of_run(run).newest_at
+    first = store.provenance.read_label_origins(run).newest_at
     assert first is not None
     guideline = store.guidelines.set("Read twice.", "ann")
     say(store, run, 1, "no")
     say(store, run, 2, "yes", Action.BULK)
-    found = store.provenance.of_run(run)
+    found = store.provenance.read_label_origins(run)
     assert dict(found.guidelines) == {None: 1, guideline.digest: 1}
     assert found.newest_at is not None
     assert found.newest_at > first
     store.reviews.undo("ann")
     store.reviews.undo("ann")
-    after = store.provenance.of_run(run)
+    after = store.provenance.read_label_origins(run)
     assert (after.newest_at, dict(after.guidelines)) == (first, {None: 1})
 
 
@@ -45,7 +45,7 @@ def test_labels_that_came_with_data_have_a_time_and_no_guideline(store: Store) -
     store.guidelines.set("Read twice.", "ann")
     rating = Rating(1, "bo", "mtrag-faithfulness-1-4", "4")
     run, _ = judged(store, talk(ratings=[rating]), LABELS)
-    found = store.provenance.of_run(run)
+    found = store.provenance.read_label_origins(run)
     assert found.newest_at is not None
     assert dict(found.guidelines) == {}
 
@@ -56,5 +56,5 @@ def test_what_another_run_judged_does_not_count(store: Store) -> None:
     rating = Rating(1, "bo", "expertqa-support", "Complete", claim="Nobody judged this.")
     imported(store, talk(ratings=[rating]))
     say(store, other, 0, "yes")
-    assert store.provenance.of_run(run).newest_at is None
-    assert store.provenance.of_run(other).newest_at is not None
+    assert store.provenance.read_label_origins(run).newest_at is None
+    assert store.provenance.read_label_origins(other).newest_at is not None

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from faithtui.agreement.report.raters import ComparedClaim
-from faithtui.domain.annotations import Action, Mark
+from faithtui.domain.annotations import Action, LabelMark
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
@@ -24,7 +24,7 @@ def say(
     verdict: str | None,
     action: Action = Action.BLIND,
     note: str | None = None,
-    mark: Mark | None = None,
+    mark: LabelMark | None = None,
 ) -> None:
     store.reviews.record(
         claim,
@@ -54,7 +54,7 @@ def test_a_final_word_leaves_what_its_giver_had_said(store: Store) -> None:
     say(store, claim, "ann", "yes", note="it does")
     say(store, claim, "bo", "no")
     say(store, claim, "ann", "no", Action.ADJUDICATED, note="bo is right")
-    (found,) = store.raters.compared(run).claims
+    (found,) = store.raters.read_rater_records(run).claims
     assert [(each.reviewer, each.verdict, each.note) for each in found.opinions] == [
         ("ann", "yes", "it does"),
         ("bo", "no", None),
@@ -67,7 +67,7 @@ def test_a_final_word_leaves_what_its_giver_had_said(store: Store) -> None:
     )
     assert store.runs.review_view(item, "ann").claims[1].human == "no"
     store.reviews.undo("ann")
-    (again,) = store.raters.compared(run).claims
+    (again,) = store.raters.read_rater_records(run).claims
     assert again.is_open
 
 
@@ -78,14 +78,14 @@ def test_judges_are_runs_of_the_same_metric_on_the_same_claims(store: Store) -> 
     claims = claims_of(store, item)
     say(store, claims[0], "ann", "yes")
     say(store, claims[3], "ann", "no")
-    say(store, claims[2], "ann", None, Action.MARKED, mark=Mark.FLAG)
-    found = store.raters.compared(first)
+    say(store, claims[2], "ann", None, Action.MARKED, mark=LabelMark.FLAG)
+    found = store.raters.read_rater_records(first)
     assert [each.id for each in found.runs] == [first, second]
     assert [each.claim for each in found.claims] == [claims[0], claims[2], claims[3]]
     assert one(found.claims, claims[0]).judges == {first: "yes", second: "no"}
     assert one(found.claims, claims[3]).judges == {first: None}
     assert one(found.claims, claims[2]).flagged
-    (differing,) = store.raters.judges_differ(first)
+    (differing,) = store.raters.read_judge_disagreements(first)
     assert differing.claim == claims[0]
 
 
@@ -95,7 +95,7 @@ def test_words_are_those_of_the_run(store: Store) -> None:
     claim = claims_of(store, item)[0]
     say(store, claim, "ann", "no")
     say(store, claim, "bo", "idk")
-    (found,) = store.raters.compared(run).claims
+    (found,) = store.raters.read_rater_records(run).claims
     assert [each.verdict for each in found.opinions] == ["0", "0"]
     assert not found.differs
 
@@ -106,7 +106,7 @@ def test_own_repeats_come_with_the_time_between(store: Store) -> None:
     say(store, claim, "ann", "yes")
     say(store, claim, "bo", "yes")
     say(store, claim, "ann", "no", Action.REPEATED)
-    (found,) = store.raters.compared(run).repeats
+    (found,) = store.raters.read_rater_records(run).repeats
     assert (found.reviewer, found.first, found.second, found.gap_s) == ("ann", "yes", "no", 2.0)
 
 
@@ -124,13 +124,13 @@ def test_rows_show_what_a_claim_says(store: Store) -> None:
 
 def test_there_must_be_such_a_run(store: Store) -> None:
     with pytest.raises(StoreError, match="there is no run 9"):
-        store.raters.compared(RunId(9))
+        store.raters.read_rater_records(RunId(9))
     with pytest.raises(StoreError, match="there is no run 9"):
-        store.raters.judges_differ(RunId(9))
+        store.raters.read_judge_disagreements(RunId(9))
 
 
 def test_nothing_said_is_nothing_compared(store: Store) -> None:
     run, _ = judged(store, replace(talk(), ratings=()), LABELS, spec=FIRST)
-    found = store.raters.compared(run)
+    found = store.raters.read_rater_records(run)
     assert (found.claims, found.repeats) == ((), ())
     assert [each.id for each in found.runs] == [run]

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from faithtui.domain.annotations import (
     Action,
     HumanVerdict,
-    LabelAct,
-    consensus,
-    effective,
+    LabelEvent,
+    combine_verdicts,
     next_redo,
     next_undo,
+    replay_log,
 )
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.scores import ScoreState, scored
+from faithtui.domain.scores import ScoreState, make_score
 from faithtui.errors import StoreError
 from faithtui.store.records import ClaimView, ItemRow, ItemState
 from faithtui.store.store import Store
@@ -36,7 +36,7 @@ def say(
     action: Action = Action.OVERRIDDEN,
     note: str | None = None,
     run: RunId | None = None,
-) -> LabelAct:
+) -> LabelEvent:
     return store.reviews.record(
         claim, reviewer, action, verdict, note, run=run, judge_verdict=None, saw_judge=True
     )
@@ -61,20 +61,20 @@ def test_a_verdict_corrects_the_scores_at_once(store: Store) -> None:
     row = row_of(store, item)
     assert row.scores is not None
     assert row.corrected is not None
-    assert row.scores.windowed == scored((1 / 2 + 2 / 3) / 2)
-    assert (row.corrected.windowed, row.corrected.pooled) == (scored(1.0), scored(1.0))
+    assert row.scores.windowed == make_score((1 / 2 + 2 / 3) / 2)
+    assert (row.corrected.windowed, row.corrected.pooled) == (make_score(1.0), make_score(1.0))
     assert (row.labelled, row.overridden) == (1, 1)
     totals = store.runs.row(run)
     assert (totals.labelled, totals.corrected) == (1, 1.0)
     assert totals.score == pytest.approx(7 / 12, abs=1e-12)
     view = store.runs.review_view(item, "me")
-    assert [window.corrected for window in view.windows] == [scored(1.0), scored(1.0)]
-    assert [window.score for window in view.windows] == [scored(0.5), scored(2 / 3)]
+    assert [window.corrected for window in view.windows] == [make_score(1.0), make_score(1.0)]
+    assert [window.score for window in view.windows] == [make_score(0.5), make_score(2 / 3)]
     assert view.claims[1].mine == HumanVerdict(
         claims[1].id, "me", "yes", Action.OVERRIDDEN, "it does say so"
     )
     assert view.claims[1].human == "yes"
-    assert view.claims[1].judge.label == "no"
+    assert view.claims[1].home_verdict.label == "no"
 
 
 def test_a_person_can_fill_in_a_missing_verdict(store: Store) -> None:
@@ -86,7 +86,7 @@ def test_a_person_can_fill_in_a_missing_verdict(store: Store) -> None:
     after = row_of(store, item)
     assert after.scores == before.scores
     assert after.corrected is not None
-    assert after.corrected.pooled == scored(0.5)
+    assert after.corrected.pooled == make_score(0.5)
 
 
 def test_an_unfair_claim_leaves_the_corrected_score(store: Store) -> None:
@@ -94,7 +94,7 @@ def test_an_unfair_claim_leaves_the_corrected_score(store: Store) -> None:
     say(store, claims_of(store, item)[1].id, "x")
     corrected = row_of(store, item).corrected
     assert corrected is not None
-    assert corrected.pooled == scored(1.0)
+    assert corrected.pooled == make_score(1.0)
 
 
 def test_agreeing_is_labelled_and_not_overridden(store: Store) -> None:
@@ -125,7 +125,7 @@ def test_labels_on_an_unfinished_conversation_count_and_score_when_it_is_done(
     store.runs.finish_item(item, ItemState.DONE, None)
     corrected = row_of(store, item).corrected
     assert corrected is not None
-    assert corrected.pooled == scored(0.0)
+    assert corrected.pooled == make_score(0.0)
     assert store.runs.row(run).labelled == 1
 
 
@@ -209,8 +209,8 @@ def test_a_claim_is_found_in_its_run(store: Store) -> None:
     run, item = judged(store, talk(), {1: ["yes"]})
     other, _ = judged(store, talk("two"), {1: ["yes"]})
     claim = claims_of(store, item)[0].id
-    assert store.reviews.location(run, claim) == item
-    assert store.reviews.location(other, claim) is None
+    assert store.reviews.find_item(run, claim) == item
+    assert store.reviews.find_item(other, claim) is None
 
 
 steps = st.lists(
@@ -246,9 +246,9 @@ def test_the_store_stands_where_a_replay_of_the_log_stands(
     run, item = judged(store, talk(key), LABELS)
     claims = [claim.id for claim in claims_of(store, item)]
     reviewers = {"me": f"me {key}", "bob": f"bob {key}"}
-    log: list[LabelAct] = []
+    log: list[LabelEvent] = []
 
-    def remember(act: LabelAct) -> None:
+    def remember(act: LabelEvent) -> None:
         log.append(act)
 
     for step in script:
@@ -274,19 +274,19 @@ def test_the_store_stands_where_a_replay_of_the_log_stands(
         for each in reversed(expected):
             # The store numbers rows without gaps, so the row it wrote is the next one.
             number = type(each.id)(max(act.id for act in log) + 1)
-            remember(LabelAct(number, each.claim, reviewers[who], action, target=each.id))
-    state = effective(log)
+            remember(LabelEvent(number, each.claim, reviewers[who], action, target=each.id))
+    state = replay_log(log)
     view = store.runs.review_view(item, reviewers["me"])
     for claim in view.claims:
         said_of = tuple(found for (about, _), found in state.items() if about == claim.id)
         mine = state.get((claim.id, reviewers["me"]))
         assert claim.mine == mine
         assert Counter(claim.others) == Counter(each for each in said_of if each != mine)
-        assert claim.human == consensus(said_of)
+        assert claim.human == combine_verdicts(said_of)
     human = {claim.id: claim.human for claim in view.claims if claim.human is not None}
     assert view.item.labelled == len(human) == store.runs.row(run).labelled
     assert view.item.overridden == sum(
-        claim.human is not None and claim.human != claim.judge.label for claim in view.claims
+        claim.human is not None and claim.human != claim.home_verdict.label for claim in view.claims
     )
     rebuilt, fresh = judged(store, talk(key), LABELS)
     assert row_of(store, fresh).corrected == view.item.corrected
@@ -313,7 +313,7 @@ def test_a_label_is_recorded_between_the_windows_of_a_running_judge(store: Store
 def test_undo_far_back_reads_what_the_end_of_the_log_does_not_tell(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("faithtui.store.annotations.reviews._END", 3)
+    monkeypatch.setattr("faithtui.store.annotations.reviews._UNDO_WINDOW", 3)
     _, item = judged(store, talk(), LABELS)
     (claim, *_) = claims_of(store, item)
     said = [say(store, claim.id, verdict) for verdict in ("yes", "no", "idk", "x", "no")]

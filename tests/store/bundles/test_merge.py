@@ -13,12 +13,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faithtui.agreement.sampling.draw import Design, Plan, draw
-from faithtui.domain.annotations import Action, HumanVerdict, LabelAct, Mark, effective
+from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelMark, replay_log
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
-from faithtui.domain.label_bundle import LARGEST_CLOCK, Bundle, ClaimName, GuidelineText, ToldAct
-from faithtui.store.annotations.reviews import Given
-from faithtui.store.bundles.merge import Elsewhere
+from faithtui.domain.label_bundle import (
+    LARGEST_CLOCK,
+    BundleEvent,
+    BundleGuideline,
+    ClaimName,
+    LabelBundle,
+)
+from faithtui.store.annotations.reviews import NewLabel
+from faithtui.store.bundles.merge import UnmergedConversation
 from faithtui.store.schema.column_types import statement_digest, text_hash
 from faithtui.store.store import Store
 from tests.store.building import FACTS, Labels, imported, judged, spec_of, talk
@@ -67,8 +73,8 @@ def say(
     action: Action = Action.BLIND,
     note: str | None = None,
     code: str | None = None,
-    mark: Mark | None = None,
-) -> LabelAct:
+    mark: LabelMark | None = None,
+) -> LabelEvent:
     return store.reviews.record(
         claims_of(store)[claim],
         reviewer,
@@ -151,11 +157,11 @@ def do(stores: Sequence[Store], step: Step) -> None:
         case "code":
             say(store, person, claim, None, Action.CODED, code="policy")
         case "flag" | "unsure":
-            say(store, person, claim, None, Action.MARKED, mark=Mark(what))
+            say(store, person, claim, None, Action.MARKED, mark=LabelMark(what))
         case "bulk":
             some = claims_of(store)[claim:]
             store.reviews.record_many(
-                [Given(each, verdict, None, saw_judge=False) for each in some],
+                [NewLabel(each, verdict, None, saw_judge=False) for each in some],
                 person,
                 Action.BULK,
                 run=None,
@@ -168,9 +174,11 @@ def do(stores: Sequence[Store], step: Step) -> None:
             store.bundles.merge(stores[(machine + 1) % len(stores)].bundles.collect())
 
 
-def replayed(bundles: Sequence[Bundle], store: Store) -> dict[tuple[ClaimId, str], HumanVerdict]:
+def replayed(
+    bundles: Sequence[LabelBundle], store: Store
+) -> dict[tuple[ClaimId, str], HumanVerdict]:
     """Replay the union of logs by the domain's rules alone."""
-    acts: dict[str, ToldAct] = {}
+    acts: dict[str, BundleEvent] = {}
     for bundle in bundles:
         for act in bundle.acts:
             if act.uid not in acts or act.clock < acts[act.uid].clock:
@@ -180,8 +188,8 @@ def replayed(bundles: Sequence[Bundle], store: Store) -> dict[tuple[ClaimId, str
     claims = dict(zip(names_of(store), claims_of(store), strict=True))
     return {
         key: replace(found, sample=None)
-        for key, found in effective(
-            LabelAct(
+        for key, found in replay_log(
+            LabelEvent(
                 ids[act.uid],
                 claims[act.claim],
                 act.reviewer,
@@ -321,7 +329,7 @@ def test_every_field_of_an_act_arrives(copies: Callable[[], Store]) -> None:
     run = there.runs.last_id()
     assert run is not None
     plan = Plan(Design.SIMPLE, 7, 3)
-    drawn = draw(there.samples.frame(run), plan)
+    drawn = draw(there.samples.read_frame(run), plan)
     row = there.samples.add(run, "ann", drawn, plan, name="first")
     entry = there.samples.entries(row.id, "ann")[0]
     there.reviews.record(
@@ -337,7 +345,7 @@ def test_every_field_of_an_act_arrives(copies: Callable[[], Store]) -> None:
         code="truth",
         sample=row.id,
     )
-    say(there, "ann", 1, None, Action.MARKED, mark=Mark.FLAG)
+    say(there, "ann", 1, None, Action.MARKED, mark=LabelMark.FLAG)
     sent = there.bundles.collect()
     merged = here.bundles.merge(sent)
     assert (merged.new, merged.new_samples, merged.new_guidelines) == (2, 1, 1)
@@ -358,7 +366,7 @@ def test_claims_that_nobody_extracted_here_are_made(
     say(there, "ann", 1, "yes")
     imported(store, replace(RATED, ratings=()))
     merged = store.bundles.merge(there.bundles.collect())
-    assert (merged.new, merged.new_claims, merged.elsewhere) == (3, 3, ())
+    assert (merged.new, merged.new_claims, merged.unmerged) == (3, 3, ())
     assert store.bundles.state_digest() == there.bundles.state_digest()
     # A run that draws the same claim later finds its verdict.
     _, item = judged(store, replace(RATED, ratings=()), LABELS)
@@ -379,11 +387,11 @@ def test_statements_find_their_document(copies: Callable[[], Store], store: Stor
     )
     act = replace(next(a for a in bundle.acts if a.reviewer == "ann"), claim=told)
     text = replace(bundle.claims[name], text="It is one.")
-    merged = store.bundles.merge(Bundle((act,), {told: text}))
+    merged = store.bundles.merge(LabelBundle((act,), {told: text}))
     assert (merged.new, merged.refused) == (1, ())
     assert store.bundles.collect(reviewers=["ann"]).acts[0].claim == told
     lost = replace(told, document=text_hash("another"))
-    merged = store.bundles.merge(Bundle((replace(act, claim=lost, uid="2"),), {lost: text}))
+    merged = store.bundles.merge(LabelBundle((replace(act, claim=lost, uid="2"),), {lost: text}))
     # It is the same claim here: its document is part of its digest.
     assert (merged.new, merged.new_claims) == (1, 0)
 
@@ -403,7 +411,7 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_merged(
         told, uid="undo", action=Action.WITHDRAWN, verdict=None, target=told.uid, reviewer="bo"
     )
     merged = store.bundles.merge(
-        Bundle(
+        LabelBundle(
             (
                 told,
                 replace(told, uid="forged", claim=forged),
@@ -416,7 +424,7 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_merged(
     )
     assert merged.new == 1
     assert [uid for uid, _ in merged.refused] == ["forged", "far", "undo", "lost"]
-    merged = store.bundles.merge(Bundle((replace(told, verdict="no"),), {told.claim: text}))
+    merged = store.bundles.merge(LabelBundle((replace(told, verdict="no"),), {told.claim: text}))
     assert (merged.new, merged.known, len(merged.refused)) == (0, 0, 1)
     assert act.verdict == "yes"
 
@@ -437,8 +445,8 @@ def test_conversations_that_are_not_here_are_counted_and_nothing_else_is_lost(
     bundle = there.bundles.collect()
     merged = store.bundles.merge(bundle)
     assert merged.known == 2
-    (elsewhere,) = merged.elsewhere
-    assert isinstance(elsewhere, Elsewhere)
+    (elsewhere,) = merged.unmerged
+    assert isinstance(elsewhere, UnmergedConversation)
     assert (elsewhere.conversation.key, elsewhere.why, elsewhere.acts) == (
         "three",
         "other turns",
@@ -457,7 +465,7 @@ def test_conversations_that_are_not_here_are_listed_by_name(
     claims = dict(sorted(bundle.claims.items(), key=lambda each: each[0].conversation.key))
     for names in (claims, dict(reversed(claims.items()))):
         merged = store.bundles.merge(replace(bundle, claims=names))
-        assert [each.conversation.key for each in merged.elsewhere] == ["a", "b", "c"]
+        assert [each.conversation.key for each in merged.unmerged] == ["a", "b", "c"]
 
 
 def test_only_some_people_and_one_run_can_be_collected(copies: Callable[[], Store]) -> None:
@@ -491,8 +499,8 @@ def test_a_guideline_is_in_force_even_after_one_from_the_future(
     copies: Callable[[], Store],
 ) -> None:
     store = copies()
-    later = GuidelineText("d", "later", "bo", datetime(2999, 1, 1, tzinfo=UTC))
-    store.bundles.merge(Bundle(guidelines=(later,)))
+    later = BundleGuideline("d", "later", "bo", datetime(2999, 1, 1, tzinfo=UTC))
+    store.bundles.merge(LabelBundle(guidelines=(later,)))
     assert store.guidelines.set("now", "ann").text == "now"
     current = store.guidelines.current()
     assert current is not None

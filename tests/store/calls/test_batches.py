@@ -7,9 +7,9 @@ import pytest
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.calls.batch_records import (
     BY_FILE,
-    BatchesOut,
     BatchQuestion,
     BatchState,
+    OutstandingBatches,
     QuestionResult,
     RequestState,
     WaitingQuestion,
@@ -36,111 +36,111 @@ def run(store: Store) -> RunId:
 def test_a_batch_is_out_from_before_it_is_sent_until_its_results_are_read(
     store: Store, run: RunId
 ) -> None:
-    assert store.batches.out(run) == BatchesOut()
-    store.batches.plan(run, "b1", [question("k1"), question("k2")])
-    (row,) = store.batches.open_of(run)
+    assert store.batches.sum_outstanding(run) == OutstandingBatches()
+    store.batches.plan_batch(run, "b1", [question("k1"), question("k2")])
+    (row,) = store.batches.list_open(run)
     assert (row.uid, row.state, row.provider_id, row.requests) == (
         "b1",
         BatchState.PLANNED,
         None,
         2,
     )
-    assert store.batches.out(run) == BatchesOut(1, 2, 0, 800, 1800)
-    store.batches.sent("b1", "batch_7")
+    assert store.batches.sum_outstanding(run) == OutstandingBatches(1, 2, 0, 800, 1800)
+    store.batches.mark_sent("b1", "batch_7")
     assert store.batches.provider_ids() == {"batch_7"}
-    assert [each.state for each in store.batches.open_of(run)] == [BatchState.SENT]
-    assert store.batches.waiting("b1") == {
+    assert [each.state for each in store.batches.list_open(run)] == [BatchState.SENT]
+    assert store.batches.list_waiting("b1") == {
         number: WaitingQuestion(number, "claims", True, 100) for number in (0, 1)
     }
-    store.batches.answer("b1", [QuestionResult(1, REPLY)])
-    assert list(store.batches.waiting("b1")) == [0]
-    assert store.batches.out(run) == BatchesOut(1, 1, 0, 400, 900)
-    assert store.batches.all_out() == {run: BatchesOut(1, 1, 0, 400, 900)}
-    store.batches.end("b1", "JudgeUnavailable: gone")
-    assert store.batches.open_of(run) == ()
-    assert store.batches.all_out() == {}
-    last = store.batches.last(run, "k1")
+    store.batches.store_results("b1", [QuestionResult(1, REPLY)])
+    assert list(store.batches.list_waiting("b1")) == [0]
+    assert store.batches.sum_outstanding(run) == OutstandingBatches(1, 1, 0, 400, 900)
+    assert store.batches.sum_all_outstanding() == {run: OutstandingBatches(1, 1, 0, 400, 900)}
+    store.batches.end_batch("b1", "JudgeUnavailable: gone")
+    assert store.batches.list_open(run) == ()
+    assert store.batches.sum_all_outstanding() == {}
+    last = store.batches.find_last_request(run, "k1")
     assert last is not None
     assert (last.state, last.reason) == (RequestState.FAILED, "JudgeUnavailable: gone")
 
 
 def test_a_result_counts_once_however_often_it_is_read(store: Store, run: RunId) -> None:
     item = store.runs.item_ids(run)[0]
-    store.batches.plan(run, "b1", [question("k1", item)])
-    totals = store.batches.answer("b1", [QuestionResult(0, REPLY)])
+    store.batches.plan_batch(run, "b1", [question("k1", item)])
+    totals = store.batches.store_results("b1", [QuestionResult(0, REPLY)])
     assert totals is not None
     assert (totals.calls, totals.tokens_in, totals.cost_nusd) == (1, 10, 7)
-    assert store.batches.answer("b1", [QuestionResult(0, REPLY)]) is None
+    assert store.batches.store_results("b1", [QuestionResult(0, REPLY)]) is None
     later = [QuestionResult(0, None, "no"), QuestionResult(9, REPLY)]
-    assert store.batches.answer("b1", later) is None
+    assert store.batches.store_results("b1", later) is None
     assert store.runs.row(run).calls == 1
-    (call,) = store.calls.of_item(item)
+    (call,) = store.calls.list_item_calls(item)
     assert (call.step, call.window, call.replicate, call.usable) == ("claims", 3, 1, False)
     assert call.reply == REPLY
 
 
 def test_a_reply_is_found_once_it_was_found_usable(store: Store, run: RunId) -> None:
-    store.batches.plan(run, "b1", [question("k1")])
-    assert store.calls.reply_in("b1", "k1") is None
-    store.batches.answer("b1", [QuestionResult(0, REPLY)])
-    assert store.calls.reply("k1") is None
-    assert store.calls.reply_in("b1", "k1") == REPLY
-    store.batches.found_usable("b1", "k1")
-    assert store.calls.reply("k1") == REPLY
+    store.batches.plan_batch(run, "b1", [question("k1")])
+    assert store.calls.find_batch_reply("b1", "k1") is None
+    store.batches.store_results("b1", [QuestionResult(0, REPLY)])
+    assert store.calls.find_reply("k1") is None
+    assert store.calls.find_batch_reply("b1", "k1") == REPLY
+    store.batches.mark_usable("b1", "k1")
+    assert store.calls.find_reply("k1") == REPLY
 
 
 def test_the_place_that_counts_is_the_one_nearest_to_an_answer(store: Store, run: RunId) -> None:
     other = store.runs.create(SPEC, store.conversations.ids())
 
     def state(of: RunId = run) -> tuple[RequestState, str, int] | None:
-        last = store.batches.last(of, "k1")
+        last = store.batches.find_last_request(of, "k1")
         return None if last is None else (last.state, last.batch, last.tries)
 
     assert state() is None
-    store.batches.plan(run, "b0", [question("k1")])
+    store.batches.plan_batch(run, "b0", [question("k1")])
     store.batches.give_up("b0", "never came")
     assert state() is None, "as if it had never been asked"
-    store.batches.plan(run, "b1", [question("k1")])
-    store.batches.end("b1", "no")
+    store.batches.plan_batch(run, "b1", [question("k1")])
+    store.batches.end_batch("b1", "no")
     assert state() == (RequestState.FAILED, "b1", 1)
     assert state(other) is None, "what fails another run says nothing"
-    store.batches.plan(run, "b2", [question("k1", tries=2)])
+    store.batches.plan_batch(run, "b2", [question("k1", tries=2)])
     assert state() == (RequestState.WAITING, "b2", 2)
     assert state(other) == (RequestState.WAITING, "b2", 2)
-    store.batches.end("b2", "no")
+    store.batches.end_batch("b2", "no")
     assert state() == (RequestState.FAILED, "b2", 2)
-    store.batches.plan(run, "b3", [question("k1", tries=3)])
-    store.batches.answer("b3", [QuestionResult(0, replace(REPLY, batch_uid="b3"))])
+    store.batches.plan_batch(run, "b3", [question("k1", tries=3)])
+    store.batches.store_results("b3", [QuestionResult(0, replace(REPLY, batch_uid="b3"))])
     assert state() == (RequestState.ANSWERED, "b3", 3)
     assert state(other) == (RequestState.ANSWERED, "b3", 3)
-    store.batches.found_unusable("b3", 0)
+    store.batches.mark_unusable("b3", 0)
     assert state() == (RequestState.UNUSABLE, "b3", 3)
     assert state(other) is None
-    store.batches.plan(other, "b4", [question("k1")])
+    store.batches.plan_batch(other, "b4", [question("k1")])
     assert state() == (RequestState.WAITING, "b4", 1)
 
 
 def test_what_came_to_nothing_is_forgotten_for_some_conversations(store: Store, run: RunId) -> None:
     first, second = store.runs.item_ids(run)
     asked = [question("k1", first), question("k2", second), question("k3", first)]
-    store.batches.plan(run, "b1", asked)
-    store.batches.answer("b1", [QuestionResult(2, REPLY)])
-    store.batches.end("b1", "no")
+    store.batches.plan_batch(run, "b1", asked)
+    store.batches.store_results("b1", [QuestionResult(2, REPLY)])
+    store.batches.end_batch("b1", "no")
     for item in (first, second):
         store.runs.finish_item(item, ItemState.FAILED, "no")
     store.runs.reopen_unfinished(run, [first])
-    assert store.batches.last(run, "k1") is None
-    assert store.batches.last(run, "k2") is not None
-    kept = store.batches.last(run, "k3")
+    assert store.batches.find_last_request(run, "k1") is None
+    assert store.batches.find_last_request(run, "k2") is not None
+    kept = store.batches.find_last_request(run, "k3")
     assert kept is not None
     assert kept.state is RequestState.ANSWERED
 
 
 def test_files_count_as_out_and_have_no_name_at_a_provider(store: Store, run: RunId) -> None:
-    store.batches.plan(run, "b1", [question("k1")], provider_id=BY_FILE)
+    store.batches.plan_batch(run, "b1", [question("k1")], provider_id=BY_FILE)
     assert store.batches.provider_ids() == frozenset()
-    assert store.batches.out(run).by_file == 1
+    assert store.batches.sum_outstanding(run).by_file == 1
     assert [row.uid for row in store.batches.rows(["b1", "b9"])] == ["b1"]
     store.batches.give_up("b1", "lost")
-    (row,) = store.batches.refused(run)
+    (row,) = store.batches.list_refused(run)
     assert (row.state, row.reason) == (BatchState.FAILED, "lost")

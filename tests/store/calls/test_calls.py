@@ -5,7 +5,7 @@ from pathlib import Path
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.store.records import (
-    AskedReply,
+    CallContext,
     FreshVerdict,
     RunTotals,
     StoredReply,
@@ -48,28 +48,28 @@ def alive(other: WorkerRow) -> bool:
 
 def test_a_reply_comes_back_with_everything_that_was_known_of_it(store: Store) -> None:
     run, (item,) = planned(store, "one")
-    totals = store.calls.save(AskedReply("k", "j", "claims", run, item, window=0), REPLY)
-    found = store.calls.reply("k")
+    totals = store.calls.save_reply(CallContext("k", "j", "claims", run, item, window=0), REPLY)
+    found = store.calls.find_reply("k")
     assert found == REPLY
     assert [type(each) for each in astuple(found)] == [type(each) for each in astuple(REPLY)]
     assert totals == RunTotals(1, 100, 10, 60, 1_500, 0)
     unpriced = replace(REPLY, cost_nusd=None)
-    assert store.calls.save(AskedReply("k2", "j", "claims", run, item), unpriced) == RunTotals(
-        2, 200, 20, 120, 1_500, 1
-    )
+    assert store.calls.save_reply(
+        CallContext("k2", "j", "claims", run, item), unpriced
+    ) == RunTotals(2, 200, 20, 120, 1_500, 1)
     row = store.runs.row(run)
     assert (row.cost_nusd, row.unpriced_calls, row.tokens_cached) == (1_500, 1, 120)
 
 
 def test_a_call_outside_a_run_counts_for_none(store: Store) -> None:
-    assert store.calls.save(AskedReply("k", "j", "claims"), REPLY) is None
+    assert store.calls.save_reply(CallContext("k", "j", "claims"), REPLY) is None
 
 
 def test_costs_belong_to_the_window_that_asked_first(store: Store) -> None:
     run, (item,) = planned(store, "one")
     for key, window in (("a", 0), ("b", 0), ("c", 1), ("d", None)):
-        store.calls.save(AskedReply(key, "j", "claims", run, item, window=window), REPLY)
-    costs = store.calls.costs(item)
+        store.calls.save_reply(CallContext(key, "j", "claims", run, item, window=window), REPLY)
+    costs = store.calls.sum_item_costs(item)
     assert costs.total == RunTotals(4, 400, 40, 240, 6_000, 0)
     assert {window: part.calls for window, part in costs.windows.items()} == {0: 2, 1: 1, None: 1}
 
@@ -78,39 +78,39 @@ def test_what_the_embedded_judge_said_before_there_were_costs_was_free(store: St
     run, (item,) = planned(store, "one")
     old = replace(REPLY, cost_nusd=None)
     for key, judge in (("a", "offline"), ("b", "openai:m"), ("c", "offline")):
-        store.calls.save(AskedReply(key, judge, "claims", run, item), old)
-    store.calls.save(AskedReply("d", "openai:m", "claims", run, item), REPLY)
-    assert store.calls.costs(item).total == RunTotals(4, 400, 40, 240, 1_500, 1)
+        store.calls.save_reply(CallContext(key, judge, "claims", run, item), old)
+    store.calls.save_reply(CallContext("d", "openai:m", "claims", run, item), REPLY)
+    assert store.calls.sum_item_costs(item).total == RunTotals(4, 400, 40, 240, 1_500, 1)
 
 
 def test_the_calls_of_a_conversation_are_listed_with_the_unusable_ones(store: Store) -> None:
     run, (item,) = planned(store, "one")
     bad = replace(REPLY, text="Sorry")
-    store.calls.save(AskedReply("k", "j", "claims", run, item, window=1, usable=False), bad)
-    store.calls.save(AskedReply("k", "j", "claims", run, item, window=1, replicate=2), REPLY)
-    first, second = store.calls.of_item(item)
+    store.calls.save_reply(CallContext("k", "j", "claims", run, item, window=1, usable=False), bad)
+    store.calls.save_reply(CallContext("k", "j", "claims", run, item, window=1, replicate=2), REPLY)
+    first, second = store.calls.list_item_calls(item)
     assert (first.usable, first.reply.text, first.window) == (False, "Sorry", 1)
     assert (second.usable, second.reply, second.replicate) == (True, REPLY, 2)
 
 
 def test_what_works_with_a_judge_is_remembered_until_it_is_forgotten(store: Store) -> None:
-    assert store.calls.memory("f") is None
-    store.calls.remember("f", "tool")
-    store.calls.remember("f", "json")
-    assert store.calls.memory("f") == "json"
-    store.calls.remember("f", None)
-    assert store.calls.memory("f") is None
+    assert store.calls.recall_output_format("f") is None
+    store.calls.remember_output_format("f", "tool")
+    store.calls.remember_output_format("f", "json")
+    assert store.calls.recall_output_format("f") == "json"
+    store.calls.remember_output_format("f", None)
+    assert store.calls.recall_output_format("f") is None
 
 
 def test_a_lease_keeps_others_off_until_the_reply_is_there(store: Store) -> None:
-    store.calls.begin(me("a"))
-    store.calls.begin(me("b"))
-    assert store.calls.take("k", "a", alive)
-    assert not store.calls.take("k", "b", alive)
-    store.calls.save(AskedReply("k", "j", "s", worker="a"), REPLY)
-    assert store.calls.take("k", "b", alive)
-    store.calls.release("k", "b")
-    assert store.calls.take("k", "a", alive)
+    store.calls.add_worker(me("a"))
+    store.calls.add_worker(me("b"))
+    assert store.calls.take_lease("k", "a", alive)
+    assert not store.calls.take_lease("k", "b", alive)
+    store.calls.save_reply(CallContext("k", "j", "s", worker="a"), REPLY)
+    assert store.calls.take_lease("k", "b", alive)
+    store.calls.release_lease("k", "b")
+    assert store.calls.take_lease("k", "a", alive)
 
 
 def test_a_lease_of_somebody_who_is_gone_is_taken_over(store: Store) -> None:
@@ -120,43 +120,43 @@ def test_a_lease_of_somebody_who_is_gone_is_taken_over(store: Store) -> None:
         asked.append(other)
         return True
 
-    store.calls.begin(me("a"))
-    assert store.calls.take("k", "a", is_gone)
+    store.calls.add_worker(me("a"))
+    assert store.calls.take_lease("k", "a", is_gone)
     assert asked == [], "nobody has it, so nobody is asked about"
-    assert store.calls.take("k", "b", is_gone)
+    assert store.calls.take_lease("k", "b", is_gone)
     assert [each.uid for each in asked] == ["a"]
-    store.calls.begin(me("b"))
-    assert not store.calls.take("k", "a", alive), "it is another one's now"
+    store.calls.add_worker(me("b"))
+    assert not store.calls.take_lease("k", "a", alive), "it is another one's now"
 
 
 def test_only_the_holder_gives_a_lease_back(store: Store) -> None:
-    store.calls.begin(me("a"))
-    store.calls.take("k", "a", alive)
-    store.calls.release("k", "b")
-    assert not store.calls.take("k", "b", alive)
+    store.calls.add_worker(me("a"))
+    store.calls.take_lease("k", "a", alive)
+    store.calls.release_lease("k", "b")
+    assert not store.calls.take_lease("k", "b", alive)
 
 
 def test_a_dead_process_holds_nothing(store: Store) -> None:
-    store.calls.begin(me("a"))
-    store.calls.take("k", "a", alive)
+    store.calls.add_worker(me("a"))
+    store.calls.take_lease("k", "a", alive)
     seen: list[WorkerRow] = []
 
     def is_dead(other: WorkerRow) -> bool:
         seen.append(other)
         return True
 
-    store.calls.beat("a")
-    assert store.calls.take("k", "b", is_dead)
+    store.calls.record_heartbeat("a")
+    assert store.calls.take_lease("k", "b", is_dead)
     assert [(each.uid, each.beats) for each in seen] == [("a", 1)]
 
 
 def test_whoever_ends_gives_all_its_leases_back(store: Store) -> None:
-    store.calls.begin(me("a"))
+    store.calls.add_worker(me("a"))
     for key in "kl":
-        store.calls.take(key, "a", alive)
-    store.calls.end("a")
-    assert store.calls.take("k", "b", alive)
-    assert store.calls.take("l", "b", alive)
+        store.calls.take_lease(key, "a", alive)
+    store.calls.remove_worker("a")
+    assert store.calls.take_lease("k", "b", alive)
+    assert store.calls.take_lease("l", "b", alive)
 
 
 def test_retries_are_counted_in_the_run(store: Store) -> None:
@@ -170,10 +170,10 @@ def test_fresh_verdicts_stand_beside_the_run_in_order(store: Store) -> None:
     _, item = judged(store, talk(), {1: ["yes"]})
     claim = store.runs.review_view(item, "me").claims[0].id
     fresh = FreshVerdict(item, ClaimId(claim), 0, 1, "no", "No", "why", 0.5, "ann")
-    store.calls.add_fresh(fresh)
-    store.calls.add_fresh(replace(fresh, replicate=2, label="yes", confidence=None))
-    assert [each.label for each in store.calls.fresh(item)] == ["no", "yes"]
-    assert store.calls.fresh(item)[0] == fresh
+    store.calls.add_fresh_verdict(fresh)
+    store.calls.add_fresh_verdict(replace(fresh, replicate=2, label="yes", confidence=None))
+    assert [each.label for each in store.calls.list_fresh_verdicts(item)] == ["no", "yes"]
+    assert store.calls.list_fresh_verdicts(item)[0] == fresh
 
 
 def test_a_budget_can_be_changed(store: Store) -> None:
@@ -202,6 +202,6 @@ def test_a_store_of_an_older_version_has_no_costs(tmp_path: Path) -> None:
         row = store.runs.rows()[-1]
         assert (row.cost_nusd, row.tokens_cached, row.retries, row.archived_at) == (0, 0, 0, None)
         assert row.spec.budget_nusd is None
-        found = store.calls.reply("key")
+        found = store.calls.find_reply("key")
         assert found is not None
         assert (found.cost_nusd, found.rung, found.estimated) == (None, None, False)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import ExportError, StoreBusy, StoreError
-from faithtui.files import put_in_place
+from faithtui.files import move_into_place
 from faithtui.store.file import backups
-from faithtui.store.file.backups import back_up, damage_of, restore
-from faithtui.store.file.salvage import salvage
+from faithtui.store.file.backups import back_up, find_damage, restore_store
+from faithtui.store.file.salvage import salvage_to_new_store
 from faithtui.store.schema.identity import HEAD
 from faithtui.store.store import Store
 from tests.store.building import talk
@@ -53,7 +53,7 @@ def test_a_copy_is_made_while_others_write(path: Path, tmp_path: Path) -> None:
         after = store.conversations.count()
     for number, size in enumerate(sizes):
         copy = tmp_path / f"{number}.db"
-        assert damage_of(copy) == []
+        assert find_damage(copy) == []
         assert copy.stat().st_size == size
         assert copy.stat().st_mode & 0o777 == 0o600
         assert 2 <= conversations(copy) <= after
@@ -90,12 +90,12 @@ def test_a_copy_is_put_back_and_the_store_as_it_was_is_kept(path: Path, tmp_path
     back_up(path, tmp_path / "copy.db")
     with Store.open(path) as store:
         store.conversations.import_batch([talk("c")])
-    aside = restore(tmp_path / "copy.db", path)
+    aside = restore_store(tmp_path / "copy.db", path)
     assert aside == tmp_path / "s.before-restore.db"
     assert [conversations(each) for each in (path, aside, tmp_path / "copy.db")] == [2, 3, 2]
-    again = restore(tmp_path / "copy.db", path)
+    again = restore_store(tmp_path / "copy.db", path)
     assert again == tmp_path / "s.before-restore-2.db"
-    assert restore(tmp_path / "copy.db", tmp_path / "new.db") is None
+    assert restore_store(tmp_path / "copy.db", tmp_path / "new.db") is None
     assert conversations(tmp_path / "new.db") == 2
 
 
@@ -105,7 +105,7 @@ def test_a_copy_takes_the_place_of_a_store_however_damaged(
 ) -> None:
     back_up(path, tmp_path / "copy.db")
     path.write_bytes(damage)
-    aside = restore(tmp_path / "copy.db", path)
+    aside = restore_store(tmp_path / "copy.db", path)
     assert aside is not None
     assert aside.read_bytes() == damage
     assert conversations(path) == 2
@@ -116,7 +116,7 @@ def test_a_store_that_is_open_elsewhere_is_not_replaced(path: Path, tmp_path: Pa
     with Store.open(path) as store:
         assert store.conversations.count() == 2
         with pytest.raises(StoreBusy, match="open in another process"):
-            restore(tmp_path / "copy.db", path)
+            restore_store(tmp_path / "copy.db", path)
         store.conversations.import_batch([talk("c")])
     assert conversations(path) == 3
 
@@ -148,7 +148,7 @@ def test_what_is_no_sound_copy_is_not_put_back(path: Path, tmp_path: Path, kind:
             connection.commit()
             connection.close()
     with pytest.raises(StoreError):
-        restore(copy, path)
+        restore_store(copy, path)
     assert conversations(path) == 2
 
 
@@ -162,7 +162,7 @@ def test_a_restore_that_fails_leaves_the_store_in_place(
 
     monkeypatch.setattr(backups, "copy_database", fail)
     with pytest.raises(ExportError, match="No space left"):
-        restore(tmp_path / "copy.db", path)
+        restore_store(tmp_path / "copy.db", path)
     assert conversations(path) == 2
 
 
@@ -239,7 +239,7 @@ def test_the_log_of_a_store_that_is_gone_is_not_taken_for_another_ones(
     path.unlink()
     with pytest.raises(StoreError, match=r"a log of one beside it.*s\.db- away"):
         Store.open(path)
-    assert restore(tmp_path / "copy.db", path) is None
+    assert restore_store(tmp_path / "copy.db", path) is None
     assert conversations(path) == 2
     assert (tmp_path / "s.before-restore.db-wal").stat().st_size
 
@@ -251,7 +251,7 @@ def test_what_only_the_log_has_is_found_through_a_link(path: Path, tmp_path: Pat
     link.symlink_to(path)
     back_up(link, tmp_path / "copy.db")
     assert conversations(tmp_path / "copy.db") == 3
-    restore(tmp_path / "copy.db", link)
+    restore_store(tmp_path / "copy.db", link)
     assert link.is_symlink()
     assert conversations(path) == 3
 
@@ -260,16 +260,16 @@ def test_a_store_that_another_process_makes_meanwhile_is_not_replaced(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     back_up(path, tmp_path / "copy.db")
-    put = put_in_place
+    put = move_into_place
 
     def late(new: Path, target: Path, *, force: bool) -> None:
         with Store.open(target) as other:
             other.conversations.import_batch([talk(key) for key in "vwxyz"])
         put(new, target, force=force)
 
-    monkeypatch.setattr(backups, "put_in_place", late)
+    monkeypatch.setattr(backups, "move_into_place", late)
     with pytest.raises(ExportError, match=r"as it was before: .*s\.before-restore\.db"):
-        restore(tmp_path / "copy.db", path)
+        restore_store(tmp_path / "copy.db", path)
     assert conversations(path) == 5
     assert conversations(tmp_path / "s.before-restore.db") == 2
 
@@ -280,7 +280,7 @@ def test_a_journal_that_was_left_is_not_passed_over(path: Path, tmp_path: Path) 
     journal.write_bytes(b"something")
     with pytest.raises(StoreError):
         back_up(plain, tmp_path / "copy.db")
-    restore(path, plain)
+    restore_store(path, plain)
     assert not journal.exists()
     assert conversations(plain) == 2
 
@@ -304,6 +304,6 @@ def test_tables_of_no_known_version_are_damage_with_a_way_out(
         Store.open(path)
     with pytest.raises(StoreError, match="does not say of which version"):
         back_up(path, tmp_path / "copy.db")
-    found = salvage(path, tmp_path / "new.db")
+    found = salvage_to_new_store(path, tmp_path / "new.db")
     assert found.left_out == {}
     assert conversations(tmp_path / "new.db") == 2

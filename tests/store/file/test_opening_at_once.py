@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.store.file.errors import retrying
+from faithtui.store.file.errors import retry_while_busy
 from faithtui.store.schema.identity import HEAD
 from faithtui.store.store import Store
 
@@ -120,7 +120,9 @@ def test_a_change_of_the_journal_mode_waits_until_the_lock_is_gone(
         if clock.now > 59:
             reader.execute("COMMIT")
 
-    retrying(lambda: writer.execute("PRAGMA journal_mode = WAL"), 60.0, clock=clock, sleep=sleep)
+    retry_while_busy(
+        lambda: writer.execute("PRAGMA journal_mode = WAL"), 60.0, clock=clock, sleep=sleep
+    )
     assert 59 < clock.now < 60
     assert writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
@@ -130,7 +132,7 @@ def test_a_lock_that_stays_is_waited_for_as_long_as_the_setting_says(
 ) -> None:
     clock = Clock()
     with pytest.raises(sqlite3.OperationalError, match="locked"):
-        retrying(
+        retry_while_busy(
             lambda: writer.execute("PRAGMA journal_mode = WAL"),
             60.0,
             clock=clock,

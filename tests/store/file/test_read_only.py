@@ -36,7 +36,7 @@ def test_everything_is_read(store: Store) -> None:
     (run,) = store.runs.rows()
     for item in store.runs.item_ids(run.id):
         assert store.runs.review_view(item, "ann").item.id == item
-    assert store.reviews.run_readings(run.id).claims
+    assert store.reviews.read_run_units(run.id).claims
     assert store.bundles.collect().acts
     assert store.data_version() == store.data_version()
     assert store.check() == []
@@ -116,7 +116,7 @@ def test_a_viewer_without_rights_sees_what_the_owner_writes_later() -> None:
             viewer = Store.open(path)
             before, version = viewer.conversations.count(), viewer.data_version()
             assert viewer.is_read_only
-            assert viewer._database._still is not None
+            assert viewer._database._unlogged_signature is not None
         with Store.open(path) as owner:
             owner.conversations.import_batch([talk()])
         with without_rights(path.parent):

@@ -14,7 +14,7 @@ from faithtui.domain.ids import RunId
 from faithtui.errors import StoreError
 from faithtui.store.file import salvage as salvage_module
 from faithtui.store.file.backups import copy_database
-from faithtui.store.file.salvage import Salvaged, _Rows, salvage
+from faithtui.store.file.salvage import SalvageResult, _ReadableRows, salvage_to_new_store
 from faithtui.store.store import Store
 from tests.engine.building import conversation
 from tests.tui.building import shop
@@ -84,14 +84,14 @@ def destroy(path: Path, page: int) -> None:
     path.write_bytes(content)
 
 
-def left_out(found: Salvaged) -> list[dict[str, object]]:
+def left_out(found: SalvageResult) -> list[dict[str, object]]:
     if found.file is None:
         return []
     return [json.loads(line) for line in found.file.read_text().splitlines()]
 
 
 def test_a_sound_store_comes_over_whole(damaged: Path, tmp_path: Path) -> None:
-    found = salvage(damaged, tmp_path / "new.db")
+    found = salvage_to_new_store(damaged, tmp_path / "new.db")
     assert (found.left_out, found.file, found.damaged) == ({}, None, ())
     assert len(notes(tmp_path / "new.db")) == LABELS
     with Store.open(damaged) as old, Store.open(tmp_path / "new.db") as new:
@@ -104,7 +104,7 @@ def test_a_lost_page_of_labels_costs_the_labels_on_it(damaged: Path, tmp_path: P
     pages = pages_of(damaged, "human_label")
     assert len(pages) > 5
     destroy(damaged, pages[3])
-    found = salvage(damaged, tmp_path / "new.db")
+    found = salvage_to_new_store(damaged, tmp_path / "new.db")
     assert found.damaged == ("human_label",)
     kept = notes(tmp_path / "new.db")
     on_a_page = LABELS / (len(pages) - 1)
@@ -134,7 +134,7 @@ def test_no_label_is_lost_by_a_page_that_holds_none(
             continue
         destroy(path, page)
         try:
-            found = salvage(path, new)
+            found = salvage_to_new_store(path, new)
         except StoreError:
             continue  # the page of a table that says which revision it is
         told = {
@@ -164,7 +164,7 @@ def test_what_the_disk_cannot_read_costs_its_pages_alone(
         return read(file, start, length)
 
     monkeypatch.setattr(salvage_module, "_read_block", read_block)
-    found = salvage(damaged, tmp_path / "new.db")
+    found = salvage_to_new_store(damaged, tmp_path / "new.db")
     assert found.damaged == ("human_label",)
     kept = notes(tmp_path / "new.db")
     assert LABELS - 60 < len(kept) < LABELS
@@ -186,7 +186,7 @@ def test_rows_that_refer_to_lost_ones_are_kept_beside(damaged: Path, tmp_path: P
     connection.execute("UPDATE human_label SET verdict = 'yas' WHERE note = 'note 7'")
     connection.commit()
     connection.close()
-    found = salvage(damaged, tmp_path / "new.db")
+    found = salvage_to_new_store(damaged, tmp_path / "new.db")
     rows = left_out(found)
     assert sum(found.left_out.values()) == len(rows)
     assert {str(each["why"]) for each in rows if each["table"] == "human_label"} == {
@@ -205,7 +205,7 @@ def test_rows_that_refer_to_lost_ones_are_kept_beside(damaged: Path, tmp_path: P
 def test_a_store_without_a_first_page_says_so(damaged: Path, tmp_path: Path) -> None:
     destroy(damaged, 1)
     with pytest.raises(StoreError, match=r"list of tables is damaged.*backup --restore"):
-        salvage(damaged, tmp_path / "new.db")
+        salvage_to_new_store(damaged, tmp_path / "new.db")
     assert not (tmp_path / "new.db").exists()
 
 
@@ -225,7 +225,7 @@ def test_rows_behind_many_damaged_pages_are_read_from_the_first_one_on(tmp_path:
         content[(page - 1) * PAGE : page * PAGE] = random.Random(page).randbytes(PAGE)
     path.write_bytes(content)
     connection = sqlite3.connect(path)
-    read = [row for row in _Rows(connection, "many", "id")]
+    read = [row for row in _ReadableRows(connection, "many", "id")]
     connection.close()
     assert len(rows) - len(read) < (len(lost) + 2) * a_page * 1.2
     assert read[-1] == (60_000,)

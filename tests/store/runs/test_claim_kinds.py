@@ -11,7 +11,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, Turn
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
-from faithtui.domain.scores import ScoreState, ScoringRule, no_score, scored
+from faithtui.domain.scores import ScoreState, ScoringRule, make_score, no_score
 from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.store.schema.json_columns import rule_from_json, rule_to_json
 from faithtui.store.store import Store
@@ -122,7 +122,7 @@ def test_a_verdict_on_an_answer_and_its_imported_rating_are_about_one_claim(stor
     (row,) = store.runs.item_rows([item])
     assert (row.claims, row.labelled, row.overridden) == (2, 1, 1)
     assert row.corrected is not None
-    assert row.corrected.pooled == scored(0.0)
+    assert row.corrected.pooled == make_score(0.0)
     assert store.runs.row(run).labelled == 1
 
 
@@ -155,7 +155,7 @@ def test_words_are_translated_before_people_are_counted(store: Store) -> None:
     for who, word in (("a", "yes"), ("b", "1"), ("c", "no"), ("d", "idk"), ("e", "0")):
         say(store, one.id, word, who)
     assert store.runs.review_view(item, "me").claims[0].human == "0"
-    assert [each.human for each in store.reviews.claim_readings(run)] == ["0"]
+    assert [each.human for each in store.reviews.read_claim_units(run)] == ["0"]
 
 
 def test_of_a_tie_the_more_severe_label_wins_in_any_vocabulary(store: Store) -> None:
@@ -173,10 +173,10 @@ def test_a_word_without_a_meaning_here_is_no_review_and_is_told_as_it_was(store:
     view = store.runs.review_view(item, "me")
     assert (view.claims[0].human, view.item.labelled, view.item.overridden) == (None, 0, 0)
     assert view.item.corrected == view.item.scores
-    (reading,) = store.reviews.claim_readings(run)
+    (reading,) = store.reviews.read_claim_units(run)
     assert (reading.human, reading.reviewers) == ("idk", 1)
     say(store, one.id, "no", "bob")
-    (reading,) = store.reviews.claim_readings(run)
+    (reading,) = store.reviews.read_claim_units(run)
     assert (reading.human, reading.reviewers) == ("no", 2)
 
 
@@ -187,7 +187,7 @@ def test_no_fair_claim_is_none_under_any_metric(store: Store) -> None:
     view = store.runs.review_view(item, "me")
     assert [each.human for each in view.claims] == [None, NOT_A_CLAIM]
     assert view.item.corrected is not None
-    assert view.item.corrected.pooled == scored(1.0)
+    assert view.item.corrected.pooled == make_score(1.0)
     assert first.id != second.id
 
 
@@ -204,7 +204,7 @@ def test_statements_are_read_like_claims(store: Store) -> None:
     say(store, store.runs.review_view(item, "me").claims[0].id, "no", run=run, judge="yes")
     found = [
         (each.text, each.judge, each.human, each.blind)
-        for each in store.reviews.claim_readings(run)
+        for each in store.reviews.read_claim_units(run)
     ]
     assert found == [
         ("One.", "yes", "no", False),
@@ -217,54 +217,56 @@ def test_ratings_of_answers_say_nothing_about_statements(store: Store) -> None:
     rated = talk(ratings=[Rating(1, "ann", MTRAG, "4")])
     relevance, _ = said(store, rated, RELEVANCE_RUN, {1: [statement("yes", "So.", "Fact 0.")]})
     facts, _ = said(store, rated, FACT_RUN, {1: [claim("yes")]})
-    assert store.reviews.answer_readings(relevance) == ()
-    assert [each.turn for each in store.reviews.answer_readings(facts)] == [1]
+    assert store.reviews.read_answer_units(relevance) == ()
+    assert [each.turn for each in store.reviews.read_answer_units(facts)] == [1]
 
 
 def test_people_rate_answers_in_the_words_of_the_run(store: Store) -> None:
     rated = talk(answers=3, ratings=[Rating(1, "ann", MTRAG, "4"), Rating(3, "ann", MTRAG, "1")])
     run, _ = said(store, rated, INFERENCE_RUN, {1: [claim("1")], 3: [claim("1", turn=3)]})
-    assert [(each.human, each.score) for each in store.reviews.answer_readings(run)] == [
-        ("1", scored(1.0)),
-        ("0", scored(1.0)),
+    assert [(each.human, each.score) for each in store.reviews.read_answer_units(run)] == [
+        ("1", make_score(1.0)),
+        ("0", make_score(1.0)),
     ]
 
 
 def test_a_judged_answer_is_read_once_at_each_level_and_never_with_itself(store: Store) -> None:
     rated = talk(answers=2, ratings=[Rating(1, "ann", MTRAG, "1")])
     run, item = said(store, rated, SUPPORT_RUN, {1: [answer("yes")], 3: [answer("yes", 3)]})
-    assert [(each.text, each.judge, each.human) for each in store.reviews.claim_readings(run)] == [
+    assert [
+        (each.text, each.judge, each.human) for each in store.reviews.read_claim_units(run)
+    ] == [
         ("Answer 0 of one.", "yes", "no"),
         ("Answer 1 of one.", "yes", None),
     ]
-    (reading,) = store.reviews.answer_readings(run)
-    assert (reading.human, reading.score, reading.passes) == ("no", scored(1.0), True)
+    (reading,) = store.reviews.read_answer_units(run)
+    assert (reading.human, reading.score, reading.passes) == ("no", make_score(1.0), True)
     assert (reading.claims, reading.raters, reading.rating) == (1, 1, 0.0)
     second = store.runs.review_view(item, "me").claims[1]
     say(store, second.id, "no", run=run, judge="yes")
-    assert [(each.human, each.raters) for each in store.reviews.answer_readings(run)] == [
+    assert [(each.human, each.raters) for each in store.reviews.read_answer_units(run)] == [
         ("no", 1),
         ("no", 1),
     ]
     store.reviews.undo("me")
-    assert len(store.reviews.answer_readings(run)) == 1
+    assert len(store.reviews.read_answer_units(run)) == 1
 
 
 def test_ratings_that_came_with_the_data_are_no_census_of_judged_answers(store: Store) -> None:
     rated = talk(answers=1, ratings=[Rating(1, "ann", MTRAG, "4")])
     run, _ = said(store, rated, SUPPORT_RUN, {1: [answer("yes")]})
-    assert store.reviews.run_readings(run).design.kind is DesignKind.CONVENIENCE
+    assert store.reviews.read_run_units(run).design.kind is DesignKind.CONVENIENCE
     here, item = said(store, talk("two", answers=1), SUPPORT_RUN, {1: [answer("yes")]})
     (one,) = store.runs.review_view(item, "me").claims
     say(store, one.id, "yes", run=here, judge="yes")
-    assert store.reviews.run_readings(here).design.kind is DesignKind.CENSUS
+    assert store.reviews.read_run_units(here).design.kind is DesignKind.CENSUS
 
 
 def test_an_answer_nobody_should_be_judged_on_neither_passes_nor_fails(store: Store) -> None:
     run, item = said(store, talk(), SUPPORT_RUN, {1: [answer("yes")]})
     (one,) = store.runs.review_view(item, "me").claims
     say(store, one.id, NOT_A_CLAIM)
-    (reading,) = store.reviews.answer_readings(run)
+    (reading,) = store.reviews.read_answer_units(run)
     assert (reading.human, reading.raters) == (None, 1)
 
 
@@ -272,9 +274,9 @@ def test_an_answer_that_was_skipped_has_no_score(store: Store) -> None:
     rated = talk(ratings=[Rating(1, "ann", MTRAG, "1")])
     missing = no_score(ScoreState.SKIPPED, "no contexts")
     run, _ = said(store, rated, SUPPORT_RUN, {3: [answer("yes", 3)]}, scores={0: missing})
-    (reading,) = store.reviews.answer_readings(run)
+    (reading,) = store.reviews.read_answer_units(run)
     assert (reading.score, reading.passes, reading.claims) == (missing, None, 0)
-    assert store.runs.empty_windows(run) == 0
+    assert store.runs.count_empty_windows(run) == 0
 
 
 words = st.sampled_from(["yes", "no", "idk", "x", "1", "0", "borderline", "maybe"])
@@ -300,7 +302,7 @@ def test_what_people_say_is_the_same_in_lists_review_and_readings(
     assert view.item.overridden == sum(
         word is not None and word != label for word, label in zip(human, labels, strict=True)
     )
-    readings = [each.human for each in store.reviews.claim_readings(run)]
+    readings = [each.human for each in store.reviews.read_claim_units(run)]
     assert [word if word in known else None for word in readings] == human
 
 

@@ -9,7 +9,7 @@ import pytest
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.domain.scores import ScoreState, no_score
-from faithtui.store.records import CheckedItem, ItemState
+from faithtui.store.records import ItemCheckResult, ItemState
 from faithtui.store.store import Store
 from tests.store.building import SPEC, assess, imported, judged, talk, windows_of
 
@@ -33,15 +33,15 @@ def claims_of(store: Store, item: ItemId) -> list[ClaimId]:
     return [claim.id for claim in store.runs.review_view(item, "ann").claims]
 
 
-def checked(store: Store, item: ItemId, *findings: Finding) -> CheckedItem:
+def checked(store: Store, item: ItemId, *findings: Finding) -> ItemCheckResult:
     (row,) = store.runs.item_rows([item])
-    return CheckedItem(item, row.state, row.windows, findings)
+    return ItemCheckResult(item, row.state, row.windows, findings)
 
 
 def test_findings_are_kept_counted_and_listed(store: Store, run: RunId) -> None:
     first, second = store.runs.item_ids(run)
-    assert store.findings.unchecked(run) == (first, second)
-    assert store.findings.unchecked(run, 1) == (first,)
+    assert store.findings.list_unchecked(run) == (first, second)
+    assert store.findings.list_unchecked(run, 1) == (first,)
     a, b = claims_of(store, first)
     (c, _) = claims_of(store, second)
     saved = store.findings.save(
@@ -58,7 +58,7 @@ def test_findings_are_kept_counted_and_listed(store: Store, run: RunId) -> None:
         ]
     )
     assert saved == 2
-    assert store.findings.unchecked(run) == ()
+    assert store.findings.list_unchecked(run) == ()
     summary = store.findings.summary(run)
     assert (summary.checked, summary.waiting) == (2, 0)
     assert list(summary.counts) == [FLIP, LEFT]
@@ -95,7 +95,7 @@ def test_checking_again_replaces_what_was_found(store: Store, run: RunId) -> Non
 def test_a_conversation_judged_on_is_unchecked_again(store: Store) -> None:
     conversation = talk("late")
     run, item = judged(store, conversation, {1: ["yes"]}, finish=None)
-    assert store.findings.unchecked(run) == (), "it is still pending"
+    assert store.findings.list_unchecked(run) == (), "it is still pending"
     store.runs.finish_item(item, ItemState.DONE, None)
     stale = checked(store, item)
     store.findings.save([stale])
@@ -103,15 +103,15 @@ def test_a_conversation_judged_on_is_unchecked_again(store: Store) -> None:
     failed = no_score(ScoreState.FAILED, "timed out")
     third = assess(type(window)(2, window.interactions, window.turns), {}, score=failed)
     store.runs.save_window(item, third)
-    assert store.findings.unchecked(run) == (item,)
+    assert store.findings.list_unchecked(run) == (item,)
     assert store.findings.save([stale]) == 0, "what was read is no more"
-    assert store.findings.unchecked(run) == (item,)
+    assert store.findings.list_unchecked(run) == (item,)
     store.runs.finish_item(item, ItemState.FAILED, "1 of 3")
     store.findings.save([checked(store, item)])
-    assert store.findings.unchecked(run) == ()
+    assert store.findings.list_unchecked(run) == ()
     store.runs.reopen_unfinished(run)
     store.runs.finish_item(item, ItemState.DONE, None)
-    assert store.findings.unchecked(run) == (item,)
+    assert store.findings.list_unchecked(run) == (item,)
 
 
 def test_surplus_words_are_read_by_window(store: Store) -> None:
@@ -134,22 +134,22 @@ def test_the_most_suspicious_come_first_and_each_once(store: Store, run: RunId) 
         ]
     )
     order = ((second, c), (first, b), (first, a))
-    assert store.findings.suspicious(run) == order, "nothing is known against the last"
-    assert store.findings.suspicious(run, 2) == order[:2]
-    with store._database.reading() as connection:
+    assert store.findings.list_suspicious_claims(run) == order, "nothing is known against the last"
+    assert store.findings.list_suspicious_claims(run, 2) == order[:2]
+    with store._database.open_reader() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM verdict").scalar() == 6
     store._database.write(
         lambda connection: connection.exec_driver_sql(
             f"UPDATE verdict SET confidence = CASE claim_id WHEN {d} THEN 0.5 ELSE 0.9 END"
         )
     )
-    assert store.findings.suspicious(run) == (*order, (second, d))
+    assert store.findings.list_suspicious_claims(run) == (*order, (second, d))
 
 
 def test_a_run_without_findings_has_none(store: Store, run: RunId) -> None:
     summary = store.findings.summary(run)
     assert (summary.checked, summary.waiting, summary.counts) == (0, 2, {})
-    assert store.findings.suspicious(run) == ()
+    assert store.findings.list_suspicious_claims(run) == ()
     assert store.findings.save([]) == 0
 
 
@@ -158,10 +158,10 @@ def test_a_run_of_an_older_file_waits_to_be_checked(fixture: str, path: Path) ->
     shutil.copy(FIXTURES / f"{fixture}.sqlite", path)
     with Store.open(path) as store:
         run = store.runs.rows()[-1].id
-        (item,) = store.findings.unchecked(run)
+        (item,) = store.findings.list_unchecked(run)
         (claim_id, *_) = claims_of(store, item)
         assert store.findings.save([checked(store, item, Finding(FLIP, "x", claim_id))]) == 1
-        assert store.findings.unchecked(run) == ()
+        assert store.findings.list_unchecked(run) == ()
         assert store.findings.claims(run, FLIP) == ((item, claim_id),)
         assert store.check() == []
 

@@ -8,9 +8,9 @@ from sqlalchemy import event
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.scores import ScoreState, no_score, scored
+from faithtui.domain.scores import ScoreState, make_score, no_score
 from faithtui.errors import StoreError
-from faithtui.store.records import ComparedCell, ItemState
+from faithtui.store.records import ComparisonCell, ItemState
 from faithtui.store.runs.metric_comparison import compare_view
 from faithtui.store.store import Store
 from tests.store.building import FACTS, INFERRED, SUPPORTED, judged, said, spec_of, talk
@@ -50,21 +50,21 @@ def test_every_metric_has_a_cell_for_every_answer(store: Store) -> None:
     one, two = view.answers
     assert (one.turn, one.content, one.human) == (1, "Answer 0 of one.", "no")
     assert one.cells == (
-        ComparedCell(scored(0.5), {"yes": 1, "no": 1}, 0, scored(1.0)),
-        ComparedCell(
+        ComparisonCell(make_score(0.5), {"yes": 1, "no": 1}, 0, make_score(1.0)),
+        ComparisonCell(
             no_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict"),
             {"1": 1},
             1,
-            scored(1.0),
+            make_score(1.0),
         ),
-        ComparedCell(scored(1.0), {"yes": 1}, 0, scored(0.0)),
+        ComparisonCell(make_score(1.0), {"yes": 1}, 0, make_score(0.0)),
     )
     undefined = no_score(ScoreState.UNDEFINED, "nothing was judged")
     assert (two.turn, two.human) == (3, None)
     assert two.cells == (
-        ComparedCell(scored(1.0), {}, 0, scored(1.0)),
-        ComparedCell(undefined, {}, 0, undefined),
-        ComparedCell(scored(0.0), {"no": 1}, 0, scored(0.0)),
+        ComparisonCell(make_score(1.0), {}, 0, make_score(1.0)),
+        ComparisonCell(undefined, {}, 0, undefined),
+        ComparisonCell(make_score(0.0), {"no": 1}, 0, make_score(0.0)),
     )
 
 
@@ -91,9 +91,9 @@ def test_a_failed_or_skipped_answer_keeps_its_state(store: Store) -> None:
     )
     cells = [each.cells[0] for each in store.runs.compare_view(only(store)).answers]
     assert cells == [
-        ComparedCell(FAILED, {}, 0, FAILED),
-        ComparedCell(skipped, {}, 0, skipped),
-        ComparedCell(scored(1.0), {"1": 1}, 0, scored(1.0)),
+        ComparisonCell(FAILED, {}, 0, FAILED),
+        ComparisonCell(skipped, {}, 0, skipped),
+        ComparisonCell(make_score(1.0), {"1": 1}, 0, make_score(1.0)),
     ]
 
 
@@ -102,7 +102,7 @@ def test_an_answer_of_several_turns_is_shown_at_the_turn_it_was_judged_at(store:
     conversation = Conversation("tests", "one", turns, "one")
     said(store, conversation, SUPPORT_RUN, {2: [answer("yes", 2)]})
     cells = [each.cells for each in store.runs.compare_view(only(store)).answers]
-    assert cells == [(None,), (ComparedCell(scored(1.0), {"yes": 1}, 0, scored(1.0)),)]
+    assert cells == [(None,), (ComparisonCell(make_score(1.0), {"yes": 1}, 0, make_score(1.0)),)]
 
 
 def test_a_conversation_that_failed_before_any_window_has_no_cells(store: Store) -> None:
@@ -123,7 +123,7 @@ def test_claims_are_counted_once_by_the_label_of_their_first_window(store: Store
     _, item = judged(store, talk(answers=3), {1: ["yes", "idk"]}, spec=FACT_RUN)
     view = store.runs.compare_view(only(store))
     assert view.answers[0].cells == (
-        ComparedCell(scored(1.0), {"yes": 1, "idk": 1}, 0, scored(1.0)),
+        ComparisonCell(make_score(1.0), {"yes": 1, "idk": 1}, 0, make_score(1.0)),
     )
     assert store.runs.item_rows([item])[0].windows == 3
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.annotations import Action
-from faithtui.domain.scores import scored
+from faithtui.domain.scores import make_score
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
@@ -50,7 +50,7 @@ def test_scores_of_an_older_run_stay_as_they_were_stored(path: Path) -> None:
         assert (run.score, run.scored, run.undefined, run.undefined_windows) == (1.0, 2, 0, 0)
         for item in items_of(store):
             assert item.scores is not None
-            assert item.scores.windowed == scored(1.0)
+            assert item.scores.windowed == make_score(1.0)
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_with_overrides_an_older_run_is_scored_by_its_own_rule(
         assert mixed.corrected is not None
         assert small_talk.corrected is not None
         assert mixed.corrected.windowed.value == pytest.approx(windowed)
-        assert mixed.corrected.pooled == scored(pooled)
-        assert small_talk.corrected.windowed == scored(1.0)
+        assert mixed.corrected.pooled == make_score(pooled)
+        assert small_talk.corrected.windowed == make_score(1.0)
         assert mixed.scores is not None
-        assert mixed.scores.windowed == scored(1.0)
+        assert mixed.scores.windowed == make_score(1.0)
         view = store.runs.review_view(mixed.id, "me")
-        assert [each.score for each in view.windows] == [scored(1.0)] * 3
+        assert [each.score for each in view.windows] == [make_score(1.0)] * 3
 
 
 def test_a_run_of_an_older_version_is_not_gone_on_with(path: Path) -> None:
@@ -79,12 +79,14 @@ def test_a_run_of_an_older_version_is_not_gone_on_with(path: Path) -> None:
     with Store.open(path) as store:
         (run,) = store.runs.rows()
         with pytest.raises(ConfigError, match="start a new run"):
-            asyncio.run(runner.execute(store, run.id, lambda event: None, retry_unfinished=True))
-        again = planner.plan(
+            asyncio.run(
+                runner.execute_run(store, run.id, lambda event: None, retry_unfinished=True)
+            )
+        again = planner.plan_run(
             store,
             RunRequest(metric="turn-faithfulness", judge="offline", options={"window_size": "1"}),
         )
-        asyncio.run(runner.execute(store, again, lambda event: None))
+        asyncio.run(runner.execute_run(store, again, lambda event: None))
         new = store.runs.row(again)
         assert (new.score, new.scored, new.undefined, new.undefined_windows) == (1.0, 1, 1, 3)
         assert store.runs.row(run.id).score == 1.0

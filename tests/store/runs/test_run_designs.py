@@ -48,7 +48,7 @@ def sampled(
     name: str = "first",
     kind: SampleKind = SampleKind.SAMPLE,
 ) -> SampleRow:
-    drawn = draw(store.samples.frame(run, by), plan)
+    drawn = draw(store.samples.read_frame(run, by), plan)
     return store.samples.add(run, "ann", drawn, plan, name=name, kind=kind, stratified_by=by)
 
 
@@ -56,7 +56,7 @@ def label(
     store: Store, run: RunId, claims: Iterable[ClaimId], word: str = "yes", who: str = "ann"
 ) -> None:
     for claim in claims:
-        store.reviews.answer(claim, who, word, run=run, saw_judge=False)
+        store.reviews.record_verdict(claim, who, word, run=run, saw_judge=False)
 
 
 def skip(store: Store, run: RunId, claim: ClaimId) -> None:
@@ -72,11 +72,11 @@ def drawn(store: Store, row: SampleRow, stratum: str | None = None) -> list[Clai
 
 
 def claims_of(store: Store, run: RunId) -> tuple[ClaimReading, ...]:
-    return store.reviews.run_readings(run).claims
+    return store.reviews.read_run_units(run).claims
 
 
 def design(store: Store, run: RunId, sample: SampleId | None = None) -> DesignReading:
-    return store.reviews.run_readings(run, ReadingSettings(sample=sample)).design
+    return store.reviews.read_run_units(run, ReadingSettings(sample=sample)).design
 
 
 def test_without_a_label_there_is_no_design(store: Store, run: RunId) -> None:
@@ -247,7 +247,7 @@ def test_a_sample_that_was_extended_keeps_its_order(store: Store, run: RunId) ->
 def test_a_spot_check_is_a_random_sample_and_a_repeat_is_none(store: Store, run: RunId) -> None:
     spot = sampled(store, run, Plan(Design.SIMPLE, 3, 4), kind=SampleKind.SPOT_CHECK)
     label(store, run, drawn(store, spot)[:2])
-    own = store.samples.own_labelled(run, "ann")
+    own = store.samples.read_own_labelled_frame(run, "ann")
     plan = Plan(Design.SIMPLE, 5, 2)
     repeat = store.samples.add(
         run, "ann", draw(own, plan), plan, name="again", kind=SampleKind.REPEAT
@@ -293,9 +293,9 @@ def test_a_sample_of_another_run_is_refused(store: Store, run: RunId) -> None:
 def test_blind_labels_alone_may_be_of_another_design(store: Store, run: RunId) -> None:
     row = sampled(store, run, Plan(Design.SIMPLE, 1, 4))
     first, *rest = drawn(store, row)
-    store.reviews.answer(first, "ann", "yes", run=run, saw_judge=True)
+    store.reviews.record_verdict(first, "ann", "yes", run=run, saw_judge=True)
     label(store, run, rest)
-    blind = store.reviews.run_readings(run, ReadingSettings(blind_only=True)).design
+    blind = store.reviews.read_run_units(run, ReadingSettings(blind_only=True)).design
     assert design(store, run).random_prefix
     assert (blind.random_prefix, blind.strata[0].labelled) == (False, 3)
 

@@ -8,12 +8,12 @@ import pytest
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Document, Span, Turn
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.scores import Score, ScoreSet, ScoreState, no_score, scored
+from faithtui.domain.scores import Score, ScoreSet, ScoreState, make_score, no_score
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import StoreError
 from faithtui.store.records import (
-    AskedReply,
+    CallContext,
     EvidenceView,
     ItemState,
     PendingItem,
@@ -44,7 +44,7 @@ def test_a_new_run_is_planned_and_everything_in_it_pending(store: Store) -> None
     assert (row.state, row.reason, row.finished_at) == (RunState.PLANNED, None, None)
     assert (row.conversations, row.pending, row.done) == (3, 3, 0)
     assert (row.score, row.corrected, row.calls) == (None, None, 0)
-    assert store.runs.pending(run) == tuple(
+    assert store.runs.list_pending(run) == tuple(
         PendingItem(item, conversation)
         for item, conversation in zip(items, store.conversations.ids(), strict=True)
     )
@@ -59,15 +59,15 @@ def test_what_is_pending_is_read_page_by_page(store: Store) -> None:
     (window, *_) = windows_of(talk("b"))
     store.runs.save_window(items[1], assess(window, {1: ["yes"]}))
     store.runs.finish_item(items[2], ItemState.DONE, None)
-    whole = store.runs.pending(run)
-    first = store.runs.pending(run, limit=2)
-    rest = store.runs.pending(run, after=items[1], limit=2)
+    whole = store.runs.list_pending(run)
+    first = store.runs.list_pending(run, limit=2)
+    rest = store.runs.list_pending(run, after=items[1], limit=2)
     assert [each.id for each in first] == [items[0], items[1]]
     assert [each.id for each in rest] == [items[3]]
     assert (*first, *rest) == whole
     assert [bool(each.stored_windows) for each in first] == [False, True]
-    assert store.runs.pending(run, after=items[3], limit=2) == ()
-    assert len(store.runs.pending(other)) == 4
+    assert store.runs.list_pending(run, after=items[3], limit=2) == ()
+    assert len(store.runs.list_pending(other)) == 4
 
 
 def test_runs_are_listed_newest_first(store: Store) -> None:
@@ -113,7 +113,7 @@ def test_a_window_is_stored_with_everything_in_it(store: Store) -> None:
     window = Window(0, (0,), (0, 1))
     store.runs.save_window(
         item,
-        Assessment(window, scored(1.0), (said,), (loose, seen), reason="fine"),
+        Assessment(window, make_score(1.0), (said,), (loose, seen), reason="fine"),
     )
     store.runs.finish_item(item, ItemState.DONE, None, "all fine")
     view = store.runs.review_view(item, "me")
@@ -129,7 +129,7 @@ def test_a_window_is_stored_with_everything_in_it(store: Store) -> None:
         EvidenceView(first.id, "contradicts"),
     )
     (row,) = view.windows
-    assert (row.position, row.turns, row.score, row.reason) == (0, (0, 1), scored(1.0), "fine")
+    assert (row.position, row.turns, row.score, row.reason) == (0, (0, 1), make_score(1.0), "fine")
     assert row.claims == (claim.id,)
     assert view.reason == "all fine"
 
@@ -149,7 +149,9 @@ def test_sets_of_truths_are_kept_and_a_part_of_one_is_listed_once(store: Store) 
     )
     for window, label, evidence in zip(windows_of(talk()), ("idk", "yes"), named, strict=False):
         said = Verdict(claim, label, evidence=evidence)
-        store.runs.save_window(item, Assessment(window, scored(1.0), (said,), (half, other, part)))
+        store.runs.save_window(
+            item, Assessment(window, make_score(1.0), (said,), (half, other, part))
+        )
     (view,) = store.runs.review_view(item, "me").claims
     assert [(each.stance, each.sets) for each in view.evidence] == [
         ("supports", (1, 2)),
@@ -172,7 +174,7 @@ def test_sets_are_known_by_their_truths_however_a_window_numbers_them(store: Sto
     )
     for window, evidence in zip(windows_of(talk()), named, strict=False):
         said = Verdict(claim, "yes", evidence=tuple(evidence))
-        store.runs.save_window(item, Assessment(window, scored(1.0), (said,), (a, b, c, d)))
+        store.runs.save_window(item, Assessment(window, make_score(1.0), (said,), (a, b, c, d)))
     view = store.runs.review_view(item, "me")
     texts = {truth.id: truth.text for truth in view.truths}
     sets: dict[int, set[str]] = {}
@@ -189,7 +191,7 @@ def test_saving_a_window_again_does_nothing(store: Store) -> None:
     before = store.runs.review_view(item, "me")
     store.runs.save_window(item, assess(window, {1: ["no", "no"]}))
     assert store.runs.review_view(item, "me") == before
-    assert store.runs.pending(run) == (
+    assert store.runs.list_pending(run) == (
         PendingItem(item, store.conversations.ids()[0], frozenset({0})),
     )
 
@@ -280,7 +282,7 @@ def test_a_claims_home_is_its_first_window_whatever_is_stored_first(
         store.runs.save_window(item, assess(windows[position], said[position]))
     store.runs.finish_item(item, ItemState.DONE, None)
     view = store.runs.review_view(item, "me")
-    assert [claim.judge.label for claim in view.claims] == ["yes", "idk", None]
+    assert [claim.home_verdict.label for claim in view.claims] == ["yes", "idk", None]
     assert [[each.label for each in claim.verdicts] for claim in view.claims] == [
         ["yes", "no", "idk"],
         ["idk", "no"],
@@ -288,7 +290,7 @@ def test_a_claims_home_is_its_first_window_whatever_is_stored_first(
     ]
     assert [truth.text for truth in view.truths] == ["Truth 1", "Truth 3", "Truth 5"]
     assert (view.item.labels, view.item.missing) == ({"yes": 1, "idk": 1}, 1)
-    readings = store.reviews.claim_readings(run)
+    readings = store.reviews.read_claim_units(run)
     assert [each.judge for each in readings] == ["yes", "idk", None]
 
 
@@ -297,13 +299,13 @@ def test_the_same_claim_twice_in_a_window_is_one_claim_with_two_verdicts(store: 
     window = windows_of(talk())[0]
     twice = Assessment(
         window,
-        scored(0.5),
+        make_score(0.5),
         (Verdict(Claim(1, "So it is."), "yes"), Verdict(Claim(1, " so  IT is."), "no")),
     )
     store.runs.save_window(item, twice)
     (claim,) = store.runs.review_view(item, "me").claims
     assert claim.text == "So it is."
-    assert claim.judge.label == "yes"
+    assert claim.home_verdict.label == "yes"
     assert store.runs.row(run).claims == 1
 
 
@@ -313,7 +315,7 @@ def test_claims_are_shared_by_runs_and_truths_are_not(store: Store) -> None:
     one, two = (store.runs.review_view(item, "me") for item in (first, second))
     assert [claim.id for claim in one.claims] == [claim.id for claim in two.claims]
     assert {truth.id for truth in one.truths}.isdisjoint(truth.id for truth in two.truths)
-    assert (one.claims[0].judge.label, two.claims[0].judge.label) == ("yes", "no")
+    assert (one.claims[0].home_verdict.label, two.claims[0].home_verdict.label) == ("yes", "no")
 
 
 def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) -> None:
@@ -325,7 +327,7 @@ def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) ->
     store.runs.finish_item(item, ItemState.FAILED, "1 window failed")
     store.runs.finish_item(done, ItemState.DONE, None)
     assert store.runs.reopen_unfinished(run) == 1
-    assert store.runs.pending(run) == (
+    assert store.runs.list_pending(run) == (
         PendingItem(item, store.conversations.ids()[0], frozenset({1})),
     )
     row = store.runs.row(run)
@@ -333,15 +335,18 @@ def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) ->
     (reopened,) = store.runs.item_rows([item])
     assert (reopened.scores, reopened.reason, reopened.claims) == (None, None, 2)
     view = store.runs.review_view(item, "me")
-    assert [claim.judge.window for claim in view.claims] == [1, 1]
+    assert [claim.home_verdict.window for claim in view.claims] == [1, 1]
     assert [window.position for window in view.windows] == [0, 1], "no gap shifts the others"
     assert view.windows[0].score.reason == "not judged yet"
     store.runs.save_window(item, assess(first, half))
     store.runs.finish_item(item, ItemState.DONE, None)
     (finished,) = store.runs.item_rows([item])
     assert finished.scores is not None
-    assert finished.scores.windowed == scored(0.75)
-    assert [claim.judge.window for claim in store.runs.review_view(item, "me").claims] == [0, 1]
+    assert finished.scores.windowed == make_score(0.75)
+    assert [claim.home_verdict.window for claim in store.runs.review_view(item, "me").claims] == [
+        0,
+        1,
+    ]
     assert store.runs.reopen_unfinished(run) == 0
     assert store.check() == []
 
@@ -353,7 +358,7 @@ def test_reopening_takes_evidence_of_vanished_claims_away(store: Store) -> None:
     store.runs.save_window(item, assess(second, {3: ["yes"]}))
     store.runs.finish_item(item, ItemState.FAILED, "1 window failed")
     store.runs.reopen_unfinished(run)
-    with store._database.reading() as connection:
+    with store._database.open_reader() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM evidence").scalar() == 1
     assert [claim.turn for claim in store.runs.review_view(item, "me").claims] == [3]
 
@@ -444,11 +449,11 @@ REPLY = StoredReply('{"a": "\ud800"}', "ok", True, 10, 3, 2, "req-1", "model-1",
 
 def test_a_reply_is_found_again_and_its_tokens_are_counted(store: Store) -> None:
     run, (item,) = planned(store, "one")
-    assert store.calls.reply("k") is None
+    assert store.calls.find_reply("k") is None
     for _ in range(2):
-        store.calls.save(AskedReply("k", "offline", "claims", run, item), REPLY)
-    assert store.calls.reply("k") == replace(REPLY, text='{"a": "\ufffd"}')
-    assert store.calls.reply("other") is None
+        store.calls.save_reply(CallContext("k", "offline", "claims", run, item), REPLY)
+    assert store.calls.find_reply("k") == replace(REPLY, text='{"a": "\ufffd"}')
+    assert store.calls.find_reply("other") is None
     row = store.runs.row(run)
     assert (row.calls, row.tokens_in, row.tokens_out) == (2, 20, 6)
 
@@ -456,12 +461,12 @@ def test_a_reply_is_found_again_and_its_tokens_are_counted(store: Store) -> None
 def test_a_malformed_reply_is_kept_counted_and_never_a_hit(store: Store) -> None:
     run, (item,) = planned(store, "one")
     bad = replace(REPLY, text="Sorry", tokens_in=None, tokens_out=None)
-    store.calls.save(AskedReply("k", "j", "claims", run, item, usable=False), bad)
-    assert store.calls.reply("k") is None
+    store.calls.save_reply(CallContext("k", "j", "claims", run, item, usable=False), bad)
+    assert store.calls.find_reply("k") is None
     assert store.runs.row(run).calls == 1
     good = replace(bad, text="{}")
-    store.calls.save(AskedReply("k", "j", "claims"), good)
-    assert store.calls.reply("k") == good
+    store.calls.save_reply(CallContext("k", "j", "claims"), good)
+    assert store.calls.find_reply("k") == good
     assert store.runs.row(run).calls == 1
 
 
@@ -470,7 +475,7 @@ def test_windows_of_a_pending_conversation_can_be_reviewed(store: Store) -> None
     view = store.runs.review_view(item, "me")
     assert view.item.state is ItemState.PENDING
     assert [claim.id for claim in view.claims] == [ClaimId(1)]
-    assert [window.corrected for window in view.windows] == [scored(1.0), scored(1.0)]
+    assert [window.corrected for window in view.windows] == [make_score(1.0), make_score(1.0)]
 
 
 def test_archived_runs_stay_and_are_not_the_last_one(store: Store) -> None:
@@ -509,7 +514,7 @@ def test_windows_and_conversations_without_a_score_are_counted(store: Store) -> 
     row = store.runs.row(run)
     assert (row.score, row.scored, row.undefined) == (0.5, 1, 1)
     assert (row.windows, row.undefined_windows, row.skipped_windows) == (4, 3, 0)
-    assert store.runs.undefined_reasons(run) == {UNDEFINED.reason: 1}
+    assert store.runs.count_undefined_reasons(run) == {UNDEFINED.reason: 1}
     scored_item, undefined_item = store.runs.item_rows([one, two])
     assert scored_item.scores is not None
     assert scored_item.scores.windowed == Score(0.5, undefined=1)
@@ -539,11 +544,11 @@ def test_where_nothing_was_compared_only_what_people_say_counts(store: Store) ->
         view.claims[0].id, "me", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
     )
     after = store.runs.review_view(item, "me")
-    assert after.windows[0].corrected == scored(0.0)
-    assert after.item.corrected == all_three(scored(0.0))
+    assert after.windows[0].corrected == make_score(0.0)
+    assert after.item.corrected == all_three(make_score(0.0))
     assert after.item.scores == view.item.scores
     row = store.runs.row(run)
     assert (row.score, row.corrected, row.corrected_scored, row.undefined) == (None, 0.0, 1, 1)
     (cell,) = store.runs.compare_view(view.item.conversation).answers[0].cells
     assert cell is not None
-    assert (cell.score, cell.corrected) == (NOT_COMPARED, scored(0.0))
+    assert (cell.score, cell.corrected) == (NOT_COMPARED, make_score(0.0))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.store.records import RunState
-from faithtui.store.runs.startup_list import MOST, first_look
+from faithtui.store.runs.startup_list import MOST, read_startup_runs
 from faithtui.store.store import Store
 from tests.store.building import SPEC
 
@@ -26,15 +26,15 @@ def test_it_sees_what_the_store_sees(path: Path) -> None:
         store.runs.set_state(runs[0], RunState.STOPPED, "a wrong key")
         store.runs.set_state(runs[1], RunState.DONE)
         store.runs.archive(runs[1:2])
-        assert first_look(path) == store.runs.rows(), "also while somebody has it open"
+        assert read_startup_runs(path) == store.runs.rows(), "also while somebody has it open"
         rows = store.runs.rows()
-    assert first_look(path) == rows
+    assert read_startup_runs(path) == rows
 
 
 def test_it_reads_no_more_than_the_newest(path: Path) -> None:
     with Store.open(path) as store:
         runs = [store.runs.create(SPEC, ()) for _ in range(MOST + 2)]
-    found = first_look(path)
+    found = read_startup_runs(path)
     assert found is not None
     assert [row.id for row in found] == runs[:1:-1]
 
@@ -46,7 +46,7 @@ def test_it_says_nothing_about_a_file_that_is_no_store(tmp_path: Path) -> None:
     with closing(sqlite3.connect(other)) as raw:
         raw.execute("CREATE TABLE run (id INTEGER)")
     for file in (text, other, tmp_path / "missing.db", tmp_path):
-        assert first_look(file) is None
+        assert read_startup_runs(file) is None
     assert not (tmp_path / "missing.db").exists()
 
 
@@ -55,4 +55,4 @@ def test_it_leaves_an_older_store_to_the_upgrade(path: Path) -> None:
         store.runs.create(SPEC, ())
     with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute("UPDATE alembic_version SET version_num = '0001'")
-    assert first_look(path) is None
+    assert read_startup_runs(path) is None

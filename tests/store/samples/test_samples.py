@@ -35,7 +35,7 @@ def run(store: Store) -> RunId:
 
 
 def sampled(store: Store, run: RunId, plan: Plan, *by: str, **changes: object) -> SampleRow:
-    drawn = draw(store.samples.frame(run, by), plan)
+    drawn = draw(store.samples.read_frame(run, by), plan)
     return store.samples.add(
         run,
         "ann",
@@ -49,7 +49,7 @@ def sampled(store: Store, run: RunId, plan: Plan, *by: str, **changes: object) -
 def say(
     store: Store, run: RunId, claim: ClaimId, verdict: str, sample: SampleId | None, **more: object
 ) -> None:
-    store.reviews.answer(
+    store.reviews.record_verdict(
         claim,
         "ann",
         verdict,
@@ -63,9 +63,9 @@ def say(
 def test_the_frame_lists_every_claim_once_in_the_order_of_the_text(
     store: Store, run: RunId
 ) -> None:
-    frame = store.samples.frame(run)
+    frame = store.samples.read_frame(run)
     assert [each.claim for each in frame] == [
-        each.claim for each in store.reviews.claim_readings(run)
+        each.claim for each in store.reviews.read_claim_units(run)
     ]
     assert len(frame) == len({each.claim for each in frame}) == 27
     assert frame.conversations == 5
@@ -73,18 +73,18 @@ def test_the_frame_lists_every_claim_once_in_the_order_of_the_text(
 
 
 def test_strata_of_verdicts_and_turns(store: Store, run: RunId) -> None:
-    assert store.samples.frame(run, ["verdict"]).populations == {
+    assert store.samples.read_frame(run, ["verdict"]).populations == {
         "judge idk": 4,
         "judge no": 4,
         "judge without a verdict": 4,
         "judge yes": 15,
     }
-    assert store.samples.frame(run, ["turn"]).populations == {
+    assert store.samples.read_frame(run, ["turn"]).populations == {
         "turns 1-2": 22,
         "turns 3-5": 3,
         "turns 6+": 2,
     }
-    both = store.samples.frame(run, ["verdict", "turn"]).populations
+    both = store.samples.read_frame(run, ["verdict", "turn"]).populations
     assert both["judge yes · turns 6+"] == 2
     assert sum(both.values()) == 27
 
@@ -98,16 +98,19 @@ def test_strata_of_models_and_of_words_that_changed(store: Store) -> None:
     store.runs.save_window(first, assess(early, {1: ("yes", "no")}))
     store.runs.save_window(first, assess(late, {1: ("yes", "yes"), 3: ("no",)}))
     store.runs.save_window(second, assess(windows_of(two)[0], {1: ("idk",)}))
-    assert store.samples.frame(run, ["model"]).populations == {"m-1": 3, "model unknown": 1}
-    assert store.samples.frame(run, ["flip"]).populations == {"word changed": 1, "word steady": 3}
+    assert store.samples.read_frame(run, ["model"]).populations == {"m-1": 3, "model unknown": 1}
+    assert store.samples.read_frame(run, ["flip"]).populations == {
+        "word changed": 1,
+        "word steady": 3,
+    }
 
 
 def test_strata_of_what_another_judge_says(store: Store) -> None:
     one = talk("one", answers=1)
     run = run_over(store, [(one, {1: ("yes", "no", "idk")})])
-    assert store.samples.frame(run, ["disagreement"]).populations == {"one judge": 3}
+    assert store.samples.read_frame(run, ["disagreement"]).populations == {"one judge": 3}
     run_over(store, [(one, {1: ("yes", "yes")})], replace(SPEC, judge="other"))
-    assert store.samples.frame(run, ["disagreement"]).populations == {
+    assert store.samples.read_frame(run, ["disagreement"]).populations == {
         "judges agree": 1,
         "judges differ": 1,
         "one judge": 1,
@@ -117,19 +120,19 @@ def test_strata_of_what_another_judge_says(store: Store) -> None:
 def test_other_strata_are_refused_by_name(store: Store, run: RunId) -> None:
     assert len(STRATA) == 5
     with pytest.raises(StoreError, match=r"'colour'.*verdict, turn, model"):
-        store.samples.frame(run, ["verdict", "colour"])
+        store.samples.read_frame(run, ["verdict", "colour"])
 
 
 @pytest.mark.parametrize("design", list(Design))
 def test_a_sample_comes_back_as_it_was_drawn(store: Store, run: RunId, design: Design) -> None:
     by = ("verdict",) if design is Design.STRATIFIED else ()
     plan = Plan(design, 7, 4, shown_share=0.5)
-    drawn = draw(store.samples.frame(run, by), plan)
+    drawn = draw(store.samples.read_frame(run, by), plan)
     row = sampled(store, run, plan, *by, name="no\x00 markup [b]")
     assert row == store.samples.row(row.id, "ann") == store.samples.rows("ann", run)[0]
     assert (row.design, row.seed, row.shown_share, row.frame) == (design, 7, 0.5, 27)
     assert (row.strata, row.stratified_by, row.blind) == (drawn.strata, by, True)
-    assert (row.size, row.answered, row.later, row.pace_s) == (len(drawn.claims), 0, 0, None)
+    assert (row.size, row.answered, row.skipped, row.pace_s) == (len(drawn.claims), 0, 0, None)
     entries = store.samples.entries(row.id, "ann")
     assert [(e.item, e.claim, e.stratum, e.probability, e.shown) for e in entries] == [
         (e.unit.item, e.unit.claim, e.stratum, e.probability, e.shown) for e in drawn.claims
@@ -150,7 +153,7 @@ def test_probability_and_stratum_are_stored_with_each_label(store: Store, run: R
     row = sampled(store, run, Plan(Design.STRATIFIED, 3, 8), "verdict")
     for entry in store.samples.entries(row.id, "ann"):
         say(store, run, entry.claim, "no", row.id)
-    with store.samples._database.reading() as connection:
+    with store.samples._database.open_reader() as connection:
         found = connection.exec_driver_sql(
             "SELECT claim_id, stratum, probability, sample_id FROM human_label"
         ).all()
@@ -173,28 +176,28 @@ def test_progress_is_a_persons_own_and_of_this_sample(store: Store, run: RunId) 
         third, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False, sample=row.id
     )
     now = store.samples.row(row.id, "ann")
-    assert (now.answered, now.later, now.left, now.pace_s, now.eta_s) == (2, 1, 4, 8.0, 32.0)
+    assert (now.answered, now.skipped, now.remaining, now.pace_s, now.eta_s) == (2, 1, 4, 8.0, 32.0)
     assert store.samples.row(row.id, "bo").answered == 0
-    marks = [(e.answered, e.later) for e in store.samples.entries(row.id, "ann")]
+    marks = [(e.answered, e.skipped) for e in store.samples.entries(row.id, "ann")]
     assert marks[:4] == [(True, False), (True, False), (False, True), (False, False)]
     store.reviews.undo("ann")
     store.reviews.undo("ann")
     store.reviews.undo("ann")
     now = store.samples.row(row.id, "ann")
-    assert (now.answered, now.later) == (1, 0)
+    assert (now.answered, now.skipped) == (1, 0)
 
 
 def test_what_was_said_is_read_beside_what_the_judge_said(store: Store, run: RunId) -> None:
     row = sampled(store, run, Plan(Design.STRATIFIED, 3, 27), "verdict")
-    judge = {each.claim: each.judge for each in store.reviews.claim_readings(run)}
+    judge = {each.claim: each.judge for each in store.reviews.read_claim_units(run)}
     entries = store.samples.entries(row.id, "ann")
     for entry in entries[:5]:
         say(store, run, entry.claim, "no", row.id)
-    found = store.samples.readings(row.id, "ann")
+    found = store.samples.read_labels(row.id, "ann")
     assert [each.claim for each in found] == [each.claim for each in entries[:5]]
     assert [each.judge for each in found] == [judge[each.claim] for each in found]
     assert {(each.human, each.saw_judge) for each in found} == {("no", False)}
-    assert store.samples.readings(row.id, "bo") == ()
+    assert store.samples.read_labels(row.id, "bo") == ()
     strata = store.samples.strata(row.id, "ann")
     assert sum(each.labelled for each in strata) == 5
     for each in strata:
@@ -222,7 +225,7 @@ def test_drawing_more_keeps_what_was_served_in_its_place(
     assert all(each.probability == probability[each.stratum] for each in after)
     assert sum(each.drawn for each in longer.strata) == 4
     plan = enlarged(Plan(design, 7), row.strata, 2)
-    whole = draw(store.samples.frame(run, by), plan)
+    whole = draw(store.samples.read_frame(run, by), plan)
     assert {each.claim for each in after} == {each.unit.claim for each in whole.claims}
 
 
@@ -242,7 +245,7 @@ def test_a_sample_of_another_frame_is_not_extended(store: Store, run: RunId) -> 
     store.runs.save_window(
         item, replace(assess(late, {1: ("no",), 3: ("yes",) * 4}), window=replace(late, position=2))
     )
-    assert len(store.samples.frame(run)) > row.frame
+    assert len(store.samples.read_frame(run)) > row.frame
     with pytest.raises(StoreError, match="not what this sample was drawn from"):
         store.samples.extend(row.id, "ann", 5)
     assert store.samples.row(row.id, "ann") == row
@@ -266,24 +269,24 @@ def test_closing_keeps_the_decision(store: Store, run: RunId) -> None:
 def test_own_repeats_are_drawn_from_own_counted_labels_and_change_no_verdict(
     store: Store, run: RunId
 ) -> None:
-    frame = store.samples.frame(run)
+    frame = store.samples.read_frame(run)
     mine = [each.claim for each in frame[:6]]
     for claim in mine:
         say(store, run, claim, "yes", None)
     store.reviews.record(
         frame[7].claim, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False
     )
-    own = store.samples.own_labelled(run, "ann")
+    own = store.samples.read_own_labelled_frame(run, "ann")
     assert [each.claim for each in own] == mine
-    assert len(store.samples.own_labelled(run, "bo")) == 0
+    assert len(store.samples.read_own_labelled_frame(run, "bo")) == 0
     plan = Plan(Design.SIMPLE, 1, 3)
     row = store.samples.add(run, "ann", draw(own, plan), plan, name="again", kind=SampleKind.REPEAT)
     claim = store.samples.entries(row.id, "ann")[0].claim
     say(store, run, claim, "no", row.id, repeats=True)
     assert store.samples.row(row.id, "ann").answered == 1
-    (reading,) = store.samples.readings(row.id, "ann")
+    (reading,) = store.samples.read_labels(row.id, "ann")
     assert reading.human == "no"
-    after = {each.claim: each.human for each in store.reviews.claim_readings(run)}
+    after = {each.claim: each.human for each in store.reviews.read_claim_units(run)}
     assert after[claim] == "yes"
 
 

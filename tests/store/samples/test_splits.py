@@ -16,8 +16,8 @@ RULE = SplitRule(3, 50, 25, 25)
 
 def test_there_is_no_split_until_it_is_made(store: Store) -> None:
     store.conversations.import_batch([talk("one")])
-    assert store.splits.made() is None
-    assert store.splits.of_conversations() == {}
+    assert store.splits.read_split() is None
+    assert store.splits.map_conversations_to_splits() == {}
 
 
 def test_a_split_is_made_once(store: Store) -> None:
@@ -26,7 +26,7 @@ def test_a_split_is_made_once(store: Store) -> None:
     assert store.splits.make(RULE, "bo") == made
     with pytest.raises(StoreError, match=r"split already, 50,25,25 with seed 3, .*never changed"):
         store.splits.make(replace(RULE, seed=4), "bo")
-    assert store.splits.made() == made
+    assert store.splits.read_split() == made
 
 
 def test_a_second_process_cannot_make_another_one(store: Store, path: Path) -> None:
@@ -40,10 +40,10 @@ def test_a_group_stays_together_and_later_conversations_move_nobody(store: Store
     first = [replace(talk(f"talk {n}"), group=f"group {n % 7}") for n in range(40)]
     store.conversations.import_batch(first)
     store.splits.make(RULE, "ann")
-    before = store.splits.of_conversations()
+    before = store.splits.map_conversations_to_splits()
     later = [replace(talk(f"late {n}", source="b"), group=f"group {n % 9}") for n in range(40)]
     store.conversations.import_batch(later)
-    after = store.splits.of_conversations()
+    after = store.splits.map_conversations_to_splits()
     assert {number: after[number] for number in before} == before
     assert len(after) == 80
     by_group: dict[str, set[Split]] = {}
@@ -59,7 +59,7 @@ def test_groups_and_conversations_are_counted_per_part(store: Store) -> None:
     assert tuple(counts) == SPLITS
     assert sum(each.conversations for each in counts.values()) == 40
     assert sum(each.groups for each in counts.values()) == 7
-    of_test = [each for each in talks if RULE.split_of(each.group) is Split.TEST]
+    of_test = [each for each in talks if RULE.find_split(each.group) is Split.TEST]
     assert counts[Split.TEST].conversations == len(of_test)
 
 

@@ -11,9 +11,9 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import runner
 from faithtui.errors import StoreError
-from faithtui.store.file.backups import damage_of
-from faithtui.store.file.salvage import salvage
-from faithtui.store.schema.checksums import CHECKED, MOST_NAMED
+from faithtui.store.file.backups import find_damage
+from faithtui.store.file.salvage import salvage_to_new_store
+from faithtui.store.schema.checksums import CHECKED_COLUMNS, MOST_NAMED
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 
@@ -25,10 +25,14 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("checksums") / "s.db"
     with store_with(path, [conversation(key, 6) for key in "ab"]) as store:
         run = planned(store)
-        asyncio.run(runner.execute(store, run, lambda event: None, judge=opened(CountingJudge())))
+        asyncio.run(
+            runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
+        )
         for item in store.runs.item_ids(run):
             for claim in store.runs.review_view(item, "ann").claims:
-                store.reviews.answer(claim.id, "ann", "no", run=run, saw_judge=True, seconds=2)
+                store.reviews.record_verdict(
+                    claim.id, "ann", "no", run=run, saw_judge=True, seconds=2
+                )
     return path
 
 
@@ -55,7 +59,7 @@ def change(path: Path, statement: str) -> None:
 def test_what_the_program_wrote_is_sound(copy: Path) -> None:
     assert problems(copy) == []
     connection = sqlite3.connect(copy)
-    for table in CHECKED:
+    for table in CHECKED_COLUMNS:
         counts = connection.execute(f"SELECT count(*), count(checksum) FROM {table}").fetchone()
         assert counts[0] == counts[1] > 0, table
     connection.close()
@@ -63,7 +67,7 @@ def test_what_the_program_wrote_is_sound(copy: Path) -> None:
 
 @pytest.mark.parametrize(
     ("table", "column"),
-    [(table, name) for table, names in CHECKED.items() for name in names],
+    [(table, name) for table, names in CHECKED_COLUMNS.items() for name in names],
 )
 def test_a_changed_value_is_found_and_named(copy: Path, table: str, column: str) -> None:
     connection = sqlite3.connect(copy)
@@ -131,8 +135,8 @@ def test_what_is_no_text_any_more_is_found_and_salvaged(
     found = problems(copy)
     assert len(found) == 1
     assert "is not what was written" in found[0]
-    assert damage_of(copy) == found
-    salvaged = salvage(copy, tmp_path / "new.db")
+    assert find_damage(copy) == found
+    salvaged = salvage_to_new_store(copy, tmp_path / "new.db")
     assert salvaged.left_out == {"human_label": 1}
 
 
@@ -148,7 +152,7 @@ def test_numbers_that_sqlite_writes_otherwise_are_sound(copy: Path) -> None:
     with Store.open(copy) as store:
         claim = store.runs.review_view(store.runs.item_ids(RunId(1))[0], "ann").claims[0]
         for seconds in (-0.0, 3, 1e300):
-            store.reviews.answer(
+            store.reviews.record_verdict(
                 claim.id, "ann", "no", run=RunId(1), saw_judge=True, seconds=seconds
             )
     assert problems(copy) == []

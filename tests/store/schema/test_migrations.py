@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.scores import Score, ScoreState, no_score, scored
+from faithtui.domain.scores import Score, ScoreState, make_score, no_score
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.records import ImportCounts
@@ -77,12 +77,12 @@ def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Pat
         assert (row.done, row.skipped, row.claims, row.labelled) == (1, 1, 3, 2)
         first, _ = store.runs.item_ids(row.id)
         view = store.runs.review_view(first, "me")
-        assert [claim.judge.label for claim in view.claims] == ["yes", "no", "idk"]
+        assert [claim.home_verdict.label for claim in view.claims] == ["yes", "no", "idk"]
         assert [claim.human for claim in view.claims] == [None, "yes", "no"]
         assert view.item.corrected is not None
-        assert view.item.corrected.pooled == scored(2 / 3)
+        assert view.item.corrected.pooled == make_score(2 / 3)
         assert row.spec.rule == FACTS
-        assert store.calls.reply("key") is not None
+        assert store.calls.find_reply("key") is not None
         conversation = store.conversations.get(view.item.conversation)
         assert len(conversation.ratings) == 2
         assert store.conversations.import_batch([conversation]) == ImportCounts(unchanged=1)
@@ -195,7 +195,7 @@ def test_copies_upgraded_apart_name_their_acts_alike(tmp_path: Path) -> None:
     named = []
     for copy in ("a.db", "b.db"):
         shutil.copy(FIXTURES / "v1.sqlite", tmp_path / copy)
-        with Store.open(tmp_path / copy) as store, store._database.reading() as connection:
+        with Store.open(tmp_path / copy) as store, store._database.open_reader() as connection:
             named.append(connection.exec_driver_sql("SELECT id, uid, clock FROM human_label").all())
     assert named[0] == named[1]
     assert len({uid for _, uid, _ in named[0]}) == len(named[0]) > 2
@@ -205,25 +205,25 @@ def test_copies_upgraded_apart_name_their_acts_alike(tmp_path: Path) -> None:
 def test_the_split_and_the_examples_of_a_file_are_kept(path: Path) -> None:
     shutil.copy(FIXTURES / "v6.sqlite", path)
     with Store.open(path) as store:
-        made = store.splits.made()
+        made = store.splits.read_split()
         assert made is not None
         assert (made.rule, made.made_by) == (SplitRule(7, 60, 20, 20), "ann")
         newest, *_, oldest = store.runs.rows()
         assert [each.runs for each in store.splits.openings()] == [(oldest.id, newest.id)]
         assert oldest.spec.examples is None
         assert newest.spec.examples is not None
-        (example,) = store.examples.get(newest.spec.examples)
+        (example,) = store.examples.read_set(newest.spec.examples)
         assert example["claim"] == "Claim 1.0"
 
 
 def test_an_older_file_has_no_split_and_can_get_one(path: Path) -> None:
     shutil.copy(FIXTURES / "v1.sqlite", path)
     with Store.open(path) as store:
-        assert store.splits.made() is None
-        assert store.splits.of_conversations() == {}
+        assert store.splits.read_split() is None
+        assert store.splits.map_conversations_to_splits() == {}
         assert [row.spec.examples for row in store.runs.rows()] == [None]
         store.splits.make(SplitRule(0, 60, 20, 20), "me")
-        assert set(store.splits.of_conversations()) == set(store.conversations.ids())
+        assert set(store.splits.map_conversations_to_splits()) == set(store.conversations.ids())
 
 
 def test_windows_without_a_score_are_counted_in_an_older_file(path: Path) -> None:
@@ -273,10 +273,10 @@ def test_conversations_that_lack_a_verdict_are_counted_in_an_older_file(path: Pa
     raw.close()
     with Store.open(path) as store:
         assert store.runs.row(RunId(1)).incomplete == 1
-        assert store.runs.unfinished(RunId(1)) == (ItemId(1),)
+        assert store.runs.list_unfinished(RunId(1)) == (ItemId(1),)
         assert store.runs.row(RunId(1)).spec.max_failures is None
         assert store.runs.reopen_unfinished(RunId(1)) == 1
         row = store.runs.row(RunId(1))
         assert (row.incomplete, row.pending) == (0, 1)
-        (pending,) = store.runs.pending(RunId(1))
+        (pending,) = store.runs.list_pending(RunId(1))
         assert pending.asked_after == 1, "replies that were stored until now are asked past"

@@ -14,15 +14,15 @@ from tests.store.runs.test_claim_details import claims_of, say
 
 
 def passages(store: Store, run: RunId) -> None:
-    assert store.details.passages(run, claims_of(store, run))
+    assert store.claim_details.passages(run, claims_of(store, run))
 
 
 def said_since(store: Store, run: RunId) -> None:
-    assert store.reviews.said_since(run, LabelId(0), ReadingSettings())
+    assert store.reviews.read_labels_since(run, LabelId(0), ReadingSettings())
 
 
 def judges_beside_people(store: Store, run: RunId) -> None:
-    assert store.raters.compared(run).claims
+    assert store.raters.read_rater_records(run).claims
 
 
 @pytest.mark.parametrize("read", [passages, said_since, judges_beside_people])
@@ -42,7 +42,7 @@ def test_the_run_of_named_claims_is_looked_up_by_claim(
     )
     read(store, run)
     plans = []
-    with store._database.reading() as connection:
+    with store._database.open_reader() as connection:
         for text, values in list(asked):
             if "verdict.claim_id IN (?" in text:
                 rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.filters import read_filter
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.records import ItemState
-from faithtui.store.search.filters import SearchStopped, Stop, ground_of
+from faithtui.store.search.filters import SearchStop, SearchStopped, make_ground
 from faithtui.store.store import Store
 from tests.store.building import (
     FACTS,
@@ -36,17 +36,17 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 def found(store: Store, run: RunId, text: str, order: str = "number") -> list[str]:
     """Keys of the conversations that a filter finds."""
-    reading = read_filter(text, ground_of(store.runs.row(run).spec.rule))
+    reading = read_filter(text, make_ground(store.runs.row(run).spec.rule))
     assert reading.problem is None
-    items = store.search.items(run, reading.filter, order)  # type: ignore[arg-type]  # of a test
+    items = store.search.find_items(run, reading.filter, order)  # type: ignore[arg-type]  # of a test
     return [row.key for row in store.runs.item_rows(items)]
 
 
 def claims(store: Store, run: RunId, text: str) -> list[str]:
     """Texts of the claims that a filter finds."""
-    reading = read_filter(text, ground_of(store.runs.row(run).spec.rule))
+    reading = read_filter(text, make_ground(store.runs.row(run).spec.rule))
     texts: list[str] = []
-    for item, claim_id in store.search.claims(run, reading.filter):
+    for item, claim_id in store.search.find_claims(run, reading.filter):
         view = store.runs.review_view(item, "ann")
         texts += [f"{view.item.key} {each.text}" for each in view.claims if each.id == claim_id]
     return texts
@@ -60,7 +60,7 @@ def label(store: Store, item: ItemId, place: int, verdict: str | None, **said: o
         said.pop("action", Action.OVERRIDDEN),  # type: ignore[arg-type]  # of a test
         verdict,
         run=None,
-        judge_verdict=claim.judge.label,
+        judge_verdict=claim.home_verdict.label,
         saw_judge=True,
         **said,  # type: ignore[arg-type]  # of a test
     )
@@ -238,9 +238,9 @@ def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]]) -> No
     store, run, _ = shop
     for text, form in product(HOSTILE, ("%s", '"%s"', "-%s", "source:%s", "reviewer:%s")):
         typed = form.replace("%s", text)
-        wanted = read_filter(typed, ground_of(FACTS)).filter
-        assert len(store.search.items(run, wanted)) <= 3, repr(typed)
-        store.search.claims(run, wanted)
+        wanted = read_filter(typed, make_ground(FACTS)).filter
+        assert len(store.search.find_items(run, wanted)) <= 3, repr(typed)
+        store.search.find_claims(run, wanted)
 
 
 @settings(
@@ -249,30 +249,30 @@ def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]]) -> No
 @given(st.text())
 def test_any_text_can_be_searched(shop: tuple[Store, RunId, list[ItemId]], text: str) -> None:
     store, run, _ = shop
-    store.search.items(run, read_filter(text, ground_of(FACTS)).filter)
+    store.search.find_items(run, read_filter(text, make_ground(FACTS)).filter)
 
 
 def test_a_stopped_search_gives_nothing(shop: tuple[Store, RunId, list[ItemId]]) -> None:
     store, run, _ = shop
-    stop = Stop()
+    stop = SearchStop()
     stop.stop()
     with pytest.raises(SearchStopped):
-        store.search.items(run, read_filter("", ground_of(FACTS)).filter, stop=stop)
-    assert len(store.search.items(run, read_filter("", ground_of(FACTS)).filter)) == 3
+        store.search.find_items(run, read_filter("", make_ground(FACTS)).filter, stop=stop)
+    assert len(store.search.find_items(run, read_filter("", make_ground(FACTS)).filter)) == 3
 
 
 def test_a_search_is_stopped_in_the_middle_of_a_statement(store: Store) -> None:
     endless = sql(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     )
-    stop = Stop()
+    stop = SearchStop()
     timer = threading.Timer(0.05, stop.stop)
-    with store._database.reading() as connection:
+    with store._database.open_reader() as connection:
         timer.start()
-        with pytest.raises(SearchStopped), stop.watching(connection):
+        with pytest.raises(SearchStopped), stop.watch(connection):
             connection.execute(endless)
     timer.join()
-    with store._database.reading() as connection:
+    with store._database.open_reader() as connection:
         assert connection.execute(sql("SELECT 1")).scalar() == 1
 
 
@@ -282,10 +282,10 @@ def test_lists_mark_people_and_answers_without_passages(
     store, _, items = shop
     label(store, items[0], 0, "no")
     label(store, items[0], 0, "yes", reviewer="bo")
-    rows = store.runs.listed_rows(items)
+    rows = store.runs.read_list_rows(items)
     assert [(row.reviewers, row.lacks_passages) for row in rows] == [
         (2, False), (0, False), (0, False),
     ]  # fmt: skip
     bare = Conversation("s", "bare", (Turn("user", "A?"), Turn("assistant", "B.")), group="bare")
     _, item = judged(store, bare, {1: ["yes"]})
-    assert store.runs.listed_rows([item])[0].lacks_passages
+    assert store.runs.read_list_rows([item])[0].lacks_passages

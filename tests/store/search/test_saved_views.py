@@ -10,11 +10,11 @@ def test_views_are_kept_replaced_and_deleted(store: Store) -> None:
     views.save("conversations", SavedView("b", "verdict:no", "number"))
     views.save("conversations", SavedView("a", "", "recent"))
     views.save("conversations", SavedView("b", "verdict:yes", "score"))
-    assert views.of("conversations") == (
+    assert views.list_views("conversations") == (
         SavedView("a", "", "recent"),
         SavedView("b", "verdict:yes", "score"),
     )
     views.delete("conversations", "b")
     views.delete("conversations", "nobody")
-    assert [view.name for view in views.of("conversations")] == ["a"]
-    assert [view.filter for view in views.of("runs")] == ["metric:ragas"]
+    assert [view.name for view in views.list_views("conversations")] == ["a"]
+    assert [view.filter for view in views.list_views("runs")] == ["metric:ragas"]

@@ -65,7 +65,7 @@ async def test_what_people_differ_on_is_settled_key_by_key(differing: Path, app:
         await press(pilot, "g", "d")
         screen = await adjudicating(app)
         assert "3 to adjudicate" in title(app)
-        claims = list(screen.listed)
+        claims = list(screen.listed_entries)
         assert len(claims) == 3
         await press(pilot, "a", "n", "x")
         assert "0 to adjudicate" in title(app)
@@ -73,9 +73,9 @@ async def test_what_people_differ_on_is_settled_key_by_key(differing: Path, app:
         with Store.open(differing) as store:
             run = store.runs.last_id()
             assert run is not None
-            found = {each.claim: each for each in store.raters.compared(run).claims}
+            found = {each.claim: each for each in store.raters.read_rater_records(run).claims}
         finals = [found[each].final for each in claims]
-        first = screen.listed[claims[0]]
+        first = screen.listed_entries[claims[0]]
         assert [each.verdict for each in finals if each is not None] == [
             sides(first)[0].verdict,
             "no",
@@ -94,7 +94,7 @@ async def test_names_and_judges_are_nowhere_until_it_is_settled(
         await opened(pilot)
         await press(pilot, "g", "d")
         screen = await adjudicating(app)
-        chosen = screen.chosen
+        chosen = screen.selection
         assert chosen is not None
         judge = screen.compared.runs[0].id if screen.compared else None
         assert judge is not None
@@ -162,11 +162,11 @@ async def test_later_flags_and_goes_on(differing: Path, app: FaithApp) -> None:
         await press(pilot, "g", "d", "s")
         screen = await adjudicating(app)
         assert screen.claims.cursor == 1
-        first = next(iter(screen.listed.values()))
+        first = next(iter(screen.listed_entries.values()))
         assert first.flagged
         assert first.is_open
         await press(pilot, "k", "s")
-        assert not next(iter(screen.listed.values())).flagged
+        assert not next(iter(screen.listed_entries.values())).flagged
 
 
 async def test_the_table_names_raters_and_says_when_there_is_too_little(
@@ -189,12 +189,12 @@ async def test_the_list_can_be_another(differing: Path, app: FaithApp) -> None:
         # Where the judge and the final word differ is not told before there is one.
         await press(pilot, "f")
         assert screen.filter is Filter.FINAL
-        assert list(screen.listed) == []
+        assert list(screen.listed_entries) == []
         await press(pilot, "f")
         assert "Needed: another run" in screen_text(app)
         await press(pilot, "f", "i", "i", "i", "f")
         assert screen.filter is Filter.FINAL
-        assert screen.listed
+        assert screen.listed_entries
 
 
 async def test_enter_opens_a_settled_claim_in_review_and_no_other(

@@ -13,13 +13,19 @@ from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, Level, ReportSettings
 from faithtui.domain.annotations import Action
-from faithtui.domain.estimates import Estimate, Method, Status
+from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.store.store import Store
 from faithtui.tui.agreement import matrix_drawing as draw
 from faithtui.tui.agreement import parts_drawing as parts
 from faithtui.tui.agreement.agreement_screen import PARTS, AgreementScreen
-from faithtui.tui.agreement.curves_drawing import BAND, POINT, between, curve, share_bar
+from faithtui.tui.agreement.curves_drawing import (
+    BAND,
+    POINT,
+    curve_lines,
+    draw_reliability_bin,
+    share_bar,
+)
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.theme import format as fmt
@@ -58,12 +64,12 @@ async def test_each_part_is_one_key_away_and_the_same_key_gives_it_back(
         panes = screen.query_one(Panes)
         for key, pane, _, _ in PARTS:
             await press(pilot, key)
-            assert panes.zoomed == pane
+            assert panes.zoomed_id == pane
             assert text_of(app, pane).strip()
             await press(pilot, key)
-            assert panes.zoomed is None
+            assert panes.zoomed_id is None
         await press(pilot, "d", "escape")
-        assert panes.zoomed is None
+        assert panes.zoomed_id is None
 
 
 async def test_unsure_is_switched_without_labelling_again(app: FaithApp, store_path: Path) -> None:
@@ -169,7 +175,7 @@ def test_weights_and_ways_are_named_beside_the_coefficients() -> None:
 
 def test_a_curve_has_its_band_its_points_and_its_ends() -> None:
     points = [(25.0, 0.2, None, None), (50.0, 0.5, 0.3, 0.7), (100.0, 0.6, 0.5, 0.7)]
-    lines = curve(points, 40, 12)
+    lines = curve_lines(points, 40, 12)
     assert len(lines) == 12
     text = words(lines)
     assert POINT in text
@@ -177,12 +183,12 @@ def test_a_curve_has_its_band_its_points_and_its_ends() -> None:
     assert "100 labels" in text
     assert lines[0].text.startswith(" 1.0│")
     assert all(width_of(each.pieces) <= 40 for each in lines)
-    assert curve([], 40, 12) == []
+    assert curve_lines([], 40, 12) == []
 
 
 def test_a_bin_shows_what_was_said_beside_what_is() -> None:
-    assert between(0.9, 0.5, 0.4, 0.6, 11) == "····░●░··|·"
-    assert between(0.5, 0.5, 0.5, 0.5, 11) == "·····●·····"
+    assert draw_reliability_bin(0.9, 0.5, 0.4, 0.6, 11) == "····░●░··|·"
+    assert draw_reliability_bin(0.5, 0.5, 0.5, 0.5, 11) == "·····●·····"
     assert share_bar(0.5, 4) == "██░░"
     assert share_bar(None, 4) == "    "
 
@@ -206,7 +212,9 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
         with Store.open(store_path) as store:
             run = store.runs.last_id()
             assert run is not None
-            first = next(each for each in store.reviews.claim_readings(run) if each.human == "yes")
+            first = next(
+                each for each in store.reviews.read_claim_units(run) if each.human == "yes"
+            )
             (who,) = {each.reviewer for each in first.opinions}
             store.reviews.record(
                 first.claim, who, Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
@@ -269,7 +277,7 @@ def test_no_count_of_the_matrix_is_cut(times: int, width: int, *, missing: bool)
     lines = draw.matrix_lines(level, (0, 0), True, FAITHFULNESS, width)
     text = words(lines)
     assert "…" not in text
-    exact, short = str(times), fmt.compact(times)
+    exact, short = str(times), fmt.format_compact_count(times)
     assert f"[{exact}]" in text or f"[{short}]" in text
     if width == 60 and times < 100_000:
         assert f"[{exact}]" in text
@@ -290,15 +298,15 @@ def test_long_names_leave_room_for_the_sums() -> None:
 
 def test_limits_have_the_digits_that_tell_them_apart() -> None:
     wide = Estimate(
-        *(0.864, Status.OK, 10, 5),
+        *(0.864, EstimateStatus.OK, 10, 5),
         ci_low=0.7,
         ci_high=0.912,
         level=0.95,
-        method=Method.JACKKNIFE,
+        method=EstimateMethod.JACKKNIFE,
     )
-    assert fmt.estimate(wide) == "0.864 [0.70, 0.91]"
+    assert fmt.format_estimate(wide) == "0.864 [0.70, 0.91]"
     narrow = replace(wide, ci_low=0.8631, ci_high=0.8652)
-    assert fmt.estimate(narrow) == "0.864 [0.863, 0.865]"
+    assert fmt.format_estimate(narrow) == "0.864 [0.863, 0.865]"
 
 
 @pytest.mark.parametrize("more", [-1, 0, 1, 2000])
@@ -310,7 +318,9 @@ def test_a_long_list_is_drawn_as_far_as_anybody_reads_and_says_how_to_find_the_r
     report = agreement_report(readings(differing), FAITHFULNESS, RULE)
     listed = report.claims.disagreements
     assert len(listed) == count
-    units = [draw.Unit(each.claim, each.conversation, each.key, 0, each.text) for each in listed]
+    units = [
+        draw.ListedUnit(each.claim, each.conversation, each.key, 0, each.text) for each in listed
+    ]
     for lines in (
         draw.difference_lines(listed, FAITHFULNESS, "is:disagreement", 78),
         draw.unit_lines(units, "is:disagreement", 78),

@@ -14,7 +14,7 @@ from faithtui.engine.integrity.run_checks import CheckSnapshot
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.integrity.drawing import Choice, detail_lines, entry_lines, kind_lines
+from faithtui.tui.integrity.drawing import KindRow, detail_lines, entry_lines, kind_lines
 from faithtui.tui.integrity.integrity_screen import IntegrityScreen
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -75,7 +75,7 @@ async def test_kinds_are_listed_with_counts_and_explained(
         assert "what to do" in text_of(app, "detail")
         assert "The return window is 30 days" in text_of(app, "detail")
         assert "? help" in screen_text(app)
-        assert screen.choice is not None
+        assert screen.selected_kind is not None
 
 
 async def test_enter_reviews_exactly_the_claims_of_a_kind(
@@ -86,9 +86,9 @@ async def test_enter_reviews_exactly_the_claims_of_a_kind(
         screen = await looking(pilot)
         await press(pilot, "down", "down", "enter")
         assert isinstance(app.screen, ReviewScreen)
-        queue = app.session.claims
+        queue = app.session.claim_queue
         assert queue is not None
-        assert queue.convenience
+        assert queue.is_convenience
         assert queue.title == "words that are no verdict"
         assert screen.run_id is not None
         (entry,) = queue.entries
@@ -104,12 +104,12 @@ async def test_suspicious_first_is_a_convenience_order(
         await looking(pilot)
         await press(pilot, "s")
         assert isinstance(app.screen, ReviewScreen)
-        queue = app.session.claims
+        queue = app.session.claim_queue
         assert queue is not None
-        assert (queue.title, queue.convenience, queue.sample) == ("suspicious first", True, None)
+        assert (queue.title, queue.is_convenience, queue.sample) == ("suspicious first", True, None)
         assert len(queue.entries) > 1
         with Store.open(broken) as store:
-            assert store.findings.suspicious(queue.run) == queue.entries
+            assert store.findings.list_suspicious_claims(queue.run) == queue.entries
 
 
 async def test_entries_lead_to_their_conversation(app: FaithApp) -> None:
@@ -123,7 +123,7 @@ async def test_entries_lead_to_their_conversation(app: FaithApp) -> None:
         assert "the judge gave no usable answer" in screen_text(app)
         await press(pilot, "enter")
         assert isinstance(app.screen, ReviewScreen)
-        assert app.session.claims is None
+        assert app.session.claim_queue is None
 
 
 async def test_entries_of_claims_begin_the_queue_there(
@@ -136,7 +136,7 @@ async def test_entries_of_claims_begin_the_queue_there(
         assert isinstance(app.screen, PickDialog)
         await press(pilot, "enter")
         assert isinstance(app.screen, ReviewScreen)
-        assert app.session.claims is not None
+        assert app.session.claim_queue is not None
 
 
 async def test_blind_work_asks_before_it_shows_anything(
@@ -144,7 +144,7 @@ async def test_blind_work_asks_before_it_shows_anything(
 ) -> None:
     app = make_app(broken)
     async with app.run_test(size=(120, 40)) as pilot:
-        app.session.blinded = True
+        app.session.is_judge_hidden = True
         screen = await looking(pilot)
         painted = screen_text(app)
         assert "You are working" in painted
@@ -159,10 +159,10 @@ async def test_blind_work_asks_before_it_shows_anything(
         assert "claims without a verdict" not in screen_text(app)
         await press(pilot, "enter", "y")
         assert "claims without a verdict" in text_of(app, "list")
-        app.session.blinded = False
+        app.session.is_judge_hidden = False
         screen.reload()
         await calm(pilot)
-        app.session.blinded = True
+        app.session.is_judge_hidden = True
         screen.reload()
         await calm(pilot)
         assert "claims without a verdict" not in screen_text(app)
@@ -220,7 +220,7 @@ def test_hostile_texts_are_drawn_as_text(width: int) -> None:
         Finding(FindingKind.PHANTOM, hostile, ClaimId(1), 0, 0),
         hostile,
     )
-    choice = Choice(FindingKind.PHANTOM, FindingCount(1, 1, 1))
+    choice = KindRow(FindingKind.PHANTOM, FindingCount(1, 1, 1))
     for each in [*entry_lines(row, width, 0), *detail_lines(choice, [row], width, KeyNames({}))]:
         assert not {"\x1b", "\x07", "\u202e", "\n"} & set(each.text)
         assert width_of(each.pieces) <= width

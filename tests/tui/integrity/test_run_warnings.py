@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.integrity.run_summary import TextCounts
-from faithtui.store.records import CheckedItem, ItemState
+from faithtui.store.records import ItemCheckResult, ItemState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from tests.tui.driving import calm, opened, press, screen_text
@@ -25,7 +25,7 @@ def suspect(store_path: Path) -> Path:
         for row in store.runs.item_rows(store.runs.item_ids(run)):
             if row.state in (ItemState.DONE, ItemState.FAILED):
                 counts = MADE_UP if row.state is ItemState.DONE else TextCounts()
-                store.findings.save([CheckedItem(row.id, row.state, row.windows, (), counts)])
+                store.findings.save([ItemCheckResult(row.id, row.state, row.windows, (), counts)])
     return store_path
 
 
@@ -105,10 +105,10 @@ async def test_a_blind_reviewer_is_told_nothing_of_a_conversation(
     app = make_app(suspect)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
-        app.session.blinded = True
+        app.session.is_judge_hidden = True
         await press(pilot, "enter")
         await calm(pilot)
-        assert app.session.blind
+        assert app.session.is_blind
         text = screen_text(app)
         assert "not in the answer" not in text
         assert "!0." not in text

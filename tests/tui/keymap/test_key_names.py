@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 
 import faithtui.tui
 from faithtui.tui.app import FaithApp
-from faithtui.tui.keymap.bindings import default_keys, every_binding, long_name
-from faithtui.tui.keymap.key_names import NAMED, KeyNames
+from faithtui.tui.keymap.bindings import default_keys, every_binding, normalise_key
+from faithtui.tui.keymap.key_names import DEFAULT_KEYS_IN_TEXT, KeyNames
 from faithtui.tui.screen_catalog import LETTERS
 from tests.tui.building import NOON
 from tests.tui.driving import calm, opened, press, screen_text
@@ -62,14 +62,14 @@ def sentences() -> Iterator[tuple[str, str]]:
 
 def test_the_keys_that_sentences_name_are_those_of_the_bindings() -> None:
     known = default_keys()
-    for name, keys in NAMED.items():
-        assert tuple(map(long_name, keys.split(","))) == known[name], name
+    for name, keys in DEFAULT_KEYS_IN_TEXT.items():
+        assert tuple(map(normalise_key, keys.split(","))) == known[name], name
 
 
 def test_sentences_name_only_bindings_that_can_be_named() -> None:
     named = {name for _, words in sentences() for name in PLACE.findall(words)}
     assert named
-    assert named <= set(NAMED)
+    assert named <= set(DEFAULT_KEYS_IN_TEXT)
 
 
 def test_no_sentence_has_a_key_written_into_it() -> None:
@@ -84,14 +84,15 @@ def test_no_sentence_has_a_key_written_into_it() -> None:
 def test_tooltips_can_be_filled() -> None:
     names = KeyNames({})
     for _, binding in every_binding():
-        assert "{" not in names.fill(binding.tooltip), binding.id
+        assert "{" not in names.fill_in_keys(binding.tooltip), binding.id
 
 
 def test_a_key_after_g_is_named_with_what_comes_before() -> None:
     assert KeyNames({})("go.runs") == "g r"
     assert KeyNames({"app.go": "f13", "go.runs": "x"})("go.runs") == "f13 x"
     assert (
-        KeyNames({}).fill("no {unknown words} here, {list.filter}") == "no {unknown words} here, /"
+        KeyNames({}).fill_in_keys("no {unknown words} here, {list.filter}")
+        == "no {unknown words} here, /"
     )
 
 

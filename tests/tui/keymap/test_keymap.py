@@ -17,16 +17,16 @@ from faithtui.errors import ConfigError
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.bindings import (
-    chains,
     default_keys,
     every_binding,
     key_tables,
-    long_name,
+    list_key_chains,
+    normalise_key,
     panes_of,
     preset_table,
 )
 from faithtui.tui.keymap.key_names import KeyHint
-from faithtui.tui.keymap.keymap import clashes, completed, load_keymap, preset_keymap
+from faithtui.tui.keymap.keymap import add_follower_keys, find_clashes, load_keymap, preset_keymap
 from faithtui.tui.keymap.presets import CHANGES
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -41,7 +41,7 @@ SAME_AS_ANOTHER = ("ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+left_square_bra
 
 
 def whole(preset: Preset) -> dict[str, str]:
-    return completed(preset_keymap(preset), {})
+    return add_follower_keys(preset_keymap(preset), {})
 
 
 def written(directory: Path, text: str) -> Path:
@@ -53,7 +53,7 @@ def written(directory: Path, text: str) -> Path:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_no_preset_clashes_and_each_id_exists(preset: Preset) -> None:
     keymap = whole(preset)
-    assert list(clashes(chains(), keymap)) == []
+    assert list(find_clashes(list_key_chains(), keymap)) == []
     assert set(keymap) <= set(default_keys())
     assert set(CHANGES[preset].ids) <= set(default_keys())
 
@@ -103,9 +103,9 @@ def test_no_action_needs_a_key_that_not_every_terminal_sends(preset: Preset) -> 
 
 
 def test_keys_that_work_everywhere_are_never_hidden_by_a_screen() -> None:
-    for *inner, app in chains():
+    for *inner, app in list_key_chains():
         # The screen of a refused store has nothing to go back to: there q quits.
-        if app.title == "Everywhere" and inner[-1].title != "Refused":
+        if app.title == "Everywhere" and inner[-1].title != "Store error":
             everywhere = {key for key, ids in app.keys.items() if ids}
             for node in inner:
                 assert not everywhere & {key for key, ids in node.keys.items() if ids}, node.title
@@ -187,7 +187,7 @@ def test_a_random_key_map_loads_without_clash_or_names_both(
         assert any(f"`{key}`" in told for key in (*KEYS, *sum(default_keys().values(), ())))
         return
     # No node of any chain has a key twice: independent of how the check goes about it.
-    for chain in chains():
+    for chain in list_key_chains():
         for node in chain:
             taken: dict[str, str] = {}
             for name in dict.fromkeys(each for ids in node.keys.values() for each in ids):
@@ -203,7 +203,7 @@ def test_the_panes_of_every_screen_are_known_to_the_check(app: FaithApp) -> None
         async with app.run_test(size=(200, 60)) as pilot:
             await opened(pilot)
             for name in screen_catalog.SCREENS:
-                app.go(name)
+                app.show_screen(name)
                 await calm(pilot)
                 known = panes_of(type(app.screen))
                 for pane in app.screen.query_one(Panes).children:
@@ -226,7 +226,7 @@ async def test_every_key_that_types_something_is_typed_into_a_note(
 ) -> None:
     app = with_keys(preset)
     keys = {key for own in default_keys().values() for key in own}
-    keys |= {long_name(key) for own in whole(preset).values() for key in own.split(",")}
+    keys |= {normalise_key(key) for own in whole(preset).values() for key in own.split(",")}
     typed = sorted(key for key in keys if (key_to_character(key) or "").isprintable())
     typed = [key for key in typed if key_to_character(key)]
     assert len(typed) > 30
@@ -261,7 +261,7 @@ async def test_verdicts_are_given_with_the_keys_of_the_preset(
         for number, key in enumerate(keys):
             before = screen.view
             assert before is not None
-            chosen = screen.at.claim
+            chosen = screen.review_position.claim
             await press(pilot, key)
             assert screen.view is not None
             given = next((each for each in screen.view.claims if each.id == chosen), None)
@@ -279,7 +279,7 @@ async def test_gg_and_G_go_to_the_ends_in_vim_keys(
         screen = await reviewing(pilot)
         claims = screen.panes.claims
         await press(pilot, "G")
-        assert claims.cursor == claims.rows - 1 > 0
+        assert claims.cursor == claims.row_count - 1 > 0
         await press(pilot, "g")
         assert isinstance(app.screen, GoDialog)
         await press(pilot, "g")
@@ -320,11 +320,11 @@ async def test_the_footer_keeps_its_order_and_names_no_letter_where_text_is_type
     app = with_keys(preset)
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await reviewing(pilot)
-        words = [hint.words for hint in KeyHint.of(screen)]
+        words = [hint.words for hint in KeyHint.list_for_screen(screen)]
         assert words[:5] == ["verdict", "later", "flag", "repeat", "range"]
         assert words.index("undo") < words.index("redo") < words.index("note")
         await press(pilot, "e")
         assert isinstance(screen.focused, PlainInput)
-        typed = KeyHint.of(screen)
+        typed = KeyHint.list_for_screen(screen)
         assert typed
         assert all(len(hint.keys) > 1 and "/" not in hint.keys.split() for hint in typed)

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.bindings import every_binding
-from faithtui.tui.keymap.key_names import PINNED, KeyHint, pack
+from faithtui.tui.keymap.key_names import PINNED, KeyHint, pack_hints
 from faithtui.tui.widgets.bars import KeyBar
 from tests.tui.driving import calm, opened
 
@@ -18,7 +18,7 @@ ALWAYS = [KeyHint("g", "go to", "app.go"), KeyHint("q", "back", "app.back"),
 
 @given(HINTS, st.integers(10, 200))
 def test_no_word_is_cut_and_help_is_never_dropped(some: list[KeyHint], width: int) -> None:
-    lines = pack([*some, *ALWAYS], width, 2)
+    lines = pack_hints([*some, *ALWAYS], width, 2)
     assert [cell_len(line.text) for line in lines] == [width - 1, width - 1]
     assert lines[-1].text.rstrip().endswith("? help")
     pieces = [piece.text.strip() for line in lines for piece in line.pieces if piece.look]
@@ -63,11 +63,11 @@ async def test_the_footer_of_every_screen_keeps_whole_words_and_help(
     async with app.run_test(size=(width, 40)) as pilot:
         await opened(pilot)
         for name in screen_catalog.SCREENS:
-            app.go(name)
+            app.show_screen(name)
             await calm(pilot)
             bar = app.screen.query_one(KeyBar)
-            hints = bar.hints()
-            lines = pack(hints, width, 2)
+            hints = bar.list_hints()
+            lines = pack_hints(hints, width, 2)
             assert lines[-1].text.rstrip().endswith("? help")
             whole = {text for hint in hints for text in (hint.keys, hint.words)}
             drawn = {piece.text.strip() for line in lines for piece in line.pieces if piece.look}

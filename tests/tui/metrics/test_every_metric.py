@@ -17,7 +17,7 @@ from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.metric_view import spec_of, titled
+from faithtui.tui.metric_view import capitalise, spec_of
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import TextDialog
 from tests.tui.building import NOON, SPEC
@@ -100,8 +100,8 @@ async def test_panes_speak_of_the_metrics_units(
     async with boots_app.run_test(size=size) as pilot:
         await under(pilot, key)
         painted = screen_text(boots_app)
-        assert f"{titled(many)} " in painted
-        assert f"{titled(one)} 1 · turn 2" in painted
+        assert f"{capitalise(many)} " in painted
+        assert f"{capitalise(one)} 1 · turn 2" in painted
         assert f"{one} 1/" in title(boots_app)
         if one != "claim":
             assert "laim" not in text_of(boots_app, "claims") + text_of(boots_app, "card")
@@ -128,7 +128,7 @@ async def test_each_label_has_a_key_and_nothing_else_has(
             said = screen.view.claims[0].mine
             assert said is not None
             assert said.verdict == label
-            word = SPECS[key].labels.label(label)
+            word = SPECS[key].labels.get_label(label)
             assert f"{SPECS[key].units[0]} 1 = {label.upper()} {word.meaning}" in status(boots_app)
 
 

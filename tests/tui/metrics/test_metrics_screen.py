@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.judging.judge_names import OFFLINE_TITLE
-from faithtui.domain.scores import Score, ScoreState, scored
+from faithtui.domain.scores import Score, ScoreState, make_score
 from faithtui.metrics import registry
 from faithtui.store.records import (
-    ComparedAnswer,
-    ComparedCell,
-    ComparedRun,
-    CompareView,
+    ComparisonAnswer,
+    ComparisonCell,
+    ComparisonRun,
+    ComparisonView,
     ItemRow,
     ItemState,
     RunRow,
@@ -24,7 +24,7 @@ from faithtui.store.records import (
 )
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.metrics.drawing import Compared, answer_lines, compare_table
+from faithtui.tui.metrics.drawing import MetricComparison, answer_lines, compare_table
 from faithtui.tui.metrics.metrics_screen import MetricsScreen
 from faithtui.tui.review.review_screen import ReviewScreen
 from tests.tui.building import NOON, SHOES, SPEC
@@ -143,17 +143,17 @@ async def test_a_click_on_the_headings_chooses_nothing(app: FaithApp) -> None:
         assert screen.table.cursor == 1
 
 
-def compared(answers: int, runs: int, row: int, column: int) -> Compared:
+def compared(answers: int, runs: int, row: int, column: int) -> MetricComparison:
     """Make a conversation of many answers that many runs judged."""
     metrics = [registry.METRICS[at % len(registry.METRICS)].spec for at in range(runs)]
-    cell = ComparedCell(scored(0.5), {"yes": 12, "no": 30, "1": 3}, 2, scored(0.25))
-    return Compared(
-        CompareView(
+    cell = ComparisonCell(make_score(0.5), {"yes": 12, "no": 30, "1": 3}, 2, make_score(0.25))
+    return MetricComparison(
+        ComparisonView(
             ConversationId(1),
             "shop",
             "long",
             tuple(
-                ComparedRun(
+                ComparisonRun(
                     RunRow(
                         RunId(at + 1), replace(SPEC, metric=spec.key), RunState.DONE, None, NOON,
                         None, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0.5, 0.5, 0, 0, 0,
@@ -166,7 +166,7 @@ def compared(answers: int, runs: int, row: int, column: int) -> Compared:
                 for at, spec in enumerate(metrics)
             ),
             tuple(
-                ComparedAnswer(
+                ComparisonAnswer(
                     2 * at + 1, SHOES.turns[1].content, "yes" if at % 2 else None,
                     tuple(None if (at + column) % 7 == 0 else cell for column in range(runs)),
                 )
@@ -179,7 +179,7 @@ def compared(answers: int, runs: int, row: int, column: int) -> Compared:
     )  # fmt: skip
 
 
-def one_cell(cell: ComparedCell | None, state: ItemState, reason: str | None) -> Compared:
+def one_cell(cell: ComparisonCell | None, state: ItemState, reason: str | None) -> MetricComparison:
     """Make a conversation of one answer that one run looked at."""
     look = compared(1, 1, 0, 0)
     (run,), (answer,) = look.view.runs, look.view.answers
@@ -203,17 +203,17 @@ def test_what_a_run_did_not_judge_says_why(state: ItemState, word: str) -> None:
 
 
 def test_a_score_of_nothing_is_not_shown_as_one() -> None:
-    empty = ComparedCell(scored(1.0), {}, 0, scored(1.0))
+    empty = ComparisonCell(make_score(1.0), {}, 0, make_score(1.0))
     words = "".join(
         line.text for line in compare_table(one_cell(empty, ItemState.DONE, None), 60)[0]
     )
     assert "no claims" in words
     assert "1.00" not in words
     nothing = Score(None, ScoreState.SKIPPED, "no context")
-    skipped = ComparedCell(nothing, {}, 0, nothing)
+    skipped = ComparisonCell(nothing, {}, 0, nothing)
     look = one_cell(skipped, ItemState.DONE, None)
     assert ">skipped" in "".join(line.text for line in compare_table(look, 60)[0])
-    people = replace(empty, corrected=scored(0.0))
+    people = replace(empty, corrected=make_score(0.0))
     look = one_cell(people, ItemState.DONE, None)
     assert ">1.00→0.00" in "".join(line.text for line in compare_table(look, 60)[0])
 

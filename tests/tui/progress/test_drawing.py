@@ -24,25 +24,25 @@ from faithtui.engine.runs.events import (
     WindowAssessed,
     WindowFailed,
 )
-from faithtui.metrics.registry import entry
+from faithtui.metrics.registry import find_metric
 from faithtui.store.records import ItemState, RunRow, RunState
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.progress.drawing import RunShown, Standing, state_pieces, total_lines
+from faithtui.tui.progress.drawing import RunStatus, RunView, state_pieces, total_lines
 from faithtui.tui.progress.events_drawing import (
     error_words,
     event_lines,
     event_words,
-    failed_lines,
-    told,
+    failed_conversation_lines,
+    group_events,
 )
 from faithtui.tui.progress.pace import (
-    LEAST_S,
     LOOK_BACK_S,
+    MIN_SPAN_S,
     NO_RATES,
-    Pace,
-    Rates,
-    calls_now,
-    in_flight,
+    PaceMeter,
+    RunRates,
+    count_calls,
+    count_in_flight,
 )
 from faithtui.tui.progress.stages_drawing import stage_lines, stage_title
 from faithtui.tui.runs.drawing import run_details, run_status
@@ -73,23 +73,27 @@ def text(lines: list[Line]) -> str:
     return " ".join(" ".join(each.text for each in lines).split())
 
 
-def totals(run: RunShown, width: int = 78) -> str:
+def totals(run: RunView, width: int = 78) -> str:
     return text(total_lines(run, width))
 
 
-STATES: list[tuple[RunShown, Standing, str]] = [
-    (RunShown(row(), ON), Standing.RUNNING, "8 workers · 3 in flight"),
-    (RunShown(row(), staging.PAUSED), Standing.PAUSED, "nothing new is asked; 3 answers are on"),
-    (RunShown(row(), staging.TROUBLED), Standing.TROUBLED, "only 3 MB left"),
-    (RunShown(row(), staging.DRAINING), Standing.DRAINING, "c again gives them up"),
-    (RunShown(row()), Standing.ELSEWHERE, "Another process judges this run"),
-    (RunShown(row(RunState.PLANNED)), Standing.PLANNED, "r begins"),
-    (RunShown(row(RunState.PLANNED), after="run #3"), Standing.WAITING, "when run #3 is through"),
-    (RunShown(row(), staging.STOPPED), Standing.STOPPED, "does not hold another question"),
-    (RunShown(row(RunState.CANCELLED)), Standing.CANCELLED, "r goes on"),
-    (RunShown(row(RunState.INTERRUPTED)), Standing.INTERRUPTED, "What is stored stays"),
-    (RunShown(row(), staging.HANDED_OVER), Standing.HANDED_OVER, "r fetches answers"),
-    (RunShown(row(), staging.DONE), Standing.DONE, "x asks again what failed (2)"),
+STATES: list[tuple[RunView, RunStatus, str]] = [
+    (RunView(row(), ON), RunStatus.RUNNING, "8 workers · 3 in flight"),
+    (RunView(row(), staging.PAUSED), RunStatus.PAUSED, "nothing new is asked; 3 answers are on"),
+    (RunView(row(), staging.TROUBLED), RunStatus.TROUBLED, "only 3 MB left"),
+    (RunView(row(), staging.DRAINING), RunStatus.DRAINING, "c again gives them up"),
+    (RunView(row()), RunStatus.ELSEWHERE, "Another process judges this run"),
+    (RunView(row(RunState.PLANNED)), RunStatus.PLANNED, "r begins"),
+    (
+        RunView(row(RunState.PLANNED), waits_for="run #3"),
+        RunStatus.WAITING,
+        "when run #3 is through",
+    ),
+    (RunView(row(), staging.STOPPED), RunStatus.STOPPED, "does not hold another question"),
+    (RunView(row(RunState.CANCELLED)), RunStatus.CANCELLED, "r goes on"),
+    (RunView(row(RunState.INTERRUPTED)), RunStatus.INTERRUPTED, "What is stored stays"),
+    (RunView(row(), staging.HANDED_OVER), RunStatus.HANDED_OVER, "r fetches answers"),
+    (RunView(row(), staging.DONE), RunStatus.DONE, "x asks again what failed (2)"),
 ]
 
 
@@ -97,35 +101,33 @@ STATES: list[tuple[RunShown, Standing, str]] = [
     ("run", "standing", "words"), STATES, ids=[each[1].name for each in STATES]
 )
 def test_every_state_has_its_words_and_the_way_on(
-    run: RunShown, standing: Standing, words: str
+    run: RunView, standing: RunStatus, words: str
 ) -> None:
-    assert run.standing is standing
+    assert run.status is standing
     assert standing.words in text([Line(tuple(state_pieces(run)))])
     assert words in totals(run)
-    assert "12 done · 2 failed · 1 skipped · 25 to go" in totals(run) or standing is Standing.DONE
+    assert "12 done · 2 failed · 1 skipped · 25 to go" in totals(run) or standing is RunStatus.DONE
 
 
 @pytest.mark.parametrize("run", [each[0] for each in STATES])
 @given(width=st.integers(46, 220))
-def test_lines_fit_their_pane(run: RunShown, width: int) -> None:
+def test_lines_fit_their_pane(run: RunView, width: int) -> None:
     for drawn in (*total_lines(run, width), *stage_lines(run, width)):
         assert width_of(drawn.pieces) <= width
 
 
 def test_trouble_goes_before_a_pause_and_draining_before_both() -> None:
     both = replace(staging.PAUSED, trouble="locked")
-    assert RunShown(row(), both).standing is Standing.TROUBLED
-    assert (
-        RunShown(row(), replace(staging.DRAINING, trouble="locked")).standing is Standing.DRAINING
-    )
+    assert RunView(row(), both).status is RunStatus.TROUBLED
+    assert RunView(row(), replace(staging.DRAINING, trouble="locked")).status is RunStatus.DRAINING
 
 
 def test_a_budget_is_a_bar_and_says_what_it_does_not_count() -> None:
-    told = totals(RunShown(capped(5_000_000_000, 2_000_000), ON))
+    told = totals(RunView(capped(5_000_000_000, 2_000_000), ON))
     assert "$1.55 / $5.00" in told
     assert "652k / 2.0M" in told
     unknown = replace(ON, progress=replace(SOME, unpriced_calls=12))
-    told = totals(RunShown(capped(5_000_000_000, None), unknown))
+    told = totals(RunView(capped(5_000_000_000, None), unknown))
     assert "$1.55 / $5.00 cost unknown for 12 calls" in told
 
 
@@ -140,36 +142,34 @@ def test_a_budget_is_a_bar_and_says_what_it_does_not_count() -> None:
 )
 def test_an_unknown_cost_is_never_taken_for_nothing(cost: int, unpriced: int, words: str) -> None:
     progress = replace(SOME, cost_nusd=cost, unpriced_calls=unpriced)
-    assert words in totals(RunShown(row(), replace(ON, progress=progress)))
+    assert words in totals(RunView(row(), replace(ON, progress=progress)))
 
 
 def test_the_eta_says_what_it_goes_by() -> None:
-    assert "ETA 06:40, if the rest goes like what was judged in 04:12" in totals(
-        RunShown(row(), ON)
-    )
+    assert "ETA 06:40, if the rest goes like what was judged in 04:12" in totals(RunView(row(), ON))
     early = replace(ON, eta_s=None)
-    assert "ETA when the first conversation is through" in totals(RunShown(row(), early))
+    assert "ETA when the first conversation is through" in totals(RunView(row(), early))
 
 
 def test_the_pace_and_the_providers_limits_are_said() -> None:
-    told = totals(RunShown(row(), ON, Rates(126.0, 3.25)))
+    told = totals(RunView(row(), ON, RunRates(126.0, 3.25)))
     assert "126 calls/min · 3.2 windows/min · p50 1.9 s · p95 6.0 s · 12 retries" in told
     assert "the provider is given 6 at once, 126 a minute" in told
 
 
 def test_stages_name_each_step() -> None:
-    told = text(stage_lines(RunShown(row(), ON), 60))
+    told = text(stage_lines(RunView(row(), ON), 60))
     assert "truths 121 40 2 3" in told
     assert "claims 120 40 0 0" in told
-    assert stage_title(RunShown(row(), ON)) == "Stages · 478 calls, 116 from the store"
-    assert "478 calls stored, 12 retries" in text(stage_lines(RunShown(row(retries=12)), 60))
+    assert stage_title(RunView(row(), ON)) == "Stages · 478 calls, 116 from the store"
+    assert "478 calls stored, 12 retries" in text(stage_lines(RunView(row(retries=12)), 60))
 
 
 # Events
 
 
 def test_events_that_say_the_same_are_told_as_one() -> None:
-    entries = told(EVENTS)
+    entries = group_events(EVENTS)
     lines = [each.text.strip() for each in event_lines(entries, NOON, NAMES, 120)]
     assert [" ".join(each.split()[1:]) for each in lines] == [
         "conv-0112: failed",
@@ -185,7 +185,7 @@ def test_events_that_say_the_same_are_told_as_one() -> None:
 
 @given(st.lists(st.sampled_from(EVENTS), max_size=40))
 def test_no_event_is_lost_by_telling_some_as_one(events: list[tuple[float, RunEvent]]) -> None:
-    entries = told(events)
+    entries = group_events(events)
     flat = [event for entry in entries for event in entry.events]
     assert flat == [event for _, event in reversed(events)]
 
@@ -230,12 +230,12 @@ def test_every_error_of_a_judge_or_a_metric_has_words_of_its_own() -> None:
 
 def test_missing_verdicts_are_no_done_run() -> None:
     over = row(RunState.DONE, done=39, failed=0, skipped=1, pending=0, incomplete=2)
-    run = RunShown(over)
-    assert run.standing is Standing.INCOMPLETE
+    run = RunView(over)
+    assert run.status is RunStatus.INCOMPLETE
     assert "incomplete" in text([Line(tuple(state_pieces(run)))])
     assert "37 done · 2 incomplete" in totals(run)
     assert "x asks again what lacks a verdict (2)" in totals(run)
-    both = RunShown(replace(over, done=37, failed=2))
+    both = RunView(replace(over, done=37, failed=2))
     assert "x asks again what failed or lacks a verdict (4)" in totals(both)
     assert run_status(over) == ("incomplete", "bad")
     assert run_status(row(RunState.INTERRUPTED)) == ("interrupted", "warn")
@@ -262,16 +262,16 @@ def test_an_attempt_that_failed_is_told_with_what_was_answered(
 def test_different_answers_are_different_entries() -> None:
     first = CallRetried(RUN, "truths", "JudgeUnavailable", 1.0, SOME, 500, "busy")
     events = [(1.0, first), (2.0, first), (3.0, replace(first, status=503))]
-    assert [len(each.events) for each in told(events)] == [1, 2]
+    assert [len(each.events) for each in group_events(events)] == [1, 2]
 
 
 def test_nothing_is_said_to_cost_nothing_before_its_price_is_known() -> None:
     """A call that was just answered is counted here and in no event yet."""
     begun = replace(SOME, cost_nusd=0, unpriced_calls=0)
     gauges = replace(staging.GAUGES, unpriced_calls=3)
-    run = RunShown(row(cost_nusd=0), replace(ON, progress=begun, gauges=gauges))
+    run = RunView(row(cost_nusd=0), replace(ON, progress=begun, gauges=gauges))
     assert "cost unknown for 3 calls" in totals(run)
-    free = RunShown(row(cost_nusd=0), replace(ON, progress=begun))
+    free = RunView(row(cost_nusd=0), replace(ON, progress=begun))
     assert "cost nothing" in totals(free)
 
 
@@ -284,8 +284,8 @@ def test_names_and_errors_are_made_visible() -> None:
 
 
 def test_what_failed_is_counted_beyond_what_is_listed() -> None:
-    assert "nothing failed" in text(failed_lines((), 0, 60))
-    assert "and 3 more" not in text(failed_lines((), 3, 60))
+    assert "nothing failed" in text(failed_conversation_lines((), 0, 60))
+    assert "and 3 more" not in text(failed_conversation_lines((), 3, 60))
 
 
 # Pace and amounts
@@ -299,45 +299,45 @@ def at(elapsed_s: float, calls: int, windows: int = 0) -> RunSnapshot:
 def test_what_arrived_since_the_last_event_counts() -> None:
     steps = (StepCount("truths", 500, 0, 1, 0),)
     now = replace(ON, gauges=replace(staging.GAUGES, steps=steps))
-    assert (calls_now(now), in_flight(now)) == (500, 1)
-    assert (calls_now(at(1.0, 7)), in_flight(at(1.0, 7))) == (7, SOME.in_flight)
+    assert (count_calls(now), count_in_flight(now)) == (500, 1)
+    assert (count_calls(at(1.0, 7)), count_in_flight(at(1.0, 7))) == (7, SOME.in_flight)
     later = row(cost_nusd=2_000_000_000, tokens_in=700_000, tokens_out=42_000)
-    told = totals(RunShown(later, now))
+    told = totals(RunView(later, now))
     assert "cost $2.00" in told
     assert "700k in" in told
     assert "1 in flight" in told
 
 
 def test_a_pace_needs_a_moment_and_then_is_that_of_the_last_minute() -> None:
-    pace = Pace()
-    assert pace.take(at(0.0, 100)) == NO_RATES
-    assert pace.take(at(LEAST_S / 2, 150)) == NO_RATES
-    assert pace.take(at(10.0, 110, 5)) == Rates(60.0, 30.0)
+    pace = PaceMeter()
+    assert pace.measure(at(0.0, 100)) == NO_RATES
+    assert pace.measure(at(MIN_SPAN_S / 2, 150)) == NO_RATES
+    assert pace.measure(at(10.0, 110, 5)) == RunRates(60.0, 30.0)
     for second in range(11, 200):
-        rates = pace.take(at(second, 110 + 2 * (second - 10)))
+        rates = pace.measure(at(second, 110 + 2 * (second - 10)))
     assert rates.calls == pytest.approx(120.0, rel=0.02)
 
 
 def test_another_attempt_of_a_run_begins_a_new_pace() -> None:
-    pace = Pace()
-    pace.take(at(0.0, 0))
-    pace.take(at(50.0, 500))
-    assert pace.take(at(1.0, 3)) == NO_RATES
-    assert pace.take(at(4.0, 6)).calls == pytest.approx(60.0)
+    pace = PaceMeter()
+    pace.measure(at(0.0, 0))
+    pace.measure(at(50.0, 500))
+    assert pace.measure(at(1.0, 3)) == NO_RATES
+    assert pace.measure(at(4.0, 6)).calls == pytest.approx(60.0)
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 30.0), st.integers(0, 50)), min_size=2, max_size=60))
 def test_a_pace_is_never_negative_nor_above_the_fastest_moment(
     steps: list[tuple[float, int]],
 ) -> None:
-    pace, now, calls = Pace(), 0.0, 0
+    pace, now, calls = PaceMeter(), 0.0, 0
     fastest = max(count / passed for passed, count in steps) * 60
-    pace.take(at(now, calls))
+    pace.measure(at(now, calls))
     for passed, count in steps:
         now, calls = now + passed, calls + count
-        rate = pace.take(at(now, calls)).calls
+        rate = pace.measure(at(now, calls)).calls
         assert rate is None or -1e-9 <= rate <= fastest * (1 + 1e-9)
-    assert LOOK_BACK_S >= LEAST_S
+    assert LOOK_BACK_S >= MIN_SPAN_S
 
 
 @pytest.mark.parametrize(
@@ -351,14 +351,14 @@ def test_a_pace_is_never_negative_nor_above_the_fastest_moment(
     ],
 )
 def test_money_is_written_with_the_figures_that_matter(nusd: int, words: str) -> None:
-    assert fmt.money(nusd) == words
+    assert fmt.format_money(nusd) == words
 
 
 @pytest.mark.parametrize(
     ("ms", "words"), [(None, "—"), (340, "340 ms"), (1_900, "1.9 s"), (75_200, "75 s")]
 )
 def test_times_of_answers_are_short(ms: int | None, words: str) -> None:
-    assert fmt.wait(ms) == words
+    assert fmt.format_latency(ms) == words
 
 
 def test_a_conversation_that_lacks_a_verdict_is_told_as_such() -> None:
@@ -370,7 +370,7 @@ def test_a_conversation_that_lacks_a_verdict_is_told_as_such() -> None:
 
 
 def test_a_list_says_what_a_run_lacks_and_which_key_goes_on() -> None:
-    spec = entry(SPEC.metric).spec
+    spec = find_metric(SPEC.metric).spec
     keys = KeyNames({})
     lacking = row(RunState.DONE, done=40, failed=0, incomplete=1, missing_verdicts=1)
     said = text(run_details(lacking, spec, 100, keys))

@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.calls.budget import Budget, Caps
-from faithtui.engine.runs.planner import plan
+from faithtui.engine.calls.budget import Budget, BudgetCaps
+from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.records import ItemState, RunState, WorkerRow
 from faithtui.store.store import Store, utc_now
@@ -33,7 +33,7 @@ async def watching(pilot: Pilot[None], run: StagedRun | None = None) -> Progress
     assert isinstance(app, FaithApp)
     await opened(pilot)
     if run is not None:
-        app.session.active.append(run)  # type: ignore[arg-type]  # stands in for a run
+        app.session.process_runs.append(run)  # type: ignore[arg-type]  # stands in for a run
     await press(pilot, "p")
     assert isinstance(app.screen, ProgressScreen)
     return app.screen
@@ -110,8 +110,8 @@ async def test_a_stopped_run_goes_on_and_what_failed_is_asked_again(
         await watching(pilot)
         assert "1 of 1 windows failed" in text_of(app, "failed")
         await press(pilot, "x")
-        await until(pilot, lambda: bool(app.session.active))
-        await until(pilot, lambda: not app.session.snapshots())
+        await until(pilot, lambda: bool(app.session.process_runs))
+        await until(pilot, lambda: not app.session.list_snapshots())
         await until(pilot, lambda: "Failed 0" in screen_text(app))
     with Store.open(store_path) as store:
         row = store.runs.row(RunId(1))
@@ -120,28 +120,30 @@ async def test_a_stopped_run_goes_on_and_what_failed_is_asked_again(
 
 async def test_a_cancelled_run_is_taken_up_from_its_screen(app: FaithApp, store_path: Path) -> None:
     with Store.open(store_path) as store:
-        run = plan(store, RunRequest())
+        run = plan_run(store, RunRequest())
         store.runs.set_state(run, RunState.CANCELLED)
     async with app.run_test(size=(80, 24)) as pilot:
         await watching(pilot)
         assert "r goes on" in text_of(app, "totals")
         await press(pilot, "r")
-        await until(pilot, lambda: bool(app.session.active))
-        await until(pilot, lambda: not app.session.snapshots())
+        await until(pilot, lambda: bool(app.session.process_runs))
+        await until(pilot, lambda: not app.session.list_snapshots())
         await until(pilot, lambda: "done" in title(app))
         await until(pilot, lambda: "judged" in text_of(app, "events"))
 
 
 def begin_elsewhere(store: Store, run: RunId) -> None:
     """Let a process that lives work on a run."""
-    store.calls.begin(WorkerRow("elsewhere", socket.gethostname(), os.getpid(), 0, utc_now(), run))
+    store.calls.add_worker(
+        WorkerRow("elsewhere", socket.gethostname(), os.getpid(), 0, utc_now(), run)
+    )
 
 
 async def test_a_run_of_another_process_is_followed_from_the_store(
     app: FaithApp, store_path: Path
 ) -> None:
     with Store.open(store_path) as other:
-        run = plan(other, RunRequest())
+        run = plan_run(other, RunRequest())
         other.runs.set_state(run, RunState.RUNNING)
         begin_elsewhere(other, run)
         async with app.run_test(size=(80, 24)) as pilot:
@@ -158,7 +160,7 @@ async def test_a_budget_is_changed_for_a_run_that_is_on(app: FaithApp, store_pat
         store.runs.set_budget(RunId(1), 5_000_000_000, None)
     async with app.run_test(size=(80, 24)) as pilot:
         run = StagedRun()
-        run.control.budget = Budget(Caps(5_000_000_000, None))
+        run.control.budget = Budget(BudgetCaps(5_000_000_000, None))
         await watching(pilot, run)
         assert "$1.55 / $5.00" in text_of(app, "totals")
         await press(pilot, "b")
@@ -172,7 +174,7 @@ async def test_a_budget_is_changed_for_a_run_that_is_on(app: FaithApp, store_pat
         await press(pilot, "ctrl+s")
         assert "$7.50 and 2 000 000 tokens" in status(app)
         await until(pilot, lambda: "$1.55 / $7.50" in text_of(app, "totals"))
-        assert run.control.budget.caps == Caps(7_500_000_000, 2_000_000)
+        assert run.control.budget.caps == BudgetCaps(7_500_000_000, 2_000_000)
     with Store.open(store_path) as store:
         assert store.runs.row(RunId(1)).spec.budget_nusd == 7_500_000_000
 
@@ -216,7 +218,7 @@ async def test_an_event_opens_its_conversation_and_keeps_its_place(app: FaithApp
         run = StagedRun()
         screen = await watching(pilot, run)
         await press(pilot, "j", "j")
-        assert screen.replied is None
+        assert screen.reply_item is None
         await press(pilot, "enter")
         assert "about the run" in status(app)
         await press(pilot, "j")
@@ -249,7 +251,7 @@ async def test_another_attempt_begins_with_a_clean_word_and_its_own_clock(app: F
         run.end()
         await until(pilot, lambda: "were kept" in status(app))
         again = StagedRun(replace(staging.ON, elapsed_s=9.0, recent=staging.EVENTS[:1]))
-        app.session.active.append(again)  # type: ignore[arg-type]  # as above
+        app.session.process_runs.append(again)  # type: ignore[arg-type]  # as above
         await until(pilot, lambda: status(app) == "")
         assert screen.began is not None
         assert (screen.session.now() - screen.began).total_seconds() == 9.0
@@ -309,7 +311,7 @@ async def test_a_run_that_goes_on_elsewhere_is_no_longer_told_from_here(
         with Store.open(store_path) as other:
             begin_elsewhere(other, RunId(1))
             other.runs.set_state(RunId(1), RunState.RUNNING)
-        app.poll()
+        app.poll_store()
         await until(pilot, lambda: "running in another process" in title(app))
         await until(pilot, lambda: "4 / 4" in text_of(app, "totals"))
 
@@ -318,13 +320,13 @@ async def test_a_run_whose_process_was_killed_is_interrupted_and_goes_on(
     app: FaithApp, store_path: Path
 ) -> None:
     with Store.open(store_path) as other:
-        run = plan(other, RunRequest())
+        run = plan_run(other, RunRequest())
         other.runs.set_state(run, RunState.RUNNING)
         begin_elsewhere(other, run)
         async with app.run_test(size=(80, 24)) as pilot:
             await watching(pilot)
             assert "running in another process" in title(app)
-            other.calls.end("elsewhere")
+            other.calls.remove_worker("elsewhere")
             await until(pilot, lambda: "interrupted" in title(app))
             await until(pilot, lambda: "r goes on" in text_of(app, "totals"))
             await press(pilot, "g", "r")

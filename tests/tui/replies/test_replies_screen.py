@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.records import (
-    AskedReply,
+    CallContext,
     CallRow,
     ItemCost,
     ItemState,
@@ -38,11 +38,11 @@ CUT = replace(GOOD, text='{"verdicts": {"c0"', stop="length", cost_nusd=None, ru
 
 def asked(store: Store, item: ItemId, reply: StoredReply, *, usable: bool = True) -> None:
     """Keep a reply as a run does."""
-    number = len(store.calls.of_item(item))
-    meant = AskedReply(
+    number = len(store.calls.list_item_calls(item))
+    meant = CallContext(
         f"key-{number}", "openai:m", "verdicts", RunId(1), item, number % 2, usable=usable
     )
-    store.calls.save(meant, reply)
+    store.calls.save_reply(meant, reply)
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ async def test_replies_are_read_from_the_lists_too(app: FaithApp) -> None:
 async def blind(pilot: Pilot[None]) -> ReviewScreen:
     screen = await reviewing(pilot)
     await press(pilot, "B")
-    assert screen.session.blind
+    assert screen.session.is_blind
     return screen
 
 

@@ -62,11 +62,11 @@ def planted(path: Path) -> None:
             for claim in store.runs.review_view(item, "bo").claims:
                 store.reviews.record(
                     claim.id, "bo", Action.OVERRIDDEN, "idk", CANARY,
-                    run=run, judge_verdict=claim.judge.label, saw_judge=True,
+                    run=run, judge_verdict=claim.home_verdict.label, saw_judge=True,
                 )  # fmt: skip
         store.runs.set_state(run, RunState.DONE)
         plan = Plan(Design.SIMPLE, 6, 1)
-        store.samples.add(run, "ann", draw(store.samples.frame(run), plan), plan, name="blind")
+        store.samples.add(run, "ann", draw(store.samples.read_frame(run), plan), plan, name="blind")
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ async def work_blind(pilot: Pilot[None]) -> ReviewScreen:
     assert isinstance(app, FaithApp)
     store = app.session.store
     app.session.take_queue(sample_queue(store, store.samples.rows("ann")[0].id, "ann"))
-    app.go("review")
+    app.show_screen("review")
     await calm(pilot)
     assert isinstance(app.screen, ReviewScreen)
     return app.screen
@@ -135,7 +135,7 @@ async def test_no_screen_holds_a_word_of_the_judge_while_blind(
             for key in ("down", "enter", "escape", "C"):
                 await press(pilot, key)
                 assert leaks(canaries) == [], f"{entry.words}: {key}"
-            canaries.go("runs")
+            canaries.show_screen("runs")
             await calm(pilot)
 
 
@@ -150,7 +150,7 @@ async def test_what_was_painted_before_is_gone_when_a_blind_queue_begins(
         store = canaries.session.store
         queue = sample_queue(store, store.samples.rows("ann")[0].id, "ann")
         canaries.session.take_queue(queue)
-        canaries.go("review")
+        canaries.show_screen("review")
         screen = canaries.screen_stack[-1]
         for _ in range(1000):  # turns of the loop
             if isinstance(screen, ReviewScreen):
@@ -173,7 +173,7 @@ async def test_screens_that_tell_of_claims_are_refused_while_blind(
         await opened(pilot)
         await work_blind(pilot)
         await press(pilot, "g", screen_catalog.LETTERS[name])
-        assert canaries.here == "review"
+        assert canaries.current_screen_name == "review"
         assert "would show" in status(canaries)
 
 
@@ -198,14 +198,14 @@ async def test_what_was_read_before_the_judge_was_hidden_is_not_shown(canaries: 
         session = canaries.session
         assert session.item is not None
         # Read as it was before the queue began; it arrives only now.
-        queue, session.claims = session.claims, None
+        queue, session.claim_queue = session.claim_queue, None
         before = screen.read_conversation(session.item, None, 0)
-        session.claims = queue
+        session.claim_queue = queue
         assert CANARY in repr(before.view)
         screen.show_loaded(before)
         assert leaks(canaries) == []
-        screen.keep_prepared(screen.Prepared(before))
-        assert all(CANARY not in repr(each.view) for each in screen.prepared.values())
+        screen.keep_read_ahead(screen.ConversationReadAhead(before))
+        assert all(CANARY not in repr(each.view) for each in screen.conversations_ahead.values())
 
 
 async def test_the_conversation_beside_the_list_is_stripped(canaries: FaithApp) -> None:
@@ -250,7 +250,7 @@ async def test_what_is_read_twice_on_the_way_to_a_claim_of_the_queue_comes_to_th
         assert run is not None
         item = next(x for x in store.runs.item_ids(run) if x != canaries.session.item)
         claim = store.runs.review_view(item, "ann").claims[-1].id
-        screen.forget_prepared()
+        screen.forget_read_ahead()
         screen.go_to_entry((item, claim))
         screen.reload()
         await until(pilot, lambda: screen.view is not None and screen.view.item.id == item)

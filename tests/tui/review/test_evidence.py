@@ -8,19 +8,19 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId
-from faithtui.metrics.registry import entry
-from faithtui.store.annotations.blinding import blinded
+from faithtui.metrics.registry import find_metric
+from faithtui.store.annotations.blinding import blind_view
 from faithtui.store.records import ClaimView, EvidenceView, ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.review.drawing.card import claim_card
-from faithtui.tui.review.drawing.evidence import passage_lines, ranked_passages, read_view
+from faithtui.tui.review.drawing.evidence import passage_lines, rank_claim_passages, tokenise_view
 from faithtui.tui.review.drawing.references import reference_lines
 from faithtui.tui.review.drawing.verdict import VerdictView, verdict_lines
-from faithtui.tui.review.position import Focus
+from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.theme.lines import Line
 from tests.tui.building import SHOES_SAID, SHOES_TRUTHS, SPEC, Said, assessments, save, shop
 
-METRIC = entry("turn-faithfulness").spec
+METRIC = find_metric("turn-faithfulness").spec
 ELSEWHERE = Conversation(
     "shop",
     "conv-far",
@@ -56,16 +56,16 @@ def claim_of(view: ReviewView, words: str) -> ClaimView:
 
 
 def evidence(view: ReviewView, claim: ClaimView, window: int | None = None) -> str:
-    ranked = ranked_passages(view, claim, window, read_view(view))
+    ranked = rank_claim_passages(view, claim, window, tokenise_view(view))
     return text(passage_lines(view, claim, ranked, 0, METRIC, 80, 40)[0])
 
 
 def truths(view: ReviewView, claim: ClaimView) -> str:
-    return text(reference_lines(view, claim, None, read_view(view), METRIC, 60))
+    return text(reference_lines(view, claim, None, tokenise_view(view), METRIC, 60))
 
 
 def card(view: ReviewView, claim: ClaimView) -> str:
-    return text(claim_card(view, claim, METRIC, 80, read_view(view)))
+    return text(claim_card(view, claim, METRIC, 80, tokenise_view(view)))
 
 
 def test_a_fact_that_no_truth_covers_is_told_with_the_truths(view: ReviewView) -> None:
@@ -95,16 +95,16 @@ def test_nothing_that_looks_wrong_is_told_while_the_judge_is_hidden(view: Review
     assert "phantom? not in the answer: Berlin, 9, shops" in card(open_view, made_up).replace(
         "\n ", " "
     )
-    hidden = blinded(open_view)
+    hidden = blind_view(open_view)
     assert hidden.hidden
     for claim in hidden.claims:
         drawn = card(hidden, claim) + truths(hidden, claim) + evidence(hidden, claim)
         for word in ("phantom", "added", "no truth covers", "in no truth", "supports", "T4"):
             assert word not in drawn, word
     labels = claim_of(hidden, "Return labels")
-    partly = blinded(open_view, open_to=[labels.id])
+    partly = blind_view(open_view, open_to=[labels.id])
     assert "no truth covers" not in truths(partly, claim_of(partly, "Return labels"))
-    revealed = blinded(open_view, truths=True)
+    revealed = blind_view(open_view, truths=True)
     assert "no truth covers" not in truths(revealed, claim_of(revealed, "Return labels"))
 
 
@@ -133,10 +133,10 @@ def test_passages_of_other_turns_that_bear_on_a_claim_stand_apart(store: Store) 
     save(store, item, assessments(ELSEWHERE, said, ()))
     view = store.runs.review_view(item, "ann")
     first, second = view.claims
-    found = ranked_passages(view, first, 0, read_view(view))
+    found = rank_claim_passages(view, first, 0, tokenise_view(view))
     assert [(each.document.number, each.where) for each in found] == [(1, "turn"), (2, "elsewhere")]
     assert "in the conversation, but not retrieved at this turn:" in evidence(view, first, 0)
-    found = ranked_passages(view, second, 1, read_view(view))
+    found = rank_claim_passages(view, second, 1, tokenise_view(view))
     assert [(each.document.number, each.where) for each in found] == [(2, "turn"), (1, "window")]
     assert "not retrieved for this answer" in evidence(view, second, 1)
 
@@ -144,8 +144,8 @@ def test_passages_of_other_turns_that_bear_on_a_claim_stand_apart(store: Store) 
 def test_what_was_said_fits_what_the_store_has(view: ReviewView) -> None:
     assert len(view.claims) == len(SHOES_SAID)
     assert len(view.truths) == len(SHOES_TRUTHS)
-    assert claim_card(view, None, METRIC, 40, read_view(view))
-    assert reference_lines(view, None, None, read_view(view), METRIC, 40) == []
+    assert claim_card(view, None, METRIC, 40, tokenise_view(view))
+    assert reference_lines(view, None, None, tokenise_view(view), METRIC, 40) == []
     assert ClaimId(0) not in {claim.id for claim in view.claims}
 
 
@@ -182,7 +182,7 @@ def test_what_is_compared_of_long_texts_is_said(
 
 
 def verdict(view: ReviewView, claim: ClaimView, width: int = 60, height: int = 30) -> str:
-    shown = VerdictView(view, claim, Focus(None, claim.id), METRIC, False, "")
+    shown = VerdictView(view, claim, ReviewPosition(None, claim.id), METRIC, False, "")
     return text(verdict_lines(shown, width, height))
 
 
@@ -194,7 +194,7 @@ def joint(view: ReviewView) -> tuple[ReviewView, ClaimView]:
     claim = replace(
         claim,
         evidence=tuple(EvidenceView(numbers[n], "supports", (1,)) for n in (1, 4)),
-        verdicts=(replace(claim.judge, window=0), replace(claim.judge, window=1)),
+        verdicts=(replace(claim.home_verdict, window=0), replace(claim.home_verdict, window=1)),
     )
     seen = {1: (0, 1), 4: (1,)}
     truths = tuple(

@@ -10,7 +10,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.filters import Scope, read_filter
 from faithtui.domain.ids import ItemId
 from faithtui.domain.integrity.findings import Finding, FindingKind
-from faithtui.store.records import CheckedItem
+from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.samples.queue import ClaimQueue, sample_queue
@@ -55,7 +55,7 @@ def found_wrong(path: Path, item: ItemId) -> None:
             view = store.runs.review_view(each, "ann")
             finding = Finding(FindingKind.PHANTOM, "words", view.claims[0].id, 0, 1)
             found = (finding,) if each == item else ()
-            store.findings.save([CheckedItem(each, view.item.state, len(view.windows), found)])
+            store.findings.save([ItemCheckResult(each, view.item.state, len(view.windows), found)])
 
 
 async def test_findings_that_were_drawn_are_known(path: Path, app: FaithApp) -> None:
@@ -144,17 +144,17 @@ async def test_nobody_is_blind_in_a_queue_chosen_by_what_the_judge_said(
         await opened(pilot)
         run = app.session.store.runs.last_id()
         assert run is not None
-        app.session.blinded = True
+        app.session.is_judge_hidden = True
         first = items(path)[0]
         view = app.session.store.runs.review_view(first, "ann")
         entries = ((first, view.claims[0].id),)
-        app.session.take_queue(ClaimQueue("judge said no", run, entries, tells=True))
-        app.go("review")
+        app.session.take_queue(ClaimQueue("judge said no", run, entries, reveals_judge=True))
+        app.show_screen("review")
         await calm(pilot)
-        assert not app.session.blind
+        assert not app.session.is_blind
         await press(pilot, "B")
         assert "chosen by what the judge said" in status(app)
-        assert not app.session.blind
+        assert not app.session.is_blind
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_filter_tells_the_judge_or_does_not(path: Path, text: str, tells: bool
         run = store.runs.last_id()
         assert run is not None
         ground = ground_for(store.runs.row(run).spec.rule, Scope.CONVERSATIONS)
-        assert read_filter(text, ground).filter.tells_the_judge is tells
+        assert read_filter(text, ground).filter.reveals_judge is tells
 
 
 async def drawn_by(pilot: Pilot[None], *strata: str) -> QueuesScreen:
@@ -186,11 +186,11 @@ async def drawn_by(pilot: Pilot[None], *strata: str) -> QueuesScreen:
     assert run is not None
     plan = Plan(Design.STRATIFIED, 1, 6)
     row = store.samples.add(
-        run, "ann", draw(store.samples.frame(run, strata), plan), plan,
+        run, "ann", draw(store.samples.read_frame(run, strata), plan), plan,
         name="strata", stratified_by=strata,
     )  # fmt: skip
     first = store.samples.entries(row.id, "ann")[0]
-    store.reviews.answer(
+    store.reviews.record_verdict(
         first.claim, "ann", "yes",
         run=run, saw_judge=False, repeats=False, seconds=1.0, sample=row.id,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.limits import GUIDELINE, Limit
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.external_editor import edited
+from faithtui.tui.review.external_editor import edit_text
 from faithtui.tui.review.guideline import GuidelineDialog
 from tests.tui.driving import calm, opened, press, screen_text
 
@@ -85,19 +85,21 @@ async def test_an_editor_that_is_missing_or_fails_is_told(
     monkeypatch.setattr(FaithApp, "suspend", _nothing)
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.delenv("EDITOR", raising=False)
-    assert "neither VISUAL nor EDITOR is set" in str(edited(app, "", name="x.md", limit=GUIDELINE))
+    assert "neither VISUAL nor EDITOR is set" in str(
+        edit_text(app, "", name="x.md", limit=GUIDELINE)
+    )
     monkeypatch.setenv("EDITOR", "false")
-    assert "ended with status 1" in str(edited(app, "", name="x.md", limit=GUIDELINE))
+    assert "ended with status 1" in str(edit_text(app, "", name="x.md", limit=GUIDELINE))
     monkeypatch.setenv("EDITOR", str(tmp_path / "not there"))
-    assert "could not be used" in str(edited(app, "", name="x.md", limit=GUIDELINE))
+    assert "could not be used" in str(edit_text(app, "", name="x.md", limit=GUIDELINE))
     monkeypatch.setenv("EDITOR", "true")
-    assert edited(app, "as it was\n", name="x.md", limit=GUIDELINE) == "as it was"
+    assert edit_text(app, "as it was\n", name="x.md", limit=GUIDELINE) == "as it was"
     writing = tmp_path / "write"
     writing.write_text("#!/bin/sh\nprintf 'too many words' > \"$1\"\n")
     writing.chmod(0o700)
     monkeypatch.setenv("EDITOR", str(writing))
     short = Limit("a note", 5, "characters", "shorten it")
-    found = str(edited(app, "", name="note.txt", limit=short))
+    found = str(edit_text(app, "", name="note.txt", limit=short))
     said, _, kept = found.rpartition(". What you wrote is in ")
     assert said == "a note may have 5 characters, and this has 14; shorten it"
     assert _taken(Path(kept)) == "too many words", "nothing that was written is lost"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.sampling.draw import Design, Plan, draw
-from faithtui.engine.runs.runner import execute
+from faithtui.engine.runs.runner import execute_run
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.samples.queue import sample_queue
@@ -23,7 +23,7 @@ WORDS = {"y": "yes", "n": "no", "i": "idk", "x": "x"}
 async def large(tmp_path: Path) -> Path:
     path = tmp_path / "large.db"
     with store_with(path, [conversation(f"c{number}", 12) for number in range(10)]) as store:
-        await execute(store, planned(store), lambda event: None)
+        await execute_run(store, planned(store), lambda event: None)
     return path
 
 
@@ -38,10 +38,10 @@ async def test_a_hundred_claims_take_a_hundred_keys(
         run = store.runs.last_id()
         assert run is not None
         plan = Plan(Design.SIMPLE, 3, size=100, shown_share=0.2 if blind else 0.0)
-        drawn = draw(store.samples.frame(run), plan)
+        drawn = draw(store.samples.read_frame(run), plan)
         row = store.samples.add(run, "ann", drawn, plan, name="hundred", blind=blind)
         app.session.take_queue(sample_queue(store, row.id, "ann"))
-        app.go("review")
+        app.show_screen("review")
         await calm(pilot)
         pressed = [KEYS[number % 4] for number in range(100)]
         for key in pressed:
@@ -51,7 +51,7 @@ async def test_a_hundred_claims_take_a_hundred_keys(
         asked = [entry.claim for entry in store.samples.entries(row.id, "ann")]
     given = [each for each in acts(large) if each[1] is not None]
     assert [each[1] for each in given] == [WORDS[key] for key in pressed]
-    with Store.open(large) as store, store._database.reading() as connection:
+    with Store.open(large) as store, store._database.open_reader() as connection:
         labelled = connection.exec_driver_sql(
             "SELECT claim_id FROM human_label WHERE verdict IS NOT NULL ORDER BY clock"
         ).scalars()

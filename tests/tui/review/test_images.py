@@ -9,7 +9,7 @@ import pytest
 
 from faithtui.domain.conversation import Document, Image
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.image_viewer import Pictures, open_outside, why_not_opened
+from faithtui.tui.review.image_viewer import ImageFiles, explain_blocked_url, open_outside
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import PickDialog, TextDialog
 from tests.tui.building_metrics import ADDRESS, BOOTS, PHOTO, PNG, boots
@@ -178,7 +178,7 @@ async def test_without_images_there_is_no_key(app: FaithApp, store_path: Path) -
     ],
 )
 def test_only_plain_web_addresses_are_opened(url: str, good: bool) -> None:
-    assert (why_not_opened(url) is None) is good
+    assert (explain_blocked_url(url) is None) is good
 
 
 def test_a_machine_without_a_viewer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ def test_a_launcher_says_whether_there_is_a_viewer(
 
 
 def test_pictures_leave_nothing_behind() -> None:
-    pictures = Pictures()
+    pictures = ImageFiles()
     path = pictures.write("x", b"bytes", "text/html")
     assert path.suffix == ".bin", "nothing that a browser would read"
     pictures.close()

@@ -12,9 +12,9 @@ from faithtui.domain.judging.judge_names import OFFLINE_TITLE
 from faithtui.domain.label_sets import FAITHFULNESS, RELEVANCE
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.keymap.palette import commands
-from faithtui.tui.screen.judge_dialog import JudgeDialog, _lines
-from faithtui.tui.shutdown import _within
+from faithtui.tui.keymap.palette import list_commands
+from faithtui.tui.screen.judge_dialog import JudgeDialog, _rewrap_text
+from faithtui.tui.shutdown import _run_with_timeout
 from faithtui.tui.theme import format as fmt
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, text_of, title
 
@@ -22,11 +22,11 @@ SIZES = [(60, 18), (80, 24), (120, 40), (200, 60)]
 
 
 def test_a_probability_of_the_embedded_judge_is_told_in_bands() -> None:
-    told = [fmt.confidence(chance, FAITHFULNESS, "offline") for chance in (0.12, 0.5, 0.72)]
+    told = [fmt.format_confidence(chance, FAITHFULNESS, "offline") for chance in (0.12, 0.5, 0.72)]
     assert told == [" · supported: unlikely", " · supported: unsure", " · supported: likely"]
-    assert fmt.confidence(0.72, RELEVANCE, "offline") == " · relevant: likely"
-    assert fmt.confidence(0.72, FAITHFULNESS, "openai:m") == " P 0.72"
-    assert fmt.confidence(None, FAITHFULNESS, "offline") == ""
+    assert fmt.format_confidence(0.72, RELEVANCE, "offline") == " · relevant: likely"
+    assert fmt.format_confidence(0.72, FAITHFULNESS, "openai:m") == " P 0.72"
+    assert fmt.format_confidence(None, FAITHFULNESS, "offline") == ""
 
 
 async def test_a_no_of_the_embedded_judge_is_a_possible_contradiction(app: FaithApp) -> None:
@@ -43,7 +43,7 @@ async def test_a_no_of_the_embedded_judge_is_a_possible_contradiction(app: Faith
         told = screen_text(app)
         assert "NO possible contradiction" in told
         assert screen.claim is not None
-        assert screen.claim.judge.label == "no"
+        assert screen.claim.home_verdict.label == "no"
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -78,7 +78,8 @@ async def test_one_key_tells_how_good_it_is(app: FaithApp, size: tuple[int, int]
             assert not tells(app)
             await press(pilot, *keys)
         offered = [
-            each.title for each in commands(app, app.screen, lambda name: None, {}, app.navigation)
+            each.title
+            for each in list_commands(app, app.screen, lambda name: None, {}, app.navigation)
         ]
         assert "about the judge  (A)  screen.judge" in offered
 
@@ -112,7 +113,7 @@ async def test_a_judge_with_a_hostile_name_is_drawn_literally(
 @pytest.mark.parametrize("width", [30, 52, 69, 120])
 def test_facts_keep_their_figures_at_any_width(width: int) -> None:
     facts = f"name\n\n{'A long name of a data set':<42}{'1,800':>6}{'0.82':>12}{'0.94':>9}\n- a\n"
-    lines = [each.text for each in _lines(facts, width)]
+    lines = [each.text for each in _rewrap_text(facts, width)]
     assert all(len(each) <= width for each in lines)
     row = next(each for each in lines if "0.94" in each)
     assert row.split()[-3:] == ["1,800", "0.82", "0.94"] or width < 40
@@ -125,7 +126,7 @@ def test_work_that_outlasts_the_app_ends_without_a_word() -> None:
     def work() -> None:
         go_on.wait(20)
 
-    asyncio.run(_within(0.01, work))
+    asyncio.run(_run_with_timeout(0.01, work))
     (thread,) = (each for each in threading.enumerate() if each.name == "faithtui-close")
     go_on.set()
     thread.join(20)

@@ -14,7 +14,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
-from faithtui.tui.samples.queue import ClaimQueue, Walk
+from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from tests.tui.building import SPEC
 from tests.tui.driving import calm, opened, press, reviewing, status, title, type_ahead, until
@@ -70,9 +70,9 @@ async def test_an_answer_that_is_lost_is_asked_again_and_ends_no_queue(
             failing(app, patch, "answer")
             await press(pilot, "y")
             assert not isinstance(app.screen, QueueEndDialog)
-            assert screen.walk is not None
-            assert screen.walk.done == {entries[0][1]}
-            assert screen.at.claim == entries[1][1]
+            assert screen.queue_cursor is not None
+            assert screen.queue_cursor.answered_claims == {entries[0][1]}
+            assert screen.review_position.claim == entries[1][1]
             await press(pilot, "2")
         assert "coded" not in [each[0] for each in acts_of(app)]
         await press(pilot, "y")
@@ -95,12 +95,12 @@ async def test_an_undo_in_a_convenience_queue_reopens_only_what_was_taken_back(
         screen.reload()
         await calm(pilot)
         await press(pilot, "y", "n", "s", "u", "u")
-        assert screen.walk is not None
-        assert screen.walk.done == {entries[0][1]}
-        assert screen.walk.later == set()
+        assert screen.queue_cursor is not None
+        assert screen.queue_cursor.answered_claims == {entries[0][1]}
+        assert screen.queue_cursor.skipped_claims == set()
         assert "1/4" in title(app)
         await press(pilot, "ctrl+r")
-        assert screen.walk.done == {entries[0][1], entries[1][1]}
+        assert screen.queue_cursor.answered_claims == {entries[0][1], entries[1][1]}
 
 
 async def test_a_look_at_the_judge_that_is_not_on_record_shows_nothing(
@@ -130,14 +130,14 @@ async def test_fast_keys_land_on_painted_claims_or_are_refused(
         assert screen.view is not None
         heard: list[ClaimId] = []
         painted: list[ClaimId | None] = []
-        say = screen.answer
+        say = screen.save_verdict
 
         def listen(claim: object, verdict: str, code: str | None = None) -> None:
             heard.append(claim.id)  # type: ignore[attr-defined]  # a ClaimView
-            painted.append(screen.at.claim)
+            painted.append(screen.review_position.claim)
             say(claim, verdict, code)  # type: ignore[arg-type]  # the same
 
-        screen.answer = listen  # type: ignore[method-assign]  # listened to, not changed
+        screen.save_verdict = listen  # type: ignore[method-assign]  # listened to, not changed
         for key in "ynyuynjky":
             await pilot.press(key)
         await calm(pilot)
@@ -171,7 +171,7 @@ async def test_fast_keys_give_each_claim_one_verdict(
     log = acts(store_path)
     given = [each for each in log if each[1] is not None]
     taken_back = [each for each in log if each[0] == Action.WITHDRAWN]
-    with Store.open(store_path) as store, store._database.reading() as connection:
+    with Store.open(store_path) as store, store._database.open_reader() as connection:
         claims = connection.exec_driver_sql(
             "SELECT count(DISTINCT claim_id) FROM human_label "
             "WHERE verdict IS NOT NULL AND reviewer = 'ann'"
@@ -211,11 +211,11 @@ async def test_a_list_that_is_read_again_keeps_a_cursor_moved_meanwhile(app: Fai
         await press(pilot, "enter")
         screen = app.screen
         assert isinstance(screen, ConversationsScreen)
-        read = screen.Loaded(screen.run_row, screen.spec, screen.listed, screen.mark)
+        read = screen.Loaded(screen.run_row, screen.spec, screen.listed_entries, screen.mark)
         screen.items.cursor = 2
         screen.show_ids(read)  # nothing could be handled between the two
         assert screen.items.cursor == 2
-        assert app.session.item == screen.listed[2]
+        assert app.session.item == screen.listed_entries[2]
 
 
 async def test_runs_that_are_read_again_keep_a_cursor_moved_meanwhile(
@@ -227,10 +227,10 @@ async def test_runs_that_are_read_again_keep_a_cursor_moved_meanwhile(
         await opened(pilot)
         screen = app.screen
         assert isinstance(screen, RunsScreen)
-        before, other = screen.listed
+        before, other = screen.listed_entries
         assert app.session.run == before
         screen.runs.cursor = 1
-        screen.show_rows(screen.Loaded(screen.all))
+        screen.show_rows(screen.Loaded(screen.all_runs))
         assert screen.runs.cursor == 1
         assert app.session.run == other
 
@@ -243,17 +243,19 @@ async def test_the_end_of_a_queue_that_was_left_is_not_announced(
         view = screen.view
         assert view is not None
         queue = ClaimQueue("one", view.run.id, ((view.item.id, view.claims[0].id),))
-        screen.show_end(screen.Ended(queue, None))
+        screen.show_end(screen.QueueEnded(queue, None))
         await calm(pilot)
         assert not isinstance(app.screen, QueueEndDialog)
 
 
 def test_a_lost_or_withdrawn_answer_opens_a_walk_again() -> None:
-    walk = Walk(ClaimQueue("q", RunId(1), ((ItemId(1), ClaimId(1)), (ItemId(1), ClaimId(2)))))
-    walk.answered(ClaimId(1))
-    walk.put_off(ClaimId(2))
+    walk = QueueCursor(
+        ClaimQueue("q", RunId(1), ((ItemId(1), ClaimId(1)), (ItemId(1), ClaimId(2))))
+    )
+    walk.mark_answered(ClaimId(1))
+    walk.mark_skipped(ClaimId(2))
     over = [walk.is_over]
-    walk.reopened(ClaimId(2))
+    walk.mark_open(ClaimId(2))
     assert [*over, walk.is_over] == [True, False]
-    walk.reopened(ClaimId(1))
-    assert (walk.done, walk.later) == (set(), set())
+    walk.mark_open(ClaimId(1))
+    assert (walk.answered_claims, walk.skipped_claims) == (set(), set())

@@ -12,8 +12,8 @@ from faithtui.engine.runs import runner
 from faithtui.store.records import FreshVerdict, ItemCost, RunTotals
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.background_loop import apart
-from faithtui.tui.review.re_ask import CallCost, cost_of
+from faithtui.tui.background_loop import run_in_own_loop
+from faithtui.tui.review.re_ask import CallCost, estimate_call_cost
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
 from tests.engine.building import conversation, planned, store_with
@@ -34,7 +34,7 @@ def served(server: WillingServer, tmp_path: Path) -> FaithApp:
     path = tmp_path / "served.db"
     with store_with(path, [conversation("a", 2)]) as store:
         run = planned(store, judge="openai:w", base_url=server.url)
-        asyncio.run(runner.execute(store, run, lambda event: None))
+        asyncio.run(runner.execute_run(store, run, lambda event: None))
     return FaithApp(path, reviewer="ann", now=lambda: NOON)
 
 
@@ -49,8 +49,8 @@ async def test_the_judge_is_asked_again_and_its_words_stand_beside_the_first(
         await until(pilot, lambda: "asked again: " in status(served))
         await until(pilot, lambda: "asked again: " in text_of(served, "verdict"))
         assert server.answered > before
-        assert screen.looked is not None
-        (fresh,) = screen.looked.fresh
+        assert screen.review_state is not None
+        (fresh,) = screen.review_state.asked_again
         assert screen.claim is not None
         assert fresh.claim == screen.claim.id
         assert (fresh.label or "no verdict") in text_of(served, "verdict")
@@ -62,9 +62,9 @@ def canary(store: Store) -> None:
     """Keep a second word of the judge that is told by its label."""
     view = store.runs.review_view(store.runs.item_ids(RunId(1))[0], "ann")
     verdict = FreshVerdict(view.item.id, view.claims[0].id, 0, 1, "idk", "idk", None, None, "bo")
-    store.calls.add_fresh(verdict)
-    store.calls.add_fresh(replace(verdict, replicate=2, label="no"))
-    store.calls.add_fresh(replace(verdict, replicate=3, label=None))
+    store.calls.add_fresh_verdict(verdict)
+    store.calls.add_fresh_verdict(replace(verdict, replicate=2, label="no"))
+    store.calls.add_fresh_verdict(replace(verdict, replicate=3, label=None))
 
 
 def verdict(app: FaithApp) -> str:
@@ -81,8 +81,8 @@ async def test_it_is_hidden_in_blind_work_until_the_claim_is_answered(
         await press(pilot, "home")
         assert "asked again: idk, no, no verdict" in verdict(app)
         await press(pilot, "B")
-        assert screen.looked is not None
-        assert screen.looked.fresh == ()
+        assert screen.review_state is not None
+        assert screen.review_state.asked_again == ()
         assert "asked again" not in text_of(app, "verdict")
         await press(pilot, "R")
         assert "the judge is hidden" in status(app)
@@ -94,15 +94,15 @@ async def test_what_costs_money_is_asked_about_first(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await reviewing(pilot)
         assert screen.claim is not None
-        screen.post_message(screen.Priced(screen.claim.id, CallCost(False, 31_200_000, "x")))
+        screen.post_message(screen.CallCostRead(screen.claim.id, CallCost(False, 31_200_000, "x")))
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await until(
             pilot,
             lambda: "That costs about $0.0312, by x." in " ".join(text_of(app, "text").split()),
         )
         await press(pilot, "n")
-        assert screen.asking is None
-        screen.post_message(screen.Priced(ClaimId(99), CallCost(False, None, "")))
+        assert screen.claim_being_asked is None
+        screen.post_message(screen.CallCostRead(ClaimId(99), CallCost(False, None, "")))
         await pilot.pause()
         assert app.screen is screen, "another claim is chosen by now"
 
@@ -124,16 +124,16 @@ def test_the_cost_is_that_of_earlier_calls_or_not_known(
 ) -> None:
     with Store.open(store_path) as store:
         session = Session("ann", store_path)
-        session.opened(store)
+        session.set_store(store)
         row = store.runs.row(RunId(1))
         item = store.runs.item_ids(RunId(1))[0]
         spec = replace(row.spec, judge=judge)
-        monkeypatch.setattr(store.calls, "costs", lambda _item: ItemCost(own, {}))
-        assert cost_of(session, replace(row, spec=spec), item) == cost
+        monkeypatch.setattr(store.calls, "sum_item_costs", lambda _item: ItemCost(own, {}))
+        assert estimate_call_cost(session, replace(row, spec=spec), item) == cost
 
 
 def test_words_say_that_a_cost_is_not_known() -> None:
-    assert CallCost(False, None, "").words == "What that costs is not known."
+    assert CallCost(False, None, "").sentence == "What that costs is not known."
 
 
 async def test_an_error_of_the_judge_is_said(served: FaithApp, server: WillingServer) -> None:
@@ -145,7 +145,7 @@ async def test_an_error_of_the_judge_is_said(served: FaithApp, server: WillingSe
         assert screen.claim is not None
         screen.ask_again(item, ClaimId(10_000), "claim 1")
         await until(pilot, lambda: "was not heard again" in status(served))
-        assert screen.asking is None
+        assert screen.claim_being_asked is None
         assert any("there is no claim" in each.message for each in served._notifications)
 
 
@@ -158,6 +158,6 @@ async def test_work_apart_has_a_loop_of_its_own_and_its_errors_come_back() -> No
     async def fails() -> None:
         raise LookupError("gone")
 
-    assert await apart(elsewhere)
+    assert await run_in_own_loop(elsewhere)
     with pytest.raises(LookupError, match="gone"):
-        await apart(fails)
+        await run_in_own_loop(fails)

@@ -41,7 +41,7 @@ def stored(path: Path, number: int = 1, reviewer: str = "ann") -> ReviewView:
 
 def acts(path: Path) -> list[tuple[str, str | None, str | None, str | None, bool]]:
     """Read the log of ann: action, verdict, code, mark, whether the judge was known."""
-    with Store.open(path) as store, store._database.reading() as connection:
+    with Store.open(path) as store, store._database.open_reader() as connection:
         rows = connection.exec_driver_sql(
             "SELECT action, verdict, reason_code, mark, saw_judge FROM human_label "
             "WHERE reviewer = 'ann' ORDER BY clock, uid"
@@ -294,9 +294,11 @@ async def blinded(pilot: Pilot[None], path: Path, **changes: object) -> ReviewSc
     share = changes.pop("shown_share", 0.0)
     assert isinstance(share, float)
     plan = Plan(Design.SIMPLE, 7, size=100, shown_share=share)
-    row = store.samples.add(run, "ann", draw(store.samples.frame(run), plan), plan, name="random")
+    row = store.samples.add(
+        run, "ann", draw(store.samples.read_frame(run), plan), plan, name="random"
+    )
     app.session.take_queue(sample_queue(store, row.id, "ann"))
-    app.go("review")
+    app.show_screen("review")
     await calm(pilot)
     screen = app.screen
     assert isinstance(screen, ReviewScreen)
@@ -314,7 +316,7 @@ async def test_a_blind_queue_holds_nothing_of_the_judge(
         seen = []
         for _ in range(6):
             assert screen.view is not None
-            assert screen.view.blind
+            assert screen.view.is_blind
             everything = "\n".join(
                 [screen_text(app), *(text_of(app, pane.id or "") for pane in screen.panes.children)]
             )
@@ -333,15 +335,19 @@ async def test_blind_labels_are_stored_as_such_with_their_probability(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await blinded(pilot, store_path)
-        size = 0 if screen.walk is None else len(screen.walk.queue.entries)
-        order = [] if screen.walk is None else [claim for _, claim in screen.walk.queue.entries]
+        size = 0 if screen.queue_cursor is None else len(screen.queue_cursor.queue.entries)
+        order = (
+            []
+            if screen.queue_cursor is None
+            else [claim for _, claim in screen.queue_cursor.queue.entries]
+        )
         done = []
         for _ in range(size):
             assert screen.claim is not None
             done.append(screen.claim.id)
             await press(pilot, "y")
         assert done == order, "served in the drawn order"
-    with Store.open(store_path) as store, store._database.reading() as connection:
+    with Store.open(store_path) as store, store._database.open_reader() as connection:
         rows = connection.exec_driver_sql(
             "SELECT action, saw_judge, probability, stratum, judge_verdict, sample_id "
             "FROM human_label WHERE reviewer = 'ann' AND verdict IS NOT NULL"
@@ -416,7 +422,7 @@ async def test_the_truths_of_an_open_claim_are_not_shown_beside_a_hidden_one(
         named = {each.truth for each in opened_one.evidence}
         text = next(each.text for each in whole.truths if each.id in named)
         assert text[:20] in " ".join(text_of(app, "truths").split())
-        screen.look(replace(screen.at, claim=hidden_one.id))
+        screen.update_view(replace(screen.review_position, claim=hidden_one.id))
         await calm(pilot)
         assert text[:20] not in " ".join(text_of(app, "truths").split())
         assert "hidden with the judge's word" in " ".join(text_of(app, "truths").split())
@@ -455,7 +461,7 @@ async def test_truths_can_be_revealed_alone(app: FaithApp, store_path: Path) -> 
         assert not len(screen.view.truths)
         await press(pilot, "T")
         assert len(screen.view.truths)
-        assert screen.view.blind
+        assert screen.view.is_blind
         await press(pilot, "T")
         assert not len(screen.view.truths)
     assert {each[0] for each in acts(store_path)} == {"revealed"}
@@ -470,10 +476,10 @@ async def test_a_convenience_queue_is_walked_in_its_order(app: FaithApp, store_p
         store = app.session.store
         run = store.runs.last_id()
         assert run is not None
-        units = store.samples.frame(run)
+        units = store.samples.read_frame(run)
         entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
         app.session.take_queue(ClaimQueue("odd ones", run, entries))
-        app.go("review")
+        app.show_screen("review")
         await calm(pilot)
         screen = app.screen
         assert isinstance(screen, ReviewScreen)
@@ -494,20 +500,20 @@ async def test_a_queue_survives_a_restart(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await blinded(pilot, store_path)
-        assert screen.walk is not None
-        sample, order = screen.walk.queue.sample, screen.walk.queue.entries
+        assert screen.queue_cursor is not None
+        sample, order = screen.queue_cursor.queue.sample, screen.queue_cursor.queue.entries
         await press(pilot, "y", "y")
     again = make_app(store_path)
     async with again.run_test(size=SIZE) as pilot:
         await opened(pilot)
         assert sample is not None
         again.session.take_queue(sample_queue(again.session.store, sample, "ann"))
-        again.go("review")
+        again.show_screen("review")
         await calm(pilot)
         screen = again.screen  # type: ignore[assignment]  # the main screen of another app
         await press(pilot, "N")
-        assert screen.walk is not None
-        assert screen.walk.done == {claim for _, claim in order[:2]}
+        assert screen.queue_cursor is not None
+        assert screen.queue_cursor.answered_claims == {claim for _, claim in order[:2]}
         assert screen.claim is not None
         assert screen.claim.id == order[2][1]
 
@@ -555,4 +561,4 @@ async def test_while_blind_nothing_is_found_by_the_judges_word(app: FaithApp) ->
             await pilot.press(key)
         await press(pilot, "enter")
         await until(pilot, lambda: "blind" in status(app))
-        assert not screen.found
+        assert not screen.found_claims

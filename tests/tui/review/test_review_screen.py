@@ -88,7 +88,7 @@ async def test_a_verdict_before_its_claim_is_painted_is_refused(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
-        screen.panes.claims._painted = None
+        screen.panes.claims._painted_claim = None
         await press(pilot, "n")
         assert "nothing was saved" in status(app)
     assert said(stored(store_path)) == [None] * 5
@@ -159,20 +159,20 @@ async def test_windows_limit_the_claims(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
         await press(pilot, "J")
-        assert screen.at.window == 0
+        assert screen.review_position.window == 0
         assert text_of(app, "claims").count("w1-3") == 2
         assert "Return labels" not in text_of(app, "claims")
         await press(pilot, "J", "J", "J")
-        assert screen.at.window == 2
+        assert screen.review_position.window == 2
         await press(pilot, "K", "K", "K", "K")
-        assert screen.at.window is None
+        assert screen.review_position.window is None
 
 
 async def test_the_last_claim_of_a_window_leads_to_the_next_window(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
         await press(pilot, "J", "y", "y")
-        assert screen.at.window == 1
+        assert screen.review_position.window == 1
         assert screen.claim is not None
         assert screen.claim.number == 3
 
@@ -240,7 +240,7 @@ async def test_the_same_claim_in_other_windows_can_be_visited(app: FaithApp) -> 
         assert "counts for agreement" in text_of(app, "text")
         await press(pilot, "down", "down", "enter")
         assert app.screen is screen
-        assert screen.at.window == 2
+        assert screen.review_position.window == 2
         assert screen.claim is not None
         assert screen.claim.number == 1
 
@@ -267,13 +267,13 @@ async def test_z_gives_a_pane_the_room_and_keeps_the_verdict(app: FaithApp) -> N
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await reviewing(pilot)
         await press(pilot, "tab", "tab", "z")
-        assert screen.query_one(Panes).zoomed == "evidence"
+        assert screen.query_one(Panes).zoomed_id == "evidence"
         evidence, verdict = screen.query_one("#evidence"), screen.query_one("#verdict")
         assert evidence.outer_size.width == 80
         assert verdict.display
         assert evidence.region.bottom == verdict.region.y
         await press(pilot, "escape")
-        assert screen.query_one(Panes).zoomed is None
+        assert screen.query_one(Panes).zoomed_id is None
         assert screen.panes.claims.display
 
 
@@ -295,9 +295,9 @@ async def test_a_window_is_chosen_in_its_pane(app: FaithApp) -> None:
         screen = await reviewing(pilot)
         screen.query_one("#windows").focus()
         await press(pilot, "j", "j")
-        assert screen.at.window == 1
+        assert screen.review_position.window == 1
         await press(pilot, "home")
-        assert screen.at.window is None
+        assert screen.review_position.window is None
 
 
 async def test_truths_and_passages_name_what_the_judge_used(app: FaithApp) -> None:
@@ -320,7 +320,7 @@ async def test_labels_given_elsewhere_show_up(app: FaithApp, store_path: Path) -
                 view.claims[0].id, "cleo", Action.BLIND, "no",
                 run=view.run.id, judge_verdict="yes", saw_judge=False,
             )  # fmt: skip
-        app.poll()
+        app.poll_store()
         await calm(pilot)
         assert "cleo" in text_of(app, "verdict")
         assert screen.view.claims[0].human == "no"
@@ -340,7 +340,7 @@ async def test_a_change_of_the_store_does_not_stop_a_jump(app: FaithApp) -> None
         screen = await reviewing(pilot)
         screen.load_next(1)
         await pilot.pause(0)
-        screen.changed()
+        screen.handle_store_change()
         await calm(pilot)
         assert screen.view is not None
         assert screen.view.item.key == "conv-0031"
@@ -366,7 +366,7 @@ async def test_a_verdict_that_cannot_be_saved_is_taken_off_the_screen(
         def full(*_: object, **__: object) -> None:
             raise StoreError("the disk is full")
 
-        monkeypatch.setattr(app.session.store.reviews, "answer", full)
+        monkeypatch.setattr(app.session.store.reviews, "record_verdict", full)
         await pilot.press("n")
         await until(pilot, lambda: "not saved" in status(app))
         await until(pilot, lambda: not screen.in_flight)
@@ -394,8 +394,8 @@ async def test_where_one_is_is_never_cut_at_the_usual_size(app: FaithApp) -> Non
 def test_what_happened_last_is_whole_and_the_other_end_gives_way() -> None:
     line = StatusLine()
     line.right = (Piece("blind sample 3/20, ETA 1 min"),)
-    assert line.laid_out(40).text == f"{'blind sample 3/20, ETA 1 min ':>40}"
+    assert line.lay_out_line(40).text == f"{'blind sample 3/20, ETA 1 min ':>40}"
     line.left = (Piece("saved, claim 1"),)
-    assert line.laid_out(40).text == " saved, claim 1   blind sample 3/20, E… "
+    assert line.lay_out_line(40).text == " saved, claim 1   blind sample 3/20, E… "
     line.left = (Piece("thirty-five cells of what was done"),)
-    assert line.laid_out(40).text.strip() == "thirty-five cells of what was done"
+    assert line.lay_out_line(40).text.strip() == "thirty-five cells of what was done"

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from faithtui.domain.annotations import Action
 from faithtui.engine.runs import runner
-from faithtui.engine.runs.environment import Circumstances
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import JudgeRefused
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -38,23 +38,23 @@ def three(tmp_path: Path) -> Path:
         broken = failing(JudgeRefused("no", raw="no"), lambda request: "b-0" in request.prompt)
         judge = opened_judge(broken)
         asyncio.run(
-            runner.execute(
+            runner.execute_run(
                 store,
                 planned(store),
                 lambda event: None,
                 judge=judge,
-                around=Circumstances(sleep=at_once),
+                around=RunEnvironment(sleep=at_once),
             )
         )
         for _ in range(2):
-            asyncio.run(runner.execute(store, planned(store), lambda event: None))
+            asyncio.run(runner.execute_run(store, planned(store), lambda event: None))
     return path
 
 
 def numbers(app: FaithApp) -> list[int]:
     """List the runs that are shown."""
     assert isinstance(app.screen, RunsScreen)
-    return list(app.screen.listed)
+    return list(app.screen.listed_entries)
 
 
 async def ready(pilot: Pilot[None]) -> RunsScreen:
@@ -116,7 +116,9 @@ async def test_only_what_failed_is_asked_again(
         assert "nothing failed or lacks a verdict in run #2" in status(app)
         await press(pilot, "j", "x")
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
-        await until(pilot, lambda: bool(app.session.active) and not app.session.snapshots())
+        await until(
+            pilot, lambda: bool(app.session.process_runs) and not app.session.list_snapshots()
+        )
         await calm(pilot)
     with Store.open(three) as store:
         after = {int(row.id): row for row in store.runs.rows()}
@@ -133,7 +135,7 @@ async def test_two_marked_runs_are_compared(
             for each in view.claims:
                 store.reviews.record(
                     each.id, "ann", Action.BLIND, "yes",
-                    run=view.run.id, judge_verdict=each.judge.label, saw_judge=False,
+                    run=view.run.id, judge_verdict=each.home_verdict.label, saw_judge=False,
                 )  # fmt: skip
     app = make_app(three)
     async with app.run_test(size=SIZE) as pilot:

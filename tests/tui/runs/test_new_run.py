@@ -13,8 +13,8 @@ from textual.widgets import Input, Label, Select
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs.background import BackgroundRun
-from faithtui.engine.runs.events import Progress, RunSnapshot
-from faithtui.engine.runs.planner import options_for, plan
+from faithtui.engine.runs.events import RunProgress, RunSnapshot
+from faithtui.engine.runs.planner import plan_run, select_metric_options
 from faithtui.engine.runs.request import RunRequest
 from faithtui.metrics import registry
 from faithtui.store.records import RunState
@@ -25,8 +25,8 @@ from faithtui.tui.runs import background_runs
 from faithtui.tui.runs.new_run import (
     ChoicePane,
     NewRunScreen,
+    format_options,
     read_options,
-    written_options,
 )
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.session import Session
@@ -34,7 +34,7 @@ from tests.tui.building_metrics import KEYS
 from tests.tui.driving import calm, opened, press, screen_text, until
 
 SIZE = (80, 24)
-NAMES = sorted({name for key in KEYS for name in registry.option_names(key)})
+NAMES = sorted({name for key in KEYS for name in registry.list_option_names(key)})
 REMEMBERED = st.dictionaries(
     st.sampled_from(KEYS), st.dictionaries(st.sampled_from(NAMES), st.text("a '\"=.5", max_size=6))
 )
@@ -61,7 +61,7 @@ async def test_every_metric_is_offered_by_its_title(app: FaithApp) -> None:
         for each in registry.METRICS:
             assert f"] {each.spec.title}" in painted
         assert "one run per metric" in painted
-        assert form.query_one("#metrics", ChoicePane).chosen == ("turn-faithfulness",)
+        assert form.query_one("#metrics", ChoicePane).selection == ("turn-faithfulness",)
         await press(pilot, "tab")
         assert "provider:model" in screen_text(app)
 
@@ -72,11 +72,11 @@ async def test_one_run_per_metric_one_after_the_other(
     going_on: list[int] = []
 
     def begun(session: Session, run: RunId) -> BackgroundRun:
-        going_on.append(len(session.snapshots()))
+        going_on.append(len(session.list_snapshots()))
         return begin(session, run)
 
-    begin = background_runs._begun
-    monkeypatch.setattr(background_runs, "_begun", begun)
+    begin = background_runs._begin_background_run
+    monkeypatch.setattr(background_runs, "_begin_background_run", begun)
     async with app.run_test(size=SIZE) as pilot:
         await form_of(pilot)
         await press(pilot, "j", "space", "j", "space", "ctrl+s")
@@ -84,11 +84,13 @@ async def test_one_run_per_metric_one_after_the_other(
         await until(
             pilot,
             lambda: (
-                not app.waiting and len(app.session.active) == 3 and not app.session.snapshots()
+                not app.waiting_runs
+                and len(app.session.process_runs) == 3
+                and not app.session.list_snapshots()
             ),
         )
         assert going_on == [0, 0, 0], "never two at once"
-        assert [run.run_id for run in app.session.active] == [2, 3, 4]
+        assert [run.run_id for run in app.session.process_runs] == [2, 3, 4]
         assert app.session.run == 4, "the screen follows while it is looked at"
     assert [(key, state) for key, state, _ in rows(store_path)[1:]] == [
         (key, RunState.DONE) for key in KEYS[:3]
@@ -101,11 +103,13 @@ async def test_a_late_reading_of_the_run_before_does_not_call_the_screen_back(
     async with app.run_test(size=SIZE) as pilot:
         await form_of(pilot)
         await press(pilot, "j", "space", "ctrl+s")
-        await until(pilot, lambda: len(app.session.active) == 2 and not app.session.snapshots())
+        await until(
+            pilot, lambda: len(app.session.process_runs) == 2 and not app.session.list_snapshots()
+        )
         screen = app.screen
         assert isinstance(screen, ProgressScreen)
         await until(pilot, lambda: screen.row is not None and screen.row.id == app.session.run)
-        early = app.session.store.runs.row(app.session.active[0].run_id)
+        early = app.session.store.runs.row(app.session.process_runs[0].run_id)
         screen.post_message(ProgressScreen.Loaded(early))
         await press(pilot, "tab")
         await until(pilot, lambda: screen.row is not None and screen.row.id == 3)
@@ -117,9 +121,11 @@ async def test_a_late_reading_of_the_list_does_not_choose_its_run(app: FaithApp)
         await form_of(pilot)
         runs = next(each for each in app.screen_stack if isinstance(each, RunsScreen))
         await press(pilot, "j", "space", "ctrl+s")
-        await until(pilot, lambda: len(app.session.active) == 2 and not app.session.snapshots())
+        await until(
+            pilot, lambda: len(app.session.process_runs) == 2 and not app.session.list_snapshots()
+        )
         assert app.session.run == 3
-        runs.post_message(RunsScreen.Loaded(runs.all))
+        runs.post_message(RunsScreen.Loaded(runs.all_runs))
         await calm(pilot)
         assert app.session.run == 3
 
@@ -132,7 +138,9 @@ async def test_options_go_to_the_metrics_that_have_them(app: FaithApp, store_pat
             "#options", Input
         ).value = "window_size=3 turn-contextual-relevancy.window_size=4"
         await press(pilot, "ctrl+s")
-        await until(pilot, lambda: len(app.session.active) == 3 and not app.session.snapshots())
+        await until(
+            pilot, lambda: len(app.session.process_runs) == 3 and not app.session.list_snapshots()
+        )
     sizes = [options.get("window_size") for _, _, options in rows(store_path)[1:]]
     assert sizes == [3, 4, None]
 
@@ -177,7 +185,9 @@ async def test_a_run_as_the_peer_with_a_budget(app: FaithApp, store_path: Path) 
         form.query_one("#strategy", Select).value = "as-peer"
         form.query_one("#budget", Input).value = "2.50"
         await press(pilot, "ctrl+s")
-        await until(pilot, lambda: len(app.session.active) == 1 and not app.session.snapshots())
+        await until(
+            pilot, lambda: len(app.session.process_runs) == 1 and not app.session.list_snapshots()
+        )
     with Store.open(store_path) as store:
         spec = store.runs.row(RunId(2)).spec
     assert (spec.strategy, spec.options["as_peer"]) == ("window", True)
@@ -233,11 +243,11 @@ class CancelledRun:
     """A run that was cancelled."""
 
     run_id = 1
-    finished = True
+    is_finished = True
     bug = None
 
     def snapshot(self) -> RunSnapshot:
-        return RunSnapshot(RunId(1), RunState.CANCELLED, None, Progress(), 1.0, None)
+        return RunSnapshot(RunId(1), RunState.CANCELLED, None, RunProgress(), 1.0, None)
 
     def cancel(self) -> None:
         """Nothing is left to cancel."""
@@ -245,13 +255,13 @@ class CancelledRun:
     def join(self, timeout_s: float) -> bool:
         return True
 
-    def give_way(self, seconds: float) -> None:
+    def yield_to_ui(self, seconds: float) -> None:
         pass
 
 
 def ordered(path: Path, *requests: RunRequest) -> list[RunId]:
     with Store.open(path) as store:
-        return [plan(store, request) for request in requests]
+        return [plan_run(store, request) for request in requests]
 
 
 async def test_runs_that_wait_stay_planned_when_one_is_cancelled(
@@ -260,18 +270,18 @@ async def test_runs_that_wait_stay_planned_when_one_is_cancelled(
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await opened(pilot)
         left = await asyncio.to_thread(ordered, store_path, *(RunRequest(key) for key in KEYS[:2]))
-        app.session.active.append(CancelledRun())  # type: ignore[arg-type]  # stands in for a run
-        app.waiting = list(left)
-        await until(pilot, lambda: not app.waiting)
+        app.session.process_runs.append(CancelledRun())  # type: ignore[arg-type]  # stands in for a run
+        app.waiting_runs = list(left)
+        await until(pilot, lambda: not app.waiting_runs)
         await pilot.pause()
         painted = " ".join(screen_text(app).split())
         assert "Runs are left" in painted
         assert "#2, #3" in painted
-        app.poll()
+        app.poll_store()
         await calm(pilot)
         await press(pilot, "home", "c")
-        await until(pilot, lambda: app.session.active[-1].run_id in left)
-        await until(pilot, lambda: not app.session.snapshots())
+        await until(pilot, lambda: app.session.process_runs[-1].run_id in left)
+        await until(pilot, lambda: not app.session.list_snapshots())
     states = [state for _, state, _ in rows(store_path)[1:]]
     assert sorted(states) == [RunState.DONE, RunState.PLANNED], "c begins one of them"
 
@@ -288,7 +298,7 @@ async def test_options_follow_the_metrics_until_a_person_types(
     async with app.run_test(size=SIZE) as pilot:
         form = await form_of(pilot)
         field = form.query_one("#options", Input)
-        assert form.query_one("#metrics", ChoicePane).chosen == ("turn-contextual-relevancy",)
+        assert form.query_one("#metrics", ChoicePane).selection == ("turn-contextual-relevancy",)
         assert field.value == "window_size=4"
         await press(pilot, "home", "space")
         assert field.value == (
@@ -305,22 +315,26 @@ def test_remembered_options_are_read_back_as_they_were(
 ) -> None:
     chosen = [key for key in KEYS if key in wanted]
     own = {
-        key: {name: value for name, value in options.items() if name in registry.option_names(key)}
+        key: {
+            name: value
+            for name, value in options.items()
+            if name in registry.list_option_names(key)
+        }
         for key, options in remembered.items()
     }
-    typed = read_options(written_options(chosen, own))
+    typed = read_options(format_options(chosen, own))
     for key in chosen:
-        given_back = options_for(key, typed, chosen)
+        given_back = select_metric_options(key, typed, chosen)
         for name, value in own.get(key, {}).items():
             assert given_back[name] == value
 
 
 def test_options_that_are_alike_are_written_once() -> None:
     same = {"a": {"threshold": "0.7", "x": "1"}, "b": {"threshold": "0.7"}}
-    assert written_options(["a", "b"], same) == "threshold=0.7 a.x=1"
-    assert written_options(["a"], same) == "threshold=0.7 x=1"
-    assert written_options(["c"], same) == ""
-    assert shlex.split(written_options(["a"], {"a": {"query": "what is it"}})) == [
+    assert format_options(["a", "b"], same) == "threshold=0.7 a.x=1"
+    assert format_options(["a"], same) == "threshold=0.7 x=1"
+    assert format_options(["c"], same) == ""
+    assert shlex.split(format_options(["a"], {"a": {"query": "what is it"}})) == [
         "query=what is it"
     ]
 

@@ -16,9 +16,9 @@ from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.conversations.drawing import item_details
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.drawing.claims import claim_list
-from faithtui.tui.review.drawing.windows import window_list
-from faithtui.tui.review.position import Focus
+from faithtui.tui.review.drawing.claims import claim_list_lines
+from faithtui.tui.review.drawing.windows import window_list_lines
+from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.runs.drawing import run_details
 from faithtui.tui.theme.lines import Line
 
@@ -45,10 +45,10 @@ def judged(path: Path) -> RunId:
             ]
         )
         options = {"window_size": "1"}
-        run = planner.plan(
+        run = planner.plan_run(
             store, RunRequest(metric="turn-faithfulness", judge="offline", options=options)
         )
-        asyncio.run(runner.execute(store, run, lambda event: None))
+        asyncio.run(runner.execute_run(store, run, lambda event: None))
         return run
 
 
@@ -67,7 +67,7 @@ def view_of(store: Store, run: RunId, place: int) -> ReviewView:
 
 def details(view: ReviewView) -> str:
     wanted = Filter(())
-    return words(item_details(view.item, view, SPEC, 60, blind=view.blind, wanted=wanted))
+    return words(item_details(view.item, view, SPEC, 60, blind=view.is_blind, wanted=wanted))
 
 
 def test_a_run_counts_conversations_and_windows_in_no_mean(path: Path, judged: RunId) -> None:
@@ -83,7 +83,9 @@ def test_a_conversation_counts_its_windows_and_says_why(path: Path, judged: RunI
         small, mixed = (view_of(store, judged, place) for place in range(2))
     assert f"undefined: {NO_CLAIMS}" in details(small)
     assert "! 1 of 2 windows undefined" in details(mixed)
-    assert "1 of 2 windows undefined: in no mean" in words(window_list(mixed, Focus(), SPEC, 40))
+    assert "1 of 2 windows undefined: in no mean" in words(
+        window_list_lines(mixed, ReviewPosition(), SPEC, 40)
+    )
 
 
 def test_a_window_that_people_leave_nothing_of_is_counted_with_their_labels(
@@ -104,6 +106,6 @@ def test_an_empty_list_says_why_nothing_is_there_and_what_that_scores(
 ) -> None:
     with Store.open(path) as store:
         small = view_of(store, judged, 0)
-    said = words(claim_list(small, Focus(), SPEC, 60))
+    said = words(claim_list_lines(small, ReviewPosition(), SPEC, 60))
     assert "The judge found no claim here. A window without claims has no score." in said
     assert NO_CLAIMS in said

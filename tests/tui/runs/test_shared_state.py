@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.config import Settings
 from faithtui.errors import ConfigError
-from faithtui.tui.runs.shared_state import Sharing
+from faithtui.tui.runs.shared_state import RunEnvironmentCache
 
 SETTINGS = Settings(reviewer="ann", store=Path("s.db"))
 TABLE = """
@@ -20,33 +20,33 @@ output = 2.0
 
 
 def test_it_is_made_once() -> None:
-    sharing = Sharing()
-    assert sharing.of(None) is sharing.of(SETTINGS)
+    sharing = RunEnvironmentCache()
+    assert sharing.get_environment(None) is sharing.get_environment(SETTINGS)
 
 
 def test_what_was_learned_of_a_provider_outlives_a_change_of_prices(tmp_path: Path) -> None:
     table = tmp_path / "prices.toml"
     table.write_text(TABLE)
-    sharing = Sharing()
-    before = sharing.of(SETTINGS)
-    after = sharing.of(replace(SETTINGS, prices=table))
-    assert after.traffic is before.traffic
+    sharing = RunEnvironmentCache()
+    before = sharing.get_environment(SETTINGS)
+    after = sharing.get_environment(replace(SETTINGS, prices=table))
+    assert after.rate_limiters is before.rate_limiters
     assert after.prices.date == "2026-11"
     assert after.prices is not before.prices
 
 
 def test_another_speed_counts_for_the_runs_that_begin_then() -> None:
-    sharing = Sharing()
-    before = sharing.of(SETTINGS)
-    after = sharing.of(replace(SETTINGS, requests_per_minute=60))
-    assert after.traffic is not before.traffic
-    limiter = after.traffic.limiter("an account")
+    sharing = RunEnvironmentCache()
+    before = sharing.get_environment(SETTINGS)
+    after = sharing.get_environment(replace(SETTINGS, requests_per_minute=60))
+    assert after.rate_limiters is not before.rate_limiters
+    limiter = after.rate_limiters.get_limiter("an account")
     assert limiter is not None
     assert limiter.pace == pytest.approx(1.0)
 
 
 def test_a_table_that_cannot_be_used_is_said_and_the_next_one_counts(tmp_path: Path) -> None:
-    sharing = Sharing()
+    sharing = RunEnvironmentCache()
     with pytest.raises(ConfigError, match="cannot be read"):
-        sharing.of(replace(SETTINGS, prices=tmp_path / "none.toml"))
-    assert sharing.of(SETTINGS).redact is None
+        sharing.get_environment(replace(SETTINGS, prices=tmp_path / "none.toml"))
+    assert sharing.get_environment(SETTINGS).redact is None

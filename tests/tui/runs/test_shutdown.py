@@ -5,7 +5,7 @@ from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screen.finishing import FinishingDialog
+from faithtui.tui.screen.finishing import QuitProgressDialog
 from tests.tui.driving import opened, screen_text, text_of, until
 from tests.tui.staging import StagedRun
 
@@ -16,7 +16,7 @@ async def quitting(pilot: Pilot[None]) -> StagedRun:
     assert isinstance(app, FaithApp)
     await opened(pilot)
     run = StagedRun()
-    app.session.active.append(run)  # type: ignore[arg-type]  # stands in for a run
+    app.session.process_runs.append(run)  # type: ignore[arg-type]  # stands in for a run
     await pilot.press("ctrl+q")
     await until(pilot, lambda: "A run is on. Quit?" in screen_text(app))
     await pilot.press("y")
@@ -26,13 +26,13 @@ async def quitting(pilot: Pilot[None]) -> StagedRun:
 async def test_answers_on_their_way_are_waited_for(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         run = await quitting(pilot)
-        await until(pilot, lambda: isinstance(app.screen, FinishingDialog))
+        await until(pilot, lambda: isinstance(app.screen, QuitProgressDialog))
         await pilot.pause()
         assert "3 answers are on their way" in text_of(app, "text")
         assert "ctrl+q quits at once" in " ".join(text_of(app, "text").split())
         await pilot.press("escape", "q", "enter")
         await pilot.pause()
-        assert isinstance(app.screen, FinishingDialog), "there is no way back"
+        assert isinstance(app.screen, QuitProgressDialog), "there is no way back"
         assert run.cancelled == 1
         run.end()
         await until(pilot, lambda: app._exit)
@@ -41,7 +41,7 @@ async def test_answers_on_their_way_are_waited_for(app: FaithApp) -> None:
 async def test_quitting_again_gives_them_up(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         run = await quitting(pilot)
-        await until(pilot, lambda: isinstance(app.screen, FinishingDialog))
+        await until(pilot, lambda: isinstance(app.screen, QuitProgressDialog))
         await pilot.press("ctrl+q")
         await until(pilot, lambda: app._exit)
         assert run.cancelled == 2
@@ -61,7 +61,7 @@ async def test_without_room_nothing_is_asked_and_answers_are_kept_all_the_same(
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         run = StagedRun()
-        app.session.active.append(run)  # type: ignore[arg-type]  # as above
+        app.session.process_runs.append(run)  # type: ignore[arg-type]  # as above
         await pilot.resize_terminal(20, 5)
         await until(pilot, lambda: app.is_small)
         await pilot.press("ctrl+q")
@@ -75,7 +75,7 @@ async def test_nobody_reads_a_store_that_closes(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await app.action_leave()
-        app.poll()  # a timer that was due meanwhile
+        app.poll_store()  # a timer that was due meanwhile
         app.call_later(app.session.store.data_version)  # a screen that was being drawn
         await until(pilot, lambda: app._exit)
     assert app._exception is None
@@ -84,11 +84,11 @@ async def test_nobody_reads_a_store_that_closes(app: FaithApp) -> None:
 async def test_what_waits_is_not_begun_while_one_leaves(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         run = await quitting(pilot)
-        app.waiting = [RunId(7)]
-        await until(pilot, lambda: isinstance(app.screen, FinishingDialog))
+        app.waiting_runs = [RunId(7)]
+        await until(pilot, lambda: isinstance(app.screen, QuitProgressDialog))
         run.end()
-        app.go_on()
-        assert not app._beginning
+        app.begin_next_run()
+        assert not app._runs_about_to_begin
         await until(pilot, lambda: app._exit)
 
 

@@ -8,7 +8,12 @@ from textual.widgets import Input, Select
 
 from faithtui.agreement.sampling.draw import Design, SampleKind
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.sample_queues import SampleRequest, draw_sample, end_of, progress_of
+from faithtui.engine.review.sample_queues import (
+    SampleRequest,
+    conclude_queue,
+    draw_sample,
+    read_queue_progress,
+)
 from faithtui.errors import ConfigError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
@@ -20,8 +25,8 @@ from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.samples.sample_form import (
-    DrawScreen,
-    ExtendScreen,
+    DrawSampleScreen,
+    ExtendSampleScreen,
     read_number,
     read_share,
     read_sizes,
@@ -67,8 +72,8 @@ async def test_the_form_says_what_will_be_drawn_before_it_is(
     async with app.run_test(size=size) as pilot:
         await at_queues(pilot)
         await press(pilot, "n")
-        assert isinstance(app.screen, DrawScreen)
-        frame = len(app.session.store.samples.frame(app.session.run or RunId(1)))
+        assert isinstance(app.screen, DrawSampleScreen)
+        frame = len(app.session.store.samples.read_frame(app.session.run or RunId(1)))
         assert f"{frame} of {frame} claims" in text_of(app, "preview")
         app.screen.query_one("#size", Input).value = "3"
         await calm(pilot)
@@ -90,16 +95,16 @@ async def test_drawing_and_working_through_from_the_first_open_claim(app: FaithA
         assert (row.size, row.blind, row.kind) == (4, True, SampleKind.SAMPLE)
         assert "blind sample 0/4" in status(app)
         first = app.session.store.samples.entries(row.id, "ann")[0]
-        app.session.store.reviews.answer(
+        app.session.store.reviews.record_verdict(
             first.claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id
         )
         await press(pilot, "enter")
         assert isinstance(app.screen, ReviewScreen)
-        queue = app.session.claims
+        queue = app.session.claim_queue
         assert queue is not None
         entries = app.session.store.samples.entries(row.id, "ann")
         assert queue.entries == tuple((each.item, each.claim) for each in entries)
-        assert app.screen.at.claim == entries[1].claim
+        assert app.screen.review_position.claim == entries[1].claim
 
 
 async def test_stratified_numbers_are_given_per_stratum(app: FaithApp) -> None:
@@ -108,13 +113,13 @@ async def test_stratified_numbers_are_given_per_stratum(app: FaithApp) -> None:
         await press(pilot, "n")
         app.screen.query_one("#design", Select).value = "stratified"
         await calm(pilot)
-        populations = app.session.store.samples.frame(RunId(1), ["verdict"]).populations
+        populations = app.session.store.samples.read_frame(RunId(1), ["verdict"]).populations
         assert all(name in text_of(app, "preview") for name in populations)
         app.screen.query_one("#sizes", Input).value = "1"
         await calm(pilot)
         assert f"{len(populations)} numbers are expected" in text_of(app, "preview")
         await press(pilot, "ctrl+s")
-        assert isinstance(app.screen, DrawScreen)
+        assert isinstance(app.screen, DrawSampleScreen)
         app.screen.query_one("#sizes", Input).value = "all " * (len(populations) - 1) + "1"
         await press(pilot, "ctrl+s")
         (row,) = rows_of(app)
@@ -133,7 +138,7 @@ async def test_what_cannot_be_drawn_is_said_in_the_form(app: FaithApp) -> None:
             box = app.screen.query_one(f"#{field}", Input)
             before, box.value = box.value, value
             await press(pilot, "ctrl+s")
-            assert isinstance(app.screen, DrawScreen)
+            assert isinstance(app.screen, DrawSampleScreen)
             box.value = before
         await press(pilot, "escape")
         assert not rows_of(app)
@@ -146,10 +151,10 @@ async def test_drawing_more_of_a_sample(app: FaithApp) -> None:
         assert run is not None
         draw_sample(app.session.store, run, "ann", SampleRequest("mine", size=2))
         await press(pilot, "g", "u", "plus")
-        assert isinstance(app.screen, ExtendScreen)
+        assert isinstance(app.screen, ExtendSampleScreen)
         app.screen.query_one("#size", Input).value = "none"
         await press(pilot, "enter")
-        assert isinstance(app.screen, ExtendScreen)
+        assert isinstance(app.screen, ExtendSampleScreen)
         app.screen.query_one("#size", Input).value = "2"
         await press(pilot, "enter")
         assert rows_of(app)[0].size == 4
@@ -226,15 +231,17 @@ def test_lines_fit_and_hold_no_control(
     with Store.open(store_path) as store:
         for row in samples:
             strata = store.samples.strata(row.id, "ann")
-            progress = progress_of(store, row.id, "ann")
+            progress = read_queue_progress(store, row.id, "ann")
             lines = [
                 drawing.queue_head(width),
                 drawing.queue_line(row, width, True),
                 *drawing.queue_details(row, strata, progress, width),
-                *drawing.end_lines(end_of(store, row.id, "ann"), width),
+                *drawing.end_lines(conclude_queue(store, row.id, "ann"), width),
                 *drawing.no_queues(width, True, KeyNames({})),
                 *drawing.no_queues(width, False, KeyNames({})),
-                *drawing.preview(row.strata, row.design, row.frame, 15.0, width, numbered=True),
+                *drawing.sample_preview_lines(
+                    row.strata, row.design, row.frame, 15.0, width, numbered=True
+                ),
             ]
             for each in lines:
                 assert "\x1b" not in each.text
@@ -246,10 +253,10 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
     with Store.open(store_path) as store:
         row = next(each for each in samples if each.design is Design.SIMPLE)
         claim = store.samples.entries(row.id, "ann")[0].claim
-        store.reviews.answer(
+        store.reviews.record_verdict(
             claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id, seconds=11.2
         )
-        words = drawing.queue_status(progress_of(store, row.id, "ann"))
+        words = drawing.queue_status(read_queue_progress(store, row.id, "ann"))
     left = row.frame - 1
     assert words == (
         f"blind sample 1/2 · 11 s a claim · ETA 1 min · {left} more for a share ±0.10 by plan"
@@ -257,7 +264,7 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
 
 
 def test_spans_are_told_as_people_plan_them() -> None:
-    told = [drawing.minutes(each) for each in (None, 0, 1, 60, 61, 900, 7500)]
+    told = [drawing.format_minutes(each) for each in (None, 0, 1, 60, 61, 900, 7500)]
     assert told == ["—", "0 min", "1 min", "1 min", "2 min", "15 min", "2 h 5 min"]
 
 
@@ -268,7 +275,7 @@ async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRo
         store = app.session.store
         row = samples[0]
         queue = ClaimQueue(row.name, row.run, (), sample=row.id)
-        app.push_screen(QueueEndDialog(queue, end_of(store, row.id, "ann")), answers.append)
+        app.push_screen(QueueEndDialog(queue, conclude_queue(store, row.id, "ann")), answers.append)
         await calm(pilot)
         painted = screen_text(app)
         assert "This queue is through" in painted

@@ -5,14 +5,19 @@ from pathlib import Path
 from textual import events
 
 from faithtui.domain.annotations import Action
-from faithtui.domain.filters import Filter, Ground, Scope, read_filter
+from faithtui.domain.filters import Filter, FilterContext, Scope, read_filter
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.bookmark import Bookmarks
+from faithtui.tui.bookmark import BookmarkFile
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
-from faithtui.tui.screen.filter_matching import ground_for, marked, matching, runs_found
+from faithtui.tui.screen.filter_matching import (
+    find_claims,
+    find_runs,
+    ground_for,
+    highlight_matches,
+)
 from faithtui.tui.screen.saved_views import SavedViewsDialog
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.filter_bar import FilterInput
@@ -62,23 +67,23 @@ async def test_what_was_found_is_reviewed_as_a_queue(app: FaithApp) -> None:
         await until(pilot, lambda: listed(app) == ["conv-0147"])
         await press(pilot, "Q")
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
-        queue = app.session.claims
+        queue = app.session.claim_queue
         assert queue is not None
         assert len(queue.entries) == 1
-        assert queue.convenience
+        assert queue.is_convenience
 
 
 async def test_blind_lists_show_nothing_of_the_judge(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        app.session.blinded = True
+        app.session.is_judge_hidden = True
         await press(pilot, "enter")
         text = screen_text(app)
         assert "▒▒▒▒" in text
         assert "windowed" not in text
         screen = app.screen
         assert isinstance(screen, ConversationsScreen)
-        assert set(screen.orders) == {"number", "unlabelled", "recent"}
+        assert set(screen.sort_orders) == {"number", "unlabelled", "recent"}
         await press(pilot, "slash", *"verdict:no")
         await until(pilot, lambda: "this queue is blind" in status(app))
         assert len(listed(app)) == 4
@@ -115,7 +120,7 @@ async def test_runs_are_filtered_and_sorted(app: FaithApp) -> None:
 
 async def test_the_next_start_goes_on_where_one_stopped(store_path: Path, tmp_path: Path) -> None:
     def made() -> FaithApp:
-        marks = Bookmarks(tmp_path / "places", store_path, "ann")
+        marks = BookmarkFile(tmp_path / "places", store_path, "ann")
         return FaithApp(store_path, reviewer="ann", bookmarks=marks)
 
     app = made()
@@ -151,23 +156,27 @@ def test_what_is_in_memory_is_matched_as_the_store_matches(store_path: Path) -> 
         for text in texts:
             ground = ground_for(run.spec.rule, Scope.CLAIMS)
             wanted = read_filter(text, ground).filter
-            in_store = [claim for at, claim in store.search.claims(run.id, wanted) if at == item]
-            assert list(matching(view, wanted)) == in_store, text
-        assert runs_found((run,), read_filter("faith", Ground(Scope.RUNS)).filter) == (run,)
+            in_store = [
+                claim for at, claim in store.search.find_claims(run.id, wanted) if at == item
+            ]
+            assert list(find_claims(view, wanted)) == in_store, text
+        assert find_runs((run,), read_filter("faith", FilterContext(Scope.RUNS)).filter) == (run,)
         assert (
-            runs_found((run,), read_filter("state:failed -judge:o", Ground(Scope.RUNS)).filter)
+            find_runs(
+                (run,), read_filter("state:failed -judge:o", FilterContext(Scope.RUNS)).filter
+            )
             == ()
         )
 
 
 def test_words_are_marked() -> None:
-    wanted = read_filter("gift ca -not", Ground(Scope.CONVERSATIONS)).filter
-    pieces = marked(Piece("A gift card is not.", "quiet"), wanted)
+    wanted = read_filter("gift ca -not", FilterContext(Scope.CONVERSATIONS)).filter
+    pieces = highlight_matches(Piece("A gift card is not.", "quiet"), wanted)
     assert [(piece.text, piece.look) for piece in pieces] == [
         ("A ", "quiet"), ("gift", "quiet mark"), (" ", "quiet"), ("card", "quiet mark"),
         (" is not.", "quiet"),
     ]  # fmt: skip
-    assert marked(Piece("A", ""), Filter()) == [Piece("A", "")]
+    assert highlight_matches(Piece("A", ""), Filter()) == [Piece("A", "")]
 
 
 async def test_a_paste_that_is_too_long_is_refused_with_a_sentence(app: FaithApp) -> None:

@@ -7,7 +7,13 @@ from textual.command import CommandPalette
 
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screen.jump import LETTERS, JumpLabel, JumpScreen, codes, targets
+from faithtui.tui.screen.jump import (
+    JUMP_LETTERS,
+    JumpLabel,
+    JumpScreen,
+    list_jump_targets,
+    make_jump_codes,
+)
 from faithtui.tui.widgets.panes import Panes
 from tests.tui.driving import calm, opened, press, reviewing
 
@@ -16,12 +22,12 @@ SIZE = (120, 40)
 
 @given(st.integers(0, 26 * 26))
 def test_no_code_is_the_beginning_of_another(count: int) -> None:
-    given_codes = codes(count)
+    given_codes = make_jump_codes(count)
     assert len(given_codes) == len(set(given_codes)) == count
     singles = {code for code in given_codes if len(code) == 1}
     assert not any(code[0] in singles for code in given_codes if len(code) == 2)
-    assert set("".join(given_codes)) <= set(LETTERS)
-    if count <= len(LETTERS):
+    assert set("".join(given_codes)) <= set(JUMP_LETTERS)
+    if count <= len(JUMP_LETTERS):
         assert len(singles) == count
 
 
@@ -29,7 +35,7 @@ async def test_every_pane_and_every_row_that_is_seen_gets_letters(app: FaithApp)
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
         panes = [each for each in screen.query_one(Panes).children if each.display]
-        places = targets(screen)
+        places = list_jump_targets(screen)
         await press(pilot, "ctrl+o")
         assert isinstance(app.screen, JumpScreen)
         assert len(app.screen.query(JumpLabel)) == len(places)
@@ -41,21 +47,23 @@ async def test_typing_letters_goes_to_every_target(app: FaithApp) -> None:
         screen = await reviewing(pilot)
         panes = [each for each in screen.query_one(Panes).children if each.display]
         for number, pane in enumerate(panes):
-            await press(pilot, "ctrl+o", *codes(len(targets(screen)))[number])
+            await press(pilot, "ctrl+o", *make_jump_codes(len(list_jump_targets(screen)))[number])
             assert app.screen is screen
             assert screen.focused is pane
         rows = len(panes)
         at_last = [
             number
-            for number, place in enumerate(targets(screen))
+            for number, place in enumerate(list_jump_targets(screen))
             if number >= rows and place.at.x == screen.panes.claims.region.x
         ]
         in_claims = [
             number
             for number in at_last
-            if targets(screen)[number].at.y >= screen.panes.claims.content_region.y
+            if list_jump_targets(screen)[number].at.y >= screen.panes.claims.content_region.y
         ]
-        await press(pilot, "ctrl+o", *codes(len(targets(screen)))[in_claims[-1]])
+        await press(
+            pilot, "ctrl+o", *make_jump_codes(len(list_jump_targets(screen)))[in_claims[-1]]
+        )
         assert screen.focused is screen.panes.claims
         assert screen.panes.claims.cursor > 0
 
@@ -75,9 +83,9 @@ async def test_a_row_of_a_list_is_reached(app: FaithApp) -> None:
         await opened(pilot)
         await press(pilot, "enter")
         screen = app.screen
-        places = targets(screen)
+        places = list_jump_targets(screen)
         assert len(places) > 3
-        await press(pilot, "ctrl+o", *codes(len(places))[3])
+        await press(pilot, "ctrl+o", *make_jump_codes(len(places))[3])
         assert screen.query_one("#list").cursor == 1  # type: ignore[attr-defined]  # a list
 
 
@@ -85,7 +93,7 @@ async def test_a_row_of_a_list_is_reached(app: FaithApp) -> None:
 async def test_the_palette_has_every_action_with_its_key_and_id(app: FaithApp, name: str) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        app.go(name)
+        app.show_screen(name)
         await calm(pilot)
         titles = [each.title for each in app.get_system_commands(app.screen)]
         assert len(titles) == len(set(titles))

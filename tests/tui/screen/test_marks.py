@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.screen.marks import Marks
+from faithtui.tui.screen.marks import RowMarks
 from tests.tui.driving import calm, opened, press, screen_text, status
 
 SIZE = (120, 40)
@@ -17,14 +17,14 @@ ROWS = st.lists(st.integers(0, 20), unique=True, min_size=1, max_size=12)
 
 @given(ROWS, st.data())
 def test_turning_a_row_twice_changes_nothing(rows: list[int], data: st.DataObject) -> None:
-    marks = Marks()
+    marks = RowMarks()
     for row in data.draw(st.lists(st.sampled_from(rows))):
-        marks.turn(row)
+        marks.toggle(row)
     before = set(marks)
     chosen = data.draw(st.sampled_from(rows))
-    marks.turn(chosen)
+    marks.toggle(chosen)
     assert (chosen in marks) is (chosen not in before)
-    marks.turn(chosen)
+    marks.toggle(chosen)
     assert set(marks) == before
 
 
@@ -34,17 +34,17 @@ def test_a_reach_marks_all_between_in_the_order_that_is_listed_now(
 ) -> None:
     first, last = data.draw(st.sampled_from(rows)), data.draw(st.sampled_from(rows))
     listed = data.draw(st.permutations(rows))
-    marks = Marks()
-    marks.turn(first)
-    marks.reach(last, listed)
+    marks = RowMarks()
+    marks.toggle(first)
+    marks.mark_range(last, listed)
     low, high = sorted((listed.index(first), listed.index(last)))
     assert set(marks) == set(listed[low : high + 1])
 
 
 def test_a_reach_from_a_row_that_is_not_listed_marks_one() -> None:
-    marks = Marks()
-    marks.turn(99)
-    marks.reach(2, [1, 2, 3])
+    marks = RowMarks()
+    marks.toggle(99)
+    marks.mark_range(2, [1, 2, 3])
     assert list(marks) == [99, 2]
 
 
@@ -80,7 +80,7 @@ async def test_marks_outlive_filter_order_and_a_way_elsewhere(app: FaithApp) -> 
         await press(pilot, "space", "space")
         kept = set(screen.marks)
         await press(pilot, "slash", *"gift", "enter")
-        assert len(screen.listed) == 1
+        assert len(screen.listed_entries) == 1
         assert set(screen.marks) == kept
         assert "2 marked" in screen_text(app)
         await press(pilot, "s", "escape")
@@ -97,11 +97,11 @@ async def test_q_reviews_the_claims_of_the_marked_conversations_alone(app: Faith
         screen = await listed(pilot, app)
         await press(pilot, "j", "space", "Q")
         assert isinstance(app.screen, ReviewScreen)
-        queue = app.session.claims
+        queue = app.session.claim_queue
         assert queue is not None
-        assert {item for item, _ in queue.entries} == {screen.listed[1]}
+        assert {item for item, _ in queue.entries} == {screen.listed_entries[1]}
         assert queue.title == "1 marked conversation"
-        assert not queue.tells
+        assert not queue.reveals_judge
 
 
 async def test_marked_conversations_are_written_one_a_line(app: FaithApp, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ async def test_nothing_is_written_while_the_reviewer_is_blind(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await listed(pilot, app)
-        app.session.blinded = True
+        app.session.is_judge_hidden = True
         await press(pilot, "space", "e")
         await calm(pilot)
         assert "would show the judge's words" in status(app)
@@ -149,9 +149,9 @@ async def test_only_what_failed_among_the_marked_is_asked_again(app: FaithApp) -
         assert "nothing failed or lacks a verdict in the chosen conversation" in status(app)
         await press(pilot, "space", "space", "x")
         assert "nothing failed or lacks a verdict in the marked conversations" in status(app)
-        before = app.session.store.runs.item_rows([screen.listed[2]])[0]
+        before = app.session.store.runs.item_rows([screen.listed_entries[2]])[0]
         assert before.state.value == "failed"
-        assert app.session.store.runs.reopen_unfinished(before.run, [screen.listed[0]]) == 0
+        assert app.session.store.runs.reopen_unfinished(before.run, [screen.listed_entries[0]]) == 0
         assert app.session.store.runs.reopen_unfinished(before.run, [before.id]) == 1
         after = app.session.store.runs.item_rows([before.id])[0]
         assert (after.state.value, after.windows) == ("pending", 0)

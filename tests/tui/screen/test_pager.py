@@ -37,7 +37,7 @@ def test_forgetting_reads_again() -> None:
     fetched: list[Sequence[int]] = []
     rows = pager(5, fetched)
     rows.row(0)
-    rows.forget()
+    rows.forget_pages()
     rows.row(0)
     assert len(fetched) == 2
 
@@ -45,7 +45,7 @@ def test_forgetting_reads_again() -> None:
 @given(st.integers(0, 99))
 def test_a_row_is_found_again_by_its_id(number: int) -> None:
     rows = pager(100, [])
-    index = rows.index(number)
+    index = rows.find_index(number)
     assert index is not None
     assert rows.row(index) == (None if number == 7 else str(number))
-    assert rows.index(1000) is None
+    assert rows.find_index(1000) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.config import NAMES, PRESETS, load_configured
+from faithtui.config import NAMES, PRESETS, load_settings_with_origins
 from faithtui.tui.app import FaithApp
 from faithtui.tui.settings.drawing import MEANINGS, SECTIONS
 from faithtui.tui.settings.settings_screen import SettingsScreen
@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def make(store_path: Path, file: Path) -> Make:
     def made(environment: Mapping[str, str] | None = None) -> FaithApp:
-        configured = load_configured(file, environment or {"LANG": "C.UTF-8"})
+        configured = load_settings_with_origins(file, environment or {"LANG": "C.UTF-8"})
         return FaithApp(store_path, reviewer="ann", now=lambda: NOON, configured=configured)
 
     return made

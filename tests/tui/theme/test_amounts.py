@@ -5,17 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.errors import ConfigError
-from faithtui.tui.theme.amounts import read_tokens, read_usd, typed_tokens, typed_usd
+from faithtui.tui.theme.amounts import format_tokens_input, format_usd_input, read_tokens, read_usd
 
 
 @given(st.integers(1, 10**15))
 def test_an_amount_comes_back_as_it_was_typed(nusd: int) -> None:
-    assert read_usd(typed_usd(nusd)) == nusd
+    assert read_usd(format_usd_input(nusd)) == nusd
 
 
 @given(st.integers(1, 10**12 - 1))
 def test_a_number_of_tokens_does_too(count: int) -> None:
-    assert read_tokens(typed_tokens(count)) == count
+    assert read_tokens(format_tokens_input(count)) == count
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from faithtui.tui.theme import layouts
 from faithtui.tui.theme.layouts import Plan, Planner
 
 PLANNERS = [
-    layouts.review,
-    layouts.listing,
-    layouts.beside,
-    layouts.queues,
-    layouts.agreement,
-    layouts.compared,
-    layouts.progress,
+    layouts.plan_review,
+    layouts.plan_list,
+    layouts.plan_list_and_text,
+    layouts.plan_queues,
+    layouts.plan_agreement,
+    layouts.plan_metrics,
+    layouts.plan_progress,
 ]
 
 
@@ -39,7 +39,7 @@ def test_panes_cover_the_area_without_overlaps(planner: Planner, width: int, hei
 
 @given(st.integers(20, 250), st.integers(5, 80))
 def test_claims_evidence_and_verdict_are_never_lost(width: int, height: int) -> None:
-    plan = layouts.review(width, height)
+    plan = layouts.plan_review(width, height)
     assert {"claims", "evidence", "verdict"} <= plan.keys()
     assert covers(plan, width, height)
 
@@ -49,7 +49,7 @@ def test_claims_evidence_and_verdict_are_never_lost(width: int, height: int) -> 
 def test_a_clipped_plan_stays_inside_however_small(
     planner: Planner, width: int, height: int
 ) -> None:
-    plan = layouts.clipped(planner(width, height), width, height)
+    plan = layouts.clip_plan(planner(width, height), width, height)
     for box in plan.values():
         assert 0 <= box.x < box.x + box.width <= width
         assert 0 <= box.y < box.y + box.height <= height
@@ -57,14 +57,14 @@ def test_a_clipped_plan_stays_inside_however_small(
 
 @given(st.integers(40, 250), st.integers(16, 80))
 def test_a_zoomed_pane_has_all_room_but_that_of_a_verdict_strip(width: int, height: int) -> None:
-    plan = layouts.zoomed(layouts.review, "evidence", ("verdict",))(width, height)
+    plan = layouts.make_zoomed_planner(layouts.plan_review, "evidence", ("verdict",))(width, height)
     assert covers(plan, width, height)
-    assert ("verdict" in plan) == (layouts.review(width, height)["verdict"].width == width)
+    assert ("verdict" in plan) == (layouts.plan_review(width, height)["verdict"].width == width)
 
 
 def test_four_columns_where_wide_three_in_the_middle_two_where_narrow() -> None:
     columns = [
-        len({box.x for box in layouts.review(width, height).values()})
+        len({box.x for box in layouts.plan_review(width, height).values()})
         for width, height in ((80, 20), (120, 36), (200, 56))
     ]
     assert columns == [2, 3, 4]

@@ -5,7 +5,16 @@ from rich.cells import cell_len
 
 from faithtui.domain.text.sanitizing import visible, visible_line
 from faithtui.tui.runs.drawing import run_head
-from faithtui.tui.theme.lines import GLANCE, Piece, cut, fit, shown, spread, width_of, wrap
+from faithtui.tui.theme.lines import (
+    PANE_TEXT_LIMIT,
+    Piece,
+    align_to_edges,
+    escape_text,
+    fit_text,
+    truncate_pieces,
+    width_of,
+    wrap,
+)
 
 TEXTS = st.text(alphabet=st.sampled_from("ab c\n見語é—"), max_size=60)
 ANY = st.text(max_size=60)
@@ -49,14 +58,14 @@ def test_a_text_cut_to_some_lines_says_so(text: str, width: int, most: int) -> N
 
 @given(ANY, st.integers(0, 30), st.booleans())
 def test_fit_is_exact(text: str, width: int, right: bool) -> None:
-    assert cell_len(fit(visible_line(text), width, right=right)) == width
+    assert cell_len(fit_text(visible_line(text), width, right=right)) == width
 
 
 @given(st.lists(ANY, max_size=4), st.integers(1, 30))
 @example(["ᄀ0\U00011c92"], 2)  # a wide and a mark without width: as many cells as characters
 def test_cut_is_never_too_wide(texts: list[str], width: int) -> None:
     pieces = [Piece(visible_line(text)) for text in texts]
-    kept = cut(pieces, width)
+    kept = truncate_pieces(pieces, width)
     assert width_of(kept) <= width
     if width_of(pieces) > width:
         assert kept[-1].text.endswith("…")
@@ -68,12 +77,12 @@ def test_prefixes_stand_before_first_and_other_lines() -> None:
 
 
 def test_spread_gives_up_the_left_end_first() -> None:
-    line = spread([Piece("a long beginning")], [Piece("end")], 12)
+    line = align_to_edges([Piece("a long beginning")], [Piece("end")], 12)
     assert line.text == "a long … end"
 
 
 def test_an_endless_text_says_how_much_is_left_out() -> None:
-    assert shown("x" * (GLANCE + 5)).text.endswith("… (5 more characters)")
+    assert escape_text("x" * (PANE_TEXT_LIMIT + 5)).text.endswith("… (5 more characters)")
 
 
 @pytest.mark.parametrize("width", range(58, 90))

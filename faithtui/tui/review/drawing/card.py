@@ -10,9 +10,9 @@ from faithtui.domain.text.texts import ReadText
 from faithtui.domain.text.tokens import Word
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.review.drawing.claims import passage_name, passages_of
-from faithtui.tui.review.drawing.evidence import ReadView, joined_line, read_claim
+from faithtui.tui.review.drawing.evidence import TokenisedView, join_line_ends, tokenise_claim
 from faithtui.tui.review.drawing.images import image_lines, image_numbers
-from faithtui.tui.theme.lines import BLANK, Line, Piece, line, shown, shown_line, wrap
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, escape_text, make_line, wrap
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -26,7 +26,7 @@ def claim_card(
     claim: ClaimView | None,
     spec: "MetricSpec",
     width: int,
-    read: ReadView,
+    read: TokenisedView,
 ) -> list[Line]:
     """Show what is judged in full, and the words it was taken from.
 
@@ -34,40 +34,40 @@ def claim_card(
     wrong.
     """
     if claim is None:
-        return [line(Piece(" nothing chosen", "quiet"))]
+        return [make_line(Piece(" nothing chosen", "quiet"))]
     pad = [Piece(" ")]
     if claim.kind == "answer":
-        lines = wrap([shown(claim.text, "claim")], width - 1, first=pad)
+        lines = wrap([escape_text(claim.text, "claim")], width - 1, first=pad)
         lines += _turn_images(view, claim.turn, width)
-        return [*lines, BLANK, *_asked(view, claim, width)]
-    lines = [*wrap([shown(claim.text, "claim strong")], width - 1, first=pad), BLANK]
+        return [*lines, BLANK, *_question_lines(view, claim, width)]
+    lines = [*wrap([escape_text(claim.text, "claim strong")], width - 1, first=pad), BLANK]
     hidden = claim.id in view.hidden
     if claim.kind == "statement":
-        return lines + _stated(view, claim, read, hidden, width)
+        return lines + _statement_lines(view, claim, read, hidden, width)
     answer = next((turn for turn in view.turns if turn.position == claim.turn), None)
     source = read.turns.get(claim.turn)
     if answer is None or source is None:
         return lines
     before = [text for position, text in read.turns.items() if position < claim.turn]
-    lines += _said_in(claim, "answer", answer.content, source, before, hidden, width)
-    return lines + _asked(view, claim, width)
+    lines += _source_lines(claim, "answer", answer.content, source, before, hidden, width)
+    return lines + _question_lines(view, claim, width)
 
 
-def quoted_answer(content: str, span: Span) -> list[Piece]:
+def quote_span(content: str, span: Span) -> list[Piece]:
     """Give the words of a text that make a claim, and some around them."""
     before = content[max(0, span.start - _BEFORE) : span.start]
     after = content[span.end : span.end + _AFTER]
     return [
-        joined_line(("…" if span.start > _BEFORE else "") + before.lstrip()),
+        join_line_ends(("…" if span.start > _BEFORE else "") + before.lstrip()),
         Piece("«", "quote"),
-        joined_line(content[span.start : span.end], "quote"),
+        join_line_ends(content[span.start : span.end], "quote"),
         Piece("»", "quote"),
-        joined_line(after.rstrip() + ("…" if span.end + _AFTER < len(content) else "")),
+        join_line_ends(after.rstrip() + ("…" if span.end + _AFTER < len(content) else "")),
     ]
 
 
-def _stated(
-    view: ReviewView, claim: ClaimView, read: ReadView, hidden: bool, width: int
+def _statement_lines(
+    view: ReviewView, claim: ClaimView, read: TokenisedView, hidden: bool, width: int
 ) -> list[Line]:
     """Show where a statement stands in its passage."""
     if claim.document is None:
@@ -77,11 +77,11 @@ def _stated(
     lines = wrap(pieces, width - 1, first=[Piece(" ")])
     source = read.documents.get(claim.document)
     if source is not None and found is not None:
-        lines += _said_in(claim, "passage", found[0].text, source, (), hidden, width)
+        lines += _source_lines(claim, "passage", found[0].text, source, (), hidden, width)
     return lines
 
 
-def _said_in(
+def _source_lines(
     claim: ClaimView,
     name: str,
     text: str,
@@ -93,55 +93,58 @@ def _said_in(
     """Show the words of a text that make a claim, or which of the claim's words it lacks."""
     pad = [Piece(" ")]
     if claim.span is not None:
-        pieces = [Piece(f"{name}: ", "quiet"), *quoted_answer(text, claim.span)]
+        pieces = [Piece(f"{name}: ", "quiet"), *quote_span(text, claim.span)]
         return wrap(pieces, width - 1, first=pad, most=4)
-    said = read_claim(claim)
+    said = tokenise_claim(claim)
     lines = []
     if not hidden:
-        words = _origin(said, origin_of(said, source, before), name)
+        words = _origin_pieces(said, origin_of(said, source, before), name)
         lines += wrap(words, width - 1, first=pad, most=3)
     place = place_of(said, source)
     quote = (
-        [joined_line(text[:600])] if place is None else quoted_answer(text, source.sentences[place])
+        [join_line_ends(text[:600])] if place is None else quote_span(text, source.sentences[place])
     )
     label = f"{name}: " if place is None else f"{name}, nearest words: "
     return lines + wrap([Piece(label, "quiet"), *quote], width - 1, first=pad, most=4)
 
 
-def _origin(claim: ReadText, origin: Origin, name: str) -> list[Piece]:
+def _origin_pieces(claim: ReadText, origin: Origin, name: str) -> list[Piece]:
     """Say which words of a claim its text has, which come from earlier, and which from nowhere."""
     if origin.is_phantom and not origin.suspect:
         pieces = [Piece(f"phantom? the {name} denies it", "warn strong")]
     elif origin.is_phantom:
         pieces = [Piece(f"phantom? not in the {name}: ", "warn strong")]
-        pieces.append(_listed(claim, origin.suspect, "warn"))
+        pieces.append(_words_piece(claim, origin.suspect, "warn"))
     elif origin.added:
         pieces = [Piece(f"not word for word in the {name}; added: ", "quiet")]
-        pieces.append(_listed(claim, origin.added, "warn"))
+        pieces.append(_words_piece(claim, origin.added, "warn"))
     elif origin.disputed:
         pieces = [Piece(f"only as one of several in the {name}: ", "quiet")]
-        pieces.append(_listed(claim, origin.disputed, "warn"))
+        pieces.append(_words_piece(claim, origin.disputed, "warn"))
     elif origin.resolved:
         pieces = [Piece(f"not word for word in the {name}; nothing added", "quiet")]
     else:
         return [Piece(f"all its words are in the {name}, 0 added", "quiet")]
     if origin.resolved:
-        pieces += [Piece("; from earlier turns: ", "quiet"), _listed(claim, origin.resolved, "")]
+        pieces += [
+            Piece("; from earlier turns: ", "quiet"),
+            _words_piece(claim, origin.resolved, ""),
+        ]
     return pieces
 
 
-def _listed(claim: ReadText, words: Sequence[Word], look: str) -> Piece:
+def _words_piece(claim: ReadText, words: Sequence[Word], look: str) -> Piece:
     said = dict.fromkeys(claim.said(word) for word in words)
-    return shown_line(", ".join(said), look, limit=200)
+    return escape_line(", ".join(said), look, limit=200)
 
 
-def _asked(view: ReviewView, claim: ClaimView, width: int) -> list[Line]:
+def _question_lines(view: ReviewView, claim: ClaimView, width: int) -> list[Line]:
     """Show what the user had asked."""
-    question = _question(view.turns, claim.turn)
+    question = _find_question(view.turns, claim.turn)
     if question is None:
         return []
     return wrap(
-        [Piece("asked: ", "quiet"), shown_line(question.content, "quiet", limit=600)],
+        [Piece("asked: ", "quiet"), escape_line(question.content, "quiet", limit=600)],
         width - 1,
         first=[Piece(" ")],
         most=3,
@@ -155,7 +158,7 @@ def _turn_images(view: ReviewView, position: int, width: int) -> list[Line]:
     return image_lines(turn.images, image_numbers(view), width - 1, [Piece(" ")])
 
 
-def _question(turns: Sequence[TurnView], answer: int) -> TurnView | None:
+def _find_question(turns: Sequence[TurnView], answer: int) -> TurnView | None:
     """Find the user turn an answer replies to."""
     before = [turn for turn in turns if turn.position < answer and turn.role == "user"]
     return before[-1] if before else None

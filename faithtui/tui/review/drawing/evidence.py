@@ -25,17 +25,17 @@ from faithtui.domain.text.tokens import DECISIVE
 from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
 from faithtui.tui.review.drawing.images import image_lines, image_numbers
-from faithtui.tui.review.drawing.transcript import not_used
+from faithtui.tui.review.drawing.transcript import explain_not_used
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
-    GLANCE,
-    LONGEST,
+    FULL_TEXT_LIMIT,
+    PANE_TEXT_LIMIT,
     Line,
     Piece,
-    line,
-    shown,
-    shown_line,
+    escape_line,
+    escape_text,
+    make_line,
     wrap,
 )
 
@@ -43,23 +43,23 @@ if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
 _LINE_END = re.compile(r"\s*\n\s*")
-MOST_READ = 60_000
+MAX_TEXT_COMPARED = 60_000
 """Characters of a text that are compared; a key must not wait for more."""
-_TOGETHER = 100_000
+_MAX_TOTAL_COMPARED = 100_000
 """The same for all texts of a conversation: the long ones give way to each other."""
-_LEAST_READ = 6_000
+_MIN_TEXT_COMPARED = 6_000
 """Characters that are compared of each text, however many there are."""
-MOST_SAID = 1_000
+MAX_CLAIM_COMPARED = 1_000
 """Characters of a claim that are compared, for the same reason: each of its words is looked for in
 every sentence of every passage. Claims have some hundred."""
-LOST_FROM = 0.2
+LOST_FACT_MIN_SHARE = 0.2
 """A sentence that shares less with a claim has nothing to do with it, whatever it lost."""
-_UNSPOKEN_FROM = 0.34
+_UNCOVERED_MIN_SHARE = 0.34
 """The same for a sentence of which no truth speaks: passages are full of those."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReadView:
+class TokenisedView:
     """A conversation's texts cut into words once, for all its claims."""
 
     documents: Mapping[int, ReadText]
@@ -107,14 +107,14 @@ def truth_sets(claim: ClaimView, by_id: Mapping[TruthId, TruthView]) -> list[lis
     return [sorted(sets[number], key=lambda truth: truth.number) for number in sorted(sets)]
 
 
-def elsewhere_in(truths: Sequence[TruthView], window: int) -> str:
+def name_other_windows(truths: Sequence[TruthView], window: int) -> str:
     """Say in which windows truths are all in view, unless they are in this one: ` in w4-6`."""
     common = frozenset.intersection(*(frozenset(truth.windows) for truth in truths))
-    return f" in {fmt.windows(tuple(common))}" if common and window not in common else ""
+    return f" in {fmt.name_windows(tuple(common))}" if common and window not in common else ""
 
 
 @dataclass(frozen=True, slots=True)
-class PassageView:
+class RankedPassageView:
     """A passage, ranked for a claim."""
 
     document: DocumentView
@@ -125,24 +125,26 @@ class PassageView:
     ranked: RankedPassage
     truths: tuple[tuple[int, Stance], ...]
     """T numbers the judge named for the claim in this passage, each with its stance."""
-    joined: frozenset[int] = frozenset()
+    together_only: frozenset[int] = frozenset()
     """Those of them that support the claim only together with others."""
-    ranks: bool = True
+    is_ranked: bool = True
     """How well it matches says something; a statement's own passage is just the passage."""
-    lost: int = 0
+    lost_count: int = 0
     """Facts of it that no truth covers; 0 while the judge is hidden."""
 
 
-def read_view(view: ReviewView) -> ReadView:
+def tokenise_view(view: ReviewView) -> TokenisedView:
     """Cut the texts of a conversation into words. Slow for long ones: meant for a thread."""
     texts = {
         document.number: document.text for turn in view.turns for document in turn.documents or ()
     }
-    most = _most_read([*map(len, texts.values()), *(len(turn.content) for turn in view.turns)])
+    most = _limit_text_length(
+        [*map(len, texts.values()), *(len(turn.content) for turn in view.turns)]
+    )
     documents = {number: read_text(text[:most]) for number, text in texts.items()}
-    truths = {truth.id: read_text(truth.text[:GLANCE]) for truth in view.truths}
+    truths = {truth.id: read_text(truth.text[:PANE_TEXT_LIMIT]) for truth in view.truths}
     facts = DrawnTruths.of(() if _are_messages(view) else truths.values())
-    return ReadView(
+    return TokenisedView(
         documents,
         truths,
         {turn.position: read_text(turn.content[:most]) for turn in view.turns},
@@ -157,28 +159,28 @@ def read_view(view: ReviewView) -> ReadView:
     )
 
 
-def read_claim(claim: ClaimView) -> ReadText:
+def tokenise_claim(claim: ClaimView) -> ReadText:
     """Cut a claim into words, as far as it is compared."""
-    return read_text(claim.text[:MOST_SAID])
+    return read_text(claim.text[:MAX_CLAIM_COMPARED])
 
 
-def _most_read(lengths: Iterable[int]) -> int:
+def _limit_text_length(lengths: Iterable[int]) -> int:
     """Say how many characters of each text are compared, so that all together are not too many."""
     ordered = sorted(lengths)
-    room = _TOGETHER
+    room = _MAX_TOTAL_COMPARED
     for place, length in enumerate(ordered):
         share = room // (len(ordered) - place)
         if length > share:
-            return max(_LEAST_READ, min(MOST_READ, share))
+            return max(_MIN_TEXT_COMPARED, min(MAX_TEXT_COMPARED, share))
         room -= length
-    return MOST_READ
+    return MAX_TEXT_COMPARED
 
 
-def compared_part(claim: ClaimView, passages: Sequence[PassageView]) -> str | None:
+def describe_compared_part(claim: ClaimView, passages: Sequence[RankedPassageView]) -> str | None:
     """Say how much of long texts is compared; None when all of all of them is."""
     parts = []
-    if len(claim.text) > MOST_SAID:
-        parts.append(f"the first {MOST_SAID:,} characters of this text")
+    if len(claim.text) > MAX_CLAIM_COMPARED:
+        parts.append(f"the first {MAX_CLAIM_COMPARED:,} characters of this text")
     cut = [
         len(each.read.text) for each in passages if len(each.read.text) < len(each.document.text)
     ]
@@ -196,9 +198,9 @@ def _are_messages(view: ReviewView) -> bool:
     )
 
 
-def ranked_passages(
-    view: ReviewView, claim: ClaimView, window: int | None, read: ReadView
-) -> tuple[PassageView, ...]:
+def rank_claim_passages(
+    view: ReviewView, claim: ClaimView, window: int | None, read: TokenisedView
+) -> tuple[RankedPassageView, ...]:
     """Rank the passages of a claim.
 
     Those of its turn come first, then the others of its window, then those of the rest of the
@@ -207,7 +209,7 @@ def ranked_passages(
     """
     if claim.kind == "statement":
         return _own_passage(view, claim, read)
-    home = window if window is not None else claim.judge.window
+    home = window if window is not None else claim.home_verdict.window
     turns = set(view.windows[home].turns) if home < len(view.windows) else set()
     groups: dict[Where, dict[int, tuple[DocumentView, int]]] = {
         "turn": {},
@@ -245,8 +247,8 @@ def ranked_passages(
         for together in truth_sets(claim, {truth.id: truth for truth in view.truths})
         for truth in together
     )
-    said = read_claim(claim)
-    found: list[PassageView] = []
+    said = tokenise_claim(claim)
+    found: list[RankedPassageView] = []
     for where, group in groups.items():
         keys = list(group)
         ranking = rank_passages(
@@ -257,22 +259,24 @@ def ranked_passages(
             # What was not in view is only worth a look where it would have settled the claim.
             if where == "elsewhere" and ranked.match < QUOTE_FROM and key not in named:
                 continue
-            lost = lost_for(view, claim, key, read) if where == "turn" else ()
+            lost = list_lost_facts(view, claim, key, read) if where == "turn" else ()
             found.append(
-                PassageView(
+                RankedPassageView(
                     *group[key],
                     where,
                     read.documents[key],
-                    _with_lost(ranked, lost, read.documents[key]),
+                    _quote_lost_facts(ranked, lost, read.documents[key]),
                     tuple(numbers.get(key, ())),
                     joined,
-                    lost=len(lost),
+                    lost_count=len(lost),
                 )
             )
     return tuple(found)
 
 
-def _with_lost(ranked: RankedPassage, lost: Sequence[LostFact], passage: ReadText) -> RankedPassage:
+def _quote_lost_facts(
+    ranked: RankedPassage, lost: Sequence[LostFact], passage: ReadText
+) -> RankedPassage:
     """Quote lost conditions too, where nothing else is quoted; sentences would be too much."""
     quotes, marks = list(ranked.quotes), {mark.span: mark for mark in ranked.marks}
     for fact in lost:
@@ -291,19 +295,19 @@ def _with_lost(ranked: RankedPassage, lost: Sequence[LostFact], passage: ReadTex
     )
 
 
-def lost_for(
-    view: ReviewView, claim: ClaimView, document: int, read: ReadView
+def list_lost_facts(
+    view: ReviewView, claim: ClaimView, document: int, read: TokenisedView
 ) -> tuple[LostFact, ...]:
     """List the facts of a passage that no truth covers and that bear on a claim, nearest first.
 
     Returns:
         () while anything is hidden: what looks wrong would tell what the judge may have got wrong.
     """
-    facts = () if view.blind else read.lost.get(document, ())
+    facts = () if view.is_blind else read.lost.get(document, ())
     if not facts:
         return ()
     holders = read.documents[document].index.holders
-    weights = weights_of(read_claim(claim).words)
+    weights = weights_of(tokenise_claim(claim).words)
     total = sum(weights.values()) or 1
     near: list[tuple[float, LostFact]] = []
     for fact in facts:
@@ -315,13 +319,15 @@ def lost_for(
             )
             / total
         )
-        if share >= (LOST_FROM if fact.kinds else _UNSPOKEN_FROM):
+        if share >= (LOST_FACT_MIN_SHARE if fact.kinds else _UNCOVERED_MIN_SHARE):
             near.append((share, fact))
     near.sort(key=lambda each: (-each[0], each[1].sentence))
     return tuple(fact for _, fact in near)
 
 
-def _own_passage(view: ReviewView, claim: ClaimView, read: ReadView) -> tuple[PassageView, ...]:
+def _own_passage(
+    view: ReviewView, claim: ClaimView, read: TokenisedView
+) -> tuple[RankedPassageView, ...]:
     """Find the passage a statement belongs to."""
     for turn in view.turns:
         for document in turn.documents or ():
@@ -330,7 +336,9 @@ def _own_passage(view: ReviewView, claim: ClaimView, read: ReadView) -> tuple[Pa
                 ranked = RankedPassage(0, 1.0, claim.span, quotes, (), ())
                 text = read.documents[document.number]
                 return (
-                    PassageView(document, turn.position, "turn", text, ranked, (), ranks=False),
+                    RankedPassageView(
+                        document, turn.position, "turn", text, ranked, (), is_ranked=False
+                    ),
                 )
     return ()
 
@@ -338,7 +346,7 @@ def _own_passage(view: ReviewView, claim: ClaimView, read: ReadView) -> tuple[Pa
 def passage_lines(
     view: ReviewView,
     claim: ClaimView | None,
-    passages: Sequence[PassageView],
+    passages: Sequence[RankedPassageView],
     chosen: int,
     spec: "MetricSpec",
     width: int,
@@ -356,7 +364,7 @@ def passage_lines(
     numbers = image_numbers(view)
     lines: list[Line] = []
     starts: list[int] = []
-    part = compared_part(claim, passages)
+    part = describe_compared_part(claim, passages)
     if part is not None:
         lines += wrap([Piece(part, "quiet")], width, first=[Piece(" ")])
     for number, passage in enumerate(passages):
@@ -366,41 +374,43 @@ def passage_lines(
             words = _GROUPS[passage.where]
             lines += wrap([Piece(words, "quiet")], width, first=[Piece(" ")])
         starts.append(len(lines))
-        mark, *heading = _heading(passage, number == chosen)
+        mark, *heading = _passage_heading(passage, number == chosen)
         lines += wrap(heading, width, first=[mark], rest=[Piece("     ")])
         budget = width * (max(6, height // 2) if number == chosen else max(3, height // 8))
-        lines += wrap(excerpted(passage, budget), width - 1, first=[Piece("  ")])
+        lines += wrap(excerpt_passage(passage, budget), width - 1, first=[Piece("  ")])
         lines += image_lines(passage.document.images, numbers, width - 1, [Piece("  ")])
         lines.append(BLANK)
     return lines, starts
 
 
-def _heading(passage: PassageView, chosen: bool) -> list[Piece]:
+def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
     document = passage.document
     pieces = [
         Piece(">" if chosen else " "),
         Piece(f"P{document.number}", "strong key" if chosen else "strong"),
     ]
     if document.source:
-        pieces += [Piece(" · "), shown_line(document.source, limit=60)]
+        pieces += [Piece(" · "), escape_line(document.source, limit=60)]
     pieces.append(Piece(f" · turn {passage.turn + 1}", "quiet"))
-    if passage.ranks:
+    if passage.is_ranked:
         pieces.append(Piece(f" · match {passage.ranked.match:.2f}", "quiet"))
     if passage.ranked.differs:
         kinds = ", ".join(passage.ranked.differs)
         pieces.append(Piece(f" · differs: {kinds}", "warn"))
-    if passage.lost:
-        pieces.append(Piece(f" · {fmt.plural(passage.lost, 'fact')} in no truth", "warn"))
+    if passage.lost_count:
+        pieces.append(
+            Piece(f" · {fmt.count_in_words(passage.lost_count, 'fact')} in no truth", "warn")
+        )
     looks = dict(STANCE_LOOKS)
     for number, stance in passage.truths:
         words = STANCE_WORDS[stance]
-        if number in passage.joined:
+        if number in passage.together_only:
             words = "supports with others"
         pieces.append(Piece(f" · T{number} {words}", looks[stance]))
     return pieces
 
 
-def excerpted(passage: PassageView, budget: int) -> list[Piece]:
+def excerpt_passage(passage: RankedPassageView, budget: int) -> list[Piece]:
     """Cut a passage down to what surrounds its quotes."""
     needed = [quote.span for quote in passage.ranked.quotes]
     if not needed and passage.ranked.best is not None:
@@ -412,16 +422,16 @@ def excerpted(passage: PassageView, budget: int) -> list[Piece]:
     for number, part in enumerate(parts):
         if number or passage.read.text[: part.start].strip():
             pieces.append(Piece("… " if number == 0 else " … ", "quiet"))
-        pieces += marked(passage, part, one_line=True)
+        pieces += mark_passage(passage, part, one_line=True)
     if parts[-1].end < len(passage.document.text.rstrip()):
         pieces.append(Piece(" …", "quiet"))
     return pieces
 
 
-def marked(passage: PassageView, part: Span, *, one_line: bool = False) -> list[Piece]:
+def mark_passage(passage: RankedPassageView, part: Span, *, one_line: bool = False) -> list[Piece]:
     """Give a stretch of a passage with quotes between « » and telling words marked."""
     text = passage.document.text
-    make = joined_line if one_line else _whole
+    make = join_line_ends if one_line else _make_full_piece
     looks = {
         None: "quote",
         "partial": "quote",
@@ -458,26 +468,28 @@ def marked(passage: PassageView, part: Span, *, one_line: bool = False) -> list[
     return pieces
 
 
-def full_passage(passage: PassageView, numbers: Mapping[Image, int], width: int) -> list[Line]:
+def full_passage(
+    passage: RankedPassageView, numbers: Mapping[Image, int], width: int
+) -> list[Line]:
     """Show a whole passage, line ends and all."""
     length = len(passage.document.text)
-    heading = wrap(_heading(passage, False), width)
+    heading = wrap(_passage_heading(passage, False), width)
     images = image_lines(passage.document.images, numbers, width - 1, [Piece(" ")])
     if not length:
-        return [*heading, BLANK, line(Piece(" (empty)", "quiet")), *images]
-    pieces = marked(passage, Span(0, min(length, LONGEST)))
-    if length > LONGEST:
-        pieces.append(Piece(f"… ({length - LONGEST:,} more characters)", "quiet"))
+        return [*heading, BLANK, make_line(Piece(" (empty)", "quiet")), *images]
+    pieces = mark_passage(passage, Span(0, min(length, FULL_TEXT_LIMIT)))
+    if length > FULL_TEXT_LIMIT:
+        pieces.append(Piece(f"… ({length - FULL_TEXT_LIMIT:,} more characters)", "quiet"))
     return [*heading, BLANK, *wrap(pieces, width - 1, first=[Piece(" ")]), *images]
 
 
-def _whole(text: str, look: str) -> Piece:
-    return shown(text, look, LONGEST)
+def _make_full_piece(text: str, look: str) -> Piece:
+    return escape_text(text, look, FULL_TEXT_LIMIT)
 
 
-def joined_line(text: str, look: str = "") -> Piece:
+def join_line_ends(text: str, look: str = "") -> Piece:
     """Draw an excerpt on one line; line ends become blanks, `t` shows them."""
-    return shown_line(_LINE_END.sub(" ", text), look, limit=LONGEST)
+    return escape_line(_LINE_END.sub(" ", text), look, limit=FULL_TEXT_LIMIT)
 
 
 def _no_passages(view: ReviewView, claim: ClaimView, spec: "MetricSpec", width: int) -> list[Line]:
@@ -490,6 +502,6 @@ def _no_passages(view: ReviewView, claim: ClaimView, spec: "MetricSpec", width: 
     unused = [each for each in view.turns if each.role == "user" and each.documents]
     if unused:
         turns = ", ".join(str(each.position + 1) for each in unused)
-        words = f"There is context on user turn {turns}, {not_used(spec)}."
+        words = f"There is context on user turn {turns}, {explain_not_used(spec)}."
         lines += wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])
     return lines

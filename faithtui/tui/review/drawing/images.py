@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from faithtui.domain.conversation import Image
 from faithtui.store.records import ReviewView
-from faithtui.tui.theme.lines import Line, Piece, shown_line, wrap
+from faithtui.tui.theme.lines import Line, Piece, escape_line, wrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ def image_numbers(view: ReviewView) -> Mapping[Image, int]:
     return {each.image: each.number for each in images_of(view)}
 
 
-def mark(number: int, image: Image) -> list[Piece]:
+def image_pieces(number: int, image: Image) -> list[Piece]:
     """Stand for an image: its kind, or the address where that is all there is."""
     what = image.url if not image.media_type and image.url is not None else image.media_type
     return [
         Piece(f"[image {number}: ", "human"),
-        shown_line(what or "of an unknown kind", "human", limit=300),
+        escape_line(what or "of an unknown kind", "human", limit=300),
         Piece(", opens outside]", "human"),
     ]
 
@@ -58,17 +58,17 @@ def image_lines(
     return [
         each
         for image in images
-        for each in wrap(mark(numbers.get(image, 0), image), width, first=first)
+        for each in wrap(image_pieces(numbers.get(image, 0), image), width, first=first)
     ]
 
 
-def image_list(images: Sequence[NumberedImage], width: int) -> list[Line]:
+def image_list_lines(images: Sequence[NumberedImage], width: int) -> list[Line]:
     """List images to choose from."""
     lines: list[Line] = []
     for row, each in enumerate(images):
         image = each.image
-        kind = [shown_line(image.media_type, limit=60)] if image.media_type else []
-        address = [shown_line(image.url, "quiet", limit=300)] if image.url is not None else []
+        kind = [escape_line(image.media_type, limit=60)] if image.media_type else []
+        address = [escape_line(image.url, "quiet", limit=300)] if image.url is not None else []
         between = [Piece("  ")] if kind and address else []
         lines += wrap(
             [*kind, *between, *address, Piece(f"  {', '.join(each.places)}", "quiet")],

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 from faithtui.domain.conversation import Image
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.review.drawing.images import image_lines, image_numbers
-from faithtui.tui.theme.lines import GLANCE, Line, Piece, shown, shown_line, wrap
+from faithtui.tui.theme.lines import PANE_TEXT_LIMIT, Line, Piece, escape_line, escape_text, wrap
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
 
-def transcript(
+def transcript_lines(
     view: ReviewView,
     claim: ClaimView | None,
     spec: "MetricSpec",
     width: int,
-    most: int = GLANCE,
+    most: int = PANE_TEXT_LIMIT,
     *,
     whole: bool = False,
 ) -> tuple[list[Line], int]:
@@ -48,25 +48,25 @@ def transcript(
         if mine and claim is not None and claim.span is not None and claim.kind == "claim":
             span = claim.span
             pieces = [
-                shown(turn.content[: span.start], most=most),
+                escape_text(turn.content[: span.start], most=most),
                 Piece("«", "quote"),
-                shown(turn.content[span.start : span.end], "quote", most),
+                escape_text(turn.content[span.start : span.end], "quote", most),
                 Piece("»", "quote"),
-                shown(turn.content[span.end :], most=most),
+                escape_text(turn.content[span.end :], most=most),
             ]
         else:
-            pieces = [shown(turn.content, "quiet" if turn.role == "user" else "", most)]
+            pieces = [escape_text(turn.content, "quiet" if turn.role == "user" else "", most)]
         lines += wrap(pieces, width - 1, first=first)
         lines += image_lines(turn.images, numbers, width - 1, indent)
-        lines += _documents(turn, claim if mine else None, numbers, spec, width)
+        lines += _document_lines(turn, claim if mine else None, numbers, spec, width)
         if whole and turn.role == "user":
-            lines += _unused(turn, width, most)
+            lines += _unused_passage_lines(turn, width, most)
         if judged and turn.position not in judged:
             lines += wrap([Piece("in no window: not judged", "warn")], width - 1, first=indent)
     return lines, at
 
 
-def _documents(
+def _document_lines(
     turn: TurnView,
     claim: ClaimView | None,
     numbers: Mapping[Image, int],
@@ -81,7 +81,9 @@ def _documents(
         if not documents:
             return []
         return wrap(
-            [Piece(names, "quiet"), Piece(f" {not_used(spec)}", "warn")], width - 1, first=indent
+            [Piece(names, "quiet"), Piece(f" {explain_not_used(spec)}", "warn")],
+            width - 1,
+            first=indent,
         )
     if turn.documents is None:
         names = "context unknown"
@@ -98,18 +100,18 @@ def _documents(
     return lines
 
 
-def not_used(spec: "MetricSpec") -> str:
+def explain_not_used(spec: "MetricSpec") -> str:
     """Say that a metric does not read a context."""
     return f"not used: this metric reads {spec.context_from}"
 
 
-def _unused(turn: TurnView, width: int, most: int) -> list[Line]:
+def _unused_passage_lines(turn: TurnView, width: int, most: int) -> list[Line]:
     """Show the passages of a turn that the metric does not read."""
     lines: list[Line] = []
     for document in turn.documents or ():
-        source = [shown_line(f"{document.source}: ", "quiet", limit=62)] if document.source else []
+        source = [escape_line(f"{document.source}: ", "quiet", limit=62)] if document.source else []
         lines += wrap(
-            [*source, shown(document.text, "quiet", most)],
+            [*source, escape_text(document.text, "quiet", most)],
             width - 1,
             first=[Piece(f"{'':9}P{document.number} ", "quiet")],
         )

@@ -3,21 +3,23 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from faithtui.domain.scores import left_out_words
+from faithtui.domain.scores import format_left_out
 from faithtui.store.records import ClaimView, ReviewView
-from faithtui.tui.review.position import Focus, is_open, listed
+from faithtui.tui.review.position import ReviewPosition, is_open, list_claims
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Line, Piece, fit, line, wrap
+from faithtui.tui.theme.lines import Line, Piece, fit_text, make_line, wrap
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
 
-def window_list(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) -> list[Line]:
+def window_list_lines(
+    view: ReviewView, focus: ReviewPosition, spec: "MetricSpec", width: int
+) -> list[Line]:
     """List windows with their turns, what they hold and scores; the first entry is all of them."""
     units = spec.units[1] if len(spec.units[1]) <= 6 else "held"
     head = _window_columns("", "turns", units, "open", "score", width)
-    lines = [line(Piece(head, "quiet"))]
+    lines = [make_line(Piece(head, "quiet"))]
     scores, corrected = view.item.scores, view.item.corrected
     lines.append(
         _window_row(
@@ -27,9 +29,9 @@ def window_list(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) 
             turns_of(tuple(turn.position for turn in view.turns)),
             view.claims,
             fmt.HIDDEN
-            if view.blind
+            if view.is_blind
             else fmt.soundness_mark(view.item.integrity)
-            + fmt.score_change(
+            + fmt.format_score_change(
                 scores.windowed if scores else None, corrected.windowed if corrected else None
             ),
             width,
@@ -42,19 +44,21 @@ def window_list(view: ReviewView, focus: Focus, spec: "MetricSpec", width: int) 
                 focus.window == window.position,
                 f"w{window.position + 1}",
                 turns_of(window.turns) + (" !" if window.without_context else ""),
-                listed(view, window.position),
-                fmt.HIDDEN if view.blind else fmt.score_change(window.score, window.corrected),
+                list_claims(view, window.position),
+                fmt.HIDDEN
+                if view.is_blind
+                else fmt.format_score_change(window.score, window.corrected),
                 width,
             )
         )
-    if scores is not None and not view.blind:
-        left_out = left_out_words(
+    if scores is not None and not view.is_blind:
+        left_out = format_left_out(
             scores.windowed.undefined, scores.windowed.skipped, len(view.windows)
         )
         if left_out:
             lines += wrap([Piece(f"{left_out}: in no mean", "warn")], width, first=[Piece(" ")])
     if any(window.without_context for window in view.windows):
-        lines.append(line(Piece(" ! no context was retrieved", "quiet")))
+        lines.append(make_line(Piece(" ! no context was retrieved", "quiet")))
     return lines
 
 
@@ -79,13 +83,13 @@ def _window_row(
     text = _window_columns(
         name, turns, str(len(held)), str(left) if left else "done" if held else "", score, width
     )
-    return line((">" if here else " ") + text[1:], row=row)
+    return make_line((">" if here else " ") + text[1:], row=row)
 
 
 def _window_columns(name: str, turns: str, claims: str, left: str, score: str, width: int) -> str:
     room = width - 1 - 4 - 6 - 5
     last = max(10, min(14, room - 8))
     return (
-        f" {fit(name, 4)}{fit(turns, room - last)}{fit(claims, 6, right=True)}"
-        f"{fit(left, 5, right=True)}{fit(score, last, right=True)}"
+        f" {fit_text(name, 4)}{fit_text(turns, room - last)}{fit_text(claims, 6, right=True)}"
+        f"{fit_text(left, 5, right=True)}{fit_text(score, last, right=True)}"
     )
