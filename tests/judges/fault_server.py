@@ -202,6 +202,7 @@ class FaultServer:
             self._ledger.write(json.dumps(asdict(entry)) + "\n")
         with self._written:
             self.entries.append(entry)
+            self.in_flight -= 1  # after its line, for whoever waits for both
             self._written.notify_all()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -281,7 +282,6 @@ class FaultServer:
                 in_flight=in_flight,
                 key=hashlib.sha256(authorization.encode()).hexdigest()[:12],
             )
-            self.in_flight -= 1
             self._enter(entry)
 
     def _is_held(self, number: int) -> bool:
