@@ -197,11 +197,12 @@ class FaultServer:
         with self._written:
             return self._written.wait_for(lambda: self.in_flight == 0, PATIENCE_S)
 
-    def _enter(self, entry: Entry) -> None:
+    def _enter(self, entry: Entry, answered: int = 0) -> None:
         if self._ledger is not None:
             self._ledger.write(json.dumps(asdict(entry)) + "\n")
         with self._written:
             self.entries.append(entry)
+            self.in_flight -= answered  # after its line, for whoever waits for both
             self._written.notify_all()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -281,8 +282,7 @@ class FaultServer:
                 in_flight=in_flight,
                 key=hashlib.sha256(authorization.encode()).hexdigest()[:12],
             )
-            self.in_flight -= 1
-            self._enter(entry)
+            self._enter(entry, answered=1)
 
     def _is_held(self, number: int) -> bool:
         return self.config.holds_after is not None and number > self.config.holds_after

@@ -165,6 +165,7 @@ async def test_the_ledger_is_written_line_by_line(tmp_path: Path) -> None:
     path = tmp_path / "ledger.jsonl"
     with fault_server(FaultConfig(rules=(busy(attempts=(1,)),)), ledger=path) as server:
         await ask_all(server.url, 3, repeat=2)
+        assert await asyncio.to_thread(server.wait_until_idle)  # answers come first
         written = read_ledger(path)
         assert written == server.entries
     assert [entry.billed for entry in written].count(True) == 3
