@@ -208,7 +208,7 @@ def effective(log: Iterable[LabelAct]) -> dict[tuple[ClaimId, str], HumanVerdict
 
 
 def seen(log: Iterable[LabelAct]) -> frozenset[tuple[ClaimId, str]]:
-    """Say who knows the judge's word on which claim.
+    """Say who knows the judge's verdict on which claim.
 
     What was withdrawn counts too: a verdict can be taken back, having seen something cannot.
     """

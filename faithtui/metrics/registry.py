@@ -137,7 +137,7 @@ def option_names(key: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a metric, for people."""
+    """One option of a metric, for documentation."""
 
     name: str
     kind: Any

@@ -113,7 +113,7 @@ class MovingApp(FittingApp):
         if self._tells(name):
             self.bell()
             if isinstance(self.screen, FaithScreen):
-                words = f"{name} would show the judge, or what others said, while you work blind"
+                words = f"{name} would show judge's verdicts or others' labels while you work blind"
                 self.screen.say(Piece(words, "warn"))
             return
         if not remember and self._before and self._before[-1] == name:

@@ -95,7 +95,7 @@ class Frame:
     strata: tuple[str, ...]
     """In order."""
     members: tuple[tuple[str, str], ...]
-    """(group, stratum) of every unit with a label of the judge, labelled by people or not."""
+    """(group, stratum) of every unit with a label of the judge, labelled by annotators or not."""
     weights: Mapping[str, float]
     """How many units a labelled one stands for, by stratum; without those that have none."""
 

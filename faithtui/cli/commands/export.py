@@ -130,7 +130,7 @@ def _examples(store: Store, run: RunId, order: Order, split: Split | None) -> It
 
 def _annotations(store: Store, run: RunId, order: Order, split: Split | None) -> Iterable[str]:
     found = annotated_answers(store, run, split)
-    say(f"{plural(len(found.answers), 'answer')} of which every statement has a verdict of people")
+    say(f"{plural(len(found.answers), 'answer')} of which every statement has a human label")
     if found.unfinished:
         say(f"left out: {plural(found.unfinished, 'answer')} of which only some have one")
     if found.unfair:

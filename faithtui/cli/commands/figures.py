@@ -16,9 +16,9 @@ from faithtui.domain.text.sanitizing import visible_line
 from faithtui.formats.readers.imported_scores import read_scored
 
 _POOLED = {
-    Pooling.MAJORITY: "more than half of the people pass it",
-    Pooling.WORST: "all people pass it",
-    Pooling.MEAN: "people's mean level is on the passing side",
+    Pooling.MAJORITY: "more than half of the annotators pass it",
+    Pooling.WORST: "all annotators pass it",
+    Pooling.MEAN: "the mean human level is on the passing side",
 }
 
 
@@ -85,15 +85,15 @@ def _about(rated: RatedScale) -> Iterator[str]:
     if not rule.is_comparable:
         total = labels + sum(rated.left_out.values()) + rated.not_assigned
         yield (
-            f"-- {visible_line(rule.scale)}: {plural(total, 'label')} of pieces that each person "
-            "chose alone, so not compared"
+            f"-- {visible_line(rule.scale)}: {plural(total, 'label')} of spans that each "
+            "annotator chose alone, so not compared"
         )
         return
     people = len(rated.people)
     yield (
         f"-- {visible_line(rule.scale)}: {plural(len(rated.units), rated.kind.value)} of "
         f"{plural(rated.groups, 'group')}, {plural(labels, 'label')} by "
-        f"{'1 person' if people == 1 else f'{people} people'}"
+        f"{plural(people, 'annotator')}"
     )
     counts = ", ".join(f"{level} ({count})" for level, count in rated.counts.items())
     yield f"labels, worst to best: {counts}; {_passing(rule)}"
@@ -103,7 +103,7 @@ def _about(rated: RatedScale) -> Iterator[str]:
         )
         yield f"left out, no level of the scale: {left}"
     if rated.not_assigned:
-        yield f"left out, of people who were not to label it: {rated.not_assigned}"
+        yield f"left out, of annotators who were not assigned to it: {rated.not_assigned}"
     if rated.kind is UnitKind.CLAIM and rated.has_answer_scores:
         yield "judges' scores are of whole answers and these labels of claims, so not compared"
 
@@ -114,10 +114,10 @@ def _passing(rule: Convention) -> str:
 
 
 def _put_people(people: Sequence[PeopleFigures]) -> None:
-    put("\npeople with each other")
+    put("\ninter-annotator agreement")
     put_table(
         (
-            Column("reading"),
+            Column("coding"),
             Column("categories"),
             Column("units", "right"),
             Column("agreement"),
@@ -146,7 +146,7 @@ def _put_people(people: Sequence[PeopleFigures]) -> None:
     )
     if not people[0].pairs:
         return
-    put("\npairs of people, Cohen's kappa")
+    put("\npairs of annotators, Cohen's kappa")
     put_table(
         (
             Column("pair"),
@@ -195,7 +195,7 @@ def _put_judges(judges: Sequence[JudgeFigures]) -> None:
 
 
 def _put_correlations(judges: Sequence[JudgeFigures]) -> None:
-    put("\njudges: Spearman with people's mean level")
+    put("\njudges: Spearman with the mean human level")
     put_table(
         (
             Column("judge"),

@@ -107,8 +107,8 @@ def _print(result: GateResult, *, as_json: bool) -> None:
 def _put(result: GateResult) -> None:
     row = result.row
     put(
-        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title} against people, "
-        f"{result.measured.level}{_counted(result)}"
+        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title} against human "
+        f"labels, {result.measured.level}{_counted(result)}"
     )
     put_table(
         [

@@ -17,7 +17,7 @@ def put_compared(view: CompareView) -> None:
         (
             Column("turn", "right"),
             Column("answer", flexible=True),
-            Column("people"),
+            Column("human"),
             *(Column(f"{each.run.id} {each.run.spec.metric}") for each in view.runs),
         ),
         [

@@ -247,7 +247,7 @@ class LineMode:
             self.talk.say("refused", "refused: it has your verdict; u takes it back")
             return
         self._record(served, Action.SKIPPED)
-        self.talk.say("later", f"later: {self._name(served)}", claim=served.claim.id)
+        self.talk.say("later", f"skipped: {self._name(served)}", claim=served.claim.id)
         self.walk.put_off(served.claim.id)
         self._next()
 
@@ -290,7 +290,7 @@ class LineMode:
     def _code(self, number: int) -> None:
         code = REASON_CODES[number - 1]
         if self.given is None:
-            self.talk.say("refused", "refused: a code belongs to a verdict; give one first")
+            self.talk.say("refused", "refused: a reason code belongs to a label; give one first")
             return
         self._record_on(self.given, Action.CODED, code=code.name)
         self.talk.say(
@@ -304,7 +304,7 @@ class LineMode:
 
     def _doubt(self) -> None:
         if self.given is None:
-            self.talk.say("refused", "refused: a doubt belongs to a verdict; give one first")
+            self.talk.say("refused", "refused: low confidence belongs to a label; give one first")
             return
         self._record_on(self.given, Action.MARKED, mark=Mark.SURE if self.unsure else Mark.UNSURE)
         self.unsure = not self.unsure

@@ -39,10 +39,10 @@ _PASSAGES = 3
 _HELP = (
     "enter: hear the claim again",
     "t: read question, answer and passages in full",
-    "s: later, it comes again at the end",
+    "s: skip, it comes again at the end",
     "f: flag it, or take the flag away",
     "e TEXT: write a note on it; e alone asks for the text; e - removes the note",
-    "v: the judge's word on it; while blind that is recorded",
+    "v: show the judge's verdict; while blind that is recorded",
     "c: low confidence in your last verdict, or sure again",
     "u: undo",
     "r: redo",
@@ -152,7 +152,7 @@ def judge_lines(served: Served) -> list[str]:
 def keys_lines(spec: MetricSpec) -> list[str]:
     """Name the keys, shortly, before the answer is typed."""
     own = ", ".join(f"{key} {fmt.word(label, spec.labels)}" for key, label, _ in choices(spec))
-    return labelled("keys", f"{own}; s later; ? all keys; q quit")
+    return labelled("keys", f"{own}; s skip; ? all keys; q quit")
 
 
 def help_texts(spec: MetricSpec) -> list[str]:

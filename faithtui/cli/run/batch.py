@@ -72,7 +72,7 @@ def export(
         put_json({"run": number, "questions": count, "file": str(file) if count else None})
     elif count:
         put(f"{plural(count, 'question')} of run {number} in {file}")
-        say(f"bring the answers with faithtui batch import {number} FILE")
+        say(f"import the replies with faithtui batch import {number} FILE")
     else:
         put(f"run {number} has nothing to ask now: {row.reason or row.state.value}")
     return 0

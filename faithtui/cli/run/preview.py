@@ -74,7 +74,7 @@ def show_preview(
     if len(previews) > 1:
         for line in _per_judge(previews):
             put(f"all: {line}")
-    say("nothing was asked; without --preview the run begins")
+    say("nothing was asked; without --preview the run starts")
 
 
 def announce(store: Store, runs: Sequence[RunId], around: Circumstances) -> None:

@@ -183,7 +183,7 @@ def gate(
     written = None
     if order.write is not None and not own:
         raise ConfigError(
-            f"run {run} has no labels of its own to certify; name the run that people labelled"
+            f"run {run} has no labels of its own to certify; name the run that annotators labelled"
         )
     if order.write is not None and outcome is Outcome.PASSED:
         written = order.write
@@ -290,8 +290,7 @@ def _machine_made(store: Store, seen: Seen) -> list[str]:
     if not found:
         return []
     return [
-        f"labels by {', '.join(found)} are a machine's: agreement with them says nothing about "
-        "people; gate a store without them"
+        f"labels by {', '.join(found)} are a machine's, not human labels; gate a store without them"
     ]
 
 

@@ -75,8 +75,8 @@ def preview(store: Store, run: RunId | None = None) -> RecalibrationPreview:
     if len(found) < FEWEST_LABELS:
         claims, are = ("claim", "is") if len(found) == 1 else ("claims", "are")
         raise ConfigError(
-            f"{len(found)} {claims} judged by the embedded judge {are} labelled by people; "
-            f"recalibrating takes {FEWEST_LABELS}: label more with faithtui label"
+            f"{len(found)} {claims} judged by the embedded judge {are} labelled by "
+            f"annotators; recalibrating takes {FEWEST_LABELS}: label more with faithtui label"
         )
     labelled = list(found.values())
     return RecalibrationPreview(

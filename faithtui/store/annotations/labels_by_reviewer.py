@@ -63,7 +63,7 @@ def heard_of(term: Term) -> ColumnElement[bool]:
     match wanted:
         case "flagged" | "unsure":
             return human_label.c.mark == wanted.removesuffix("ged")
-        case "later":
+        case "skipped":
             return human_label.c.action == Action.SKIPPED.value
         case "noted":
             return human_label.c.note.is_not(None)
@@ -105,7 +105,7 @@ def meeting(
             return {each for each, word in _agreed(said, rule) if judged[each] != word}
         case "flagged":
             return _where(people, lambda each: each.flagged)
-        case "later":
+        case "skipped":
             return _where(people, lambda each: each.action is Action.SKIPPED)
         case "unsure":
             return _where(people, lambda each: each.unsure)

@@ -89,7 +89,7 @@ class WorkerTable(Stored, table=True):
 
 
 class LeaseTable(Stored, table=True):
-    """A question in the air: nobody else asks it while the worker lives."""
+    """A question in flight: nobody else asks it while the worker lives."""
 
     __tablename__: ClassVar[str] = "lease"
 
@@ -164,7 +164,7 @@ class FreshVerdictTable(Stored, table=True):
 
 
 class RecalibrationTable(Stored, table=True):
-    """How people's labels moved a judge's probabilities; the last one not withdrawn counts."""
+    """How human labels moved a judge's probabilities; the last one not withdrawn counts."""
 
     __tablename__: ClassVar[str] = "recalibration"
 

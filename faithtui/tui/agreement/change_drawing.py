@@ -25,7 +25,7 @@ def change_lines(change: RunChange, width: int) -> list[Line]:
         BLANK,
         *_told(
             f"{fmt.plural(report.common, 'claim')} in {fmt.plural(report.clusters, 'group')} of "
-            "conversations, judged by both and labelled by people",
+            "conversations, judged by both and labelled by annotators",
             width,
         ),
         BLANK,
@@ -82,8 +82,8 @@ def _notes(change: RunChange) -> list[str]:
     parts = (
         (left.shown, "of conversations that examples came from"),
         (left.without_verdict, "without a verdict of a judge"),
-        (left.unlabelled, "without a label of people that counts"),
-        (left.unfair, "that people call no fair claim"),
+        (left.unlabelled, "without a human label that counts"),
+        (left.unfair, "labelled x, not a fair claim"),
     )
     notes = [
         f"run {row.id}: {found}"
@@ -99,7 +99,7 @@ def _notes(change: RunChange) -> list[str]:
     if change.in_view:
         notes.append(
             f"{fmt.thousands(change.in_view)} of {fmt.plural(change.report.common, 'claim')} were "
-            "labelled with a judge's word in view, which leans to that judge"
+            "labelled with a judge's verdict shown, which favours that judge"
         )
     if change.opening is not None:
         notes.append(change.opening.sentence)

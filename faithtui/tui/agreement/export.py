@@ -43,4 +43,4 @@ def told(*directories: Path) -> tuple[Piece, ...]:
 
 def refusal(what: str) -> Piece:
     """Say why what tells of single claims is refused in blind mode."""
-    return Piece(f"{what} would show the judge's words while you work blind", "warn")
+    return Piece(f"{what} would show the judge's verdicts while you work blind", "warn")

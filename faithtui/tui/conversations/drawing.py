@@ -221,7 +221,7 @@ def item_details(
         told = f"{spent(calls)} · {fmt.plural(calls.calls, 'call')}"
         lines.append(line(Piece(f" {'cost':<16}", "quiet"), told))
     if row.reviewers > 1:
-        words = f"{row.reviewers} people gave verdicts"
+        words = f"{row.reviewers} annotators gave labels"
         lines += wrap([Piece(f"{row.reviewers}x ", "warn"), Piece(words)], width - 1, first=pad)
     if row.lacks_passages:
         words = "an answer has no passages behind it"
@@ -256,7 +256,7 @@ def left_out_lines(row: ItemRow, width: int) -> list[Line]:
         lines += wrap([Piece(f"! {words[0]}", "warn")], width - 1, first=pad)
     if len(words) > 1 and words[1] != words[0]:
         told = words[1] or "no window left out"
-        lines += wrap([Piece(f"! with people's labels {told}", "warn")], width - 1, first=pad)
+        lines += wrap([Piece(f"! with human labels {told}", "warn")], width - 1, first=pad)
     if judge is not None and judge.state is ScoreState.UNDEFINED and judge.reason:
         lines += wrap([Piece("undefined: ", "warn"), shown(judge.reason)], width - 1, first=pad)
     return lines

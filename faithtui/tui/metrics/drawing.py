@@ -130,7 +130,7 @@ def _row(compared: Compared, layout: _Layout, row: int, answer: ComparedAnswer) 
         left = [[*first, text]]
         look = fmt.look(answer.human, FAITHFULNESS)
         word = shown_line(answer.human, f"{look} strong", limit=12)
-        left.append([Piece("  people ", "quiet"), word])
+        left.append([Piece("  human ", "quiet"), word])
     columns: list[list[list[Piece]]] = []
     for at in range(layout.first, min(layout.first + layout.count, len(compared.view.runs))):
         chosen = here and at == compared.column
@@ -228,7 +228,7 @@ def answer_lines(compared: Compared, width: int) -> list[Line]:
     if answer.human is not None:
         lines += wrap(
             [
-                Piece("people say of the whole answer: ", "quiet"),
+                Piece("human labels of the whole answer: ", "quiet"),
                 shown_line(answer.human, f"{fmt.look(answer.human, FAITHFULNESS)} strong"),
             ],
             width - 1,
@@ -265,7 +265,7 @@ def _told(compared: Compared, at: int, cell: ComparedCell | None, width: int) ->
         lines += wrap(told, width - 1, first=[Piece("   ")])
     said = [Piece(fmt.score(cell.score), "strong")]
     if cell.corrected != cell.score:
-        said.append(Piece(f" → {fmt.score(cell.corrected)} by people", "human strong"))
+        said.append(Piece(f" → {fmt.score(cell.corrected)} with overrides", "human strong"))
     for label in spec.labels.labels:
         count = cell.labels.get(label.name, 0)
         if count:

@@ -234,7 +234,7 @@ def _notice(run: RunShown, totals: _Totals, width: int) -> list[Line]:
     """Say how the run goes, or why it does not and what can be done."""
     now = run.snapshot
     coming = 0 if now is None else in_flight(now)
-    answers = fmt.plural(coming, "answer is on its way", "answers are on their way")
+    answers = fmt.plural(coming, "reply in flight", "replies in flight")
 
     def told(words: str, look: str = "") -> list[Line]:
         return wrap(run.keys.pieces(words, look), width - 1, first=[Piece(" ")], most=4)
@@ -243,7 +243,7 @@ def _notice(run: RunShown, totals: _Totals, width: int) -> list[Line]:
         case Standing.RUNNING if now is not None:
             return _speed(run, now, totals, width)
         case Standing.PAUSED:
-            held = f"; {answers} and will be kept" if coming else ""
+            held = f"; {answers} will be kept" if coming else ""
             return told(f"Paused: nothing new is asked{held}. {{progress.pause}} goes on.", "warn")
         case Standing.TROUBLED if now is not None and now.trouble is not None:
             return wrap(
@@ -257,7 +257,7 @@ def _notice(run: RunShown, totals: _Totals, width: int) -> list[Line]:
             )
         case Standing.DRAINING:
             return told(
-                f"Nothing more is asked; {answers}, paid for, and will be kept. "
+                f"Nothing more is asked; {answers} (paid for) will be kept. "
                 "{progress.cancel} again gives them up and stops at once.",
                 "warn",
             )

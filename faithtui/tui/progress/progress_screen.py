@@ -241,7 +241,7 @@ class ProgressScreen(ReplyingScreen, RunControlScreen):
     def _tell_end(self) -> None:
         if self.cancelling:
             self.cancelling = False
-            self.say(Piece("cancelled", "warn"), Piece(": the answers on their way were kept"))
+            self.say(Piece("cancelled", "warn"), Piece(": the replies in flight were kept"))
 
     def _before(self, row: RunRow) -> str:
         """Name the runs that go before this one; "" when it does not wait for any."""

@@ -84,7 +84,7 @@ class ReplyingScreen(FaithScreen):
             return
         if event.replies is None:
             words = (
-                f"the replies would show the judge's word on what is hidden "
+                f"the replies would show the judge's verdict on what is hidden "
                 f"({fmt.plural(event.hidden, 'verdict')} still to give): answer, or "
                 "{review.reveal} reveals a claim, and that is recorded"
             )

@@ -53,8 +53,8 @@ class JudgingScreen(NotingScreen):
             "v",
             "reveal",
             "reveal",
-            tooltip="Blind: show the judge's word on this claim, or hide it again; that it was "
-            "looked at is recorded",
+            tooltip="Blind: show the judge's verdict on this claim, or hide it again; that it "
+            "was revealed is recorded",
             id="review.reveal",
         ),
         Binding(
@@ -62,7 +62,7 @@ class JudgingScreen(NotingScreen):
             "truths",
             "truths",
             show=False,
-            tooltip="Blind: show the truths the judge drew, but no verdict; recorded as a look",
+            tooltip="Blind: show the truths the judge drew, but no verdict; recorded as revealed",
             id="review.truths",
         ),
         Binding(
@@ -194,20 +194,20 @@ class JudgingScreen(NotingScreen):
             self.refuse("the judge gave no verdict here: nothing to accept")
             self.look(self.at)
         else:
-            words = f"{self.name_of(claim)}: the judge's word accepted, which counts as no reading"
+            words = f"{self.name_of(claim)}: the judge's verdict accepted: not counted in agreement"
             self.pending[claim.id] = label
             self.record(claim, Action.ACCEPTED, words, verdict=label)
             self.last, self.given = words, None
             self.advance(claim.id)
 
     def _later(self, claim: ClaimView) -> None:
-        """Put a claim off."""
+        """Skip a claim."""
         if claim.mine is not None and claim.mine.verdict is not None:
             key = self.keys("review.undo")
             self.refuse(f"{self.name_of(claim)} has your verdict: {key} takes it back")
             self.look(self.at)
             return
-        words = f"{self.name_of(claim)} put off"
+        words = f"{self.name_of(claim)} skipped"
         self.record(claim, Action.SKIPPED, words)
         self.last, self.given = words, None
         self.advance(claim.id, later=True)
@@ -233,7 +233,7 @@ class JudgingScreen(NotingScreen):
         mine = claim.mine
         if mine is not None and mine.verdict is not None:
             return LastGiven(claim.id, claim.number, mine.verdict, mine.code, mine.unsure)
-        self.refuse("codes and doubts belong to a verdict of yours: give one first")
+        self.refuse("reason codes and low confidence belong to a label of yours: give one first")
         return None
 
     def _code(self, claim: ClaimView, number: int) -> None:
@@ -336,7 +336,7 @@ class JudgingScreen(NotingScreen):
             self.navigation.open_window(
                 ConfirmDialog(
                     f"{words}?",
-                    "Given at once they are no readings: agreement does not count them. "
+                    "Labels given in bulk are not counted in agreement. "
                     "One undo takes all of them back.",
                 ),
                 give,
@@ -363,13 +363,13 @@ class JudgingScreen(NotingScreen):
     # Looking at the judge
 
     def action_reveal(self) -> None:
-        """Show the judge's word on the chosen claim, or hide it again."""
+        """Show the judge's verdict on the chosen claim, or hide it again."""
         claim, view = self.claim, self.view
         if claim is None or view is None:
             return
         if claim.id in view.hidden:
             self.session.revealed.add(claim.id)
-            words = f"the judge's word on {self.name_of(claim)} looked at, which is recorded"
+            words = f"the judge's verdict on {self.name_of(claim)} revealed, which is recorded"
             self.record(claim, Action.REVEALED, words)
         elif claim.id in self.session.revealed:
             self.session.revealed.discard(claim.id)
@@ -390,12 +390,12 @@ class JudgingScreen(NotingScreen):
             return
         if view.item.id in self.session.truths_open:
             self.session.truths_open.discard(view.item.id)
-            self.say(Piece("truths hidden again; that they were looked at stays on record"))
+            self.say(Piece("truths hidden again; that they were revealed stays recorded"))
             self.reload()
             return
         self.session.truths_open.add(view.item.id)
         hidden = [claim for claim in view.claims if claim.id in view.hidden]
-        words = "the judge's truths of this conversation looked at, which is recorded"
+        words = "the judge's truths of this conversation revealed, which is recorded"
         self.submit(
             (self.claim or hidden[0]).id,
             words,
@@ -415,7 +415,7 @@ class JudgingScreen(NotingScreen):
             self.refuse(f"{title} is a blind queue: {key} reveals one claim, and records it")
             return
         if queue is not None and queue.tells:
-            self.refuse("these were chosen by what the judge said: nobody is blind to it here")
+            self.refuse("these were chosen by the judge's verdict: nobody is blind to it here")
             return
         self.session.blinded = not self.session.blinded
         if self.session.blinded:

@@ -35,7 +35,7 @@ RUN_ACTS: tuple[Binding, ...] = (
         "b",
         "compare",
         "compare both",
-        tooltip="What changed between the two marked runs, against people",
+        tooltip="What changed between the two marked runs, against human labels",
         id="runs.compare",
     ),
     Binding(

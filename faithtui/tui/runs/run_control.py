@@ -36,7 +36,7 @@ class RunControlScreen(FaithScreen):
             "p",
             "pause",
             "pause/go on",
-            tooltip="Ask nothing new for now, or go on; answers on their way are kept",
+            tooltip="Ask nothing new for now, or go on; replies in flight are kept",
             id="progress.pause",
         ),
         Binding(
@@ -82,7 +82,7 @@ class RunControlScreen(FaithScreen):
             "c,ctrl+x",
             "cancel",
             "cancel",
-            tooltip="Ask nothing more, keep the answers on their way and stop; once more: stop at "
+            tooltip="Ask nothing more, keep the replies in flight and stop; once more: stop at "
             "once",
             id="progress.cancel",
         ),
@@ -126,7 +126,7 @@ class RunControlScreen(FaithScreen):
             self.say(Piece("goes on", "good"))
         else:
             run.control.pause()
-            self.say(Piece("paused", "warn"), Piece(": answers on their way are still kept"))
+            self.say(Piece("paused", "warn"), Piece(": replies in flight are still kept"))
         self.refresh_bindings()
 
     def action_workers(self, direction: int) -> None:
@@ -142,27 +142,27 @@ class RunControlScreen(FaithScreen):
             self.say(Piece(fmt.plural(now, "worker"), "human strong"), Piece(", until it ends"))
 
     def action_cancel(self) -> None:
-        """Ask, then stop once the answers on their way are there; stop at once if that is on."""
+        """Ask, then stop once the replies in flight are there; stop at once if that is on."""
         run = self.mine
         if run is None:
             return
         if any(isinstance(event, Draining) for _, event in run.snapshot().recent):
             run.cancel()
             self.cancelling = False
-            self.say(Piece("stopped at once: answers on their way were given up", "warn"))
+            self.say(Piece("stopped at once: replies in flight were given up", "warn"))
             return
 
         def answered(answer: str | None) -> None:
             if answer == "yes" and not run.finished:
                 run.cancel()
                 self.cancelling = True
-                words = "cancelling: the answers on their way are kept; {progress.cancel} again "
+                words = "cancelling: the replies in flight are kept; {progress.cancel} again "
                 self.say(Piece(self.keys.fill(f"{words}stops at once"), "warn"))
 
         self.navigation.open_window(
             ConfirmDialog(
                 f"Cancel run #{run.run_id}?",
-                "Nothing more is asked; the answers on their way are paid for, so they are waited "
+                "Nothing more is asked; the replies in flight are paid for, so they are waited "
                 "for and kept. What is judged stays. The run can be continued later and asks "
                 "nothing twice.",
             ),

@@ -52,7 +52,7 @@ def queue_status(progress: QueueProgress) -> str:
         if row.left:
             parts.append(f"ETA {minutes(row.eta_s)}")
     if row.later:
-        parts.append(f"{row.later} put off")
+        parts.append(f"{row.later} skipped")
     if progress.needed is not None:
         parts.append(needed(progress))
     return " · ".join(parts)
@@ -60,7 +60,7 @@ def queue_status(progress: QueueProgress) -> str:
 
 WHY_QUEUES = (
     "A queue is a random sample, reviewed blind: every claim has a known chance to be in it, so "
-    "what you say of the drawn ones stands for the rest, and agreement can be measured."
+    "your labels of the drawn ones stand for the rest, and agreement can be measured."
 )
 
 
@@ -77,7 +77,7 @@ def needed(progress: QueueProgress) -> str:
 def queue_head(width: int) -> Line:
     """Name the columns of the list of queues."""
     return line(
-        Piece(_columns(width, "", "queue", "design", "judge", "done", "later", "ETA"), "quiet")
+        Piece(_columns(width, "", "queue", "design", "judge", "done", "skip", "ETA"), "quiet")
     )
 
 
@@ -137,7 +137,7 @@ def queue_details(
     if row.pace_s is not None:
         told.append(("pace", Piece(f"{pace(row.pace_s)} · ETA {minutes(row.eta_s)}")))
     if row.later:
-        told.append(("later", Piece(f"{row.later} put off; they come again at the end")))
+        told.append(("skipped", Piece(f"{row.later}; they come again at the end")))
     if progress is not None and progress.needed is not None:
         told.append(("to go", Piece(needed(progress))))
     if row.decision is not None:
@@ -187,7 +187,7 @@ def _mode(row: SampleRow) -> str:
     if not row.blind:
         return "shown from the beginning: agreement may be too high"
     if row.shown_share:
-        return f"hidden until answered; shown on {row.shown_share:.0%}, to measure its pull"
+        return f"hidden until answered; shown on {row.shown_share:.0%}, to measure its influence"
     return "hidden until answered"
 
 
@@ -233,7 +233,7 @@ def _strata_lines(strata: Sequence[StratumRow], width: int, *, hidden: bool) -> 
         lines.append(line(Piece(f" and {len(strata) - _MOST_STRATA} more strata", "quiet")))
     words = "The weight says how many claims one label stands for. It is stored with each label."
     if hidden:
-        words += " What is labelled of each is hidden until all is: it would tell the judge's word."
+        words += " What is labelled of each is hidden until all is: it would reveal verdicts."
     return [*lines, *wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])]
 
 
@@ -324,20 +324,20 @@ def end_lines(end: QueueEnd, width: int) -> list[Line]:
         [
             Piece(f"{fmt.thousands(row.answered)} of {fmt.plural(row.size, 'claim')} answered"),
             Piece(
-                f" · {end.actions['blind']} blind, {end.actions['shown']} with the judge known",
+                f" · {end.actions['blind']} blind, {end.actions['shown']} with the judge shown",
                 "quiet",
             ),
         ],
     ]
     if row.later:
-        told.append([Piece(f"{fmt.plural(row.later, 'claim')} put off are left", "warn")])
+        told.append([Piece(f"{fmt.plural(row.later, 'claim')} skipped and left", "warn")])
     if end.check is not None:
         told.append([Piece(end.check.decision.value, "strong"), Piece(f": {end.check.words}")])
     elif row.kind is SampleKind.REPEAT:
-        told.append([Piece("How steady you are is told with agreement.")])
+        told.append([Piece("The agreement screen shows your self-consistency.")])
     else:
         agreed = progress.compared - progress.differ
-        words = f"{agreed} of {progress.compared} comparable ones are as the judge said"
+        words = f"{agreed} of {progress.compared} compared claims have the label of the judge"
         told += [[Piece(words)], [Piece(needed(progress))]]
     lines = [BLANK]
     for pieces in told:

@@ -122,7 +122,7 @@ def _meets(claim: "ClaimView", term: Term, wanted: Filter, rule: ScoringRule) ->
             return claim.human is not None and claim.human != claim.judge.label
         case "flagged":
             return any(each.flagged for each in people)
-        case "later":
+        case "skipped":
             return any(each.action is Action.SKIPPED for each in people)
         case "unsure":
             return any(each.unsure for each in people)

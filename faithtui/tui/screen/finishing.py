@@ -39,7 +39,7 @@ class FinishingDialog(Dialog):
 
     def _lines(self, width: int) -> Sequence[Line]:
         left = sum(map(in_flight, self._session.snapshots()))
-        answers = fmt.plural(left, "answer is on its way", "answers are on their way")
+        answers = fmt.plural(left, "reply in flight", "replies in flight")
         passed = fmt.duration(self._session.seconds() - self._began)
         words = "They are paid for, so they are waited for and kept. {app.quit} quits at once."
         return [

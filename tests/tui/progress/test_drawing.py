@@ -79,7 +79,7 @@ def totals(run: RunShown, width: int = 78) -> str:
 
 STATES: list[tuple[RunShown, Standing, str]] = [
     (RunShown(row(), ON), Standing.RUNNING, "8 workers · 3 in flight"),
-    (RunShown(row(), staging.PAUSED), Standing.PAUSED, "nothing new is asked; 3 answers are on"),
+    (RunShown(row(), staging.PAUSED), Standing.PAUSED, "nothing new is asked; 3 replies in flight"),
     (RunShown(row(), staging.TROUBLED), Standing.TROUBLED, "only 3 MB left"),
     (RunShown(row(), staging.DRAINING), Standing.DRAINING, "c again gives them up"),
     (RunShown(row()), Standing.ELSEWHERE, "Another process judges this run"),
@@ -202,7 +202,7 @@ def test_every_kind_of_event_has_words() -> None:
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        (Draining(RUN, SOME), "nothing more is asked; 3 answers on the way will be kept"),
+        (Draining(RUN, SOME), "nothing more is asked; 3 replies in flight will be kept"),
         (StoreTroubled(RUN, "it is locked", SOME), "held in memory: it is locked"),
         (StoreTroubled(RUN, None, SOME), "can be written again"),
         (WayChanged(RUN, "json", "text", SOME), "JSON mode did not work"),

@@ -72,7 +72,7 @@ class UnitScoreReport:
     judge_mean: float | None
     human_mean: float | None
     bias: Estimate
-    """Mean of judge minus people, in [-1, 1]."""
+    """Mean of judge minus human, in [-1, 1]."""
     mae: Estimate
     """Mean absolute difference."""
     limits: tuple[float, float] | None
