@@ -62,7 +62,7 @@ class Opinion(NamedTuple):
 
 
 class ClaimReading(NamedTuple):
-    """A unique claim, statement or answer, what the judge said and what people said.
+    """A unique claim, statement or answer, the judge's verdict and what people said.
 
     A tuple, as `Opinion` is.
     """
@@ -147,7 +147,7 @@ class ScoredUnit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScoreReading:
-    """A window or a conversation: the judge's score, and the same formula on people's labels."""
+    """A window or a conversation: the judge's score, and the same formula on human labels."""
 
     unit: ScoredUnit
     key: str

@@ -45,8 +45,8 @@ def report(
         bool,
         typer.Option(
             "--text",
-            help="Put the texts of claims into the JSON too, and the passages of claims nobody "
-            "labelled into the CSV.",
+            help="Add the texts of claims to the JSON, and the passages of unlabelled claims to "
+            "the CSV.",
         ),
     ] = False,
     level: Annotated[
@@ -56,8 +56,8 @@ def report(
         str,
         typer.Option(
             metavar="RULE",
-            help="Of a claim in several windows the judge's label counts by: first_window, "
-            "majority, worst or latest.",
+            help="Which verdict counts for a claim in several windows: first_window, majority, "
+            "worst or latest.",
         ),
     ] = "first_window",
     idk: Annotated[
@@ -71,12 +71,10 @@ def report(
     interval: Annotated[
         str, typer.Option(metavar="KIND", help="Intervals by jackknife or bootstrap.")
     ] = "jackknife",
-    resamples: Annotated[
-        int, typer.Option(metavar="N", help="How often the bootstrap draws.")
-    ] = 2000,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of everything that is drawn.")] = 0,
+    resamples: Annotated[int, typer.Option(metavar="N", help="Resamples of the bootstrap.")] = 2000,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of all random draws.")] = 0,
     ordinal: Annotated[
-        bool, typer.Option("--ordinal", help="Labels are a scale: add weighted figures.")
+        bool, typer.Option("--ordinal", help="Treat labels as a scale: add weighted kappa and AC2.")
     ] = False,
     blind_only: BlindOnlyOption = False,
     sample: RestOnOption = None,
@@ -85,15 +83,20 @@ def report(
     ] = 0.1,
     compare: Annotated[
         str | None,
-        typer.Option(
-            metavar="RUN", help="Another run, to compare the judges of both.", show_default=False
-        ),
+        typer.Option(metavar="RUN", help="Another run to compare with.", show_default=False),
     ] = None,
     split: SplitOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Report how far the judge agrees with people."""
+    """Report the agreement of a judge with human labels.
+
+    Gives the confusion matrix, kappa and other coefficients, the detection of unfaithful
+    claims, the corrected score and warnings, with intervals. docs/agreement.md explains each
+    figure.
+
+    Example: faithtui report last -o report/
+    """
     from faithtui.cli.commands import report
 
     options = merge_common_options(context, store, json)
@@ -135,10 +138,13 @@ def figures(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Compare the labels and judges' scores that came with data, without a store or a judge.
+    """Compare human labels and judges' scores that came with data.
 
-    People with each other: alpha, AC1, kappa of each pair. Each judge with people: Spearman,
-    AUROC, balanced accuracy. docs/figures.md says how labels are counted.
+    Needs no store and no judge. Gives inter-annotator agreement (alpha, AC1, kappa of each
+    pair) and, for each judge, Spearman, AUROC and balanced accuracy against the human labels.
+    docs/figures.md says how labels are counted.
+
+    Example: faithtui figures labelled.jsonl
     """
     from faithtui.cli.commands import figures as commands
 
@@ -155,10 +161,12 @@ def compare(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare two runs with people, on the claims that both judged and people labelled.
+    """Compare two runs against the same human labels.
 
-    Prints how accuracy and kappa change from A to B, with intervals over conversations, and how
-    likely such a change is if nothing changed.
+    Counts the claims that both runs judged and annotators labelled. Prints how accuracy and
+    kappa change from A to B, with intervals over conversations and p values.
+
+    Example: faithtui compare 1 2
     """
     from faithtui.cli.commands import compare
 
@@ -188,13 +196,14 @@ def gate(
     run: RunArgument,
     min_kappa: Annotated[
         float | None,
-        typer.Option(metavar="X", help="Cohen's kappa, -1 to 1, at least.", show_default=False),
+        typer.Option(metavar="X", help="Minimum of Cohen's kappa, -1 to 1.", show_default=False),
     ] = None,
     min_recall_no: Annotated[
         float | None,
         typer.Option(
             metavar="X",
-            help="Share of what people call unfaithful that the judge finds, 0 to 1, at least.",
+            help="Minimum of the recall of `no`, 0 to 1: of the units labelled `no`, the "
+            "share that the judge flags.",
             show_default=False,
         ),
     ] = None,
@@ -202,19 +211,19 @@ def gate(
         float | None,
         typer.Option(
             metavar="X",
-            help="Share that passes, 0 to 1, as corrected by people's labels, at least.",
+            help="Minimum of the share that passes, 0 to 1, corrected by human labels.",
             show_default=False,
         ),
     ] = None,
     min_labels: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Labelled units, at least. [30]", show_default=False),
+        typer.Option(metavar="N", help="Minimum of labelled units. [30]", show_default=False),
     ] = None,
     max_age: Annotated[
         float | None,
         typer.Option(
             metavar="DAYS",
-            help="Days since the judge's verdicts and since the newest label, at most.",
+            help="Maximum of days since the verdicts and since the newest label.",
             show_default=False,
         ),
     ] = None,
@@ -222,7 +231,7 @@ def gate(
         bool | None,
         typer.Option(
             "--use-lower-bound/--point",
-            help="What must reach a threshold: the lower end of the interval, or the value. "
+            help="Compare the lower end of the interval, or the value, with the threshold. "
             "[the lower end]",
             show_default=False,
         ),
@@ -231,7 +240,7 @@ def gate(
         bool,
         typer.Option(
             "--among-labelled",
-            help="Take kappa and recall among labels that nobody drew at random.",
+            help="Accept kappa and recall from labels that are no random sample.",
         ),
     ] = False,
     level: Annotated[
@@ -270,11 +279,13 @@ def gate(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say by the exit code whether a judge agrees with people well enough.
+    """Exit 0 if the judge meets the thresholds, 1 if not.
 
-    0 passed, 1 below a threshold, 2 not enough labels, 3 stale or broken; of several the largest.
-    2 is also undecided: there is a figure, and its interval is not one to decide by.
-    docs/gate.md says what each number is, docs/ci.md has a workflow.
+    Exit 2 if there are too few labels, or an interval that does not decide; exit 3 if the run
+    or the certificate is stale or broken; of several codes, the largest. docs/gate.md
+    explains each threshold, docs/ci.md has a workflow.
+
+    Example: faithtui gate last --min-kappa 0.6 --min-recall-no 0.8
     """
     from faithtui.cli.commands import gate
 

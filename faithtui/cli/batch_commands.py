@@ -15,7 +15,7 @@ from faithtui.cli.options import (
 
 batch = typer.Typer(
     name="batch",
-    help="Questions that were handed over together: what is out, by file, calling back.",
+    help="List, export, import and cancel batches of questions.\n\nExample: faithtui batch list",
     rich_markup_mode=None,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -26,7 +26,10 @@ batch = typer.Typer(
 def list_batches(
     context: typer.Context, store: StoreOption = None, json: JsonOption = False
 ) -> None:
-    """List the runs that have questions out."""
+    """List the runs that wait for a batch.
+
+    Example: faithtui batch list
+    """
     from faithtui.cli.run import batch
 
     options = merge_common_options(context, store, json)
@@ -37,14 +40,19 @@ def list_batches(
 def export(
     context: typer.Context,
     run: RunArgument,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that is not there yet.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist.")
+    ],
     allow_image_host: ImageHostsOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write the questions a run can ask now into a file, as OpenAI's Batch API reads it.
+    """Write the questions of a run into a file for a Batch API.
 
-    Other servers read that form too. The questions count as asked from then on.
+    The format is that of OpenAI's Batch API, which other servers read too. The questions
+    count as asked from then on.
+
+    Example: faithtui batch export last questions.jsonl
     """
     from faithtui.cli.run import batch
 
@@ -59,15 +67,17 @@ def export(
 def import_(
     context: typer.Context,
     run: RunArgument,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Lines of answers.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of replies.")],
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Read a file of answers, as OpenAI's Batch API writes it.
+    """Read a file of replies in the format of OpenAI's Batch API.
 
-    Conversations that have all they need are finished; the questions that follow from the answers
-    go into the next file. Exit code 3 when a line was refused, else 5 when the run ended incomplete
-    and 8 when it still waits.
+    Conversations that have all replies are finished; questions that follow from the replies
+    go into the next file. Exit code 3 if a line was refused, else 5 if the run ended
+    incomplete, 8 if it still waits.
+
+    Example: faithtui batch import last replies.jsonl
     """
     from faithtui.cli.run import batch
 
@@ -82,10 +92,12 @@ def cancel(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Have the provider stop what is out of a run, and give up what is in files.
+    """Cancel the batches of a run, and drop its exported questions.
 
-    What was answered until then is billed; `faithtui run --resume` reads it and asks the rest
-    again.
+    Replies that the provider finished until then are billed; `faithtui run --resume` reads
+    them and asks the rest again.
+
+    Example: faithtui batch cancel last
     """
     from faithtui.cli.run import batch
 

@@ -14,7 +14,8 @@ from faithtui.cli.options import (
 
 judge = typer.Typer(
     name="judge",
-    help="Which judges there are, whether one works, and what it is.",
+    help="List, test, describe and recalibrate judges; store their keys.\n\n"
+    "Example: faithtui judge test openai:MODEL",
     rich_markup_mode=None,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -22,7 +23,8 @@ judge = typer.Typer(
 
 key = typer.Typer(
     name="key",
-    help="Keep a judge's key in the system's keyring, or take it out.",
+    help="Store or remove a judge's key in the system's keyring.\n\n"
+    "Example: faithtui judge key set openai",
     rich_markup_mode=None,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -38,7 +40,12 @@ KeyName = Annotated[
 
 @judge.command("list")
 def list_judges(context: typer.Context, json: JsonOption = False) -> None:
-    """List the judges: built in, running on this machine now, and added by packages."""
+    """List the judges that can be used.
+
+    They are built in, run on this machine, or come from installed packages.
+
+    Example: faithtui judge list
+    """
     from faithtui.cli.commands import judge_test
 
     raise typer.Exit(
@@ -57,10 +64,12 @@ def run_judge_check(
     timeout: Annotated[float | None, make_timeout_option("30")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Ask a judge two small questions, and say what is wrong where something is.
+    """Ask a judge two small questions, and report what is wrong.
 
-    The question has obvious answers: a judge that calls everything `yes` is told. Nothing is
-    stored. A paid judge bills a few hundred tokens.
+    The questions have obvious answers, so a judge that calls everything `yes` is found.
+    Nothing is stored. A paid judge bills a few hundred tokens.
+
+    Example: faithtui judge test openai:MODEL
     """
     from faithtui.cli.commands import judge_test
 
@@ -70,7 +79,10 @@ def run_judge_check(
 
 @key.command("set")
 def set_key(name: KeyName) -> None:
-    """Ask for a key, without showing it, and keep it in the system's keyring."""
+    """Ask for a key without showing it, and keep it in the keyring.
+
+    Example: faithtui judge key set openai
+    """
     from faithtui.cli.commands import judge_test
 
     raise typer.Exit(judge_test.set_key(name))
@@ -78,7 +90,10 @@ def set_key(name: KeyName) -> None:
 
 @key.command("forget")
 def forget_key(name: KeyName) -> None:
-    """Take a key out of the system's keyring."""
+    """Remove a key from the system's keyring.
+
+    Example: faithtui judge key forget openai
+    """
     from faithtui.cli.commands import judge_test
 
     raise typer.Exit(judge_test.drop_key(name))
@@ -90,7 +105,10 @@ def about(
         str, typer.Argument(metavar="JUDGE", help="A judge, as for --judge of `run`.")
     ] = "offline",
 ) -> None:
-    """Say what a judge is, how good it was measured to be, and where it fails."""
+    """Describe a judge: its measured quality and its limits.
+
+    Example: faithtui judge about offline
+    """
     from faithtui.cli.output import print_text
     from faithtui.judges.judge_card import format_judge_card as text
 
@@ -119,9 +137,12 @@ def recalibrate(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Fit the embedded judge's probabilities to people's labels, and show what that changes.
+    """Fit the embedded judge's probabilities to human labels.
 
-    It takes 20 labels. Without --apply nothing changes; runs that were made never do.
+    Needs 20 labels, and shows what changes. Without --apply nothing changes; stored runs
+    never change.
+
+    Example: faithtui judge recalibrate --run last
     """
     from faithtui.cli.commands import recalibrate
 

@@ -77,10 +77,13 @@ def label(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Label claims, one after the other, in the app or line by line.
+    """Label claims one by one, in the app or line by line.
 
-    With --plain, and with --json, one claim and one prompt at a time on stdout, answers on stdin,
-    a line each; `?` lists the keys. Each answer is stored before the next claim comes.
+    With --plain or --json, print one claim and one prompt at a time on stdout, and read one
+    answer per line from stdin; `?` lists the keys. Each label is stored before the next claim
+    comes.
+
+    Example: faithtui label last --sample new --plain
     """
     from faithtui.cli.label import label
 
@@ -97,8 +100,7 @@ def export(
         str,
         typer.Argument(
             metavar="WHAT",
-            help="`labels`: what people said, as a bundle. `examples`: corrections as examples for "
-            "a judge. `ragas`: reviewed answers as annotations that ragas trains from.",
+            help="`labels`, `examples` or `ragas`.",
         ),
     ],
     run: Annotated[
@@ -132,13 +134,13 @@ def export(
         typer.Option(
             "--reviewer",
             metavar="NAME",
-            help="Only labels of this person; may be repeated.",
+            help="Only labels of this annotator; may be repeated.",
             show_default=False,
         ),
     ] = None,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Examples too where people agree with the judge."),
+        typer.Option("--all", help="Add examples in which annotators agree with the judge."),
     ] = False,
     split: SplitOption = None,
     limit: Annotated[
@@ -156,14 +158,15 @@ def export(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Export what people said, for other stores and for judges.
+    """Export human labels, examples for a judge, or data for ragas.
 
-    A label bundle holds every act of every person with what it refers to; `faithtui merge` takes
-    it in. Nothing else of the store is in it: no answers, no documents, no judge's reasons.
+    `labels` writes a label bundle for `faithtui merge`: every label event of every annotator
+    with what it refers to, but no answers, documents or judge's reasons. `examples` writes
+    one example per line: a claim with its passages, both verdicts and the reasons, where
+    annotators differ from the judge; `faithtui run --examples` shows them to a judge. `ragas`
+    writes the answers of which every statement has a human label.
 
-    Examples, one a line, hold a claim with its passages, both verdicts and the reasons, where
-    people differ from the judge; `faithtui run --examples` shows them to a judge. Annotations for
-    ragas hold the answers of which every statement has a verdict of people.
+    Example: faithtui export labels -o labels.jsonl
     """
     from faithtui.cli.commands import export
 
@@ -192,10 +195,13 @@ def merge(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Merge what people said in other stores into this one.
+    """Merge label bundles of other stores into this store.
 
-    Nothing conflicts: merging in any order, or twice, gives the same state, whose name is printed.
-    Exit code 3 when a conversation is not here or a line was refused; the rest is merged.
+    Bundles merged in any order, or twice, give the same labels and print the same state name.
+    Exit code 3 if a conversation is not in this store or a line was refused; the rest is
+    merged.
+
+    Example: faithtui merge labels.jsonl
     """
     from faithtui.cli.commands import label_bundles
 
@@ -224,7 +230,12 @@ def guideline(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show or set the text that says how to judge. Labels name the version that was in force."""
+    """Show or set the guideline for annotators.
+
+    Each label stores the version that was in force.
+
+    Example: faithtui guideline set guideline.md
+    """
     from faithtui.cli.commands import guideline as commands
 
     options = merge_common_options(context, store, json)
@@ -259,10 +270,13 @@ def split(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Split the conversations into train, dev and test, or show how they are split.
+    """Split the conversations into train, dev and test.
 
-    Conversations of one group stay together, and later ones get their split by the same rule.
-    Judges learn from train, are compared on dev and tested on test, where every look is counted.
+    Without `make`, show the split. Conversations of one group stay together, and
+    conversations imported later are split by the same rule. Judges learn from train, are
+    compared on dev and tested on test, where each use is counted.
+
+    Example: faithtui split make --shares 60,20,20
     """
     from faithtui.cli.commands import split
 

@@ -23,7 +23,10 @@ def keys(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the keys of the app with the names that `keymap.toml` calls them by."""
+    """List the keys of the app and their names in `keymap.toml`.
+
+    Example: faithtui keys --preset vim
+    """
     from faithtui.cli.commands import keys as commands
 
     options = merge_common_options(context, None, json)
@@ -35,12 +38,15 @@ def metrics(
     metric: Annotated[
         str | None,
         typer.Argument(
-            metavar="[METRIC]", help="One of them, with its options.", show_default=False
+            metavar="[METRIC]", help="A metric, to list its options.", show_default=False
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the metrics, or the options of one."""
+    """List the metrics, or the options of one metric.
+
+    Example: faithtui metrics turn-faithfulness
+    """
     from faithtui.cli.commands import metrics as listed
 
     raise typer.Exit(
@@ -51,12 +57,15 @@ def metrics(
 def runs(
     context: typer.Context,
     archived: Annotated[
-        bool, typer.Option("--archived", help="Those that were archived instead.")
+        bool, typer.Option("--archived", help="List the archived runs instead.")
     ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the runs, newest first, without those that were archived."""
+    """List the runs, newest first, without archived runs.
+
+    Example: faithtui runs --json
+    """
     from faithtui.cli.commands import show
 
     options = merge_common_options(context, store, json)
@@ -66,10 +75,13 @@ def runs(
 def archive(
     context: typer.Context, runs: RunsArgument, store: StoreOption = None, json: JsonOption = False
 ) -> None:
-    """Put runs out of the lists. Nothing of them is deleted; `faithtui restore` lists them again.
+    """Hide runs from the lists; nothing is deleted.
 
-    An archived run is no judge in comparisons any more, and not the `last` one. By its number it
-    can still be shown, labelled, reported and exported. `faithtui delete run` deletes one.
+    An archived run is no longer a judge in comparisons, nor the `last` run. By its number it
+    can still be shown, labelled, reported and exported. `faithtui restore` lists it again;
+    `faithtui delete run` deletes it.
+
+    Example: faithtui archive 3
     """
     from faithtui.cli.commands import archive
 
@@ -81,7 +93,10 @@ def archive(
 def restore(
     context: typer.Context, runs: RunsArgument, store: StoreOption = None, json: JsonOption = False
 ) -> None:
-    """List archived runs again."""
+    """List archived runs again.
+
+    Example: faithtui restore 3
+    """
     from faithtui.cli.commands import archive
 
     options = merge_common_options(context, store, json)
@@ -110,9 +125,12 @@ def show(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show a run's conversations, or one conversation's claims with their evidence.
+    """Show a run's conversations, or a conversation's claims.
 
-    Of a conversation that several runs have judged, all metrics are put side by side.
+    Claims come with their evidence and verdicts. If several runs judged the conversation,
+    show all metrics side by side.
+
+    Example: faithtui show last --filter verdict:no
     """
     from faithtui.cli.commands import show
 
@@ -135,10 +153,12 @@ def check(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Look for what seems wrong in what the judge said: missing verdicts, flips, lost facts, ….
+    """Find suspect replies: missing verdicts, flips, made-up claims.
 
-    Conversations judged since the last time are checked first; that can be interrupted and goes
-    on where it stopped. With --json the entries are printed too.
+    Conversations judged since the last check are checked first. Ctrl-C stops, and the next
+    call continues. --json prints the entries too.
+
+    Example: faithtui check last flip
     """
     from faithtui.cli.commands import check
 

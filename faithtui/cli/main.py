@@ -39,15 +39,17 @@ def handle_root_options(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Who gives verdicts. [the login name, or as set]",
+            help="The annotator who labels. [the login name, or as set]",
             show_default=False,
         ),
     ] = None,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Review what an LLM judge said about faithfulness, and say how far it can be trusted.
+    """Review the verdicts of LLM judges, and measure how far to trust them.
 
-    Without a command it opens the app.
+    Without a command, open the app.
+
+    Example: faithtui demo
     """
     context.obj = CommonOptions(store, json, reviewer)
     if version:

@@ -47,18 +47,18 @@ ImageHostsOption = Annotated[
     ),
 ]
 BlindOnlyOption = Annotated[
-    bool, typer.Option("--blind-only", help="Count labels only that were given blind.")
+    bool, typer.Option("--blind-only", help="Count only labels given blind.")
 ]
 RestOnOption = Annotated[
     int | None,
     typer.Option(
         metavar="ID",
-        help="The sample to rest on. [the one with the most labels]",
+        help="The sample that the figures are based on. [the one with the most labels]",
         show_default=False,
     ),
 ]
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Replace a file that is there already; never a store.")
+    bool, typer.Option("--force", help="Replace an existing file; never a store.")
 ]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")]
 

@@ -27,10 +27,12 @@ def demo(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Open a project of real, human-rated conversations, judged by the embedded judge.
+    """Open a demo project: real conversations with human labels.
 
-    It lives in a store of its own and is used again next time. When stdout is no terminal, the
-    summary is printed instead.
+    The embedded judge has judged them. The project has a store of its own, which later calls
+    reuse. Where stdout is no terminal, print a summary instead.
+
+    Example: faithtui demo --no-app
     """
     from faithtui.cli.commands import demo as commands
 
@@ -66,10 +68,12 @@ def import_(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Import conversations with their contexts and human labels.
+    """Import conversations, their contexts and human labels.
 
-    What is there already stays as it is. Exit code 3 when a line was refused; the good lines are
-    imported all the same, unless --strict.
+    Conversations that the store has already stay as they are. Exit code 3 if a line was
+    refused; the other lines are imported all the same, unless --strict.
+
+    Example: faithtui import conversations.jsonl
     """
     from faithtui.cli.commands import import_files
 
@@ -101,7 +105,7 @@ def run(
         typer.Option(
             "--metric",
             metavar="NAME",
-            help="What to measure, or `all`; `faithtui metrics` lists them; may be repeated. "
+            help="The metric, or `all`; `faithtui metrics` lists them; may be repeated. "
             "[turn-faithfulness]",
         ),
     ] = None,
@@ -110,7 +114,7 @@ def run(
         typer.Option(
             "--judge",
             metavar="JUDGE",
-            help="Who judges: offline, openai:MODEL, anthropic:MODEL, ollama:MODEL, replay:FILE "
+            help="The judge: offline, openai:MODEL, anthropic:MODEL, ollama:MODEL, replay:FILE "
             "and others, see `faithtui judge list`; may be repeated. [offline, or as set]",
         ),
     ] = None,
@@ -118,7 +122,8 @@ def run(
     strategy: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="`evidence` asks everything once, `window` as the peer does."
+            metavar="NAME",
+            help="`evidence` asks each question once, `window` asks per window as the peer does.",
         ),
     ] = "evidence",
     option: Annotated[
@@ -139,7 +144,10 @@ def run(
         ),
     ] = "extracted",
     as_peer: Annotated[
-        bool, typer.Option("--as-peer", help="The peer's arithmetic, oddities included.")
+        bool,
+        typer.Option(
+            "--as-peer", help="Score exactly as the peer does, its known faults included."
+        ),
     ] = False,
     prompts: Annotated[
         Path | None,
@@ -149,7 +157,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Show these where a verdict is asked for; see `faithtui export examples`.",
+            help="Show these examples to the judge; see `faithtui export examples`.",
             show_default=False,
         ),
     ] = None,
@@ -159,7 +167,7 @@ def run(
         typer.Option(metavar="N", help="At most so many conversations.", show_default=False),
     ] = None,
     concurrency: Annotated[
-        int | None, typer.Option(metavar="N", help="Questions in the air at once. [8, or as set]")
+        int | None, typer.Option(metavar="N", help="Questions in flight at once. [8, or as set]")
     ] = None,
     timeout: Annotated[float | None, make_timeout_option("120")] = None,
     budget_usd: Annotated[
@@ -176,8 +184,8 @@ def run(
         str | None,
         typer.Option(
             metavar="N|P%",
-            help="Stop when so many questions in a row failed alike, or when more than this share "
-            "of the conversations failed. [10, or as set]",
+            help="Stop after N questions in a row with the same error, or when more than P% of the "
+            "conversations failed. [10, or as set]",
             show_default=False,
         ),
     ] = None,
@@ -185,7 +193,7 @@ def run(
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Go on with a run as it was begun; what failed or lacks a verdict is asked again. "
+            help="Continue a run; questions that failed or lack a verdict are asked again. "
             "Takes --concurrency, --timeout, --budget-usd, --budget-tokens, --max-failures, "
             "--wait, --log-prompts, --allow-image-host and --preview.",
             show_default=False,
@@ -195,22 +203,25 @@ def run(
         bool,
         typer.Option(
             "--batch",
-            help="Hand the questions to the provider's Batch API: answers within a day, cheaper.",
+            help="Send the questions to the provider's Batch API: cheaper, replies within a day.",
         ),
     ] = False,
     wait: Annotated[
         bool,
-        typer.Option("--wait", help="With batches: stay, and look every minute until all is done."),
+        typer.Option(
+            "--wait",
+            help="With batches: wait, and ask the provider every minute until the run is done.",
+        ),
     ] = False,
     preview: Annotated[
         bool,
         typer.Option(
-            "--preview", help="Say what would be asked and what it may cost, and ask nothing."
+            "--preview", help="Print the number of calls, tokens and the cost, and ask nothing."
         ),
     ] = False,
     log_prompts: Annotated[
         bool,
-        typer.Option("--log-prompts", help="Write questions and answers into a log of their own."),
+        typer.Option("--log-prompts", help="Write questions and replies into a separate log file."),
     ] = False,
     allow_image_host: ImageHostsOption = None,
     store: StoreOption = None,
@@ -218,11 +229,13 @@ def run(
 ) -> None:
     """Run metrics over the imported conversations.
 
-    Several run one after the other over the same selection; questions that they share are asked
-    once, and several judges judge the same claims. Progress goes to stderr. Ctrl-C is safe: answers
-    on their way are waited for, what was answered is stored, and --resume goes on. Exit code 5
-    when a run ended incomplete: it stopped, conversations failed, or claims are without a verdict;
-    8 when it waits for a batch.
+    Several metrics run one after the other over the same selection. A question that they
+    share is asked once, and several judges judge the same claims. Progress goes to stderr.
+    Ctrl-C waits for replies in flight and stores them; --resume continues the run. Exit code
+    5 if the run ended incomplete (it stopped, conversations failed, or claims have no
+    verdict), 8 if it waits for a batch.
+
+    Example: faithtui run --judge openai:MODEL --budget-usd 2
     """
     from faithtui.cli.run import run
 
@@ -262,10 +275,12 @@ def doctor(
     context: typer.Context,
     judge: Annotated[
         str | None,
-        typer.Option(metavar="JUDGE", help="Put two questions to this judge.", show_default=False),
+        typer.Option(metavar="JUDGE", help="Ask this judge two questions.", show_default=False),
     ] = None,
     base_url: BaseUrlOption = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Ask nobody over a network.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Send nothing over a network.")
+    ] = False,
     bundle: Annotated[
         Path | None,
         typer.Option(
@@ -281,14 +296,19 @@ def doctor(
         Path | None,
         typer.Option(
             metavar="NEW",
-            help="Take over what can be read of a damaged store into a new one.",
+            help="Copy what can be read of a damaged store into a new store.",
             show_default=False,
         ),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Check the store, the keys (never shown), a judge and the terminal."""
+    """Check the store, the keys, a judge and the terminal.
+
+    Keys are looked up and never shown.
+
+    Example: faithtui doctor --judge openai:MODEL
+    """
     from faithtui.cli.commands import doctor as checks
 
     options = merge_common_options(context, store, json)
@@ -314,16 +334,18 @@ def backup(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Put this copy in the place of the store, which is kept beside it.",
+            help="Replace the store by this copy; the store is kept beside it.",
             show_default=False,
         ),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Copy the store while everything runs, or put a copy back.
+    """Copy the store while everything runs, or restore a copy.
 
     A copy is opened and checked before it is kept, and never replaces another file.
+
+    Example: faithtui backup copy.db
     """
     from faithtui.cli.commands import backup as copies
 

@@ -210,7 +210,7 @@ def replay_log(log: Iterable[LabelEvent]) -> dict[tuple[ClaimId, str], HumanVerd
 
 
 def find_judge_exposures(log: Iterable[LabelEvent]) -> frozenset[tuple[ClaimId, str]]:
-    """Say who knows the judge's word on which claim.
+    """Say who knows the judge's verdict on which claim.
 
     What was withdrawn counts too: a verdict can be taken back, having seen something cannot.
     """

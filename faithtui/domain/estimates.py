@@ -28,7 +28,7 @@ class Reason(StrEnum):
     NO_PREDICTED_POSITIVES = "no_predicted_positives"
     """The judge flags nothing."""
     NO_REFERENCE_POSITIVES = "no_true_positives_in_reference"
-    """People flag nothing."""
+    """Annotators flag nothing."""
     UNINFORMATIVE_JUDGE = "uninformative_judge"
     """Sensitivity + specificity = 1."""
     DESIGN_NOT_RANDOM = "design_not_random"
@@ -49,7 +49,7 @@ _WORDS = {
     Reason.NO_VARIATION: "no variation",
     Reason.ONE_CLASS_ONLY: "one class only",
     Reason.NO_PREDICTED_POSITIVES: "the judge flags nothing",
-    Reason.NO_REFERENCE_POSITIVES: "people flag nothing",
+    Reason.NO_REFERENCE_POSITIVES: "annotators flag nothing",
     Reason.UNINFORMATIVE_JUDGE: "the judge is uninformative",
     Reason.DESIGN_NOT_RANDOM: "labels are not from a random sample",
     Reason.NOT_FULLY_LABELLED: "not fully labelled",

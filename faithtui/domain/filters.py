@@ -73,16 +73,19 @@ NAMES_BY_SCOPE: Mapping[Scope, tuple[TermName, ...]] = {
 """Names that can be used, by what is looked through. Words can be used everywhere."""
 
 QUALITIES: Mapping[str, str] = {
-    "disagreement": "people's verdict differs from the judge's",
-    "agreement": "people's verdict is the judge's",
-    "unlabelled": "nobody gave a verdict",
-    "labelled": "somebody gave a verdict",
-    "flagged": "somebody flagged it",
-    "later": "somebody put it off",
-    "unsure": "somebody was not sure",
-    "noted": "somebody wrote a note",
+    "disagreement": "human label differs from the judge's verdict",
+    "agreement": "human label equals the judge's verdict",
+    "unlabelled": "no annotator labelled it",
+    "labelled": "an annotator labelled it",
+    "flagged": "an annotator flagged it",
+    "skipped": "an annotator skipped it",
+    "unsure": "an annotator was not sure",
+    "noted": "an annotator wrote a note",
 }
 """What can stand after `is:`, and what it says of a claim."""
+
+_EARLIER_QUALITIES = {"later": "skipped"}
+"""Earlier words after `is:`: saved views may hold them."""
 
 DIFFERS = "differs"
 """A short way to write `is:disagreement`."""
@@ -370,6 +373,8 @@ def _make_named_term(name: str, value: str, negated: bool, quoted: bool, typed: 
             "for the "
             "text itself"
         )
+    if found is TermName.IS:
+        value = _EARLIER_QUALITIES.get(value.casefold(), value)
     return Term(found, value, negated, quoted)
 
 
@@ -384,7 +389,7 @@ def _find_problem(term: Term, ground: FilterContext) -> str | None:
         there = ", ".join(f"{each}:" for each in list_term_names(ground))
         return f"{told}: {ground.scope} cannot be found by `{name}:`; possible are {there}"
     if ground.blind and _reveals_judge(term):
-        return f"{told} would tell what the judge said, and this queue is blind"
+        return f"{told} would reveal the judge's verdict, and this queue is blind"
     if _is_possible(term, ground):
         return None
     return f"{told}: after `{name}:` comes {describe_values(name, ground)}"

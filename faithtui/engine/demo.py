@@ -23,8 +23,8 @@ REQUEST = RunRequest(
 """The demo's run."""
 
 WHY = (
-    "People rated whether each answer is grounded in its passages, so the run counts claims that "
-    "the passages do not address as failing (penalize_ambiguous_claims)."
+    "Annotators rated whether each answer is grounded in its passages, so the run counts claims "
+    "that the passages do not address as failing (penalize_ambiguous_claims)."
 )
 UNSEEN = "The embedded judge was not trained on any of these conversations."
 

@@ -260,7 +260,7 @@ def _assess_answers(
         given = ", ".join(word or "" for word in words)
         sentence = (
             f"{answers}, but gets an obvious verdict wrong ({given} in place of yes, no, no): "
-            "look at its agreement with people before you trust it"
+            "look at its agreement with human labels before you trust it"
         )
     if trial.latency_ms is not None and trial.latency_ms > SLOW_MS:
         hours = trial.latency_ms * 1_000 / 8 / 3_600_000

@@ -55,7 +55,7 @@ from faithtui.metrics.registry import build, options_to_json
 T = TypeVar("T")
 
 CONCURRENCY = 16
-"""Questions in the air at once."""
+"""Questions in flight at once."""
 
 
 @dataclass(frozen=True, slots=True)

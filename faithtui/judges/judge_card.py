@@ -24,9 +24,9 @@ def format_judge_card(ref: str) -> str:
     if ref != "offline":
         return (
             f"{ref}\n\n"
-            "Nothing is measured about this judge here. How well it agrees with people\n"
-            "on your own data is what the agreement screen and `faithtui report` say, once\n"
-            "some of its verdicts have labels of yours."
+            "Nothing is measured about this judge here. Its agreement with human\n"
+            "labels on your own data is on the agreement screen and in `faithtui report`,\n"
+            "once you have labelled some of its claims."
         )
     document = shipped_document()
     measured = document["measured"]
@@ -36,7 +36,7 @@ def format_judge_card(ref: str) -> str:
         "",
         "A fixed formula over shared words. It is not a language model, it needs no",
         "network, and it understands nothing. Use it to try things out, to sort",
-        "claims before people look at them, and as the baseline another judge has",
+        "claims before annotators look at them, and as the baseline another judge has",
         "to beat.",
         "",
         f"Measured on {measured['language']} only, with weights that never saw the data:",

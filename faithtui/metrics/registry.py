@@ -139,7 +139,7 @@ def list_option_names(key: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class MetricOption:
-    """One option of a metric, for people."""
+    """One option of a metric, for documentation."""
 
     name: str
     kind: Any

@@ -116,7 +116,7 @@ NAME_COLUMNS: tuple[tuple[Table, str], ...] = (
 )
 """Columns with the name of a person beside something that others need."""
 
-UNCLEAR_METADATA = "conversations whose metadata may mean this person, left as they are"
+UNCLEAR_METADATA = "conversations whose metadata may name this annotator, left as they are"
 
 _AUTHORS = ("annotator", "annotator_id", "reviewer", "rater", "labeler", "labeller", "author")
 """Keys under which objects of data sets name who gave them."""

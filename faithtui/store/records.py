@@ -187,7 +187,7 @@ class ClaimView:
     document: int | None = None
     """P number of the document a statement belongs to; None for the other kinds."""
     seen: bool = False
-    """The current reviewer knows the judge's word on it: revealed, or shown at an earlier
+    """The current reviewer knows the judge's verdict on it: revealed, or shown at an earlier
     verdict, or the conversation was open with the judge in view."""
 
     @property

@@ -38,7 +38,7 @@ SCREENS = {
         "m", "What every metric says about a conversation", "metrics.metrics_screen:MetricsScreen"
     ),
     "agreement": ScreenEntry(
-        "a", "How far judge and people agree", "agreement.agreement_screen:AgreementScreen"
+        "a", "Agreement of judge and human labels", "agreement.agreement_screen:AgreementScreen"
     ),
     "progress": ScreenEntry(
         "p",
@@ -46,7 +46,7 @@ SCREENS = {
         "progress.progress_screen:ProgressScreen",
     ),
     "integrity": ScreenEntry(
-        "i", "What looks wrong in what the judge said", "integrity.integrity_screen:IntegrityScreen"
+        "i", "What looks wrong in the judge's replies", "integrity.integrity_screen:IntegrityScreen"
     ),
     "queues": ScreenEntry(
         "u",
@@ -55,7 +55,7 @@ SCREENS = {
     ),
     "adjudicate": ScreenEntry(
         "d",
-        "Where people differ, and how far each rater can be trusted",
+        "Where annotators differ, and how far each rater can be trusted",
         "adjudication.adjudication_screen:AdjudicateScreen",
     ),
     "settings": ScreenEntry(

@@ -113,7 +113,7 @@ class ScreenNavigationApp(SmallTerminalApp):
         if self._is_closed_while_blind(name):
             self.bell()
             if isinstance(self.screen, FaithScreen):
-                words = f"{name} would show the judge, or what others said, while you work blind"
+                words = f"{name} would show judge's verdicts or others' labels while you work blind"
                 self.screen.show_message(Piece(words, "warn"))
             return
         if not remember and self._previous_screens and self._previous_screens[-1] == name:

@@ -1,4 +1,4 @@
-"""Quitting: a run that is on finishes the answers on their way first, if somebody waits for them.
+"""Quitting: a run that is on finishes the replies in flight first, if somebody waits for them.
 
 What is stored is safe whatever happens here. An answer that is given up is paid for and lost.
 """
@@ -73,7 +73,7 @@ class ShutdownApp(BackgroundRunsApp):
         self.navigation.open_window(
             ConfirmDialog(
                 "A run is on. Quit?",
-                "The run stops here. The answers on their way are waited for and kept. Everything "
+                "The run stops here. The replies in flight are waited for and kept. Everything "
                 "judged is stored, and it can be continued later without asking anything twice.",
             ),
             leave_if_confirmed,
@@ -85,7 +85,7 @@ class ShutdownApp(BackgroundRunsApp):
 
     @work(exclusive=True, group="finish", exit_on_error=False)
     async def finish_and_leave(self) -> None:
-        """Ask for nothing more, wait for the answers on their way, and quit."""
+        """Ask for nothing more, wait for the replies in flight, and quit."""
         from faithtui.tui.screen.finishing import QuitProgressDialog
 
         self._is_finishing = True

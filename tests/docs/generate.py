@@ -65,8 +65,8 @@ What a command prints on stdout is what it was asked for. Where nobody reads it 
 command ends quietly with 141, as programs do that SIGPIPE ends: a script with `pipefail` sees
 what it sees of any other tool, and a command that was cut short does not pass for one that is
 done. Where it cannot be written, because a disk is full or stdout is closed, the command ends
-with 7 and a sentence; what it did in the store is done whole. A run lets the answers on their
-way arrive first, and `--resume` goes on with it. `faithtui gate` keeps its own codes: its
+with 7 and a sentence; what it did in the store is done whole. A run waits for the replies in
+flight, and `--resume` goes on with it. `faithtui gate` keeps its own codes: its
 answer is the code, which stands when nobody reads the text, and 3 says that it could not be
 written. What is said on stderr is talk, and a command goes on where that is closed or full. A
 closed stdin is an empty one."""
@@ -79,16 +79,27 @@ def cli_page() -> str:
         "# Commands",
         NOTE,
         "Data goes to stdout, talk and progress to stderr. `--store` and `--json` may stand before "
-        "or after a command's name. RUN is a number from `faithtui runs`, or `last`.",
+        "or after a command's name. RUN is a number from `faithtui runs`, or `last`. Terms are in "
+        "the [glossary](glossary.md).",
         _help(root, "faithtui", None),
     ]
     whole = _context(root, "faithtui", None)
     names: Sequence[str] = root.list_commands(whole)  # type: ignore[attr-defined]  # a group
     for name in names:
         command = root.get_command(whole, name)  # type: ignore[attr-defined]  # a group
-        parts += [f"## faithtui {name}", _help(command, name, whole)]
+        parts += _helps(command, name, whole)
     parts += ["## Exit codes", exit_codes(), STREAMS]
     return "\n\n".join(parts) + "\n"
+
+
+def _helps(command: Any, name: str, parent: Any) -> Iterator[str]:
+    """Give a command's help under its heading, then that of each command in it."""
+    context = _context(command, name, parent)
+    yield f"## {context.command_path}"
+    yield _help(command, name, parent)
+    if hasattr(command, "commands"):
+        for inner in command.list_commands(context):
+            yield from _helps(command.get_command(context, inner), inner, context)
 
 
 def _context(command: Any, name: str, parent: Any) -> Any:
@@ -148,7 +159,8 @@ def keys_page() -> str:
         "# Keys",
         NOTE,
         "`?` lists the keys that work where you are, `faithtui keys` all of them. The last column "
-        "is the binding's own name: it stays when the key changes.",
+        "is the binding's own name: it stays when the key changes. Terms are in the "
+        "[glossary](glossary.md).",
         "## Other keys",
         'Key maps that come with faithtui are chosen with `keys = "vim"` in the settings file, '
         "with `FAITHTUI_KEYS`, or on the settings screen (`g s`):",
@@ -168,30 +180,6 @@ def keys_page() -> str:
         ).rstrip(),
     )
     return "\n\n".join((*intro, key_tables()))
-
-
-def file_list() -> str:
-    """List every Python file with the first sentence of its docstring, folder by folder."""
-    folders: dict[str, list[str]] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-        if not words:
-            continue  # the empty `__init__.py` files, which the page speaks of above the list
-        place = path.relative_to(ROOT)
-        folders.setdefault(place.parent.as_posix(), []).append(
-            f"- `{place.as_posix()}`: {_sentence(words)}"
-        )
-    ordered = sorted(folders.items(), key=lambda item: (_layer(item[0]), item[0]))
-    return "\n\n".join(f"**{folder}/**\n\n" + "\n".join(lines) for folder, lines in ordered)
-
-
-def _layer(folder: str) -> int:
-    order = (
-        *("domain", "agreement", "metrics", "judges", "formats"),
-        *("store", "engine", "tui", "cli"),
-    )
-    parts = folder.split("/")
-    return order.index(parts[1]) + 1 if len(parts) > 1 and parts[1] in order else 0
 
 
 def scale_list() -> str:
@@ -346,7 +334,7 @@ def weights_of(number: int, size: int) -> list[float]:
 
 @cache
 def demo_level() -> LevelReport:
-    """Judge the demo's conversations, as `faithtui demo` does, and compare answers with people."""
+    """Judge the demo's conversations, as `faithtui demo` does, and compare its answers."""
     with TemporaryDirectory() as folder, Store.open(Path(folder) / "demo.db") as store:
         run = demo.prepare_demo(store, lambda progress: None)
         asyncio.run(runner.execute_run(store, run, lambda event: None))
@@ -354,7 +342,7 @@ def demo_level() -> LevelReport:
 
 
 def demo_example() -> str:
-    """Tell what judge and people say of the demo's answers."""
+    """Compare the judge with the human labels of the demo's answers."""
     level = demo_level()
     (both_pass, flagged), (missed, both_fail) = level.table.counts
     coverage, kappa, n = level.coverage, level.cohen_kappa, level.table.n
@@ -362,25 +350,26 @@ def demo_example() -> str:
     return "\n\n".join(
         (
             _wrapped(
-                "An example: the answers of `faithtui demo`, judged by the embedded judge. People "
-                f"rated {coverage.reviewed} of its {coverage.total} answers, and {n} of these have "
-                "a verdict of the judge, which was not trained on any of these conversations."
+                "An example: the answers of `faithtui demo`, judged by the embedded judge. "
+                f"Annotators rated {coverage.reviewed} of its {coverage.total} answers, and {n} of "
+                "these have a verdict of the judge, which was not trained on any of these "
+                "conversations."
             ),
             _table(
                 ["", "judge passes", "judge fails", "all"],
                 [
-                    ["people pass", str(both_pass), str(flagged), str(both_pass + flagged)],
-                    ["people fail", str(missed), str(both_fail), str(people_fail)],
+                    ["human label passes", str(both_pass), str(flagged), str(both_pass + flagged)],
+                    ["human label fails", str(missed), str(both_fail), str(people_fail)],
                     ["all", str(both_pass + missed), str(flagged + both_fail), str(n)],
                 ],
             ),
             _wrapped(
-                f"{agreed} of {n} agree: {level.percent.value:.2f}. But people pass "
+                f"{agreed} of {n} agree: {level.percent.value:.2f}. But annotators pass "
                 f"{(both_pass + flagged) / n:.0%} of these answers anyway, so {level.chance:.2f} "
                 f"would come by chance. Kappa, which takes that off, is {kappa.value:.2f}, and "
                 f"because the answers come from {kappa.clusters} groups only, its interval is "
                 f"wide: {kappa.ci_low:.2f} to {kappa.ci_high:.2f}. And of the {people_fail} "
-                f"answers that people fail, the judge finds {both_fail}."
+                f"answers with a failing human label, the judge flags {both_fail}."
             ),
         )
     )
@@ -465,7 +454,6 @@ PAGES: Mapping[str, Callable[[], str]] = {"cli.md": cli_page, "keys.md": keys_pa
 """Files that are written whole, below docs/."""
 
 PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
-    ("architecture.md", "files"): file_list,
     ("data-model.md", "scales"): scale_list,
     ("data-model.md", "tables"): table_list,
     **{

@@ -206,7 +206,7 @@ def test_the_codes_and_limits_of_the_page_are_those_of_the_code() -> None:
         name = "stale or broken" if code == 3 else outcome.value
         assert f"| {code} | {name} |" in GATE
     assert (
-        f"| `--min-labels N` | units that judge and people both labelled and that enter the "
+        f"| `--min-labels N` | units that judge and annotators both labelled and that enter the "
         f"figures | {Thresholds().labels} |" in GATE
     )
     assert f"more than {MANY_FAILED:.0%} of the conversations".replace("%", " %") in GATE

@@ -111,7 +111,7 @@ def test_a_blind_queue_takes_no_term_that_tells_what_the_judge_said(text: str) -
     reading = read_filter(text, blind)
     assert not reading.filter
     assert reading.problem is not None
-    assert reading.problem.endswith("would tell what the judge said, and this queue is blind")
+    assert reading.problem.endswith("would reveal the judge's verdict, and this queue is blind")
     assert TermName.VERDICT not in list_term_names(blind)
     assert "disagreement" not in describe_values(TermName.IS, blind)
     assert read_filter("is:unlabelled refund human:x", blind).problem is None

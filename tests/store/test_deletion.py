@@ -368,7 +368,9 @@ def test_a_name_that_may_be_a_position_leaves_metadata_alone(store: Store) -> No
     store.conversations.import_batch([rated])
     done = store.deletions.delete_person("1", "ann")
     assert done.counts["labels"] == 1
-    assert done.counts["conversations whose metadata may mean this person, left as they are"] == 1
+    assert (
+        done.counts["conversations whose metadata may name this annotator, left as they are"] == 1
+    )
     last = store.conversations.ids(("plain",))[-1]
     assert store.conversations.get(last).metadata == details
 

@@ -31,13 +31,13 @@ def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator
     found, many = level.agreement, title(level)
     yield Heading(f"Agreement: {many}")
     table = Table(
-        f"Counts of {many} and their share of the row; rows people, columns judge; none: no "
-        "verdict of the judge, in no figure",
+        f"Counts of {many} and their share of the row; rows human labels, columns judge; "
+        "none: no judge's verdict, in no figure",
         ("", *(f"judge {name}" for name in found.table.categories), "all", "none"),
         (
             *(
                 (
-                    f"people {name}",
+                    f"human {name}",
                     *(_cell(cell, sum(counts)) for cell in counts),
                     f"{sum(counts):,}",
                     f"{none:,}",
@@ -62,7 +62,7 @@ def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator
             ("", *(f"judge {name}" for name in found.table.categories), "all"),
             tuple(
                 (
-                    f"people {name}",
+                    f"human {name}",
                     *(
                         f"{cell:,.1f} ({share(cell, sum(cells))})" if sum(cells) else "0.0"
                         for cell in cells
@@ -78,7 +78,7 @@ def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator
     yield Table(
         f"Each label: {many}{UNLIKE if weighted else ''}",
         (
-            *("label", "people", "judge", "both"),
+            *("label", "human", "judge", "both"),
             *(f"{name}, weighted" if weighted else name for name in shares),
         ),
         tuple(
@@ -138,8 +138,8 @@ def _coefficients(level: LevelReport, humans: HumanReport | None) -> Table:
     ]
     tested = [] if found.margins is None else [_margins(found.margins, found.n)]
     return Table(
-        f"How far judge and people agree: {title(level)}",
-        (*FIGURE_HEADS, "people with each other"),
+        f"Agreement of judge and human labels: {title(level)}",
+        (*FIGURE_HEADS, "inter-annotator agreement"),
         tuple((*each, of_people.get(each[0], NOTHING)) for each in [*rows, *plain, *tested]),
     )
 
@@ -151,11 +151,11 @@ def _margins(test: MarginTest, n: int) -> tuple[str, str, str, str]:
 
 def people(report: AgreementReport) -> Iterator[Block]:
     """Show each person against the judge, pairs of people, blind against shown, and repeats."""
-    yield Heading("People")
+    yield Heading("Annotators")
     if report.raters:
         yield _against_judge(
-            "Judge against each person, who is the reference",
-            "person",
+            "Judge against each annotator; the annotator's labels are the reference",
+            "annotator",
             [(each.reviewer, each.agreement) for each in report.raters],
         )
     yield from _ceiling(report)
@@ -184,19 +184,20 @@ def _against_judge(caption: str, first: str, rows: Sequence[tuple[str, Agreement
 
 def _ceiling(report: AgreementReport) -> Iterator[Block]:
     humans, (one, many) = report.humans, report.claims.unit
-    yield Heading("People with each other", 3)
+    yield Heading("Inter-annotator agreement", 3)
     if humans is None:
         yield Paragraph(
-            f"No {one} has verdicts of two people, so nobody knows how far people agree and what "
-            "can be asked of a judge at most."
+            f"No {one} has labels of two annotators, so inter-annotator agreement, the most "
+            "that can be asked of a judge, is unknown."
         )
         return
     yield Paragraph(
-        f"{humans.raters} people; {count(humans.units, f'{one} has', f'{many} have')} verdicts of "
-        "two or more. What people reach among themselves is the most that can be asked of a judge."
+        f"{humans.raters} annotators; {count(humans.units, f'{one} has', f'{many} have')} labels "
+        f"of "
+        "two or more. Inter-annotator agreement is the most that can be asked of a judge."
     )
     yield Table(
-        "How far people agree with each other; the judge does not enter, and each unit counts once",
+        "Inter-annotator agreement; the judge does not enter, and each unit counts once",
         FIGURE_HEADS,
         (
             row("percent agreement", humans.percent),
@@ -206,7 +207,7 @@ def _ceiling(report: AgreementReport) -> Iterator[Block]:
         ),
     )
     table = _against_judge(
-        "Pairs of people; the first is the reference",
+        "Pairs of annotators; the first is the reference",
         "pair",
         [(f"{each.first} and {each.second}", each.agreement) for each in humans.pairs],
     )
@@ -216,18 +217,18 @@ def _ceiling(report: AgreementReport) -> Iterator[Block]:
 
 def _anchoring(report: AgreementReport) -> Iterator[Block]:
     found = report.anchoring
-    yield Heading("Blind and with the judge's word in view", 3)
+    yield Heading("Labels given blind, and with the judge's verdict shown", 3)
     if found is None:
         yield Paragraph(
-            "Verdicts were not given both ways, so whether the judge's word pulls people towards "
-            "it cannot be told."
+            "Labels were not given both ways, so whether a shown judge's verdict pulls "
+            "annotators towards it is unknown."
         )
         return
     weighted = ", weighted by the sample" if found.blind.weighted is not None else ""
     yield _against_judge(
-        f"Judge against people, by what they knew{weighted}",
+        f"Judge against human labels, given blind or with the verdict shown{weighted}",
         "",
-        [("blind", found.blind), ("in view", found.shown)],
+        [("blind", found.blind), ("shown", found.shown)],
     )
     yield Paragraph(
         f"Agreement in view minus blind{weighted}: {number(found.difference)}. "
@@ -236,16 +237,17 @@ def _anchoring(report: AgreementReport) -> Iterator[Block]:
 
 
 def _repeats(report: AgreementReport) -> Iterator[Block]:
-    yield Heading("The same person again", 3)
+    yield Heading("Self-consistency of annotators (test-retest)", 3)
     if not report.repeats:
         yield Paragraph(
-            "Nobody judged anything a second time, so how steady people are is unknown."
+            "Nobody labelled a claim a second time, so the self-consistency of annotators is "
+            "unknown."
         )
         return
     yield Table(
-        "Second blind verdicts of people against their own first ones; each counts once, as they "
-        "tell of the person and not of the run",
-        ("person", "n", "same", "Cohen's kappa", "median time between"),
+        "Second blind labels of an annotator against the same annotator's first "
+        "ones; each counts once, whatever the run",
+        ("annotator", "n", "same", "Cohen's kappa", "median time between"),
         tuple(
             (
                 each.reviewer,

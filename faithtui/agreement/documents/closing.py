@@ -102,8 +102,8 @@ def rates(report: AgreementReport, levels: Sequence[LevelReport]) -> Iterator[Bl
                 (name, percent(each), f"{each.n:,}", f"{each.clusters:,}")
                 for name, each in (
                     ("passing, by the judge", found.judge),
-                    ("passing, by people, among the labelled ones only", found.labelled),
-                    ("corrected: had people labelled all of this run", found.this_run),
+                    ("passing, by human labels, among the labelled ones only", found.labelled),
+                    ("corrected: if annotators had labelled all of this run", found.this_run),
                     ("corrected: expected of future conversations", found.future),
                 )
             ),
@@ -113,7 +113,7 @@ def rates(report: AgreementReport, levels: Sequence[LevelReport]) -> Iterator[Bl
         if found.bounds is not None:
             low, high = found.bounds
             yield Paragraph(
-                f"Whatever people would say of the rest, the share of this run lies between "
+                f"Whatever label the rest would get, the share of this run lies between "
                 f"{low:.1%} and {high:.1%}."
             )
 
@@ -124,11 +124,11 @@ _ESTIMATORS = {
         "with."
     ),
     RateEstimator.POST_STRATIFIED: (
-        "Corrected: people's share among the labelled ones of each verdict, weighted by how often "
+        "Corrected: the share by human labels within each judge's verdict, weighted by how often "
         "the judge gives that verdict in the whole run."
     ),
     RateEstimator.STRATIFIED: (
-        "Corrected: people's share in each stratum, weighted by the size of the stratum."
+        "Corrected: the share by human labels in each stratum, weighted by the size of the stratum."
     ),
     RateEstimator.BOUNDS: (
         "The labelled ones are no random sample, so there is no corrected share, only its bounds."
@@ -147,25 +147,26 @@ def _method(report: AgreementReport, header: ReportHeader) -> Iterator[Text]:
     bar = "no threshold is set" if report.bar is None else f"its score reaches {report.bar:g}"
     yield f"A claim is counted once, with {_DUPLICATES[settings.duplicates]}."
     yield (
-        "A claim nobody labelled is not counted as agreement, nor is one put off, answered in bulk "
-        "or labelled in view of a verdict that has changed since."
+        "Not counted in agreement: claims without a label, skipped claims, labels given in "
+        "bulk, and labels given on a shown verdict that has changed since."
     )
     if settings.blind_only:
         yield "Only verdicts given before the judge's was shown count."
     yield _IDK[settings.idk]
     yield (
-        "Several people: an adjudicated verdict wins, else the majority; a tie goes to the more "
-        "severe."
+        "Several annotators: an adjudicated label wins, else the majority; a tie goes to "
+        "the more severe."
     )
     yield (
-        f"An answer passes by people when their label is {either(report.passing)}, and by the "
+        f"An answer passes by human label when it is {either(report.passing)}, and by the "
         f"judge when {bar}."
     )
     if settings.interval is IntervalMethod.BOOTSTRAP:
         yield (
             f"Intervals ({report.level:.0%}): whole groups drawn with replacement "
-            f"{settings.resamples:,} times, seed {settings.seed}; percentiles. Figures of people "
-            "with each other, of scores and of rates leave out one group at a time (jackknife)."
+            f"{settings.resamples:,} times, seed {settings.seed}; percentiles. Figures of "
+            "inter-annotator agreement, of scores and of rates leave out one group at a time "
+            "(jackknife)."
         )
     else:
         yield (
@@ -195,7 +196,7 @@ def _method(report: AgreementReport, header: ReportHeader) -> Iterator[Text]:
     )
     options = ", ".join(option_words(header.options)) or "none"
     yield f"Options: {options}."
-    yield "Prompts ", Code(header.prompt_digest), ". Readings ", Code(header.input_digest), "."
+    yield "Prompts ", Code(header.prompt_digest), ". Labels ", Code(header.input_digest), "."
     made = header.generated_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     yield f"faithtui {header.tool_version}, {made}."
 

@@ -23,13 +23,13 @@ MOST_ROWS = 50
 def detected(level: LevelReport) -> Iterator[Block]:
     """Show how well the judge finds the unfaithful, in the strict and in the lenient sense."""
     sides = [level.strict] if level.lenient is None else [level.strict, level.lenient]
-    names = ["strict", "lenient"] if level.lenient else ["strict"]
-    yield Heading(f"Finding the unfaithful: {title(level)}")
+    names = ["idk as pass", "idk as fail"] if level.lenient else ["unfaithful"]
+    yield Heading(f"Detection of unfaithful claims: {title(level)}")
     weighted = level.agreement.weighted is not None
     yield detection_table(
-        f"The positive class is unfaithful: flagged by the judge, and so by people{UNLIKE}"
+        f"The positive class is unfaithful, by the judge and by human labels{UNLIKE}"
         if weighted
-        else "The positive class is unfaithful: flagged by the judge, and so by people",
+        else "The positive class is unfaithful, by the judge and by human labels",
         [
             (f"{name}: {either(side.positive)}", side)
             for name, side in zip(names, sides, strict=True)
@@ -86,7 +86,7 @@ def detection_table(
     )
 
 
-_COUNTS = ("found (tp)", "flagged wrongly (fp)", "missed (fn)", "rightly passed (tn)")
+_COUNTS = ("TP", "FP", "FN", "TN")
 _SHARES = (
     "precision",
     "recall",
@@ -159,7 +159,7 @@ def _disagreements(level: LevelReport) -> Iterator[Block]:
     yield Heading(f"Disagreements: {title(level)}", 3)
     yield Table(
         f"{title(level).capitalize()} with different labels",
-        ("unit", "conversation", "turn", "judge", "people", "who", "text"),
+        ("unit", "conversation", "turn", "judge", "human", "annotators", "text"),
         tuple(
             (
                 f"turn {each.turn + 1}" if each.claim is None else f"claim {each.claim}",

@@ -264,7 +264,7 @@ def _without_a_field(report: AgreementReport) -> Iterator[Caution]:
     codes = next((each for each in report.breakdowns if each.by is Slice.CODE), None)
     if codes is not None and codes.rows:
         named = ", ".join(f"{row.key} {row.n}" for row in codes.rows)
-        message = f"Reason codes that people gave most often, with the {many} of each: {named}."
+        message = f"Reason codes that annotators gave most often, with the {many} of each: {named}."
         yield Caution("reason_codes", Severity.INFO, message, about=(Figure.COVERAGE,))
     for each in report.repeats:
         same = "not known" if each.same.value is None else f"{number(each.same.value)}"
@@ -296,7 +296,7 @@ _DUPLICATES = {
 _DESIGN_REASONS = {
     DesignKind.NONE: "nothing is labelled",
     DesignKind.CONVENIENCE: "labelled units are not known to be a random sample",
-    DesignKind.OVERRIDE_ONLY: "only units on which people differ from the judge are labelled",
+    DesignKind.OVERRIDE_ONLY: "only units on which annotators differ from the judge are labelled",
 }
 
 _POINTERS = {

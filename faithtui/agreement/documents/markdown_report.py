@@ -34,7 +34,7 @@ _SPECIAL = re.compile(
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
-SIGNS = {Severity.BLOCKING: "✗ blocking", Severity.CAUTION: "! caution", Severity.INFO: "i note"}
+SIGNS = {Severity.BLOCKING: "✗ blocking", Severity.CAUTION: "! warning", Severity.INFO: "i note"}
 
 
 def escape(text: str) -> str:

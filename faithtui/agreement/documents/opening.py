@@ -84,13 +84,13 @@ def reviewed(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
 
 _COUNTS = (
     ("in the run", "total"),
-    ("labelled by people", "reviewed"),
+    ("labelled by annotators", "reviewed"),
     ("labelled by two or more", "several_reviewers"),
     ("not labelled", "unreviewed"),
-    ("of these, put off", "skipped"),
-    ("of these, in bulk or taken over from the judge: not counted", "bulk"),
-    ("of these, about a word the judge does not say any more: not counted", "stale"),
-    ("left out: no fair claim", "not_a_claim"),
+    ("of these, skipped", "skipped"),
+    ("of these, given in bulk or accepted from the judge: not counted in agreement", "bulk"),
+    ("of these, given on a judge's verdict that has changed: not counted in agreement", "stale"),
+    ("left out: x, not a fair claim", "not_a_claim"),
     ("left out: word not in the label set", "other_words"),
     ("left out: no verdict of the judge", "no_verdict"),
     ("left out: answer without claims", "vacuous"),
@@ -99,7 +99,7 @@ _COUNTS = (
     ("of these, same label", "agreed"),
     ("of these, other label", "overridden"),
     ("of these, labelled blind", "blind"),
-    ("of these, labelled with the judge's word in view", "shown"),
+    ("of these, labelled with the judge's verdict shown", "shown"),
     ("of these, not of the sample: in no figure", "outside"),
     ("conversations or other groups compared", "compared_groups"),
 )
@@ -118,7 +118,7 @@ def _by_verdict(level: LevelReport) -> Table:
         )
         for each in level.coverage.by_verdict
     )
-    heads = ("judge", level.unit[1], "labelled", "labelled, share", "put off")
+    heads = ("judge", level.unit[1], "labelled", "labelled, share", "skipped")
     return Table(f"Labels by what the judge says: {title(level)}", heads, rows)
 
 
@@ -132,7 +132,7 @@ def _design(level: LevelReport) -> Iterator[Block]:
     weights = dict(level.weights)
     yield Table(
         f"The sample by strata: {title(level)}",
-        ("stratum", "in the run", "drawn", "labelled", "put off", "each compared one stands for"),
+        ("stratum", "in the run", "drawn", "labelled", "skipped", "each compared one stands for"),
         tuple(
             (
                 each.name,
@@ -177,8 +177,8 @@ def design_sentence(level: LevelReport) -> str:
             )
         case DesignKind.OVERRIDE_ONLY:
             return (
-                f"only {many} on which people differ from the judge are labelled: neither "
-                "agreement nor a rate can be told from these."
+                f"only {many} on which annotators differ from the judge are "
+                "labelled: these give neither agreement nor a rate."
             )
         case _:
             return (
@@ -196,7 +196,15 @@ def _raters(report: AgreementReport) -> Iterator[Block]:
         return
     yield Table(
         "Who labelled",
-        ("person", "labels", "blind", "overrides", "of compared", "override rate", "median time"),
+        (
+            "annotator",
+            "labels",
+            "blind",
+            "overrides",
+            "of compared",
+            "override rate",
+            "median time",
+        ),
         tuple(
             (
                 each.reviewer,

@@ -35,7 +35,7 @@ def reliability_plot(id: str, found: CalibrationReport) -> Plot | None:
     fewest, most = min(each.n for each in found.bins), max(each.n for each in found.bins)
     parts: list[Child] = [
         across(x, _FIFTHS, _TOP, _TOP + side, "confidence of the judge that it is supported"),
-        upright(y, _FIFTHS, _LEFT, _LEFT + side, "supported, by people"),
+        upright(y, _FIFTHS, _LEFT, _LEFT + side, "supported, by human label"),
         line(x.at(0), y.at(0), x.at(1), y.at(1), "whole"),
         words(x.at(1) + 8, y.at(1) + 4, "as sure as right", "start", "tick"),
         words(x.at(1) + 8, y.at(1) + 30, f"n per dot: {fewest:,} to {most:,}", "start", "tick"),
@@ -52,12 +52,12 @@ def reliability_plot(id: str, found: CalibrationReport) -> Plot | None:
     gap = max(found.bins, key=lambda each: (abs(each.observed - each.mean), each.low))
     side_word = "more" if gap.observed > gap.mean else "less"
     said = (
-        f"The widest gap is where the judge is sure to {gap.mean:.2f} and people support "
+        f"The widest gap is where the judge is sure to {gap.mean:.2f} and human labels support "
         f"{gap.observed:.0%} of {gap.n:,}: {side_word} than it says."
         if gap.observed != gap.mean
-        else "People support as much as the judge says in every bin."
+        else "Human labels support as much as the judge says in every bin."
     )
-    return plot(id, "Confidence and what people support", said, _TOP + side + 46, *parts)
+    return plot(id, "Confidence and share supported by human label", said, _TOP + side + 46, *parts)
 
 
 def progress_plot(id: str, found: ProgressReport, name: str) -> Plot | None:

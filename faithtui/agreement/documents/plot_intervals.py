@@ -69,7 +69,7 @@ def rate_plot(id: str, found: Rate, many: str) -> Plot | None:
     """
     named = [
         ("judge, uncorrected", found.judge, found.judge.n),
-        ("labelled ones, by people", found.labelled, found.labelled.n),
+        ("labelled, by human label", found.labelled, found.labelled.n),
         ("corrected, this run", found.this_run, found.this_run.n),
         ("corrected, future", found.future, found.future.n),
     ]
@@ -132,7 +132,7 @@ def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
             ("same label", found.agreed, "agreed"),
             ("other label", found.overridden, "overridden"),
             ("labelled, not compared", found.reviewed - found.compared, "aside"),
-            ("put off", found.skipped, "later"),
+            ("skipped", found.skipped, "later"),
             ("in bulk", found.bulk, "bulk"),
             ("stale", found.stale, "stale"),
             ("not labelled", rest, "unlabelled"),

@@ -27,7 +27,7 @@ def confusion_plot(id: str, found: Agreement, many: str) -> Plot:
     wide = min(110.0, (WIDTH - left - 90) / len(names))
     parts: list[Child] = [
         words(left + wide * len(names) / 2, 18, "judge", "middle", "name"),
-        words(left - 12, top - 10, "people", "end", "name"),
+        words(left - 12, top - 10, "human", "end", "name"),
         words(left + wide * len(names) + 12, top - 10, "all", "start", "tick"),
     ]
     for column, name in enumerate(names):
@@ -52,7 +52,7 @@ def confusion_plot(id: str, found: Agreement, many: str) -> Plot:
         )
     return plot(
         id,
-        f"Judge and people: {many}",
+        f"Judge and human labels: {many}",
         _said_of_table(found, many),
         top + high * len(names) + 10,
         *parts,
@@ -61,7 +61,7 @@ def confusion_plot(id: str, found: Agreement, many: str) -> Plot:
 
 def _said_of_table(found: Agreement, many: str) -> str:
     table = found.table
-    said = f"Judge and people gave the same label to {table.agreed:,} of {table.n:,} {many}"
+    said = f"Judge and human label are the same for {table.agreed:,} of {table.n:,} {many}"
     different = [
         (count, people, judge)
         for people, counts in zip(table.categories, table.counts, strict=True)
@@ -72,8 +72,8 @@ def _said_of_table(found: Agreement, many: str) -> str:
         return f"{said}."
     count, people, judge = max(different, key=lambda each: each[0])
     return (
-        f"{said}; where they differ, most often people say {people} and the judge {judge}: "
-        f"{count:,}."
+        f"{said}; where they differ, most often the human label is {people} and the judge's "
+        f"{judge}: {count:,}."
     )
 
 
@@ -149,6 +149,6 @@ def _said_of_pairs(kappas: Mapping[tuple[str, str], float]) -> str:
         return f"{kappas[pair]:.2f} ({pair[1]} and {pair[0]})"
 
     if len(kappas) == 1:
-        return f"Kappa between two people is {named(next(iter(kappas)))}."
+        return f"Kappa between two annotators is {named(next(iter(kappas)))}."
     low, high = min(kappas, key=lambda pair: kappas[pair]), max(kappas, key=lambda p: kappas[p])
-    return f"Kappa between two people runs from {named(low)} to {named(high)}."
+    return f"Kappa between two annotators runs from {named(low)} to {named(high)}."

@@ -34,15 +34,15 @@ def scores(report: AgreementReport) -> Iterator[Block]:
     if found.answers:
         yield Heading("Answers", 3)
         yield Paragraph(
-            f"Of {count(found.answers, 'answer', 'answers')} that people labelled or rated, "
+            f"Of {count(found.answers, 'answer', 'answers')} that annotators labelled or rated, "
             f"{found.vacuous:,} have no claims and {found.unscored:,} no score."
         )
         yield Table(
-            "The judge's score of an answer and what people said of it as a whole",
+            "The judge's score of an answer and its human rating",
             FIGURE_HEADS,
             (
-                row("Spearman, judge's score and people's rating", found.spearman),
-                row("AUROC, answers people pass against those they fail", found.auroc),
+                row("Spearman, judge's score and human rating", found.spearman),
+                row("AUROC, answers that pass against those that fail by human label", found.auroc),
                 *_means(found.judge_mean, found.human_mean, found.spearman.n),
             ),
         )
@@ -51,7 +51,7 @@ def scores(report: AgreementReport) -> Iterator[Block]:
 
 
 def _means(judge: float | None, human: float | None, n: int) -> Iterator[tuple[str, ...]]:
-    for name, value in (("mean, judge", judge), ("mean, people", human)):
+    for name, value in (("mean, judge", judge), ("mean, human labels", human)):
         if value is not None:
             yield name, decimal(value), f"{n:,}", ""
 
@@ -71,18 +71,18 @@ def _unit_scores(found: UnitScoreReport) -> Iterator[Block]:
         else f"{decimal(found.limits[0])} to {decimal(found.limits[1])}"
     )
     yield Table(
-        f"The judge's score of a {one}, and the same formula on people's labels",
+        f"The judge's score of a {one}, and the same formula on human labels",
         FIGURE_HEADS,
         (
             *_means(found.judge_mean, found.human_mean, found.n),
-            row("judge minus people", found.bias),
+            row("judge minus human", found.bias),
             row("absolute difference", found.mae),
             ("limits of agreement, 1.96 standard deviations", limits, f"{found.n:,}", ""),
             row("Spearman", found.spearman),
             row("Kendall's tau-b", found.kendall_tau_b),
             row("ICC(2,1)", found.icc),
-            row("AUROC, those people pass against those they fail", found.auroc),
-            row("mean corrected with people's labels (PPI++)", found.corrected),
+            row("AUROC, those that pass against those that fail by human label", found.auroc),
+            row("mean corrected by human labels (PPI++)", found.corrected),
         ),
     )
     chosen = found.threshold
@@ -104,7 +104,7 @@ def _unit_scores(found: UnitScoreReport) -> Iterator[Block]:
             f"was {how}. It is never applied by itself."
         )
     else:
-        yield Paragraph("No threshold can be suggested: people pass all of them, or none.")
+        yield Paragraph("No threshold can be suggested: by human labels all of them pass, or none.")
     yield detection_table(f"Failing a {one} by threshold; positive is failing", sides)
     drawn = threshold_plot(f"threshold-{one}", chosen, one)
     if drawn is not None:
@@ -153,7 +153,7 @@ def calibrated(report: AgreementReport) -> Iterator[Block]:
     if drawn is not None:
         table = Table(
             "Bins of equal size; intervals by Wilson",
-            ("confidence", "n", "mean confidence", "supported, by people"),
+            ("confidence", "n", "mean confidence", "supported, by human label"),
             tuple(
                 (
                     f"{each.low:.2f} to {each.high:.2f}",
@@ -189,9 +189,9 @@ def _two_judges(found: ComparisonReport) -> Iterator[Block]:
     a, b = f"A: {found.a}", f"B: {found.b}"
     yield Paragraph(f"{a}. {b}.")
     yield Paragraph(
-        f"Both judged {found.judges.n:,} claims; people labelled {found.common:,} of them, in "
-        f"{found.clusters:,} groups. Only A agrees with people on {found.only_a:,}, only B on "
-        f"{found.only_b:,}."
+        f"Both judged {found.judges.n:,} claims; annotators labelled {found.common:,} of them, in "
+        f"{found.clusters:,} groups. Only A agrees with the human label on {found.only_a:,}, only "
+        f"B on {found.only_b:,}."
         + (
             " Only claims of the sample count, weighted as in all figures; these numbers of claims "
             "are not weighted."
@@ -200,11 +200,11 @@ def _two_judges(found: ComparisonReport) -> Iterator[Block]:
         )
     )
     yield Table(
-        "Both judges against people, on the same claims",
+        "Both judges against human labels, on the same claims",
         FIGURE_HEADS,
         (
-            row("agreement of A with people", found.accuracy_a),
-            row("agreement of B with people", found.accuracy_b),
+            row("agreement of A with human labels", found.accuracy_a),
+            row("agreement of B with human labels", found.accuracy_b),
             row("B minus A", found.difference),
             row("Cohen's kappa, B minus A", found.kappa_difference),
             row("A and B with each other, percent agreement", found.judges.percent),

@@ -79,7 +79,7 @@ SLICES = {
     Slice.METRIC: "metric",
     Slice.MODEL: "judge",
     Slice.VERDICT: "verdict of the judge",
-    Slice.RATER: "person",
+    Slice.RATER: "annotator",
     Slice.WINDOWS: "number of windows",
     Slice.CODE: "reason code",
 }

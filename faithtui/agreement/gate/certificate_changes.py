@@ -80,7 +80,7 @@ def data_changes(certificate: Certificate, now: Bound) -> list[str]:
     found = guideline_changes(certificate, now.guideline)
     was = certificate.sample
     if certificate.labels.digest != now.labels:
-        found.append("labels: people's verdicts are not those that were certified")
+        found.append("labels: human labels are not those that were certified")
     if certificate.run.created_at == now.run.created_at:
         if was != now.sample:
             found.append(f"sample: {_sample(was)} was certified, here it is {_sample(now.sample)}")

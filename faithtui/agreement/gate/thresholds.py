@@ -207,7 +207,7 @@ def doubts(
     known: dict[Criterion, str] = {}
     if found.design is DesignKind.STRATIFIED:
         known[Criterion.RECALL] = (
-            "in a sample by strata a missed claim weighs many labels, and recall has no interval "
+            "in a stratified sample one FN weighs many labels, and recall has no interval "
             f"to trust there yet: label a simple sample (faithtui label {run} --sample simple) and "
             "name it with --sample, or label every claim"
         )
@@ -290,7 +290,7 @@ def _figure(
     if basis is Basis.POINT and criterion is Criterion.RECALL and found.n < FEW_MINORITY:
         # Without an interval nothing else keeps two lucky hits from passing.
         return replace(
-            check, reason=f"people found {found.n} unfaithful; {FEW_MINORITY} are needed"
+            check, reason=f"annotators found {found.n} unfaithful; {FEW_MINORITY} are needed"
         )
     value_reaches = found.value >= threshold - _ROUNDING
     low = found.ci_low if basis is Basis.LOWER and found.ci_low is not None else found.value

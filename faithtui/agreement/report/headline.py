@@ -39,7 +39,7 @@ def _describe_agreement(report: LevelReport) -> str:
         return "No human labels yet: whether the judge can be trusted is not known."
     if not coverage.compared:
         return (
-            f"People labelled {format_count(coverage.reviewed, one, many)}, "
+            f"Annotators labelled {format_count(coverage.reviewed, one, many)}, "
             "and none can be compared with the judge."
         )
     inside, table = report.agreement, report.table
@@ -51,11 +51,11 @@ def _describe_agreement(report: LevelReport) -> str:
     if kappa.value is None:
         why = kappa.reason.words if kappa.reason else ""
         return (
-            f"On {where} judge and people gave the same label to {table.agreed:,}; "
+            f"On {where} judge and human label are the same for {table.agreed:,}; "
             f"Cohen's kappa is {kappa.status} ({why})."
         )
     return (
-        f"On {where} judge and people agree with Cohen's kappa {_format_interval(kappa)}; "
+        f"On {where} judge and human labels agree with Cohen's kappa {_format_interval(kappa)}; "
         f"they gave the same label to {table.agreed:,} of {inside.n:,}."
     )
 

@@ -386,7 +386,7 @@ _ASSUMED = {
     DesignKind.CLUSTER: ("whole conversations were drawn at random",),
 }
 _ALWAYS = (
-    "what was put off is like what was labelled",
+    "what was skipped is like what was labelled",
     "human labels are the truth",
     "groups are a random sample of future ones (future interval only)",
 )

@@ -83,7 +83,7 @@ class Coverage:
     by_verdict: tuple[VerdictCount, ...]
     """One per category in order, then None for missing verdicts; units sum to `total`."""
     skipped: int = 0
-    """Of the unreviewed: put off by somebody."""
+    """Of the unreviewed: skipped by somebody."""
     bulk: int = 0
     """Of the unreviewed: answered in bulk or by accepting the judge's word only."""
     stale: int = 0
@@ -468,7 +468,7 @@ class UnitScoreReport:
     judge_mean: float | None
     human_mean: float | None
     bias: Estimate
-    """Mean of judge minus people, in [-1, 1]."""
+    """Mean of judge minus human, in [-1, 1]."""
     mae: Estimate
     """Mean absolute difference."""
     limits: tuple[float, float] | None

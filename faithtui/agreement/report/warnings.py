@@ -94,8 +94,8 @@ def _people(report: AgreementReport) -> Iterator[Caution]:
         gap = anchoring.difference
         if gap.ci_low is not None and gap.ci_low > 0:
             message = (
-                "People agree with the judge more often when they see its word "
-                f"({_signed(gap)}): it pulls them."
+                "Annotators agree with the judge more often when they see its verdict "
+                f"({_signed(gap)}): it influences them."
             )
             about = (Figure.ANCHORING, Figure.AGREEMENT)
             yield Caution("anchoring_suspected", Severity.CAUTION, message, level, about)
@@ -103,7 +103,7 @@ def _people(report: AgreementReport) -> Iterator[Caution]:
         ceiling, alpha = humans.krippendorff_alpha.value, report.claims.krippendorff_alpha.value
         if ceiling is not None and alpha is not None and ceiling < alpha:
             message = (
-                f"People agree with each other less (alpha {ceiling:.2f}) than with the judge "
+                f"Annotators agree with each other less (alpha {ceiling:.2f}) than with the judge "
                 f"({alpha:.2f}): the guideline or the task is unclear, or they lean on the judge."
             )
             yield Caution("humans_disagree", Severity.CAUTION, message, level, (Figure.HUMANS,))
@@ -114,7 +114,7 @@ def _people(report: AgreementReport) -> Iterator[Caution]:
             middle = sorted(rates)[len(rates) // 2]
             if abs(own - middle) > OUTLIER:
                 message = (
-                    f"{each.reviewer} overrides the judge in {own:.0%}, people in the middle in "
+                    f"{each.reviewer} overrides the judge in {own:.0%}, the median annotator in "
                     f"{middle:.0%}."
                 )
                 yield Caution("rater_outlier", Severity.CAUTION, message, level, (Figure.HUMANS,))
@@ -210,7 +210,7 @@ def _level(report: LevelReport) -> Iterator[Caution]:
     if flagged < FEW_MINORITY:
         yield caution(
             "few_minority",
-            f"People found only {_count(flagged, f'unfaithful {one}', f'unfaithful {many}')}; "
+            f"Annotators found only {_count(flagged, f'unfaithful {one}', f'unfaithful {many}')}; "
             f"recall says little below {FEW_MINORITY}.",
             Figure.DETECTION,
         )
@@ -232,7 +232,7 @@ def _level(report: LevelReport) -> Iterator[Caution]:
     elif unknown:
         yield caution(
             "not_blind",
-            f"It is not recorded whether people saw the judge's verdict before they labelled "
+            f"It is not recorded whether annotators saw the judge's verdict before they labelled "
             f"{unknown:,} of {_count(coverage.compared, one, many)}; if so, agreement is probably "
             "overstated.",
             Figure.AGREEMENT,
@@ -256,8 +256,8 @@ def _designed(report: LevelReport) -> Iterator[Caution]:
         yield Caution("design_not_random", Severity.CAUTION, message, level, rate)
     if design.kind is DesignKind.OVERRIDE_ONLY:
         message = (
-            f"Every labelled {one} is one on which people differ from the judge, as it is when "
-            "only faults are corrected: agreement and the rate cannot be told from these."
+            f"Every labelled {one} is one on which annotators differ from the judge, "
+            "as when only faults are corrected: these give neither agreement nor a rate."
         )
         about = (*rate, Figure.AGREEMENT)
         yield Caution("override_only", Severity.BLOCKING, message, level, about)
@@ -277,20 +277,20 @@ def _designed(report: LevelReport) -> Iterator[Caution]:
         served = stratum.labelled + stratum.skipped
         if served and stratum.skipped / served > MANY_SKIPPED:
             message = (
-                f"{stratum.skipped} of {served} {many} of «{stratum.name}» were put off: if they "
-                "are the hard ones, the figures flatter."
+                f"{stratum.skipped} of {served} {many} of «{stratum.name}» were skipped: if "
+                "they are the hard ones, the figures are too good."
             )
             yield Caution("skipped_many", Severity.CAUTION, message, level, rate)
     if coverage.stale:
         message = (
-            f"{_count(coverage.stale, one, many)} labelled with a judge's word in view that is "
-            "another one by now: not counted."
+            f"{_count(coverage.stale, one, many)} labelled with a judge's verdict shown that "
+            "has changed since: not counted in agreement."
         )
         yield Caution("stale_labels", Severity.CAUTION, message, level, (Figure.COVERAGE,))
     if coverage.bulk:
         message = (
-            f"{_count(coverage.bulk, one, many)} answered in bulk or by accepting the judge's "
-            "word: no readings, not counted."
+            f"{_count(coverage.bulk, one, many)} labelled in bulk or by accepting the "
+            "judge's verdict: not counted in agreement."
         )
         yield Caution("bulk_excluded", Severity.INFO, message, level, (Figure.COVERAGE,))
     if coverage.rows > coverage.total:
@@ -322,7 +322,7 @@ def _table(report: LevelReport) -> Iterator[Caution]:
                 )
                 about = (Figure.KAPPA, Figure.PERCENT)
             case "marginal_bias":
-                message = "Judge and people use the labels at clearly different rates."
+                message = "Judge and annotators use the labels at clearly different rates."
                 about = (Figure.KAPPA, Figure.RATE)
             case _:
                 why = kappa.reason.words if kappa.reason else ""
@@ -369,14 +369,14 @@ def _left_out(report: LevelReport) -> Iterator[Caution]:
         yield Caution("unscored_answers", Severity.CAUTION, message, level, about)
     if coverage.not_a_claim:
         message = (
-            f"{_count(coverage.not_a_claim, one, many)} left out because people called them no "
-            "fair claim."
+            f"{_count(coverage.not_a_claim, one, many)} left out because annotators labelled "
+            "them x, not a fair claim."
         )
         yield Caution("not_a_claim", Severity.INFO, message, level, about)
     if coverage.other_words:
         message = (
-            f"{_count(coverage.other_words, one, many)} left out because people used a word "
-            "that is not a label of this metric."
+            f"{_count(coverage.other_words, one, many)} left out because their human "
+            "label is not a label of this metric."
         )
         yield Caution("other_words", Severity.CAUTION, message, level, about)
 
@@ -385,7 +385,7 @@ def _unjudged(report: LevelReport) -> str:
     """Say what the missing verdicts could do to the agreement."""
     coverage = report.coverage
     if not coverage.no_verdict:
-        return "people have reviewed none of them."
+        return "annotators have reviewed none of them."
     whole = coverage.compared + coverage.no_verdict
     return (
         f"the {coverage.no_verdict} reviewed ones are left out of all figures; counted as "

@@ -48,11 +48,11 @@ def _print_change(change: RunComparison) -> None:
     print_text(f"B is {_format_run(change.b)}")
     print_text(
         f"{plural(report.common, 'claim')}{where} in {plural(report.clusters, 'group')} of "
-        "conversations, judged by both and labelled by people"
+        "conversations, judged by both and labelled by annotators"
     )
     print_text("")
     print_table(
-        [Column("AGAINST PEOPLE"), Column("A"), Column("B"), Column("B - A")],
+        [Column("AGAINST HUMAN LABELS"), Column("A"), Column("B"), Column("B - A")],
         [
             (
                 "accuracy",
@@ -100,8 +100,8 @@ def _format_notes(change: RunComparison) -> list[str]:
     parts = [
         (left.shown, "of conversations that examples came from"),
         (left.without_verdict, "without a verdict of a judge"),
-        (left.unlabelled, "without a label of people that counts"),
-        (left.unfair, "that people call no fair claim"),
+        (left.unlabelled, "without a human label that counts"),
+        (left.unfair, "labelled x, not a fair claim"),
     ]
     notes = [
         f"run {row.id}: {found}"
@@ -115,8 +115,8 @@ def _format_notes(change: RunComparison) -> list[str]:
         )
     if change.in_view:
         notes.append(
-            f"{change.in_view} of {plural(change.report.common, 'claim')} were labelled with a "
-            "judge's word in view, which leans to that judge"
+            f"{change.in_view} of {plural(change.report.common, 'claim')} were labelled with "
+            "a judge's verdict shown, which favours that judge"
         )
     return notes
 

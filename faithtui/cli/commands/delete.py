@@ -23,15 +23,14 @@ if TYPE_CHECKING:
 
 delete = typer.Typer(
     name="delete",
-    help="Delete data sets, imports, people or runs for good. The app itself only archives.",
+    help="Delete a data set, an import, an annotator or a run for good.\n\n"
+    "The app only archives.\n\nExample: faithtui delete run 3",
     rich_markup_mode=None,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-YesOption = Annotated[
-    bool, typer.Option("--yes", help="Do not ask; needed where there is no terminal.")
-]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask; required without a terminal.")]
 
 
 @delete.command()
@@ -42,10 +41,12 @@ def dataset(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Delete the conversations of a data set, with all that judges and people said of them.
+    """Delete the conversations of a data set with verdicts and labels.
 
-    Says first how much that is, and asks. Afterwards nothing of it is in the file of the store; a
+    Prints how much that is, and asks. Afterwards nothing of it is in the file of the store; a
     record without names and texts stays, which `faithtui doctor` shows.
+
+    Example: faithtui delete dataset NAME
     """
     from faithtui.engine.deletion import plan_dataset_deletion
 
@@ -72,9 +73,12 @@ def import_(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Delete the conversations that a file holds, as `delete dataset` does.
+    """Delete the conversations of an imported file.
 
-    The file is read for their names and turns; one that is stored with other turns stays.
+    The file is read for their names and turns; a conversation that is stored with other turns
+    stays.
+
+    Example: faithtui delete import conversations.jsonl
     """
     from faithtui.engine.deletion import plan_file_deletion
 
@@ -90,14 +94,17 @@ def import_(
 @delete.command()
 def person(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A reviewer or annotator.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The annotator.")],
     yes: YesOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Delete all that a person said: labels, notes and ratings, and the name wherever it stands.
+    """Delete an annotator: labels, notes, ratings and the name.
 
-    Beside what others need, such as a sample or the guideline, the name becomes `(deleted)`.
+    Where others need the row, such as a sample or the guideline, the name becomes
+    `(deleted)`.
+
+    Example: faithtui delete person NAME
     """
     from faithtui.engine.deletion import plan_person_deletion
 
@@ -118,7 +125,10 @@ def run(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Delete a run with all that its judge said. Conversations and people's labels stay."""
+    """Delete a run with its verdicts; conversations and labels stay.
+
+    Example: faithtui delete run 3
+    """
     from faithtui.cli.stores import read_run_id
     from faithtui.engine.deletion import plan_run_deletion
 

@@ -135,7 +135,7 @@ def _make_ragas_annotations(
 ) -> Iterable[str]:
     found = collect_annotated_answers(store, run, split)
     print_to_stderr(
-        f"{plural(len(found.answers), 'answer')} of which every statement has a verdict of people"
+        f"{plural(len(found.answers), 'answer')} of which every statement has a human label"
     )
     if found.unfinished:
         print_to_stderr(

@@ -16,9 +16,9 @@ from faithtui.domain.text.sanitizing import visible_line
 from faithtui.formats.readers.imported_scores import read_scored_conversations
 
 _POOLING_WORDS = {
-    Pooling.MAJORITY: "more than half of the people pass it",
-    Pooling.WORST: "all people pass it",
-    Pooling.MEAN: "people's mean level is on the passing side",
+    Pooling.MAJORITY: "more than half of the annotators pass it",
+    Pooling.WORST: "all annotators pass it",
+    Pooling.MEAN: "the mean human level is on the passing side",
 }
 
 
@@ -87,15 +87,15 @@ def _describe_scale(rated: RatedScale) -> Iterator[str]:
     if not rule.is_comparable:
         total = labels + sum(rated.left_out.values()) + rated.not_assigned
         yield (
-            f"-- {visible_line(rule.scale)}: {plural(total, 'label')} of pieces that each person "
-            "chose alone, so not compared"
+            f"-- {visible_line(rule.scale)}: {plural(total, 'label')} of spans that each "
+            "annotator chose alone, so not compared"
         )
         return
     people = len(rated.people)
     yield (
         f"-- {visible_line(rule.scale)}: {plural(len(rated.units), rated.kind.value)} of "
         f"{plural(rated.groups, 'group')}, {plural(labels, 'label')} by "
-        f"{'1 person' if people == 1 else f'{people} people'}"
+        f"{plural(people, 'annotator')}"
     )
     counts = ", ".join(f"{level} ({count})" for level, count in rated.counts.items())
     yield f"labels, worst to best: {counts}; {_format_passing(rule)}"
@@ -105,7 +105,7 @@ def _describe_scale(rated: RatedScale) -> Iterator[str]:
         )
         yield f"left out, no level of the scale: {left}"
     if rated.not_assigned:
-        yield f"left out, of people who were not to label it: {rated.not_assigned}"
+        yield f"left out, of annotators who were not assigned to it: {rated.not_assigned}"
     if rated.kind is UnitKind.CLAIM and rated.has_answer_scores:
         yield "judges' scores are of whole answers and these labels of claims, so not compared"
 
@@ -116,10 +116,10 @@ def _format_passing(rule: Convention) -> str:
 
 
 def _print_people(people: Sequence[PeopleFigures]) -> None:
-    print_text("\npeople with each other")
+    print_text("\ninter-annotator agreement")
     print_table(
         (
-            Column("reading"),
+            Column("coding"),
             Column("categories"),
             Column("units", "right"),
             Column("agreement"),
@@ -148,7 +148,7 @@ def _print_people(people: Sequence[PeopleFigures]) -> None:
     )
     if not people[0].pairs:
         return
-    print_text("\npairs of people, Cohen's kappa")
+    print_text("\npairs of annotators, Cohen's kappa")
     print_table(
         (
             Column("pair"),
@@ -197,7 +197,7 @@ def _print_judges(judges: Sequence[JudgeFigures]) -> None:
 
 
 def _print_correlations(judges: Sequence[JudgeFigures]) -> None:
-    print_text("\njudges: Spearman with people's mean level")
+    print_text("\njudges: Spearman with the mean human level")
     print_table(
         (
             Column("judge"),

@@ -107,8 +107,8 @@ def _print_result(result: GateResult, *, as_json: bool) -> None:
 def _print_table(result: GateResult) -> None:
     row = result.row
     print_text(
-        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title} against people, "
-        f"{result.measured.level}{_format_counting_rules(result)}"
+        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title} against human "
+        f"labels, {result.measured.level}{_format_counting_rules(result)}"
     )
     print_table(
         [

@@ -87,7 +87,7 @@ def _warn_of_test(store: Store, agreement: RunAgreement) -> None:
     if within:
         print_to_stderr(
             f"note: {plural(within, 'labelled conversation')} of the test split "
-            f"{'is' if within == 1 else 'are'} in these figures, and this look is not counted; "
+            f"{'is' if within == 1 else 'are'} in these figures, and this use is not counted; "
             "--split dev leaves them out, --split test looks at them alone and counts it"
         )
 

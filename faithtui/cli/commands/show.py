@@ -280,7 +280,7 @@ def _view_lines(view: ReviewView) -> list[str]:
     for claim in view.claims:
         judge = claim.home_verdict
         letter = "-" if judge.label is None else labels.get_label(judge.label).letter
-        human = "" if claim.human is None else f"  people: {claim.human}"
+        human = "" if claim.human is None else f"  human: {claim.human}"
         windows = ", ".join(str(each.window + 1) for each in claim.verdicts)
         windows = f"window{'s' if len(claim.verdicts) > 1 else ''} {windows}"
         document = "" if claim.document is None else f" P{claim.document},"

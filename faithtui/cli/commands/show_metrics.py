@@ -17,7 +17,7 @@ def print_metric_comparison(view: ComparisonView) -> None:
         (
             Column("turn", "right"),
             Column("answer", flexible=True),
-            Column("people"),
+            Column("human"),
             *(Column(f"{each.run.id} {each.run.spec.metric}") for each in view.runs),
         ),
         [

@@ -255,7 +255,7 @@ class LineMode:
             self.talk.say("refused", "refused: it has your verdict; u takes it back")
             return
         self._record_action(served, Action.SKIPPED)
-        self.talk.say("later", f"later: {self._format_claim_name(served)}", claim=served.claim.id)
+        self.talk.say("later", f"skipped: {self._format_claim_name(served)}", claim=served.claim.id)
         self.walk.mark_skipped(served.claim.id)
         self._serve_next()
 
@@ -308,7 +308,7 @@ class LineMode:
     def _save_reason_code(self, number: int) -> None:
         code = REASON_CODES[number - 1]
         if self.last_verdict is None:
-            self.talk.say("refused", "refused: a code belongs to a verdict; give one first")
+            self.talk.say("refused", "refused: a reason code belongs to a label; give one first")
             return
         self._record_on_verdict(self.last_verdict, Action.CODED, code=code.name)
         self.talk.say(
@@ -322,7 +322,7 @@ class LineMode:
 
     def _toggle_unsure(self) -> None:
         if self.last_verdict is None:
-            self.talk.say("refused", "refused: a doubt belongs to a verdict; give one first")
+            self.talk.say("refused", "refused: low confidence belongs to a label; give one first")
             return
         self._record_on_verdict(
             self.last_verdict,

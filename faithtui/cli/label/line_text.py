@@ -39,10 +39,10 @@ _PASSAGES = 3
 _HELP = (
     "enter: hear the claim again",
     "t: read question, answer and passages in full",
-    "s: later, it comes again at the end",
+    "s: skip, it comes again at the end",
     "f: flag it, or take the flag away",
     "e TEXT: write a note on it; e alone asks for the text; e - removes the note",
-    "v: the judge's word on it; while blind that is recorded",
+    "v: show the judge's verdict; while blind that is recorded",
     "c: low confidence in your last verdict, or sure again",
     "u: undo",
     "r: redo",
@@ -161,7 +161,7 @@ def keys_lines(spec: MetricSpec) -> list[str]:
         f"{key} {fmt.describe_label(label, spec.labels)}"
         for key, label, _ in list_verdict_choices(spec)
     )
-    return wrap_with_label("keys", f"{own}; s later; ? all keys; q quit")
+    return wrap_with_label("keys", f"{own}; s skip; ? all keys; q quit")
 
 
 def help_texts(spec: MetricSpec) -> list[str]:

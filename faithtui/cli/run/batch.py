@@ -74,7 +74,7 @@ def export_batch_questions(
         print_json({"run": number, "questions": count, "file": str(file) if count else None})
     elif count:
         print_text(f"{plural(count, 'question')} of run {number} in {file}")
-        print_to_stderr(f"bring the answers with faithtui batch import {number} FILE")
+        print_to_stderr(f"import the replies with faithtui batch import {number} FILE")
     else:
         print_text(f"run {number} has nothing to ask now: {row.reason or row.state.value}")
     return 0

@@ -74,7 +74,7 @@ def show_preview(
     if len(previews) > 1:
         for line in _format_per_judge(previews):
             print_text(f"all: {line}")
-    print_to_stderr("nothing was asked; without --preview the run begins")
+    print_to_stderr("nothing was asked; without --preview the run starts")
 
 
 def print_cost_notice(store: Store, runs: Sequence[RunId], around: RunEnvironment) -> None:

@@ -98,8 +98,8 @@ class ProgressLine:
             case BatchRead():
                 self._redraw(event.progress)
             case Draining():
-                count = plural(event.progress.in_flight, "answer")
-                self._print_line(f"waiting for {count} on the way; Ctrl-C again stops at once")
+                count = plural(event.progress.in_flight, "question")
+                self._print_line(f"waiting for {count} in flight; Ctrl-C again stops at once")
             case RunEnded():
                 self._redraw(event.progress, last=True)
             case _:

@@ -111,13 +111,13 @@ def refuse_options_beside_resume(typed: Iterable[str], *, preview: bool) -> None
     others = [each for each in typed if each not in _BESIDE_RESUME]
     if others:
         raise ConfigError(
-            f"--resume goes on with a run as it was begun, and {', '.join(others)} would change "
+            f"--resume continues a run as it was started, and {', '.join(others)} would change "
             "nothing of it: leave that out, or begin another run without --resume"
         )
     passed_over = [each for each in typed if preview and each in _BESIDE_PREVIEW]
     if passed_over:
         raise ConfigError(
-            f"--preview tells what is left of a run and changes nothing of it: leave out "
+            f"--preview shows what is left of a run and changes nothing: leave out "
             f"{', '.join(passed_over)}, or leave out --preview"
         )
 
@@ -311,7 +311,7 @@ def execute_with_progress(
     try:
         asyncio.run(run_to_end())
     except (KeyboardInterrupt, asyncio.CancelledError):
-        print_to_stderr(f"stopped; everything answered is stored: faithtui run --resume {run}")
+        print_to_stderr(f"stopped; all replies are stored: faithtui run --resume {run}")
         by = stopped_by[0] if stopped_by else signal.SIGINT
         if by is signal.SIGINT:
             raise KeyboardInterrupt from None
@@ -327,7 +327,8 @@ def execute_with_progress(
         print_to_stderr(sentence)
     elif not as_json and row.windows:
         print_hint(
-            "next: `faithtui` shows the verdicts and takes yours; `faithtui report` compares them"
+            "next: `faithtui` shows the verdicts and stores your labels; `faithtui report` "
+            "compares them"
         )
     return exit_code(row)
 

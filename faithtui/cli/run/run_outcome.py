@@ -41,13 +41,13 @@ def format_resume_hint(row: RunRow) -> str | None:
             return _format_unfinished(row, resume)
         case RunState.INTERRUPTED:
             return (
-                f"run {row.id} was interrupted: the process that judged it is gone. What was "
-                f"answered is stored, {resume} goes on with it"
+                f"run {row.id} was interrupted: its process ended without finishing "
+                f"it. All replies are stored, {resume} goes on with it"
             )
         case RunState.STOPPED:
             return f"run {row.id} stopped: {row.reason}. {resume} goes on with it"
         case RunState.CANCELLED:
-            return f"run {row.id} was cancelled; what was answered is stored, {resume} goes on"
+            return f"run {row.id} was cancelled; all replies are stored, {resume} goes on"
         case _:
             return None
 

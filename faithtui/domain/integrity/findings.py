@@ -80,7 +80,7 @@ class CheckedVerdict:
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """A unique claim with what the judge said of it."""
+    """A unique claim with the judge's verdict of it."""
 
     id: ClaimId
     kind: ClaimKind

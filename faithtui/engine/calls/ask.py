@@ -110,7 +110,7 @@ class Asker:
         Args:
             judge: Who answers.
             replies: Where replies are kept.
-            concurrency: Questions in the air at once.
+            concurrency: Questions in flight at once.
             slots: Places for them, when somebody else changes how many; `concurrency` is not used.
             tally: Where calls are counted; None for one of its own.
             ladder: How JSON is asked for; None: from the top.

@@ -188,7 +188,7 @@ def check_gate(
     written = None
     if order.write is not None and not own:
         raise ConfigError(
-            f"run {run} has no labels of its own to certify; name the run that people labelled"
+            f"run {run} has no labels of its own to certify; name the run that annotators labelled"
         )
     if order.write is not None and outcome is Outcome.PASSED:
         written = order.write
@@ -300,8 +300,7 @@ def _refuse_machine_labels(store: Store, seen: GateInput) -> list[str]:
     if not found:
         return []
     return [
-        f"labels by {', '.join(found)} are a machine's: agreement with them says nothing about "
-        "people; gate a store without them"
+        f"labels by {', '.join(found)} are a machine's, not human labels; gate a store without them"
     ]
 
 

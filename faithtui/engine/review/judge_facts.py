@@ -42,7 +42,7 @@ def describe_judge(store: Store, row: RunRow, prices: PriceTable) -> str:
             lines += [
                 "",
                 f"In this run it is the {judge_title(spec.judge, spec.calibration)}: its",
-                "probabilities were fitted to people's verdicts in this store, its evidence and",
+                "probabilities were fitted to human labels in this store, its evidence and",
                 "its reasons are as shipped. The figures above are without that.",
             ]
         return "\n".join(lines)

@@ -79,8 +79,8 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
     if len(found) < FEWEST_LABELS:
         claims, are = ("claim", "is") if len(found) == 1 else ("claims", "are")
         raise ConfigError(
-            f"{len(found)} {claims} judged by the embedded judge {are} labelled by people; "
-            f"recalibrating takes {FEWEST_LABELS}: label more with faithtui label"
+            f"{len(found)} {claims} judged by the embedded judge {are} labelled by "
+            f"annotators; recalibrating takes {FEWEST_LABELS}: label more with faithtui label"
         )
     labelled = list(found.values())
     return RecalibrationPreview(

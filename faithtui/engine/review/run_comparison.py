@@ -102,8 +102,8 @@ def compare_runs(
     if not compared:
         where = "" if split is None else f" in the {split} split"
         raise ConfigError(
-            f"runs {first} and {second} have no claim{where} that both gave a verdict and people "
-            f"labelled: {len(both)} judged by both, {len(both) - len(unseen)} "
+            f"runs {first} and {second} have no claim{where} that both gave a verdict and "
+            f"annotators labelled: {len(both)} judged by both, {len(both) - len(unseen)} "
             "of them of conversations that examples came from. Runs that are compared judge the "
             "same claims"
         )

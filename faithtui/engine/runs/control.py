@@ -27,7 +27,7 @@ class RunControl:
         """Prepare.
 
         Args:
-            workers: Questions in the air at once.
+            workers: Questions in flight at once.
             clock: Seconds that never jump.
         """
         self._clock = clock

@@ -32,7 +32,7 @@ class RunRequest:
     limit: int | None = None
     """At most so many conversations, in the order of import; None: all."""
     concurrency: int = 8
-    """Questions in the air at once."""
+    """Questions in flight at once."""
     budget_nusd: int | None = None
     """What it may cost, in units of 1e-9 US dollars; None: no limit."""
     budget_tokens: int | None = None

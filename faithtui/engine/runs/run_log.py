@@ -74,7 +74,7 @@ def format_event(event: RunEvent, row: RunRow) -> tuple[int, str] | None:
         case BatchRead(answered=answered, failed=failed):
             return logging.INFO, f"{answered} answers of a batch, {failed} questions without one"
         case Draining():
-            return logging.INFO, "nothing more is asked; waiting for answers on their way"
+            return logging.INFO, "nothing more is asked; waiting for replies in flight"
         case RunEnded(state=state, reason=reason, progress=progress):
             level = logging.INFO if state is RunState.DONE else logging.WARNING
             why = f" ({redact_reason(reason)})" if reason else ""

@@ -66,7 +66,7 @@ _EXPECTED = {
     "start": "a position in the turn's content, in characters",
     "end": "a position in the turn's content, in characters",
     "note": "a string",
-    "origin": "`human`, or `model` for a label that no person gave",
+    "origin": "`human`, or `model` for a label that no annotator gave",
     "reference_judges": "an object",
 }
 """What each field must hold, by its name; `name[]` is an item of the list `name`."""

@@ -43,7 +43,7 @@ def blind_view(
     sample: SampleId | None = None,
     truths: bool = False,
 ) -> ReviewView:
-    """Hide the judge's word on every claim that the reviewer has not answered yet.
+    """Hide the judge's verdict on every claim that the reviewer has not answered yet.
 
     Hidden with it: evidence and truths that the judge named for it, what other people said and,
     in a sample, what the reviewer said before. While any claim is hidden, so are all scores,

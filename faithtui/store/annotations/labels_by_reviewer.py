@@ -63,7 +63,7 @@ def make_log_condition(term: Term) -> ColumnElement[bool]:
     match wanted:
         case "flagged" | "unsure":
             return human_label.c.mark == wanted.removesuffix("ged")
-        case "later":
+        case "skipped":
             return human_label.c.action == Action.SKIPPED.value
         case "noted":
             return human_label.c.note.is_not(None)
@@ -107,7 +107,7 @@ def find_matching_claims(
             return {each for each, word in _list_consensus(said, rule) if judged[each] != word}
         case "flagged":
             return _filter_claims(people, lambda each: each.flagged)
-        case "later":
+        case "skipped":
             return _filter_claims(people, lambda each: each.action is Action.SKIPPED)
         case "unsure":
             return _filter_claims(people, lambda each: each.unsure)

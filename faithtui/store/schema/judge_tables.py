@@ -89,7 +89,7 @@ class WorkerTable(StoreTable, table=True):
 
 
 class LeaseTable(StoreTable, table=True):
-    """A question in the air: nobody else asks it while the worker lives."""
+    """A question in flight: nobody else asks it while the worker lives."""
 
     __tablename__: ClassVar[str] = "lease"
 
@@ -164,7 +164,7 @@ class FreshVerdictTable(StoreTable, table=True):
 
 
 class RecalibrationTable(StoreTable, table=True):
-    """How people's labels moved a judge's probabilities; the last one not withdrawn counts."""
+    """How human labels moved a judge's probabilities; the last one not withdrawn counts."""
 
     __tablename__: ClassVar[str] = "recalibration"
 

@@ -125,7 +125,7 @@ class RunTable(StoreTable, table=True):
     strategy: str = Field(sa_type=StoredText)
     options: dict[str, object] = Field(sa_type=JSON_OR_NULL)
     rule: dict[str, object] = Field(sa_type=JSON_OR_NULL)
-    """The scoring rule, so that people's labels can be scored without the metric."""
+    """The scoring rule, so that human labels can be scored without the metric."""
     judge: str = Field(sa_type=StoredText)
     judge_fingerprint: str = Field(sa_type=StoredText)
     base_url: str | None = Field(sa_type=StoredText)
@@ -280,7 +280,7 @@ class RunItemTable(StoreTable, table=True):
 
 
 class ClaimTable(StoreTable, table=True):
-    """One unique thing a person can label. Shared by runs."""
+    """One unique thing an annotator can label. Shared by runs."""
 
     __tablename__: ClassVar[str] = "claim"
     __table_args__ = (UniqueConstraint("conversation_id", "kind", "turn", "digest"),)
@@ -421,7 +421,7 @@ class FindingTable(StoreTable, table=True):
 
 
 class HumanLabelTable(StoreTable, table=True):
-    """One act of one person on one claim. Only ever appended."""
+    """One label event: an act of one annotator on one claim. Only ever appended."""
 
     __tablename__: ClassVar[str] = "human_label"
     __table_args__ = (
@@ -455,9 +455,9 @@ class HumanLabelTable(StoreTable, table=True):
     """What the judge had said then."""
     saw_judge: bool
     seconds: float | None
-    """Time the person took."""
+    """Time the annotator took."""
     reason_code: str | None = Field(sa_type=StoredText)
-    """The stage that failed, by the person's word."""
+    """The stage that failed, as the annotator coded it."""
     mark: str | None = Field(sa_type=StoredText)
     """`flag`, `unflag`, `unsure` or `sure`."""
     sample_id: int | None = Field(foreign_key="sample.id", index=True)
@@ -476,7 +476,7 @@ class HumanLabelTable(StoreTable, table=True):
 
 
 class SampleTable(StoreTable, table=True):
-    """A drawn queue: which claims of a run a person is to look at, and how they were chosen."""
+    """A drawn queue: which claims of a run an annotator is to label, and how they were chosen."""
 
     __tablename__: ClassVar[str] = "sample"
     __table_args__ = (UniqueConstraint("uid"),)
@@ -497,7 +497,7 @@ class SampleTable(StoreTable, table=True):
     seed: int
     blind: bool
     shown_share: float
-    """Of the claims, how many are served with the judge's word in view."""
+    """Of the claims, how many are served with the judge's verdict shown."""
     frame: int
     """Claims it was drawn from."""
     strata: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
@@ -525,11 +525,11 @@ class SampleClaimTable(StoreTable, table=True):
     probability: float
     """Of being in the sample, in (0, 1]."""
     shown: bool
-    """Served with the judge's word in view, to see what that does to people."""
+    """Served with the judge's verdict shown, to measure its influence on annotators."""
 
 
 class ExposureTable(StoreTable, table=True):
-    """A person had the judge's words on a conversation of a run on the screen."""
+    """An annotator saw the judge's verdicts on a conversation of a run."""
 
     __tablename__: ClassVar[str] = "exposure"
     __table_args__ = (PrimaryKeyConstraint("run_item_id", "reviewer"),)
@@ -609,7 +609,7 @@ class DeletionTable(StoreTable, table=True):
     kind: str = Field(sa_type=StoredText)
     """`dataset`, `import`, `person` or `run`."""
     deleted_by: str = Field(sa_type=StoredText)
-    """Who did it; `(deleted)` when that person was deleted since."""
+    """Who did it; `(deleted)` when that annotator was deleted since."""
     counts: dict[str, int] = Field(sa_type=JSON_OR_NULL)
     """How many rows of each kind went, or were changed."""
     created_at: datetime = Field(sa_type=UTCDateTime)

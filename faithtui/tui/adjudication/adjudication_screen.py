@@ -38,12 +38,16 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
 
     TITLE_WORDS: ClassVar[str] = "COMPARE / ADJUDICATE"
     HELP_WORDS: ClassVar[str] = (
-        "Claims on which people say different things get a final word here. A and B stand for "
-        "people; who is who changes from claim to claim, and the judges stay hidden until there "
-        "is a final word. The table compares each judge with people's last word, each pair of "
-        "people, and each person with the others and with themselves, where they judged claims "
-        "again. `finds N` is recall: how much of what the reference calls bad the rater calls bad. "
-        "n counts the claims a figure rests on: what both sides gave a verdict on. "
+        "Adjudication: claims on which annotators differ get a final label here. A and B "
+        "stand "
+        "for "
+        "annotators; "
+        "who is who changes from claim to claim, and the judges stay hidden until there is a "
+        "final label. The table compares each judge with the final human labels, each pair of "
+        "annotators, and each annotator with the others and with their own earlier labels "
+        "(test-retest). `recall N` is the share of what the reference labels unfaithful that the "
+        "rater labels so too. n counts the claims a figure rests on: what both sides gave a "
+        "verdict on. "
         f"Below {draw.LEAST_CLAIMS} of them no figure is shown."
     )
 
@@ -53,7 +57,7 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
             "take(0)",
             "take A",
             group=TAKE,
-            tooltip="The final word is A's",
+            tooltip="The final label is A's",
             id="adjudicate.take-a",
         ),
         Binding(
@@ -61,7 +65,7 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
             "take(1)",
             "take B",
             group=TAKE,
-            tooltip="The final word is B's",
+            tooltip="The final label is B's",
             id="adjudicate.take-b",
         ),
         *(
@@ -70,7 +74,7 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
                 f"final({number})",
                 "final",
                 group=FINAL,
-                tooltip=f"The final word is the metric's {words} label",
+                tooltip=f"The final label is the metric's {words} label",
                 id=f"adjudicate.final-{number + 1}",
             )
             for number, (key, words) in enumerate(
@@ -82,20 +86,20 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
             "final(-1)",
             "final",
             group=FINAL,
-            tooltip="The final word: nobody should be judged on this",
+            tooltip="Final label x: not a fair claim",
             id="adjudicate.final-unfair",
         ),
         Binding(
             "e",
             "note",
             "note",
-            tooltip="Write a note that goes with the final word",
+            tooltip="Write a note that goes with the final label",
             id="adjudicate.note",
         ),
         Binding(
             "s",
             "discuss",
-            "discuss later",
+            "discuss",
             tooltip="Flag the claim for a talk and go on; again takes the flag away",
             id="adjudicate.discuss",
         ),
@@ -112,8 +116,8 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
             "f",
             "filter",
             "list other",
-            tooltip="List where humans differ, where the judge differs from people, or where "
-            "judges differ",
+            tooltip="List where annotators differ, where the judge differs from the human "
+            "label, or where judges differ",
             id="adjudicate.filter",
         ),
         Binding(
@@ -186,7 +190,7 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
         opinions = sides(chosen.claim)
         if side >= len(opinions):
             keys = " ".join(self.keys(f"adjudicate.final-{name}") for name in (1, 2, 3, "unfair"))
-            self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final word")
+            self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final label")
             return
         self._save_final_verdict(chosen, opinions[side].verdict or NOT_A_CLAIM)
 
@@ -210,7 +214,7 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
             return
         kept = claim.final.note if claim.final is not None else None
         note = note if note is not None else self.notes.pop(claim.claim, kept)
-        words = f"final word: {fmt.describe_label(verdict, spec.labels)}"
+        words = f"final label: {fmt.describe_label(verdict, spec.labels)}"
         shown = position.find_claim(chosen.view, claim.claim)
         final = HumanVerdict(
             claim.claim, self.session.reviewer, verdict, Action.ADJUDICATED, note or None
@@ -239,7 +243,7 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
         self._save_act(
             claim,
             Action.MARKED,
-            "no longer to be discussed" if claim.flagged else "to be discussed later",
+            "no longer to be discussed" if claim.flagged else "to be discussed",
             mark=LabelMark.UNFLAG if claim.flagged else LabelMark.FLAG,
             saw=chosen.seen or not claim.is_open,
         )
@@ -372,7 +376,7 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
             self._save_final_verdict(chosen, chosen.claim.final.verdict or NOT_A_CLAIM, event.value)
         else:
             self.notes[chosen.claim.claim] = event.value
-            self.show_message(Piece("the note goes with the final word", "quiet"))
+            self.show_message(Piece("the note goes with the final label", "quiet"))
 
     def on_key(self, event: events.Key) -> None:
         """Let escape close the line for notes."""

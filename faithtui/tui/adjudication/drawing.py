@@ -75,7 +75,7 @@ def rater_lines(
     name = max(16, min(_NAME if width < WIDE else 2 * _NAME, room))
     head = (
         f" {'rater':<{name}}{'n':>{_COUNT}}  "
-        f"{'κ vs people':<{_KAPPA}}{'AC1':<{_AC1}}{f'finds {bad}' if bad else ''}"
+        f"{'κ vs human':<{_KAPPA}}{'AC1':<{_AC1}}{f'recall {bad}' if bad else ''}"
     )
     lines = [make_line(Piece(head, "quiet"))]
     rows = {each.id: each for each in compared.runs}
@@ -276,7 +276,7 @@ def _strip_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> l
         for letter, name in zip(LETTERS, _TAKE_BINDINGS, strict=False)
         for piece in (Piece(f"[{found.keys(name)}]", "key"), Piece(f" take {letter}  "))
     ]
-    lines = [both or [Piece("nobody has said anything yet", "quiet")], final, take, last]
+    lines = [both or [Piece("nobody has labelled anything yet", "quiet")], final, take, last]
     if claim.final is not None and claim.final.note:
         lines[2] += [Piece("note ", "quiet"), escape_line(claim.final.note, "human", limit=200)]
     return [Line((Piece(" "), *truncate_pieces(each, room))) for each in lines]
@@ -365,18 +365,19 @@ def _explain_empty_list(
     match chosen:
         case Filter.HUMANS if len(people) < 2:
             return (
-                f"Needed: two people on the same {units}. So far: {len(people)}.",
+                f"Needed: two annotators on the same {units}. So far: {len(people)}.",
                 "Both label this store, each under a name (faithtui --reviewer NAME), or each a "
                 "copy of it: there faithtui export labels, here faithtui merge.",
                 "{go.queues} draws a sample to label.",
                 other,
             )
         case Filter.HUMANS:
-            return (f"{len(people)} people, and nobody differs.", other)
+            return (f"{len(people)} annotators, and none differ.", other)
         case Filter.FINAL:
             return (
-                "The judge says what people say, wherever people said something.",
-                "Where people still differ is not listed here: that would tell what it says.",
+                "The judge's verdict equals the human label wherever there is one.",
+                "Claims that still need adjudication are not listed here: that would reveal the "
+                "judge's verdict.",
                 other,
             )
         case Filter.JUDGES:

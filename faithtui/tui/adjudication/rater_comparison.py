@@ -376,7 +376,9 @@ class RaterComparisonScreen(FaithScreen):
             self.refuse("there is nothing in this list")
             return
         if claim.is_open:
-            self.refuse("review shows who said what, and the judge: settle the claim first")
+            self.refuse(
+                "review shows annotators' names and the judge's verdict: settle the claim first"
+            )
             return
         self.session.item, self.session.claim = claim.item, claim.claim
         self.post_message(ShowScreen("review"))

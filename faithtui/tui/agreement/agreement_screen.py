@@ -40,9 +40,14 @@ if TYPE_CHECKING:
 PART = Binding.Group("parts")
 
 PARTS = (
-    ("d", "people", "people", "Each person against the judge, and against each other"),
-    ("s", "slices", "slices", "Agreement by reason code, verdict, turn, person, conversation"),
-    ("t", "scores", "scores", "Scores against people's, and what another threshold would do"),
+    ("d", "people", "annotators", "Each annotator against the judge, and against each other"),
+    ("s", "slices", "slices", "Agreement by reason code, verdict, turn, annotator, conversation"),
+    (
+        "t",
+        "scores",
+        "scores",
+        "The judge's scores and the human ones, and what another threshold would do",
+    ),
     ("c", "calibration", "calibration", "Whether the judge's confidence is what it says"),
     (
         "w",
@@ -50,7 +55,12 @@ PARTS = (
         "while labelling",
         "The watched figure over the labels, and how many are needed",
     ),
-    ("f", "detection", "finding", "How well the judge finds what is bad"),
+    (
+        "f",
+        "detection",
+        "detection",
+        "Detection of unfaithful claims: TP, FP, FN, precision, recall",
+    ),
 )
 """Key, pane, word and meaning of what a key enlarges; the same key again gives it back."""
 
@@ -63,16 +73,18 @@ UNSURE_WORDS = {
 
 
 class AgreementScreen(FaithScreen):
-    """Judge against people: matrix, coefficients, detection, scores, and what to beware of."""
+    """Judge against human labels: matrix, coefficients, detection, scores and warnings."""
 
     TITLE_WORDS: ClassVar[str] = "AGREEMENT"
     HELP_WORDS: ClassVar[str] = (
-        "The judge against people, on what people gave a verdict on: unique claims (or whatever "
-        "the metric judges), or whole answers ({agreement.level} switches). Unreviewed is not "
-        "agreed and enters no figure. Every figure shows its n, and its interval where one can be "
-        "made; an undefined one shows why. kappa, AC1 and alpha are agreement beyond chance: 1 is "
-        "perfect, 0 is chance. Detection asks how well the judge finds what is bad: precision is "
-        "how much of what it flags is bad, recall how much of what is bad it flags."
+        "The judge's verdicts against human labels, on what is labelled: unique claims (or "
+        "whatever "
+        "the metric judges), or whole answers ({agreement.level} switches). A claim without a "
+        "label is not counted in agreement. Every figure shows its n, and its interval where one "
+        "can be made; an undefined one shows why. kappa, AC1 and alpha are agreement beyond "
+        "chance: 1 is perfect, 0 is chance. Detection takes unfaithful as the positive class: TP "
+        "both say unfaithful, FP only the judge, FN only the human label; precision is TP / (TP + "
+        "FP), recall TP / (TP + FN)."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -114,7 +126,7 @@ class AgreementScreen(FaithScreen):
             "b",
             "blind_only",
             "blind only",
-            tooltip="Count only verdicts that were given before the judge's word was known, or all",
+            tooltip="Count only labels that were given blind, or all labels",
             id="agreement.blind-only",
         ),
     ]
@@ -141,15 +153,15 @@ class AgreementScreen(FaithScreen):
             Pane(id="coefficients", title="Agreement"),
             Pane(id="rate", title="What passes"),
             Pane(id="classes", title="Per verdict"),
-            Pane(id="detection", title="Finding what is bad"),
+            Pane(id="detection", title="Detection of unfaithful claims"),
             Pane(id="coverage", title="Coverage"),
             ExposureRowPane(id="differences", title="Where they differ"),
             Pane(id="slices", title="Slices"),
-            Pane(id="people", title="People"),
+            Pane(id="people", title="Annotators"),
             Pane(id="scores", title="Scores"),
             Pane(id="calibration", title="Calibration"),
             Pane(id="progress", title="While labelling"),
-            Pane(id="warnings", title="What it says, and what to beware of"),
+            Pane(id="warnings", title="Summary and warnings"),
             planner=layouts.plan_agreement,
         )
 
@@ -253,7 +265,10 @@ class AgreementScreen(FaithScreen):
                 ],
                 "Per verdict",
             ),
-            "detection": (lambda w: draw.detection_lines(level, w), "Finding what is bad"),
+            "detection": (
+                lambda w: draw.detection_lines(level, w),
+                "Detection of unfaithful claims",
+            ),
             "coverage": (
                 lambda w: draw.coverage_lines(report, level, spec, w),
                 f"Coverage · {units[1]}",
@@ -262,7 +277,7 @@ class AgreementScreen(FaithScreen):
                 lambda w: parts.slice_lines(report, w),
                 f"Where the judge goes wrong{named}",
             ),
-            "people": (lambda w: parts.people_lines(report, w), f"People{named}"),
+            "people": (lambda w: parts.people_lines(report, w), f"Annotators{named}"),
             "scores": (
                 lambda w: [
                     *parts.unit_score_lines(report, w),
@@ -292,7 +307,7 @@ class AgreementScreen(FaithScreen):
                     if report.primary.coverage.compared
                     else draw.nothing_labelled(report, spec, w)
                 ),
-                "What it says, and what to beware of",
+                "Summary and warnings",
             ),
         }
         for name, (build, title) in builders.items():
@@ -302,7 +317,7 @@ class AgreementScreen(FaithScreen):
                 draw.blind_lines, title="Where they differ"
             )
         self.query_one("#differences", RowPane).hint = self.keys.fill_in_keys(
-            "J judge → people · {list.open} opens"
+            "J judge → human · {list.open} opens"
         )
         self.set_title(
             [
@@ -310,7 +325,7 @@ class AgreementScreen(FaithScreen):
                 Piece(spec.title),
                 Piece(" · ", "quiet"),
                 escape_line(found.row.spec.judge_title, limit=60),
-                Piece(" vs people", "quiet"),
+                Piece(" vs human labels", "quiet"),
             ],
             [
                 Piece(
@@ -385,7 +400,7 @@ class AgreementScreen(FaithScreen):
 
         self.navigation.open_window(
             PickDialog(
-                f"judge {judge}, people {human}: {fmt.count_in_words(len(units), *words)}",
+                f"judge {judge}, human {human}: {fmt.count_in_words(len(units), *words)}",
                 lambda width: draw.unit_lines(units, finding, width),
                 seen=lambda rows: self._record_exposure([units[row].conversation for row in rows]),
             ),

@@ -26,7 +26,7 @@ def change_lines(change: RunComparison, width: int) -> list[Line]:
         *_text_lines(
             f"{fmt.count_in_words(report.common, 'claim')} in "
             f"{fmt.count_in_words(report.clusters, 'group')} of "
-            "conversations, judged by both and labelled by people",
+            "conversations, judged by both and labelled by annotators",
             width,
         ),
         BLANK,
@@ -93,8 +93,8 @@ def _list_notes(change: RunComparison) -> list[str]:
     parts = (
         (left.shown, "of conversations that examples came from"),
         (left.without_verdict, "without a verdict of a judge"),
-        (left.unlabelled, "without a label of people that counts"),
-        (left.unfair, "that people call no fair claim"),
+        (left.unlabelled, "without a human label that counts"),
+        (left.unfair, "labelled x, not a fair claim"),
     )
     notes = [
         f"run {row.id}: {found}"
@@ -113,7 +113,7 @@ def _list_notes(change: RunComparison) -> list[str]:
         notes.append(
             f"{fmt.format_count(change.in_view)} of "
             f"{fmt.count_in_words(change.report.common, 'claim')} were "
-            "labelled with a judge's word in view, which leans to that judge"
+            "labelled with a judge's verdict shown, which favours that judge"
         )
     if change.opening is not None:
         notes.append(change.opening.warning)

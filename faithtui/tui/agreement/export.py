@@ -45,4 +45,4 @@ def describe_report_paths(*directories: Path) -> tuple[Piece, ...]:
 
 def explain_blind_refusal(what: str) -> Piece:
     """Say why what tells of single claims is refused in blind mode."""
-    return Piece(f"{what} would show the judge's words while you work blind", "warn")
+    return Piece(f"{what} would show the judge's verdicts while you work blind", "warn")

@@ -130,7 +130,7 @@ def matrix_lines(
         make_line(Piece(f" {'':<{head}}{'judge':^{size * len(names)}}", "quiet")),
         Line(
             (
-                Piece(f" {'people':<{head}}", "quiet"),
+                Piece(f" {'human':<{head}}", "quiet"),
                 *(
                     Piece(
                         f" {fit_text(name, size - 1, right=True)}", fmt.get_label_look(name, labels)
@@ -181,7 +181,7 @@ def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -
         words = f"{level.chance:.3f} agreement would come by chance"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     if level.level is Level.CLAIMS and report.humans is not None:
-        lines += estimate_line("people α", report.humans.krippendorff_alpha, width, name_width=9)
+        lines += estimate_line("human α", report.humans.krippendorff_alpha, width, name_width=9)
     groups = fmt.count_in_words(level.agreement.clusters, "group")
     way = f"leaving out one of {groups} at a time"
     if report.settings.interval is IntervalMethod.BOOTSTRAP:
@@ -217,7 +217,7 @@ def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
                 )
             )
         )
-    words = "n: units people gave that label"
+    words = "n: units with that human label"
     if level.agreement.weighted is not None:
         words += ", counted; the shares are weighted by the sample"
     lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
@@ -230,12 +230,12 @@ def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
 
 
 def detection_lines(level: LevelReport, width: int) -> list[Line]:
-    """Draw how well the judge finds what is bad, with and without what is unsure."""
+    """Draw the detection of unfaithful claims, with idk as pass and as fail."""
     lines = _detection_lines(level.strict, width)
     if level.lenient is not None and level.lenient.positive != level.strict.positive:
         lines += [BLANK, *_detection_lines(level.lenient, width)]
     if level.agreement.weighted is not None:
-        words = "hits, alarms and misses are counted; the shares are weighted by the sample"
+        words = "TP, FP and FN are counts; the shares are weighted by the sample"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     return lines
 
@@ -245,9 +245,9 @@ def _detection_lines(found: Detection, width: int) -> list[Line]:
     return [
         *wrap(
             [
-                Piece("to find: ", "quiet"),
+                Piece("positive: ", "quiet"),
                 Piece(words, "bad strong"),
-                Piece(f"  hit {found.tp} · false alarm {found.fp} · missed {found.fn}", "quiet"),
+                Piece(f"  TP {found.tp} · FP {found.fp} · FN {found.fn}", "quiet"),
             ],
             width - 1,
             first=PAD,
@@ -273,7 +273,7 @@ def score_lines(report: AgreementReport, width: int) -> list[Line]:
     ]
     lines = wrap(
         [
-            Piece(f"{fmt.count_in_words(scores.answers, 'answer')} rated by people", "quiet"),
+            Piece(f"{fmt.count_in_words(scores.answers, 'answer')} rated by annotators", "quiet"),
             Piece(f"; left out: {', '.join(left_out)}" if left_out else "", "quiet"),
         ],
         width - 1,
@@ -284,7 +284,7 @@ def score_lines(report: AgreementReport, width: int) -> list[Line]:
     if scores.judge_mean is not None and scores.human_mean is not None:
         lines += wrap(
             [
-                Piece(f"mean: judge {scores.judge_mean:.2f}, people {scores.human_mean:.2f}"),
+                Piece(f"mean: judge {scores.judge_mean:.2f}, human {scores.human_mean:.2f}"),
                 Piece(f" n={scores.spearman.n}", "quiet"),
             ],
             width - 1,
@@ -296,7 +296,7 @@ def score_lines(report: AgreementReport, width: int) -> list[Line]:
 def coverage_lines(
     report: AgreementReport, level: LevelReport, spec: "MetricSpec", width: int
 ) -> list[Line]:
-    """Draw what became of every unit, and how steady the judge is."""
+    """Draw what became of every unit, and how self-consistent the judge is."""
     coverage = level.coverage
     rows = (
         ("compared", coverage.compared, ""),
@@ -304,15 +304,15 @@ def coverage_lines(
         ("same label", coverage.agreed, "good"),
         ("overridden", coverage.overridden, "bad"),
         ("unreviewed", coverage.unreviewed, "quiet"),
-        (" put off", coverage.skipped, "warn"),
+        (" skipped", coverage.skipped, "warn"),
         (" in bulk", coverage.bulk, "warn"),
         (" stale", coverage.stale, "warn"),
-        ("not fair to judge", coverage.not_a_claim, "warn"),
+        ("not a fair claim", coverage.not_a_claim, "warn"),
         ("judge gave none", coverage.no_verdict, "warn"),
         (f"no {spec.units[1]}", coverage.vacuous, "warn"),
         ("no score", coverage.unscored, "warn"),
-        ("other words", coverage.other_words, "warn"),
-        ("by 2+ people", coverage.several_reviewers, "quiet"),
+        ("other labels", coverage.other_words, "warn"),
+        ("by 2+ annotators", coverage.several_reviewers, "quiet"),
     )
     lines = [
         make_line(
@@ -338,7 +338,7 @@ def coverage_lines(
             width - 1,
             first=PAD,
         )
-        lines += estimate_line("steady", steady.share, width)
+        lines += estimate_line("consistent", steady.share, width)
     return lines
 
 
@@ -382,14 +382,14 @@ def passing_words(report: AgreementReport) -> str:
     if report.bar is None:
         return f"In this run {words}; there is no threshold, so no answer passes by the judge."
     return (
-        f"In this run {words}: an answer passes by people when their label does, and by the judge "
+        f"In this run {words}: an answer passes by its human label, and by the judge "
         f"when its score reaches {report.bar:.2f}."
     )
 
 
 def blind_lines(width: int) -> list[Line]:
     """Say why no single claim is listed."""
-    words = "Hidden while you work blind: what judge and people said of single claims. Totals stay."
+    words = "Hidden while you work blind: verdicts and labels of single claims. Totals stay."
     return [BLANK, *wrap([Piece(words, "warn")], width - 1, first=[Piece(" ")])]
 
 
@@ -478,7 +478,8 @@ def nothing_labelled(report: AgreementReport, spec: "MetricSpec", width: int) ->
             [
                 Piece(
                     f"This run has {count_units(report.claims.coverage.total, spec)}, and no "
-                    f"{spec.units[0]} has a person's verdict. Unreviewed is not agreed, so there "
+                    f"{spec.units[0]} has a human label. A claim without a label is not counted, "
+                    f"so there "
                     "is no figure."
                 )
             ],

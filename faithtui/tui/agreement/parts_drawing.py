@@ -25,7 +25,7 @@ DESIGNS = {
     DesignKind.SIMPLE: "a simple random sample",
     DesignKind.STRATIFIED: "a random sample by strata, weighted",
     DesignKind.CLUSTER: "whole conversations drawn at random",
-    DesignKind.OVERRIDE_ONLY: "only where people differ from the judge",
+    DesignKind.OVERRIDE_ONLY: "only where annotators differ from the judge",
     DesignKind.CONVENIENCE: "whatever somebody chose to label",
 }
 
@@ -35,7 +35,7 @@ SLICES = {
     Slice.METRIC: "by metric",
     Slice.MODEL: "by judge",
     Slice.VERDICT: "by verdict",
-    Slice.RATER: "by person",
+    Slice.RATER: "by annotator",
     Slice.WINDOWS: "by number of windows",
     Slice.CODE: "by reason code",
 }
@@ -88,7 +88,7 @@ def rate_lines(level: LevelReport, width: int) -> list[Line]:
         *share_line("judge says", rate.judge, width),
         *share_line("this run", rate.this_run, width),
         *share_line("future", rate.future, width),
-        *share_line("labels say", rate.labelled, width),
+        *share_line("labelled", rate.labelled, width),
     ]
     if rate.bounds is not None:
         low, high = rate.bounds
@@ -132,7 +132,8 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
     if report.humans is not None:
         humans = report.humans
         words = (
-            f"{humans.raters} people, {fmt.count_in_words(humans.units, 'unit')} with two or more:"
+            f"{humans.raters} annotators, {fmt.count_in_words(humans.units, 'unit')} "
+            "with two or more:"
         )
         lines += [BLANK, *wrap([Piece(words, "strong")], width - 1, first=PAD)]
         lines += estimate_line("  alpha", humans.krippendorff_alpha, width, name_width=9)
@@ -157,7 +158,7 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
     for repeat in report.repeats:
         who = [
             escape_line(repeat.reviewer, "human", limit=30),
-            Piece(" says the same again (each once)"),
+            Piece(": self-consistency, test-retest (each claim once)"),
         ]
         lines += [BLANK, *wrap(who, width - 1, first=PAD)]
         lines += estimate_line("  same", repeat.same, width, name_width=9)
@@ -228,7 +229,7 @@ def _unit_scores(found: UnitScoreReport, width: int) -> list[Line]:
     if not found.n:
         return lines
     if found.judge_mean is not None and found.human_mean is not None:
-        mean = f"mean: judge {found.judge_mean:.3f}, people {found.human_mean:.3f}"
+        mean = f"mean: judge {found.judge_mean:.3f}, human {found.human_mean:.3f}"
         lines += wrap([Piece(mean)], width - 1, first=PAD)
     for label, value in (
         ("corrected", found.corrected),
@@ -251,8 +252,8 @@ def _unit_scores(found: UnitScoreReport, width: int) -> list[Line]:
 
 def _threshold_lines(words: str, found: Detection, width: int) -> Iterator[Line]:
     yield from wrap([Piece(words, "strong")], width - 1, first=PAD)
-    yield from estimate_line("finds bad", found.recall, width, name_width=10)
-    yield from estimate_line("keeps good", found.specificity, width, name_width=10)
+    yield from estimate_line("recall", found.recall, width)
+    yield from estimate_line("specificity", found.specificity, width)
 
 
 def calibration_lines(report: AgreementReport, width: int) -> list[Line]:
@@ -352,7 +353,7 @@ def _list_next_steps(report: AgreementReport) -> Iterator[str]:
     if report.anchoring is not None:
         gap = report.anchoring.difference
         if gap.ci_low is not None and gap.ci_low > 0:
-            yield "Keep queues blind: people agree more when the judge is shown."
+            yield "Keep queues blind: annotators agree more when the judge's verdict is shown."
     codes = next((each for each in report.breakdowns if each.by is Slice.CODE), None)
     if codes is not None and codes.rows:
         worst = max(codes.rows, key=lambda row: row.n)

@@ -41,8 +41,8 @@ CONVERSATION_BINDINGS: tuple[Binding, ...] = (
         "e",
         "export",
         "export",
-        tooltip="Write the marked conversations, or those that the filter finds, with all that "
-        "was said of them as JSON, one a line; without either, the run's report",
+        tooltip="Write the marked conversations, or those that the filter finds, with "
+        "verdicts and labels as JSON, one a line; without either, the run's report",
         id="conversations.export",
     ),
     Binding(

@@ -50,7 +50,7 @@ ORDERS: Mapping[ItemOrder, str] = {
     "recent": "last labelled first",
 }
 BLIND_ORDERS: tuple[ItemOrder, ...] = ("number", "unlabelled", "recent")
-"""Orders that tell nothing of what the judge said."""
+"""Orders that tell nothing of the judge's verdict."""
 REREAD_FACTOR = 10
 """How many times as long as reading the order took nobody reads it again because of a change."""
 
@@ -66,10 +66,10 @@ class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScr
     LIST: ClassVar[str] = "conversations"
     HELP_WORDS: ClassVar[str] = (
         "Each row is one conversation of the run: how often the judge gave each of the metric's "
-        "labels, its windowed score (* means people changed it), and how much of what was judged "
-        "has a person's verdict. Marks: 2x two people gave verdicts, ? an answer has no passages, "
-        "! something failed or has no verdict. {list.open} reviews it. {list.filter} finds "
-        "conversations by words and terms such as verdict:no or is:unlabelled; "
+        "labels, its windowed score (* means human labels changed it), and how much of what "
+        "was judged has a human label. Marks: 2x two annotators labelled it, ? an answer has no "
+        "passages, ! something failed or has no verdict. {list.open} reviews it. {list.filter} "
+        "finds conversations by words and terms such as verdict:no or is:unlabelled; "
         "{conversations.queue} reviews just the claims found, or those of the marked "
         "conversations. Verdicts advance through the conversations in the order of this list."
     )

@@ -230,7 +230,7 @@ def item_details(
         told = f"{format_cost(calls)} · {fmt.count_in_words(calls.calls, 'call')}"
         lines.append(make_line(Piece(f" {'cost':<16}", "quiet"), told))
     if row.reviewers > 1:
-        words = f"{row.reviewers} people gave verdicts"
+        words = f"{row.reviewers} annotators gave labels"
         lines += wrap([Piece(f"{row.reviewers}x ", "warn"), Piece(words)], width - 1, first=pad)
     if row.lacks_passages:
         words = "an answer has no passages behind it"
@@ -265,7 +265,7 @@ def left_out_lines(row: ItemRow, width: int) -> list[Line]:
         lines += wrap([Piece(f"! {words[0]}", "warn")], width - 1, first=pad)
     if len(words) > 1 and words[1] != words[0]:
         told = words[1] or "no window left out"
-        lines += wrap([Piece(f"! with people's labels {told}", "warn")], width - 1, first=pad)
+        lines += wrap([Piece(f"! with human labels {told}", "warn")], width - 1, first=pad)
     if judge is not None and judge.state is ScoreState.UNDEFINED and judge.reason:
         lines += wrap(
             [Piece("undefined: ", "warn"), escape_text(judge.reason)], width - 1, first=pad

@@ -29,8 +29,8 @@ SUSPICIOUS_WORDS = (
     "figures you can defend, draw a sample ({go.queues}).",
 )
 BLIND_WORDS = (
-    "Findings tell where the judge may be wrong, and with it what the judge said. You are working "
-    "blind: whoever has seen them is not blind any more.",
+    "Findings reveal judge's verdicts. You are working blind: once you have "
+    "seen them, your labels are not blind any more.",
     "{list.open} asks, and shows them.",
 )
 

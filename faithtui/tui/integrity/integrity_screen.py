@@ -54,7 +54,7 @@ class IntegrityScreen(FaithScreen):
 
     TITLE_WORDS: ClassVar[str] = "INTEGRITY"
     HELP_WORDS: ClassVar[str] = (
-        "What looks wrong in what the judge said: verdicts that are missing, unreadable, that flip "
+        "What looks wrong in the judge's replies: verdicts that are missing, unreadable, that flip "
         "between windows or go against their own reason, claims the answer does not make, facts "
         "of a passage that no truth covers, and windows and turns that were left out. Each is "
         "found by counting or by comparing words, so it is a place to look at and not a verdict. "
@@ -408,7 +408,7 @@ class IntegrityScreen(FaithScreen):
         )
 
     def _record_exposure(self, rows: Sequence[FindingRow]) -> None:
-        """Remember that this reviewer knows what looks wrong here, and so what the judge said."""
+        """Remember that this reviewer knows what looks wrong here, and so the judge's verdict."""
         self.session.record_exposure([row.item for row in rows])
 
     def _draw_detail(self, choice: KindRow | None, rows: Sequence[FindingRow]) -> None:

@@ -50,8 +50,8 @@ PANES: Final = {
     ),
     "verdict": HelpText(
         "Verdict",
-        "What can be said of the claim and with which key, what the judge said and why, what you "
-        "said, and what that does to the scores: judge → corrected.",
+        "The verdict keys of the claim, the judge's verdict and reason, your label, and its effect "
+        "on the scores: judge → with overrides.",
     ),
     "list": HelpText("List", "One row each; {list.open} opens the chosen one."),
     "detail": HelpText("Details", "More about the chosen row."),
@@ -61,24 +61,26 @@ PANES: Final = {
     "answer": HelpText("Answer", "The chosen answer with what the chosen metric judged in it."),
     "matrix": HelpText(
         "Confusion",
-        "Counts of claims by what people said (rows) and what the judge said (columns). The "
-        "diagonal is agreement. {agreement.open-cell} lists the claims of a cell.",
+        "Confusion matrix: counts of claims by human label (rows) and judge's verdict "
+        "(columns). The diagonal is agreement. {agreement.open-cell} lists the claims of a cell.",
     ),
     "coefficients": HelpText(
         "Agreement",
-        "How far judge and people agree beyond chance, with 95 % intervals that respect "
+        "Agreement of judge and human labels beyond chance, with 95 % intervals that respect "
         "conversations.",
     ),
-    "scores": HelpText("Scores", "How the judge's scores of answers follow people's ratings."),
+    "scores": HelpText("Scores", "How the judge's scores of answers follow human ratings."),
     "classes": HelpText(
         "Per verdict",
-        "Precision: how often the judge is right when it says so. Recall: how many "
-        "of people's it finds.",
+        "Precision: the share of the judge's verdicts of this label that the human label "
+        "confirms. Recall: the share of human labels that the judge finds.",
     ),
-    "detection": HelpText("Detection", "How well the judge finds what people call unfaithful."),
+    "detection": HelpText(
+        "Detection", "Detection of unfaithful claims: TP, FP, FN, precision, recall."
+    ),
     "coverage": HelpText("Coverage", "How much has labels, and of whom."),
-    "differences": HelpText("Differences", "Claims on which judge and people differ."),
-    "warnings": HelpText("Cautions", "What must be known before the figures are believed."),
+    "differences": HelpText("Differences", "Claims on which judge and human label differ."),
+    "warnings": HelpText("Warnings", "What limits the figures: read before you use them."),
     "totals": HelpText(
         "Progress",
         "How far the run is, what it has cost, its pace and its limits; where it does not go on, "

@@ -142,7 +142,7 @@ def _answer_row_lines(
         left = [[*first, text]]
         look = fmt.get_label_look(answer.human, FAITHFULNESS)
         word = escape_line(answer.human, f"{look} strong", limit=12)
-        left.append([Piece("  people ", "quiet"), word])
+        left.append([Piece("  human ", "quiet"), word])
     columns: list[list[list[Piece]]] = []
     for at in range(layout.first, min(layout.first + layout.count, len(compared.view.runs))):
         chosen = here and at == compared.column
@@ -242,7 +242,7 @@ def answer_lines(compared: MetricComparison, width: int) -> list[Line]:
     if answer.human is not None:
         lines += wrap(
             [
-                Piece("people say of the whole answer: ", "quiet"),
+                Piece("human labels of the whole answer: ", "quiet"),
                 escape_line(
                     answer.human, f"{fmt.get_label_look(answer.human, FAITHFULNESS)} strong"
                 ),
@@ -283,7 +283,7 @@ def _run_verdict_lines(
         lines += wrap(told, width - 1, first=[Piece("   ")])
     said = [Piece(fmt.format_score(cell.score), "strong")]
     if cell.corrected != cell.score:
-        said.append(Piece(f" → {fmt.format_score(cell.corrected)} by people", "human strong"))
+        said.append(Piece(f" → {fmt.format_score(cell.corrected)} with overrides", "human strong"))
     for label in spec.labels.labels:
         count = cell.labels.get(label.name, 0)
         if count:

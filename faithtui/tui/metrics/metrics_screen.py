@@ -28,8 +28,9 @@ class MetricsScreen(FaithScreen):
     HELP_WORDS: ClassVar[str] = (
         "Every metric and judge on the same answers: the newest run of each. A cell has the score "
         "of that answer alone, each thing that was judged counted once, and after an arrow the "
-        "same with people's verdicts in place; below it how often each label was given, or the "
-        "one verdict of a metric that judges whole answers. people is what people said of the "
+        "same with human labels in place; below it how often each label was given, "
+        "or "
+        "the one verdict of a metric that judges whole answers. human is the human label of the "
         "whole answer. Scores of different metrics do not mean the same."
     )
 

@@ -238,7 +238,7 @@ def _status_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
     """Say how the run goes, or why it does not and what can be done."""
     now = run.snapshot
     coming = 0 if now is None else count_in_flight(now)
-    answers = fmt.count_in_words(coming, "answer is on its way", "answers are on their way")
+    answers = fmt.count_in_words(coming, "reply in flight", "replies in flight")
 
     def wrap_words(words: str, look: str = "") -> list[Line]:
         return wrap(run.keys.make_pieces(words, look), width - 1, first=[Piece(" ")], most=4)
@@ -247,7 +247,7 @@ def _status_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
         case RunStatus.RUNNING if now is not None:
             return _speed_lines(run, now, totals, width)
         case RunStatus.PAUSED:
-            held = f"; {answers} and will be kept" if coming else ""
+            held = f"; {answers} will be kept" if coming else ""
             return wrap_words(
                 f"Paused: nothing new is asked{held}. {{progress.pause}} goes on.", "warn"
             )
@@ -263,7 +263,7 @@ def _status_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
             )
         case RunStatus.DRAINING:
             return wrap_words(
-                f"Nothing more is asked; {answers}, paid for, and will be kept. "
+                f"Nothing more is asked; {answers} (paid for) will be kept. "
                 "{progress.cancel} again gives them up and stops at once.",
                 "warn",
             )

@@ -179,8 +179,8 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
             return f"{answers}{lost}", "warn" if event.failed else ""
         case Draining():
             count = event.progress.in_flight
-            answers = fmt.count_in_words(count, "answer")
-            return f"nothing more is asked; {answers} on the way will be kept", "warn"
+            answers = fmt.count_in_words(count, "reply", "replies")
+            return f"nothing more is asked; {answers} in flight will be kept", "warn"
         case RunEnded():
             words, look = _END_WORDS[event.state]
             lacking = event.progress.incomplete

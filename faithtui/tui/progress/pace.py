@@ -1,4 +1,4 @@
-"""What goes on in a run at present: answers on their way, and the pace of the last minute.
+"""What goes on in a run at present: replies in flight, and the pace of the last minute.
 
 The totals of a snapshot are those of the last event, and between two events many answers arrive;
 its gauges are as new as the snapshot.
@@ -69,7 +69,7 @@ class PaceMeter:
 
 
 def count_in_flight(now: RunSnapshot) -> int:
-    """Count the answers on their way."""
+    """Count the replies in flight."""
     if now.gauges is None or not now.gauges.steps:
         return now.progress.in_flight
     return sum(step.in_flight for step in now.gauges.steps)

@@ -244,7 +244,7 @@ class ProgressScreen(ShowRepliesScreen, RunControlScreen):
         if self.cancelling:
             self.cancelling = False
             self.show_message(
-                Piece("cancelled", "warn"), Piece(": the answers on their way were kept")
+                Piece("cancelled", "warn"), Piece(": the replies in flight were kept")
             )
 
     def _name_runs_ahead(self, row: RunRow) -> str:

@@ -88,7 +88,7 @@ class ShowRepliesScreen(FaithScreen):
             return
         if event.replies is None:
             words = (
-                f"the replies would show the judge's word on what is hidden "
+                f"the replies would show the judge's verdict on what is hidden "
                 f"({fmt.count_in_words(event.hidden, 'verdict')} still to give): answer, or "
                 "{review.reveal} reveals a claim, and that is recorded"
             )

@@ -70,14 +70,18 @@ class ClaimList(RowPane):
             id="review.verdict-unfair",
         ),
         Binding(
-            "s", "want('later')", "later", tooltip="Put the claim off and go on", id="review.later"
+            "s",
+            "want('later')",
+            "skip",
+            tooltip="Skip the claim and go on; it comes again at the end",
+            id="review.later",
         ),
         Binding(
             "space",
             "want('later')",
-            "later",
+            "skip",
             show=False,
-            tooltip="Put the claim off and go on",
+            tooltip="Skip the claim and go on; it comes again at the end",
             id="review.later-too",
         ),
         Binding(
@@ -88,7 +92,7 @@ class ClaimList(RowPane):
             "want('repeat')",
             "repeat",
             key_display=".",
-            tooltip="Give the last verdict and its code once more, and go on",
+            tooltip="Repeat your last verdict and its reason code, and go on",
             id="review.repeat",
         ),
         Binding(
@@ -102,7 +106,7 @@ class ClaimList(RowPane):
             "c",
             "want('unsure')",
             "unsure",
-            tooltip="Say that you are not sure of the last verdict, or are again",
+            tooltip="Mark your last label as low confidence, or take the mark off",
             id="review.unsure",
         ),
         Binding(
@@ -110,7 +114,7 @@ class ClaimList(RowPane):
             "want('accept')",
             "accept",
             show=False,
-            tooltip="Take over the judge's verdict, where it is shown; no reading of yours",
+            tooltip="Accept the judge's verdict, where it is shown; not counted in agreement",
             id="review.accept",
         ),
         *(
@@ -129,7 +133,7 @@ class ClaimList(RowPane):
             "choose",
             "Details",
             show=False,
-            tooltip="Show the judge's word in every window",
+            tooltip="Show the judge's verdict in every window",
             id="review.open",
         ),
     ]

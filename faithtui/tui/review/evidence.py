@@ -58,7 +58,7 @@ class EvidenceScreen(VerdictScreen):
             "p",
             "occurrences",
             "all windows",
-            tooltip="The judge's word in every window; {list.open} goes to one",
+            tooltip="The judge's verdict in every window; {list.open} goes to one",
             id="review.same-claim",
         ),
         Binding(

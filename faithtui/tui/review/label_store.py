@@ -135,7 +135,7 @@ class LabelWriterScreen(UndoScreen, ImageScreen):
     # Saving
 
     def has_seen_judge(self, claim: ClaimView) -> bool:
-        """Whether the reviewer knows the judge's word on a claim."""
+        """Whether the reviewer knows the judge's verdict on a claim."""
         return claim.seen or self.view is None or claim.id not in self.view.hidden
 
     def name_of(self, claim: ClaimView) -> str:
@@ -299,6 +299,6 @@ class LabelWriterScreen(UndoScreen, ImageScreen):
             case Action.MARKED:
                 return f"{act.mark or 'mark'} on {what}"
             case Action.SKIPPED:
-                return f"{what} put off"
+                return f"{what} skipped"
             case _:
                 return what

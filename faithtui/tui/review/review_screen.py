@@ -47,12 +47,13 @@ class ReviewScreen(ShowRepliesScreen, AskAgainScreen):
     HELP_WORDS: ClassVar[str] = (
         "One key gives a verdict on the chosen claim (or statement, or answer: whatever the metric "
         "judges), saves it and goes to the next one. The judge's verdict is the first letter of a "
-        "row, people's the second: · is the same, blank is nothing yet, ! is no verdict of the "
-        "judge. Not overridden is not agreed: only what has a verdict of yours counts. A score "
-        "reads judge → corrected; corrected has people's verdicts in place. In the windowed score "
-        "early turns count once per window that holds them, with the default size up to 29 times "
-        "more than the last one; {review.weighting} shows the score in which each interaction "
-        "counts once."
+        "row, the human label the second: · is the same, blank is no label yet, ! is no "
+        "verdict "
+        "of the judge. Not overridden is not agreed: only what has a label of yours counts. A "
+        "score reads judge → with overrides: human labels replace the judge's verdicts. In the "
+        "windowed score early turns count once per window that holds them, with the default size "
+        "up to 29 times more than the last one; {review.weighting} shows the score in which each "
+        "interaction counts once."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -477,7 +478,7 @@ class ReviewScreen(ShowRepliesScreen, AskAgainScreen):
 
     @on(RowPane.Chosen, "#claims")
     def open_claim(self) -> None:
-        """Show the judge's word in every window."""
+        """Show the judge's verdict in every window."""
         self.action_occurrences()
 
     def advance(self, claim: ClaimId, *, later: bool = False) -> None:

@@ -53,8 +53,8 @@ class VerdictScreen(NotesScreen):
             "v",
             "reveal",
             "reveal",
-            tooltip="Blind: show the judge's word on this claim, or hide it again; that it was "
-            "looked at is recorded",
+            tooltip="Blind: show the judge's verdict on this claim, or hide it again; that it "
+            "was revealed is recorded",
             id="review.reveal",
         ),
         Binding(
@@ -62,7 +62,7 @@ class VerdictScreen(NotesScreen):
             "truths",
             "truths",
             show=False,
-            tooltip="Blind: show the truths the judge drew, but no verdict; recorded as a look",
+            tooltip="Blind: show the truths the judge drew, but no verdict; recorded as revealed",
             id="review.truths",
         ),
         Binding(
@@ -198,20 +198,20 @@ class VerdictScreen(NotesScreen):
             self.refuse("the judge gave no verdict here: nothing to accept")
             self.update_view(self.review_position)
         else:
-            words = f"{self.name_of(claim)}: the judge's word accepted, which counts as no reading"
+            words = f"{self.name_of(claim)}: the judge's verdict accepted: not counted in agreement"
             self.pending_verdicts[claim.id] = label
             self.save_act(claim, Action.ACCEPTED, words, verdict=label)
             self.last_act_words, self.last_verdict = words, None
             self.advance(claim.id)
 
     def _skip_claim(self, claim: ClaimView) -> None:
-        """Put a claim off."""
+        """Skip a claim."""
         if claim.mine is not None and claim.mine.verdict is not None:
             key = self.keys("review.undo")
             self.refuse(f"{self.name_of(claim)} has your verdict: {key} takes it back")
             self.update_view(self.review_position)
             return
-        words = f"{self.name_of(claim)} put off"
+        words = f"{self.name_of(claim)} skipped"
         self.save_act(claim, Action.SKIPPED, words)
         self.last_act_words, self.last_verdict = words, None
         self.advance(claim.id, later=True)
@@ -237,7 +237,7 @@ class VerdictScreen(NotesScreen):
         mine = claim.mine
         if mine is not None and mine.verdict is not None:
             return LastVerdict(claim.id, claim.number, mine.verdict, mine.code, mine.unsure)
-        self.refuse("codes and doubts belong to a verdict of yours: give one first")
+        self.refuse("reason codes and low confidence belong to a label of yours: give one first")
         return None
 
     def _toggle_code(self, claim: ClaimView, name: str) -> None:
@@ -344,7 +344,7 @@ class VerdictScreen(NotesScreen):
             self.navigation.open_window(
                 ConfirmDialog(
                     f"{words}?",
-                    "Given at once they are no readings: agreement does not count them. "
+                    "Labels given in bulk are not counted in agreement. "
                     "One undo takes all of them back.",
                 ),
                 save_if_confirmed,
@@ -374,13 +374,13 @@ class VerdictScreen(NotesScreen):
     # Looking at the judge
 
     def action_reveal(self) -> None:
-        """Show the judge's word on the chosen claim, or hide it again."""
+        """Show the judge's verdict on the chosen claim, or hide it again."""
         claim, view = self.claim, self.view
         if claim is None or view is None:
             return
         if claim.id in view.hidden:
             self.session.revealed.add(claim.id)
-            words = f"the judge's word on {self.name_of(claim)} looked at, which is recorded"
+            words = f"the judge's verdict on {self.name_of(claim)} revealed, which is recorded"
             self.save_act(claim, Action.REVEALED, words)
         elif claim.id in self.session.revealed:
             self.session.revealed.discard(claim.id)
@@ -401,14 +401,12 @@ class VerdictScreen(NotesScreen):
             return
         if view.item.id in self.session.revealed_truths:
             self.session.revealed_truths.discard(view.item.id)
-            self.show_message(
-                Piece("truths hidden again; that they were looked at stays on record")
-            )
+            self.show_message(Piece("truths hidden again; that they were revealed stays recorded"))
             self.reload()
             return
         self.session.revealed_truths.add(view.item.id)
         hidden = [claim for claim in view.claims if claim.id in view.hidden]
-        words = "the judge's truths of this conversation looked at, which is recorded"
+        words = "the judge's truths of this conversation revealed, which is recorded"
         self.submit_act(
             (self.claim or hidden[0]).id,
             words,
@@ -428,7 +426,7 @@ class VerdictScreen(NotesScreen):
             self.refuse(f"{title} is a blind queue: {key} reveals one claim, and records it")
             return
         if queue is not None and queue.reveals_judge:
-            self.refuse("these were chosen by what the judge said: nobody is blind to it here")
+            self.refuse("these were chosen by the judge's verdict: nobody is blind to it here")
             return
         self.session.is_judge_hidden = not self.session.is_judge_hidden
         if self.session.is_judge_hidden:

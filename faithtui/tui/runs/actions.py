@@ -39,7 +39,7 @@ RUN_BINDINGS: tuple[Binding, ...] = (
         "b",
         "compare",
         "compare both",
-        tooltip="What changed between the two marked runs, against people",
+        tooltip="What changed between the two marked runs, against human labels",
         id="runs.compare",
     ),
     Binding(

@@ -36,7 +36,7 @@ class RunControlScreen(FaithScreen):
             "p",
             "pause",
             "pause/go on",
-            tooltip="Ask nothing new for now, or go on; answers on their way are kept",
+            tooltip="Ask nothing new for now, or go on; replies in flight are kept",
             id="progress.pause",
         ),
         Binding(
@@ -82,7 +82,7 @@ class RunControlScreen(FaithScreen):
             "c,ctrl+x",
             "cancel",
             "cancel",
-            tooltip="Ask nothing more, keep the answers on their way and stop; once more: stop at "
+            tooltip="Ask nothing more, keep the replies in flight and stop; once more: stop at "
             "once",
             id="progress.cancel",
         ),
@@ -126,9 +126,7 @@ class RunControlScreen(FaithScreen):
             self.show_message(Piece("goes on", "good"))
         else:
             run.control.pause()
-            self.show_message(
-                Piece("paused", "warn"), Piece(": answers on their way are still kept")
-            )
+            self.show_message(Piece("paused", "warn"), Piece(": replies in flight are still kept"))
         self.refresh_bindings()
 
     def action_workers(self, direction: int) -> None:
@@ -146,27 +144,27 @@ class RunControlScreen(FaithScreen):
             )
 
     def action_cancel(self) -> None:
-        """Ask, then stop once the answers on their way are there; stop at once if that is on."""
+        """Ask, then stop once the replies in flight are there; stop at once if that is on."""
         run = self.active_run
         if run is None:
             return
         if any(isinstance(event, Draining) for _, event in run.snapshot().recent):
             run.cancel()
             self.cancelling = False
-            self.show_message(Piece("stopped at once: answers on their way were given up", "warn"))
+            self.show_message(Piece("stopped at once: replies in flight were given up", "warn"))
             return
 
         def cancel_if_confirmed(answer: str | None) -> None:
             if answer == "yes" and not run.is_finished:
                 run.cancel()
                 self.cancelling = True
-                words = "cancelling: the answers on their way are kept; {progress.cancel} again "
+                words = "cancelling: the replies in flight are kept; {progress.cancel} again "
                 self.show_message(Piece(self.keys.fill_in_keys(f"{words}stops at once"), "warn"))
 
         self.navigation.open_window(
             ConfirmDialog(
                 f"Cancel run #{run.run_id}?",
-                "Nothing more is asked; the answers on their way are paid for, so they are waited "
+                "Nothing more is asked; the replies in flight are paid for, so they are waited "
                 "for and kept. What is judged stays. The run can be continued later and asks "
                 "nothing twice.",
             ),

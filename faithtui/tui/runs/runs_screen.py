@@ -72,8 +72,8 @@ class RunsScreen(RunActionsScreen):
     HELP_WORDS: ClassVar[str] = (
         "A run is one metric and one judge over a selection of conversations. {list.open} opens "
         "its conversations. The score is the mean of the conversations' windowed scores by the "
-        "judge; corr is the same with people's verdicts in place. labels counts what has a "
-        "person's verdict."
+        "judge; corr is the same with human labels in place of verdicts. labels counts "
+        "what has a human label."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -87,7 +87,7 @@ class RunsScreen(RunActionsScreen):
             "a",
             "screen('agreement')",
             "agreement",
-            tooltip="How far judge and people agree in the chosen run",
+            tooltip="Agreement of judge and human labels in the chosen run",
             id="runs.agreement",
         ),
         Binding(

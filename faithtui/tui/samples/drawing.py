@@ -52,7 +52,7 @@ def queue_status(progress: QueueProgress) -> str:
         if row.remaining:
             parts.append(f"ETA {format_minutes(row.eta_s)}")
     if row.skipped:
-        parts.append(f"{row.skipped} put off")
+        parts.append(f"{row.skipped} skipped")
     if progress.needed is not None:
         parts.append(describe_labels_needed(progress))
     return " · ".join(parts)
@@ -60,7 +60,7 @@ def queue_status(progress: QueueProgress) -> str:
 
 WHY_QUEUES = (
     "A queue is a random sample, reviewed blind: every claim has a known chance to be in it, so "
-    "what you say of the drawn ones stands for the rest, and agreement can be measured."
+    "your labels of the drawn ones stand for the rest, and agreement can be measured."
 )
 
 
@@ -77,7 +77,7 @@ def describe_labels_needed(progress: QueueProgress) -> str:
 def queue_head(width: int) -> Line:
     """Name the columns of the list of queues."""
     return make_line(
-        Piece(_join_columns(width, "", "queue", "design", "judge", "done", "later", "ETA"), "quiet")
+        Piece(_join_columns(width, "", "queue", "design", "judge", "done", "skip", "ETA"), "quiet")
     )
 
 
@@ -139,7 +139,7 @@ def queue_details(
     if row.pace_s is not None:
         told.append(("pace", Piece(f"{format_pace(row.pace_s)} · ETA {format_minutes(row.eta_s)}")))
     if row.skipped:
-        told.append(("later", Piece(f"{row.skipped} put off; they come again at the end")))
+        told.append(("skipped", Piece(f"{row.skipped}; they come again at the end")))
     if progress is not None and progress.needed is not None:
         told.append(("to go", Piece(describe_labels_needed(progress))))
     if row.decision is not None:
@@ -193,7 +193,7 @@ def _describe_blindness(row: SampleRow) -> str:
     if not row.blind:
         return "shown from the beginning: agreement may be too high"
     if row.shown_share:
-        return f"hidden until answered; shown on {row.shown_share:.0%}, to measure its pull"
+        return f"hidden until answered; shown on {row.shown_share:.0%}, to measure its influence"
     return "hidden until answered"
 
 
@@ -240,7 +240,7 @@ def _strata_lines(strata: Sequence[StratumRow], width: int, *, hidden: bool) -> 
         lines.append(make_line(Piece(f" and {len(strata) - _MOST_STRATA} more strata", "quiet")))
     words = "The weight says how many claims one label stands for. It is stored with each label."
     if hidden:
-        words += " What is labelled of each is hidden until all is: it would tell the judge's word."
+        words += " What is labelled of each is hidden until all is: it would reveal verdicts."
     return [*lines, *wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])]
 
 
@@ -343,20 +343,20 @@ def end_lines(end: QueueOutcome, width: int) -> list[Line]:
                 f"{fmt.count_in_words(row.size, 'claim')} answered"
             ),
             Piece(
-                f" · {end.actions['blind']} blind, {end.actions['shown']} with the judge known",
+                f" · {end.actions['blind']} blind, {end.actions['shown']} with the judge shown",
                 "quiet",
             ),
         ],
     ]
     if row.skipped:
-        told.append([Piece(f"{fmt.count_in_words(row.skipped, 'claim')} put off are left", "warn")])
+        told.append([Piece(f"{fmt.count_in_words(row.skipped, 'claim')} skipped and left", "warn")])
     if end.check is not None:
         told.append([Piece(end.check.decision.value, "strong"), Piece(f": {end.check.words}")])
     elif row.kind is SampleKind.REPEAT:
-        told.append([Piece("How steady you are is told with agreement.")])
+        told.append([Piece("The agreement screen shows your self-consistency.")])
     else:
         agreed = progress.compared - progress.differ
-        words = f"{agreed} of {progress.compared} comparable ones are as the judge said"
+        words = f"{agreed} of {progress.compared} compared claims have the label of the judge"
         told += [[Piece(words)], [Piece(describe_labels_needed(progress))]]
     lines = [BLANK]
     for pieces in told:

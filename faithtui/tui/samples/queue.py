@@ -30,7 +30,7 @@ class ClaimQueue:
     shown: frozenset[ClaimId] = frozenset()
     """Claims of a blind queue that are served with the judge in view."""
     reveals_judge: bool = False
-    """They were chosen by what the judge said, so that nobody is blind to it here."""
+    """They were chosen by the judge's verdict, so that nobody is blind to it here."""
     repeats: bool = False
     """One's own labelled claims once more: what is said is compared, and changes nothing."""
     place: dict[ClaimId, int] = field(default_factory=dict, compare=False)
@@ -56,7 +56,7 @@ class QueueCursor:
         self.answered_claims = set(done)
         """Claims that have been answered."""
         self.skipped_claims = set(later)
-        """Claims that were put off; they come again at the end."""
+        """Claims that were skipped; they come again at the end."""
         self.current_place = -1
         """Place of the claim that is looked at, or was last."""
         self.is_outdated = False

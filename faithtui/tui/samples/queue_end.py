@@ -23,7 +23,7 @@ class QueueEndDialog(Dialog):
 
     HELP_WORDS: ClassVar[str] = (
         "Everything is saved. {queue-end.stay} stays with the claims: {review.undo} takes verdicts "
-        "back, and claims that were put off can still be answered."
+        "back, and skipped claims can still be answered."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -31,7 +31,7 @@ class QueueEndDialog(Dialog):
             "a",
             "choose('agreement')",
             "agreement",
-            tooltip="How far judge and people agree now",
+            tooltip="Agreement of judge and human labels now",
             id="queue-end.agreement",
         ),
         Binding(
@@ -45,7 +45,7 @@ class QueueEndDialog(Dialog):
             "d",
             "choose('adjudicate')",
             "adjudicate",
-            tooltip="Settle the claims on which people differ",
+            tooltip="Settle the claims on which annotators differ",
             id="queue-end.adjudicate",
         ),
         Binding(

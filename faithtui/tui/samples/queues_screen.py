@@ -68,11 +68,12 @@ class QueuesScreen(FaithScreen):
     TITLE_WORDS: ClassVar[str] = "QUEUES"
     HELP_WORDS: ClassVar[str] = (
         "A queue is a sample of what the run judged, drawn at random and served in the drawn "
-        "order, so that what you say of it stands for the rest: stopping early does no harm. "
+        "order, so that your labels stand for the rest: stopping early does no harm. "
         "{list.open} works through it from the first claim without your verdict. Blind: the judge "
         "is hidden until you have answered. A spot-check is 20 claims and a decision; repeats are "
-        "claims of your own once more, to see how steady you are. Suspicious ones first, filters "
-        "and searches are convenience orders: quick to find faults with, and no sample."
+        "claims you labelled once more, to measure your self-consistency (test-retest). "
+        "Suspicious ones first, filters and searches are convenience orders: quick to find faults "
+        "with, and no sample."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -308,8 +309,9 @@ class QueuesScreen(FaithScreen):
             SampleKind.REPEAT,
             "Label your own claims once more?",
             f"Up to {REPEATS} claims that you labelled in this run, drawn at random, judge and "
-            "your first verdict hidden. What you say changes no verdict; it shows how steady you "
-            f"are. About {format_minutes(REPEATS * estimate_pace(self.rows))}.",
+            "your first verdict hidden. Your answers change no label; they measure your "
+            "self-consistency "
+            f"(test-retest). About {format_minutes(REPEATS * estimate_pace(self.rows))}.",
             repeat_request,
         )
 

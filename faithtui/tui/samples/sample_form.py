@@ -37,11 +37,11 @@ from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.plain_input import PlainInput
 
 _STRATA_WORDS = {
-    "verdict": "what the judge said",
+    "verdict": "the judge's verdict",
     "turn": "early, middle or late in the conversation",
     "model": "which model wrote the answer",
-    "disagreement": "whether another run's judge says something else",
-    "flip": "whether the judge's word changed between windows",
+    "disagreement": "whether another run's judge gave another verdict",
+    "flip": "whether the judge's verdict changed between windows",
 }
 
 
@@ -119,7 +119,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         "enough labels; weights are stored, so that totals stay right. Whole conversations: "
         "quicker to read, and claims of one conversation tell less. The same seed draws the same "
         "claims. While the judge is hidden, a share of the claims is served with the judge in "
-        "view, drawn at random, so that its pull on people can be measured."
+        "view, drawn at random, so that its influence on annotators can be measured."
     )
 
     HINTS: ClassVar[Mapping[str, str]] = {

@@ -122,7 +122,7 @@ def _does_claim_match(claim: "ClaimView", term: Term, wanted: Filter, rule: Scor
             return claim.human is not None and claim.human != claim.home_verdict.label
         case "flagged":
             return any(each.flagged for each in people)
-        case "later":
+        case "skipped":
             return any(each.action is Action.SKIPPED for each in people)
         case "unsure":
             return any(each.unsure for each in people)

@@ -39,7 +39,7 @@ class QuitProgressDialog(Dialog):
 
     def _lines(self, width: int) -> Sequence[Line]:
         left = sum(map(count_in_flight, self._session.list_snapshots()))
-        answers = fmt.count_in_words(left, "answer is on its way", "answers are on their way")
+        answers = fmt.count_in_words(left, "reply in flight", "replies in flight")
         passed = fmt.format_duration(self._session.seconds() - self._began)
         words = "They are paid for, so they are waited for and kept. {app.quit} quits at once."
         return [

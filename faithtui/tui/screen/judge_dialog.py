@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ON_YOUR_DATA = (
     "How far it can be trusted on your own data: {go.queues}, then {queues.draw} draws a sample to "
-    "label; {go.agreement} says how far it agrees with people."
+    "label; {go.agreement} shows its agreement with human labels."
 )
 """What to do for figures that count."""
 

@@ -62,7 +62,7 @@ MEANINGS: Mapping[str, str] = {
     "blind": "New queues hide the judge until a claim has your verdict.",
     "auto_advance": "A verdict goes on to the next claim.",
     "audit_share": "Share of the claims of a blind sample that show the judge, drawn at random, so "
-    "that its pull on people can be measured.",
+    "that its influence on annotators can be measured.",
     "keys": "Key map to begin with; keymap.toml beside the settings goes on top of it.",
     "theme": "Colours. Every verdict is a letter too, so none of them is needed.",
     "ascii": "Draw with ASCII alone; unset: where the terminal's encoding is not UTF-8.",

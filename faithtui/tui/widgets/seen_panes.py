@@ -1,7 +1,7 @@
 """Panes that tell which of their entries were on the screen.
 
-What was only listed was not seen: whoever has had the judge's word on a conversation in view is not
-blind there any more, and that must be said of no more conversations than it is true of.
+What was only listed was not seen: whoever has had the judge's verdict on a conversation in view is
+not blind there any more, and that must be said of no more conversations than it is true of.
 """
 
 from collections.abc import Sequence

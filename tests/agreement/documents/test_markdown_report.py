@@ -106,9 +106,9 @@ def test_the_markdown_says_the_answer_first_and_goes_on_in_order() -> None:
         "## What was reviewed",
         "## Agreement: claims",
         "## Agreement: answers",
-        "## People",
-        "## Finding the unfaithful: claims",
-        "## Finding the unfaithful: answers",
+        "## Annotators",
+        "## Detection of unfaithful claims: claims",
+        "## Detection of unfaithful claims: answers",
         "## Where it goes wrong",
         "## Scores and thresholds",
         "## Calibration",
@@ -128,9 +128,9 @@ def test_the_markdown_shows_every_number_with_its_n() -> None:
     page = report_markdown(found, HEADER)
     interval = f"{kappa.value:.3f} [{kappa.ci_low:.3f}, {kappa.ci_high:.3f}]"
     assert f"| Cohen's kappa | {interval} | 41 | 8 |" in page
-    assert "| people yes | 24 (80.0%) | 6 (20.0%) | 0 | 30 | 1 |" in page
+    assert "| human yes | 24 (80.0%) | 6 (20.0%) | 0 | 30 | 1 |" in page
     assert (
-        "| corrected: had people labelled all of this run | "
+        "| corrected: if annotators had labelled all of this run | "
         "withheld (labels are not from a random sample) |"
     ) in page
 
@@ -158,9 +158,9 @@ def test_judged_and_not_labelled_has_the_rate_of_the_judge_alone() -> None:
 def test_what_is_missing_is_said() -> None:
     page = report_markdown(report(), HEADER)
     for sentence in (
-        "No claim has verdicts of two people",
-        "Verdicts were not given both ways",
-        "Nobody judged anything a second time",
+        "No claim has labels of two annotators",
+        "Labels were not given both ways",
+        "Nobody labelled a claim a second time",
         "The judge gives no confidence",
         "No second run was compared.",
     ):
@@ -171,9 +171,9 @@ def test_a_rich_report_has_all_sections() -> None:
     found = rich()
     page = report_markdown(found, HEADER)
     for heading in (
-        "### People with each other",
-        "### Blind and with the judge's word in view",
-        "### The same person again",
+        "### Inter-annotator agreement",
+        "### Labels given blind, and with the judge's verdict shown",
+        "### Self-consistency of annotators (test-retest)",
         "### By turn",
         "### By reason code",
         "### Disagreements: claims",
@@ -185,7 +185,7 @@ def test_a_rich_report_has_all_sections() -> None:
     assert "a random sample «by verdict» of 400 claims by strata, seed 7" in page
     assert "each compared one stands for" in page
     assert "each weighted by one over its probability of being labelled" in page
-    assert "| people with each other |" in page
+    assert "| inter-annotator agreement |" in page
     assert "| claim: claim extraction |" in page
     assert "| in force: 0.5 | suggested: " in page
     assert "chosen by cross-validation" in page
@@ -220,7 +220,7 @@ def test_the_method_says_how_it_was_asked(wanted: ReportSettings, sentence: str)
         (DesignKind.CENSUS, "all 40 claims are labelled"),
         (DesignKind.SIMPLE, "a random sample «s» of 40 claims, seed 3, labelled in the drawn"),
         (DesignKind.CLUSTER, "2 of 8 conversations drawn whole at random «s», seed 3"),
-        (DesignKind.OVERRIDE_ONLY, "neither agreement nor a rate can be told from these"),
+        (DesignKind.OVERRIDE_ONLY, "these give neither agreement nor a rate"),
         (DesignKind.CONVENIENCE, "nothing says they were drawn at random"),
     ],
 )
@@ -242,7 +242,7 @@ def test_the_page_says_how_labels_were_chosen(kind: DesignKind, sentence: str) -
 def test_a_census_is_counted_and_not_estimated() -> None:
     page = report_markdown(report(CLAIMS[:40], []), HEADER)
     assert (
-        "| corrected: had people labelled all of this run | 75.0% (counted, not estimated) |"
+        "| corrected: if annotators had labelled all of this run | 75.0% (counted, not estimated) |"
         in page
     )
     assert "[75.0%, 75.0%]" not in page

@@ -107,10 +107,10 @@ def test_a_cell_shows_its_count_and_its_share_of_the_row() -> None:
         "20%",
     ]
     assert "judge" in shown
-    assert "people" in shown
+    assert "human" in shown
     assert plot.alt == (
-        "Judge and people gave the same label to 27 of 41 claims; where they differ, most often "
-        "people say no and the judge yes: 8."
+        "Judge and human label are the same for 27 of 41 claims; where they differ, most often "
+        "the human label is no and the judge's yes: 8."
     )
     # What both say alike is told by its frame, not by colour alone.
     kinds = [each.get("class", "") for each in tree(plot).iter("rect")]
@@ -165,8 +165,8 @@ def test_dots_of_reliability_grow_with_their_number() -> None:
     assert small < large
     assert "n per dot: 10 to 40" in texts(plot)
     assert plot.alt == (
-        "The widest gap is where the judge is sure to 0.20 and people support 10% of 10: less "
-        "than it says."
+        "The widest gap is where the judge is sure to 0.20 and human labels support 10% of 10: "
+        "less than it says."
     )
 
 

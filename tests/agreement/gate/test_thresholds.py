@@ -112,7 +112,7 @@ def test_a_bare_recall_needs_ten_unfaithful_ones() -> None:
     check = only(few, wanted)
     assert (check.outcome, check.reason) == (
         Outcome.UNKNOWN,
-        "people found 9 unfaithful; 10 are needed",
+        "annotators found 9 unfaithful; 10 are needed",
     )
     assert only(few, Thresholds(recall_no=0.6)).outcome is Outcome.PASSED
 
@@ -149,7 +149,7 @@ def test_recall_in_a_sample_by_strata_decides_nothing(basis: Basis) -> None:
     results = {each.criterion: each for each in checks(weighted, wanted, 1.0, doubted)}
     recall = results.pop(Criterion.RECALL)
     assert recall.outcome is Outcome.UNDECIDED
-    assert "a missed claim weighs many labels" in recall.reason
+    assert "one FN weighs many labels" in recall.reason
     assert "faithtui label 7 --sample simple" in recall.reason
     assert {each.outcome for each in results.values()} == {Outcome.PASSED}
     for other in (DesignKind.SIMPLE, DesignKind.CLUSTER, DesignKind.CENSUS):

@@ -53,7 +53,7 @@ def test_the_lists() -> None:
     settled = replace(differing, final=HumanVerdict(ClaimId(1), "cy", "no", Action.ADJUDICATED))
     assert is_listed(differing, Filter.HUMANS, ONE)
     assert is_listed(settled, Filter.HUMANS, ONE)
-    # That it is listed here would tell what the judge said.
+    # That it is listed here would tell the judge's verdict.
     assert not is_listed(differing, Filter.FINAL, ONE)
     assert is_listed(settled, Filter.FINAL, ONE)
     assert not is_listed(claim(judge="yes", ann="yes"), Filter.FINAL, ONE)

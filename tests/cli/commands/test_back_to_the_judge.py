@@ -232,7 +232,7 @@ def test_reviewed_answers_are_exported_for_ragas(cli: Cli, project: Path, tmp_pa
     path = tmp_path / "annotations.json"
     done = cli("export", "ragas", "1", "-o", path, "--store", project)
     assert done.code == 0
-    assert f"{TALKS} answers of which every statement has a verdict" in done.err
+    assert f"{TALKS} answers of which every statement has a human label" in done.err
     samples = json.loads(path.read_text(encoding="utf-8"))["faithfulness"]
     assert len(samples) == TALKS
     first, second = samples[:2]
@@ -312,7 +312,7 @@ def test_the_paired_change_is_printed(cli: Cli, taught: Path) -> None:
     assert lines[1].endswith(", shown examples")
     assert lines[2] == (
         f"{len(keys_in('dev'))} claims of the dev split in {len(keys_in('dev'))} groups of "
-        "conversations, judged by both and labelled by people"
+        "conversations, judged by both and labelled by annotators"
     )
     told = cli("compare", "1", "2", "--split", "dev", "--store", taught, "--json").json
     wrong = sum(int(key[1:]) % 2 for key in keys_in("dev"))
@@ -364,18 +364,18 @@ def test_claims_without_a_word_are_left_out_and_counted(cli: Cli, taught: Path) 
         for _ in range(2):
             store.reviews.undo("ann")
     found = cli("compare", "1", "2", "--store", taught)
-    assert "left out: 1 claim without a label of people that counts" in found.out
+    assert "left out: 1 claim without a human label that counts" in found.out
     with Store.open(taught) as store:
         label(store, RunId(1), lambda claim: "x" if "t2-" in claim else None, saw_judge=True)
     found = cli("compare", "1", "2", "--store", taught)
-    assert "left out: 1 claim that people call no fair claim" in found.out
+    assert "left out: 1 claim labelled x, not a fair claim" in found.out
 
 
 def test_labels_given_with_a_judge_in_view_are_told(cli: Cli, taught: Path) -> None:
     with Store.open(taught) as store:
         label(store, RunId(1), lambda claim: "yes" if "t0-" in claim else None, saw_judge=True)
     found = cli("compare", "1", "2", "--store", taught)
-    assert "were labelled with a judge's word in view, which leans to that judge" in found.out
+    assert "were labelled with a judge's verdict shown, which favours that judge" in found.out
 
 
 def test_the_test_split_is_opened_once_and_every_look_counted(cli: Cli, taught: Path) -> None:

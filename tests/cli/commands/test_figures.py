@@ -59,10 +59,12 @@ def test_json_has_every_figure_of_people_and_of_each_judge(cli: Cli) -> None:
 def test_text_says_what_was_counted_and_what_passes(cli: Cli) -> None:
     result = cli("figures", REPLIES)
     assert result.code == 0
-    assert "mtrag-faithfulness-1-4: 158 answers of 10 groups, 469 labels by 7 people" in result.out
+    assert (
+        "mtrag-faithfulness-1-4: 158 answers of 10 groups, 469 labels by 7 annotators" in result.out
+    )
     assert "1 (36), 2 (69), 3 (106), 4 (258); 3 and 4 pass" in result.out
-    assert "an answer passes when more than half of the people pass it" in result.out
-    assert "an answer passes when all people pass it" in result.out
+    assert "an answer passes when more than half of the annotators pass it" in result.out
+    assert "an answer passes when all annotators pass it" in result.out
     assert "its label" in result.out
 
 
@@ -94,7 +96,7 @@ def test_a_scale_that_is_not_listed_leaves_out_words_it_does_not_know(
 def test_one_person_and_no_scores_are_said_not_shown_as_numbers(cli: Cli, tmp_path: Path) -> None:
     path = made_up(tmp_path / "own.jsonl", "1 1", judge=None)
     result = cli("figures", path)
-    assert "2 labels by 1 person" in result.out
+    assert "2 labels by 1 annotator" in result.out
     assert "no unit has two labels" in result.out
     assert "no judge's scores of these came with the data" in result.out
 

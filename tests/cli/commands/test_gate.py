@@ -51,7 +51,7 @@ def test_0_when_everything_passes(cli: Cli, project: Path) -> None:
     result = cli("gate", "1", *PASSING, "--max-age", "1000", "--store", project)
     assert (result.code, result.err) == (0, "")
     first, heads, *rows, last = result.out.splitlines()
-    assert first == "run 1: turn-faithfulness by openai:judge-1 against people, claims"
+    assert first == "run 1: turn-faithfulness by openai:judge-1 against human labels, claims"
     assert " ".join(heads.split()) == "CRITERION VALUE 95 % INTERVAL THRESHOLD RESULT WHY"
     assert last == "result: passed"
     names = ["labels", "Cohen's kappa", "recall of no", "corrected score", "age in days"]
@@ -152,7 +152,7 @@ def test_3_for_stores_and_settings_that_cannot_be_read(
 def test_help_is_no_mistake(cli: Cli) -> None:
     result = cli("gate", "--help")
     assert result.code == 0
-    assert "0 passed, 1 below a threshold, 2 not enough labels, 3 stale or broken" in result.out
+    assert "Exit 0 if the judge meets the thresholds, 1 if not." in result.out
 
 
 def test_a_bug_and_an_error_of_ours_are_3(capsys: pytest.CaptureFixture[str]) -> None:
@@ -179,7 +179,7 @@ def test_a_level_that_is_none_is_named() -> None:
 def test_another_level_has_its_own_labels(cli: Cli, project: Path) -> None:
     result = cli("gate", "1", "--level", "answers", "--min-kappa", "0", "--store", project)
     assert result.code == 2
-    assert "against people, answers" in result.out
+    assert "against human labels, answers" in result.out
 
 
 def test_a_few_ratings_are_neither_all_answers_nor_a_rate(cli: Cli, tmp_path: Path) -> None:
@@ -308,7 +308,8 @@ def test_how_labels_count_can_be_asked_for_as_in_a_report(cli: Cli, project: Pat
     strict = cli(*words, "--idk", "pass", "--blind-only").json
     assert (strict["idk"], strict["blind_only"]) == ("strict", True)
     assert cli(*words[1:], "--idk", "fail").out.startswith(
-        "run 1: turn-faithfulness by openai:judge-1 against people, claims, idk treated as fail\n"
+        "run 1: turn-faithfulness by openai:judge-1 against human labels, claims, "
+        "idk treated as fail\n"
     )
     wrong = cli(*words[1:], "--idk", "loose")
     assert (wrong.code, "known: three, pass, fail, live" in wrong.err) == (3, True)

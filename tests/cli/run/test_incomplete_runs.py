@@ -111,7 +111,7 @@ def test_a_killed_run_is_not_shown_as_running(cli: Cli, path: Path) -> None:
     assert row["state"] == "interrupted"
     listed = cli("runs", "--store", path)
     assert "interrupted" in listed.out
-    sentence = "run 1 was interrupted: the process that judged it is gone"
+    sentence = "run 1 was interrupted: its process ended without finishing it"
     assert sentence in listed.advice
     assert "faithtui run --resume 1 goes on with it" in listed.advice
     assert sentence in cli("show", "1", "--store", path).err

@@ -82,7 +82,7 @@ def test_what_happens_on_the_way_is_told_in_words() -> None:
         "a schema did not work with this judge; asking by a tool call from now on",
         "the disk is full␛[2J",
         "the store can be written again; going on",
-        "waiting for 3 answers on the way; Ctrl-C again stops at once",
+        "waiting for 3 questions in flight; Ctrl-C again stops at once",
     ]
 
 

@@ -121,7 +121,7 @@ async def test_what_is_in_a_file_counts_as_asked(store: Store, tmp_path: Path) -
     row = store.runs.row(run)
     assert row.state is RunState.WAITING
     assert row.reason == (
-        f"{count} questions are in files; bring the answers with faithtui batch import {run} FILE"
+        f"{count} questions are in files; import the replies with faithtui batch import {run} FILE"
     )
     (batch,) = store.batches.list_open(run)
     assert (batch.provider_id, batch.requests) == (BY_FILE, count)

@@ -404,7 +404,7 @@ def test_another_label_is_stale(store: Store, certificate: Path, calendar: Calen
         claim.id, "bo", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
     changed = held(store, certificate, calendar)
-    assert changed.broken == ("labels: people's verdicts are not those that were certified",)
+    assert changed.broken == ("labels: human labels are not those that were certified",)
     store.reviews.undo("bo")
     assert held(store, certificate, calendar).outcome is Outcome.PASSED
 
@@ -511,7 +511,7 @@ def test_the_same_data_in_another_store_are_verified(
     assert held(empty, certificate, calendar, run).outcome is Outcome.PASSED
     label(empty, run, lambda n, place, word: "no" if (n, place) == (0, 0) else None, by="ann")
     changed = held(empty, certificate, calendar, run)
-    assert changed.broken == ("labels: people's verdicts are not those that were certified",)
+    assert changed.broken == ("labels: human labels are not those that were certified",)
 
 
 def test_the_same_questions_answered_anew_are_not_the_certified_data(

@@ -163,7 +163,7 @@ def test_f29_one_signal_waits_for_what_is_in_the_air_and_nothing_is_bought_twice
             os.close(terminal)
         else:
             process.send_signal(number)
-        wait_until_told(told, "on the way")
+        wait_until_told(told, "in flight;")
         server.release()
         assert process.wait() == code
         said = told.read_text()

@@ -152,6 +152,7 @@ def test_terms_about_people(shop: tuple[Store, RunId, list[ItemId]]) -> None:
         "reviewer:ann": ["apple-1", "plum-1"],
         "reviewer:ann is:labelled": ["apple-1"],
         "is:noted": ["apple-1"],
+        "is:skipped": ["plum-1"],
         "is:later": ["plum-1"],
         "is:unlabelled verdict:no": [],
         "is:unlabelled": ["apple-1", "pear-1", "plum-1"],

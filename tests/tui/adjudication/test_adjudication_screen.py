@@ -213,7 +213,7 @@ async def test_an_empty_list_says_what_is_needed(store_path: Path, app: FaithApp
         await opened(pilot)
         await press(pilot, "g", "d")
         text = screen_text(app)
-        assert "Needed: two people on the same" in text
+        assert "Needed: two annotators" in text
         assert "faithtui merge" in words_of(app, "decide")
         await press(pilot, "y")
         assert isinstance(app.screen, AdjudicateScreen)

@@ -293,7 +293,7 @@ def test_long_names_leave_room_for_the_sums() -> None:
     ).claims
     lines = draw.matrix_lines(level, (0, 0), True, FAITHFULNESS, 32)
     assert max(width_of(each.pieces) for each in lines) <= 32
-    assert lines[1].text.split() == ["people", "faith…", "unfai…", "│", "all"]
+    assert lines[1].text.split() == ["human", "faith…", "unfai…", "│", "all"]
 
 
 def test_limits_have_the_digits_that_tell_them_apart() -> None:

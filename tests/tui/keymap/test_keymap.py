@@ -321,7 +321,7 @@ async def test_the_footer_keeps_its_order_and_names_no_letter_where_text_is_type
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await reviewing(pilot)
         words = [hint.words for hint in KeyHint.list_for_screen(screen)]
-        assert words[:5] == ["verdict", "later", "flag", "repeat", "range"]
+        assert words[:5] == ["verdict", "skip", "flag", "repeat", "range"]
         assert words.index("undo") < words.index("redo") < words.index("note")
         await press(pilot, "e")
         assert isinstance(screen.focused, PlainInput)

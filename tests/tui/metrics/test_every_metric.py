@@ -320,7 +320,7 @@ async def test_an_empty_cell_of_the_matrix_says_so_in_the_metrics_words(
         await press(pilot, "home", "y", "g", "a", "left", "up", "enter")
         assert "no statement in this cell" in status(boots_app)
         await press(pilot, "right", "enter")
-        assert "judge no, people yes: 1 statement" in screen_text(boots_app)
+        assert "judge no, human yes: 1 statement" in screen_text(boots_app)
 
 
 def nothing(path: Path, key: str, state: ItemState, reason: str | None) -> None:

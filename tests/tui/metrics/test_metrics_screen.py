@@ -62,10 +62,10 @@ async def test_m_puts_every_metric_side_by_side(app: FaithApp, size: tuple[int, 
         assert "Y:1 N:2" in lines[scratch + 1]
         assert "1:2" in lines[scratch + 1]
         assert "Y supported" in lines[scratch + 1]
-        assert "people yes" in lines[scratch + 1]
+        assert "human yes" in lines[scratch + 1]
         zips = next(at for at, line in enumerate(lines) if "Zips" in line)
         assert "1.00→0.00" in lines[zips], "people's word on the whole answer stands beside it"
-        assert "people no" in lines[zips + 1]
+        assert "human no" in lines[zips + 1]
 
 
 async def test_m_leads_back_and_q_leads_on_to_the_list(app: FaithApp) -> None:
@@ -114,8 +114,8 @@ async def test_the_answer_is_told_in_words(app: FaithApp) -> None:
         told = text_of(app, "answer")
         assert told.startswith(f">#1 Turn faithfulness · {OFFLINE_TITLE}\n   0.00 · 1 contradicted")
         assert "Zips are covered for a year." in told
-        assert "people say of the whole answer: no" in told
-        assert "1.00 → 0.00 by people · 1 supported" in told
+        assert "human labels of the whole answer: no" in told
+        assert "1.00 → 0.00 with overrides · 1 supported" in told
 
 
 async def test_without_a_conversation_it_says_how_to_choose_one(

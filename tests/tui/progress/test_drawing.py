@@ -79,7 +79,7 @@ def totals(run: RunView, width: int = 78) -> str:
 
 STATES: list[tuple[RunView, RunStatus, str]] = [
     (RunView(row(), ON), RunStatus.RUNNING, "8 workers · 3 in flight"),
-    (RunView(row(), staging.PAUSED), RunStatus.PAUSED, "nothing new is asked; 3 answers are on"),
+    (RunView(row(), staging.PAUSED), RunStatus.PAUSED, "nothing new is asked; 3 replies in flight"),
     (RunView(row(), staging.TROUBLED), RunStatus.TROUBLED, "only 3 MB left"),
     (RunView(row(), staging.DRAINING), RunStatus.DRAINING, "c again gives them up"),
     (RunView(row()), RunStatus.ELSEWHERE, "Another process judges this run"),
@@ -202,7 +202,7 @@ def test_every_kind_of_event_has_words() -> None:
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        (Draining(RUN, SOME), "nothing more is asked; 3 answers on the way will be kept"),
+        (Draining(RUN, SOME), "nothing more is asked; 3 replies in flight will be kept"),
         (StoreTroubled(RUN, "it is locked", SOME), "held in memory: it is locked"),
         (StoreTroubled(RUN, None, SOME), "can be written again"),
         (WayChanged(RUN, "json", "text", SOME), "JSON mode did not work"),

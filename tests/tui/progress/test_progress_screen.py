@@ -95,7 +95,7 @@ async def test_the_first_cancel_asks_and_waits_and_the_second_ends_at_once(app: 
         assert run.cancelled == 1
         assert "c again stops at once" in status(app)
         await until(pilot, lambda: "finishing what is asked" in title(app))
-        told = "3 answers are on their way, paid for"
+        told = "3 replies in flight (paid for)"
         await until(pilot, lambda: told in " ".join(text_of(app, "totals").split()))
         await press(pilot, "c")
         assert run.cancelled == 2

@@ -1,4 +1,4 @@
-"""Wherever the judge's word on a claim was on the screen, a later label there is not blind."""
+"""Wherever the judge's verdict on a claim was on the screen, a later label there is not blind."""
 
 from pathlib import Path
 
@@ -153,7 +153,7 @@ async def test_nobody_is_blind_in_a_queue_chosen_by_what_the_judge_said(
         await calm(pilot)
         assert not app.session.is_blind
         await press(pilot, "B")
-        assert "chosen by what the judge said" in status(app)
+        assert "chosen by the judge's verdict" in status(app)
         assert not app.session.is_blind
 
 

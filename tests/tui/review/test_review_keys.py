@@ -82,7 +82,7 @@ async def test_after_moving_a_code_belongs_to_the_chosen_claim(
         await press(pilot, "n", "n", "k", "k", "4")
         assert "claim 1: code retrieval" in status(app)
         await press(pilot, "end", "1")
-        assert "belong to a verdict of yours" in status(app)
+        assert "belong to a label of yours" in status(app)
     codes = [each.mine.code if each.mine else None for each in stored(store_path).claims]
     assert codes == ["retrieval", None, None, None, None]
 
@@ -184,7 +184,7 @@ async def test_a_long_range_asks_first(
         await reviewing(pilot)
         await press(pilot, "m", "end", "y")
         assert isinstance(app.screen, ConfirmDialog)
-        assert "no readings" in screen_text(app)
+        assert "not counted in agreement" in screen_text(app)
         await press(pilot, "n")
         assert acts(store_path) == []
         await press(pilot, "y")
@@ -425,7 +425,7 @@ async def test_the_truths_of_an_open_claim_are_not_shown_beside_a_hidden_one(
         screen.update_view(replace(screen.review_position, claim=hidden_one.id))
         await calm(pilot)
         assert text[:20] not in " ".join(text_of(app, "truths").split())
-        assert "hidden with the judge's word" in " ".join(text_of(app, "truths").split())
+        assert "hidden with the judge's verdict" in " ".join(text_of(app, "truths").split())
         await press(pilot, "T")
         assert text[:20] in " ".join(text_of(app, "truths").split())
 

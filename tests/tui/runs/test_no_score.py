@@ -98,7 +98,7 @@ def test_a_window_that_people_leave_nothing_of_is_counted_with_their_labels(
         )
         said = details(view_of(store, judged, 1))
     assert "windowed 1.00→undefined" in said
-    assert "! with people's labels 2 of 2 windows undefined" in said
+    assert "! with human labels 2 of 2 windows undefined" in said
 
 
 def test_an_empty_list_says_why_nothing_is_there_and_what_that_scores(

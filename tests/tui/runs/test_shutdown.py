@@ -28,7 +28,7 @@ async def test_answers_on_their_way_are_waited_for(app: FaithApp) -> None:
         run = await quitting(pilot)
         await until(pilot, lambda: isinstance(app.screen, QuitProgressDialog))
         await pilot.pause()
-        assert "3 answers are on their way" in text_of(app, "text")
+        assert "3 replies in flight" in text_of(app, "text")
         assert "ctrl+q quits at once" in " ".join(text_of(app, "text").split())
         await pilot.press("escape", "q", "enter")
         await pilot.pause()

@@ -138,7 +138,7 @@ async def test_nothing_is_written_while_the_reviewer_is_blind(
         app.session.is_judge_hidden = True
         await press(pilot, "space", "e")
         await calm(pilot)
-        assert "would show the judge's words" in status(app)
+        assert "would show the judge's verdicts" in status(app)
     assert not (tmp_path / "reports").exists()
 
 

@@ -60,7 +60,7 @@ NO_EXTRAS = ClaimListExtras()
 
 
 def judge_letter(view: ReviewView, claim: ClaimView, window: int | None, labels: LabelSet) -> Piece:
-    """Give what the judge said: a letter, ! for nothing, a shade where it is hidden."""
+    """Give the judge's verdict: a letter, ! for nothing, a shade where it is hidden."""
     if claim.id in view.hidden:
         return Piece(fmt.HIDDEN_CELL, "quiet")
     label = verdict_in(claim, window).label

@@ -54,7 +54,7 @@ def reference_lines(
     if claim is None:
         return []
     if are_references_hidden(view, claim):
-        words = f"hidden with the judge's word; {key} shows them, and that is recorded"
+        words = f"hidden with the judge's verdict; {key} shows them, and that is recorded"
         return wrap([Piece(fmt.HIDDEN, "quiet"), Piece(f" {words}", "quiet")], width - 1, first=pad)
     if not view.truths:
         return wrap([Piece(spec.nothing_checked, "warn")], width - 1, first=pad)

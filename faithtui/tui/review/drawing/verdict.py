@@ -166,7 +166,7 @@ def _judge_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
 
 
 def _asked_again_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
-    """List what the judge said when it was asked again, in that order."""
+    """List the judge's verdict when it was asked again, in that order."""
     labels = shown_view.labels
     pieces: list[Piece] = []
     for each in shown_view.asked_again:
@@ -191,9 +191,9 @@ def _mark_pieces(claim: ClaimView) -> list[Piece]:
         (f"code {code.title}" if code else "", "human"),
         ("low confidence" if mine.unsure else "", "warn"),
         ("flagged" if mine.flagged else "", "warn strong"),
-        ("put off" if mine.action is Action.SKIPPED else "", "warn"),
-        ("in bulk: no reading" if mine.action is Action.BULK else "", "quiet"),
-        ("accepted: no reading" if mine.action is Action.ACCEPTED else "", "quiet"),
+        ("skipped" if mine.action is Action.SKIPPED else "", "warn"),
+        ("in bulk: not counted" if mine.action is Action.BULK else "", "quiet"),
+        ("accepted: not counted" if mine.action is Action.ACCEPTED else "", "quiet"),
     ]
     pieces: list[Piece] = []
     for text, look in words:
