@@ -58,7 +58,8 @@ MEANT = (
 """Where such a word means what it says."""
 
 NOT_READ = {
-    "judges/embedded",  # words of the language, which are compared and never shown
+    "judges/embedded",
+    "domain/text",  # words of the language, which are compared and never shown
     "metrics/prompts",
 }
 

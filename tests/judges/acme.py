@@ -5,7 +5,7 @@ from pathlib import Path
 
 MODULE = '''
 from faithtui.errors import ConfigError, JudgeRateLimited
-from faithtui.judges.base import Stop, Usage
+from faithtui.judges.base import StopReason, Usage
 from faithtui.judges.plugin_judge import CustomAnswer
 
 closed = []
@@ -23,7 +23,7 @@ class Parrot:
             case "plain":
                 return f"{question.system}|{question.prompt}|{question.max_tokens}"
             case "full":
-                return CustomAnswer("cut\\udc00", Stop.LENGTH, Usage(7, 3), "parrot-2b")
+                return CustomAnswer("cut\\udc00", StopReason.LENGTH, Usage(7, 3), "parrot-2b")
             case "sighted":
                 return str([image.mark for image in question.images])
             case "busy":

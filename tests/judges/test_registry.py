@@ -342,17 +342,17 @@ def test_fingerprints_tell_judges_apart() -> None:
 
 FRESH = """
 import sys
-from faithtui.judges.providers.api_keys import key_for
-from faithtui.judges.registry import judge_fingerprint, missing_key, open_judge
+from faithtui.judges.providers.api_keys import load_key
+from faithtui.judges.registry import find_missing_key, judge_fingerprint, open_judge
 judge_fingerprint("openai:m"), judge_fingerprint("anthropic:m", "http://localhost:1")
-missing_key("openai:m", None, {"OPENAI_API_KEY": "k"})
+find_missing_key("openai:m", None, {"OPENAI_API_KEY": "k"})
 loaded = {"openai", "anthropic", "httpx2", "pydantic", "importlib.metadata"} & set(sys.modules)
 sys.exit(", ".join(sorted(loaded)) or 0)
 """
 
 FRESH_OPENAI = """
 import asyncio, sys
-from faithtui.judges.providers.api_keys import key_for
+from faithtui.judges.providers.api_keys import load_key
 from faithtui.judges.registry import open_judge
 async def main():
     async with open_judge("openai:m", environ={"OPENAI_API_KEY": "k"}):

@@ -45,7 +45,7 @@ def painted(app):
     app.exit()
 
 # Opening the store comes after the first paint, and imports what the paint must not wait for.
-FaithApp.open = painted
+FaithApp.open_store = painted
 run = FaithApp.run
 FaithApp.run = lambda app: run(app, headless=True)
 stores.has_terminal = lambda: True

@@ -149,7 +149,7 @@ def count_down(connection):
         os.kill(os.getpid(), signal.SIGKILL)
 
 event.listen(store._database._writers, "commit", count_down)
-while asyncio.run(runner.execute(store, run, lambda event: None)) is RunState.WAITING:
+while asyncio.run(runner.execute_run(store, run, lambda event: None)) is RunState.WAITING:
     pass
 store.close()
 """

@@ -181,10 +181,10 @@ def test_only_names_that_a_judge_looks_for_are_stored(memory: MemoryKeyring) -> 
 
 PROGRAM = """
 import sys
-from faithtui.judges.providers.api_keys import key_source
-key_source("openai:m", None, {"OPENAI_API_KEY": "k"}), key_source("ollama:m", None, {})
+from faithtui.judges.providers.api_keys import find_key_source
+find_key_source("openai:m", None, {"OPENAI_API_KEY": "k"}), find_key_source("ollama:m", None, {})
 assert "keyring" not in sys.modules
-key_source("openai:m", None, {})
+find_key_source("openai:m", None, {})
 assert "keyring" in sys.modules
 """
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from sqlalchemy import event
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
-from faithtui.store.records import ItemState, AskedReply, StoredReply
+from faithtui.store.records import CallContext, ItemState, StoredReply
 from faithtui.store.store import Store
 from tests.store.building import SPEC, assess, talk, windows_of
 
@@ -39,7 +39,7 @@ rating = Rating(1, "ann", "mtrag-faithfulness-1-4", "4")
 store.conversations.import_batch([talk("a", ratings=[rating]), talk("b")]); said("import")
 run = store.runs.create(SPEC, store.conversations.ids()); said("run")
 for item in store.runs.item_ids(run):
-    store.calls.save(AskedReply("k%d" % item, "j", "s", run, item),
+    store.calls.save_reply(CallContext("k%d" % item, "j", "s", run, item),
         StoredReply("{}", "ok", True, 1, 1, 0, None, None, 1)); said("reply")
     for window in windows_of(talk("a")):
         store.runs.save_window(item, assess(window, {1: ["yes", "no"], 3: ["idk"]})); said("window")
