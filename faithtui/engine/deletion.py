@@ -94,7 +94,7 @@ def plan_person_deletion(store: Store, name: str, by: str) -> Deletion:
     """
     found = Deletion(
         DeletionKind.PERSON,
-        f"everything that `{name}` said",
+        f"all labels and notes of `{name}`",
         lambda guard: store.deletions.person(name, by, count_only=guard is None, guard=guard),
     )
     if not found.count():

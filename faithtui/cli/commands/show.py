@@ -66,7 +66,7 @@ def runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
             Column("claims", "right"),
             Column("labelled", "right"),
             Column("score", "right"),
-            Column("corrected", "right"),
+            Column("with overrides", "right"),
             Column("integrity"),
             Column("made"),
         ),
@@ -176,7 +176,7 @@ def _conversations(
             Column("conversation", flexible=True),
             Column("state"),
             Column("score", "right"),
-            Column("corrected", "right"),
+            Column("with overrides", "right"),
             Column("undefined", "right"),
             *(Column(name, "right") for name in labels.names),
             Column("none", "right"),
@@ -263,7 +263,7 @@ def _view_lines(view: ReviewView) -> list[str]:
     if item.scores is not None and (item.scores.windowed.value is not None or not item.reason):
         lines.append(f"judge: {_scores(item.scores, item.windows)}")
     if item.corrected is not None and item.labelled:
-        lines.append(f"corrected: {_scores(item.corrected, item.windows)}")
+        lines.append(f"with overrides: {_scores(item.corrected, item.windows)}")
     lines += [
         visible_line(f"window {each.position + 1}: {_score(each.score)}")
         for each in view.windows

@@ -312,7 +312,7 @@ def handed_over(out: BatchesOut, run: RunId) -> str:
     where = "1 batch" if out.batches == 1 else f"{out.batches:,} batches"
     if out.by_file == out.questions:
         held, them = (
-            ("is in a file", "answer") if out.questions == 1 else ("are in files", "answers")
+            ("is in a file", "reply") if out.questions == 1 else ("are in files", "replies")
         )
-        return f"{questions} {held}; bring the {them} with faithtui batch import {run} FILE"
+        return f"{questions} {held}; import the {them} with faithtui batch import {run} FILE"
     return f"{questions} in {where} {'is' if out.questions == 1 else 'are'} with the provider"

@@ -26,7 +26,7 @@ def run_head(width: int) -> Line:
         (
             Piece(
                 _run_columns(
-                    width, "run", "metric", "judge", "conv", "status", "score", "corr", "labels"
+                    width, "run", "metric", "judge", "conv", "status", "score", "w/ovr", "labels"
                 ),
                 "quiet",
             ),
@@ -199,7 +199,7 @@ def run_details(
             Piece("judge's score "),
             Piece(fmt.number(row.score), "strong"),
             Piece(f" (mean of {fmt.plural(row.scored, 'conversation')}, windowed)", "quiet"),
-            Piece("  corrected "),
+            Piece("  with overrides "),
             Piece(fmt.number(row.corrected) if row.labelled else fmt.NONE, "strong"),
             Piece(f" ({counted(row.labelled, metric)} labelled)", "quiet"),
         ],

@@ -109,7 +109,7 @@ async def test_the_next_file_holds_as_many_questions_as_were_told(
             words = f"{count} more questions are" if count > 1 else "1 more question is"
             assert not told or told.startswith(f"{words} to be asked; ")
             words = f"{count} questions are in files" if count > 1 else "1 question is in a file"
-            assert (store.runs.row(run).reason or "").startswith(f"{words}; bring the answer")
+            assert (store.runs.row(run).reason or "").startswith(f"{words}; import the repl")
             await import_answers(store, run, serve(questions, tmp_path / f"{number}.a.jsonl"))
             told = store.runs.row(run).reason or ""
         assert store.runs.row(run).state is RunState.DONE
