@@ -98,7 +98,7 @@ def plan_person_deletion(store: Store, name: str, by: str) -> DeletionPlan:
     """
     found = DeletionPlan(
         DeletionKind.PERSON,
-        f"everything that `{name}` said",
+        f"all labels and notes of `{name}`",
         lambda guard: store.deletions.delete_person(
             name, by, count_only=guard is None, guard=guard
         ),

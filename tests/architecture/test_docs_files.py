@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "faithtui"
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -21,6 +23,18 @@ def test_files_that_the_page_names_are_there() -> None:
     assert len(named) > 20
     for name in named:
         assert (PACKAGE / name).is_file() or (ROOT / name).is_file(), name
+
+
+PAGES = [path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "decisions"]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_paths_of_the_checkout_that_a_page_names_are_there(path: Path) -> None:
+    for named in re.findall(
+        r"`((?:faithtui|tests|fixtures|docs)/[^`\s]*)`", path.read_text("utf-8")
+    ):
+        if not re.search(r"[A-Z*<{]", named.removesuffix("NOTICE.md").removesuffix("README.md")):
+            assert (ROOT / named).exists(), named
 
 
 def test_the_page_is_read_in_ten_minutes() -> None:

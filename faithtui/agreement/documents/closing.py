@@ -41,12 +41,12 @@ def progressed(report: AgreementReport) -> Iterator[Block]:
     wanted = f"± {found.target_half_width:g}"
     if found.half_width is None:
         yield Paragraph(
-            f"{name} has no interval yet, so how many labels are missing cannot be said; {wanted} "
+            f"{name} has no interval yet, so the number of missing labels is unknown; {wanted} "
             "is wanted."
         )
     else:
         needed = (
-            "How many labels are missing cannot be said."
+            "The number of missing labels is unknown."
             if found.needed is None
             else f"About {count(found.needed, 'more label is', 'more labels are')} needed."
         )

@@ -49,7 +49,7 @@ def list_warnings(
     ]
     reviewed = claims.coverage.reviewed or answers.coverage.reviewed or report.scores.answers
     if not reviewed:
-        message = "Nobody has labelled anything yet, so nothing can be said about the judge."
+        message = "Nothing is labelled yet, so the judge cannot be measured."
         found.append(Caution("no_labels", Severity.BLOCKING, message, about=(Figure.AGREEMENT,)))
     unsteady = report.consistency.repeated - report.consistency.steady
     if unsteady:
@@ -331,8 +331,7 @@ def _table(report: LevelReport) -> Iterator[Caution]:
         yield Caution(code, Severity.CAUTION, message, report.level, about)
     if kappa.status is EstimateStatus.WITHHELD:
         message = (
-            "Cohen's kappa is withheld: there is no variation between conversations "
-            "from which its uncertainty could be told."
+            "Cohen's kappa is withheld: without variation between conversations it has no interval."
         )
         yield Caution("withheld", Severity.INFO, message, report.level, (Figure.KAPPA,))
 

@@ -66,7 +66,7 @@ def print_runs(store: Path | None, *, archived: bool, as_json: bool) -> int:
             Column("claims", "right"),
             Column("labelled", "right"),
             Column("score", "right"),
-            Column("corrected", "right"),
+            Column("with overrides", "right"),
             Column("integrity"),
             Column("made"),
         ),
@@ -178,7 +178,7 @@ def _print_conversations(
             Column("conversation", flexible=True),
             Column("state"),
             Column("score", "right"),
-            Column("corrected", "right"),
+            Column("with overrides", "right"),
             Column("undefined", "right"),
             *(Column(name, "right") for name in labels.names),
             Column("none", "right"),
@@ -265,7 +265,7 @@ def _view_lines(view: ReviewView) -> list[str]:
     if item.scores is not None and (item.scores.windowed.value is not None or not item.reason):
         lines.append(f"judge: {_format_scores(item.scores, item.windows)}")
     if item.corrected is not None and item.labelled:
-        lines.append(f"corrected: {_format_scores(item.corrected, item.windows)}")
+        lines.append(f"with overrides: {_format_scores(item.corrected, item.windows)}")
     lines += [
         visible_line(f"window {each.position + 1}: {_format_score(each.score)}")
         for each in view.windows

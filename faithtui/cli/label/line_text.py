@@ -37,7 +37,7 @@ _PASSAGES = 3
 
 
 _HELP = (
-    "enter: hear the claim again",
+    "enter: read the claim again",
     "t: read question, answer and passages in full",
     "s: skip, it comes again at the end",
     "f: flag it, or take the flag away",

@@ -20,8 +20,8 @@ class KindWords:
 WORDS: dict[FindingKind, KindWords] = {
     FindingKind.MISSING_VERDICT: KindWords(
         "claims without a verdict",
-        "The judge was asked and said nothing about the claim. It is a class of its own, never a "
-        "pass, and its window has no score.",
+        "The judge was asked and gave no verdict on the claim. It is a class of its own, "
+        "never a pass, and its window has no score.",
         "Give the verdicts yourself, or run the judge again; a larger model or a smaller window "
         "loses fewer.",
     ),

@@ -63,9 +63,9 @@ _CLIPPED = (
     "here as it did on the certified run"
 )
 _UNDRAWN = (
-    "nobody drew the labelled {many} at random: --among-labelled takes kappa and recall for what "
-    "they are among these alone; for all else draw a sample (faithtui label {run} --sample simple) "
-    "and gate with --level claims"
+    "the labelled {many} are no random sample: --among-labelled accepts kappa and recall of "
+    "the labelled ones alone; for the whole run draw a sample (faithtui label {run} --sample "
+    "simple) and gate with --level claims"
 )
 _BORROWED = (
     "kappa and recall are the certificate's; a corrected score without labels of its own takes the "
@@ -327,8 +327,8 @@ def _refuse_outdated(certificate: Certificate) -> list[str]:
     found = certificate.measured
     if found.level is Level.ANSWERS and found.design is DesignKind.CENSUS:
         return [
-            "the certificate counts the answers that somebody rated as all answers, and nobody "
-            "drew them at random: write it again"
+            "the certificate counts the rated answers as all answers, but they "
+            "are no random sample: write it again"
         ]
     return []
 

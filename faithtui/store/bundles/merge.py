@@ -330,7 +330,7 @@ def _find_undo_problem(target: AnyRow | None, act: BundleEvent, claim_id: int) -
     if target is None:
         return f"is about the act {act.target}, which is in none of the files and not here"
     if (target.claim_id, target.reviewer) != (claim_id, act.reviewer):
-        return "takes back what somebody else said, or what was said of another claim"
+        return "undoes a label of another annotator or of another claim"
     if target.action in (Action.WITHDRAWN.value, Action.RESTORED.value):
         return "takes back a taking back"
     return None

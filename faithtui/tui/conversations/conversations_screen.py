@@ -44,7 +44,7 @@ ORDERS: Mapping[ItemOrder, str] = {
     "number": "as imported",
     "unlabelled": "most unlabelled first",
     "score": "lowest judge's score first",
-    "corrected": "lowest corrected score first",
+    "corrected": "lowest score with overrides first",
     "overridden": "most disagreements first",
     "missing": "most missing verdicts first",
     "recent": "last labelled first",

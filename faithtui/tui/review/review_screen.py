@@ -366,7 +366,7 @@ class ReviewScreen(ShowRepliesScreen, AskAgainScreen):
         self.panes.claims.forget_claim()
         self.forget_read_ahead()
         self.review_state = self.last_verdict = self.range_start = self.mark = None
-        self.last, self.filter_text, self.just_saved, self.is_leaving = "", "", (), False
+        self.last_act_words, self.filter_text, self.just_saved, self.is_leaving = "", "", (), False
 
     def _record_exposure(self, view: ReviewView) -> None:
         """Remember that this reviewer has seen the judge's words here: no later label is blind."""
@@ -408,7 +408,7 @@ class ReviewScreen(ShowRepliesScreen, AskAgainScreen):
                 else ()
             ),
             per_interaction=self.per_interaction,
-            last_act_words=self.last,
+            last_act_words=self.last_act_words,
             extras=ClaimListExtras(
                 frozenset(each.id for each in position.list_range(view, at, self.range_start)),
                 self._list_highlighted_claims(),

@@ -35,7 +35,7 @@ def run_head(width: int) -> Line:
         (
             Piece(
                 _run_columns(
-                    width, "run", "metric", "judge", "conv", "status", "score", "corr", "labels"
+                    width, "run", "metric", "judge", "conv", "status", "score", "w/ovr", "labels"
                 ),
                 "quiet",
             ),
@@ -216,7 +216,7 @@ def run_details(
             Piece(
                 f" (mean of {fmt.count_in_words(row.scored, 'conversation')}, windowed)", "quiet"
             ),
-            Piece("  corrected "),
+            Piece("  with overrides "),
             Piece(fmt.format_number(row.corrected) if row.labelled else fmt.NONE, "strong"),
             Piece(f" ({count_units(row.labelled, metric)} labelled)", "quiet"),
         ],

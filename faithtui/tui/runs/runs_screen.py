@@ -72,7 +72,7 @@ class RunsScreen(RunActionsScreen):
     HELP_WORDS: ClassVar[str] = (
         "A run is one metric and one judge over a selection of conversations. {list.open} opens "
         "its conversations. The score is the mean of the conversations' windowed scores by the "
-        "judge; corr is the same with human labels in place of verdicts. labels counts "
+        "judge; w/ovr is the score with overrides: human labels replace verdicts. labels counts "
         "what has a human label."
     )
 

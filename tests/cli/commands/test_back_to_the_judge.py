@@ -440,6 +440,6 @@ def test_a_report_that_looks_at_the_test_part_unasked_says_so(cli: Cli, taught: 
     whole = cli("report", "2", "--store", taught)
     assert f"{within} labelled conversation" in whole.err
     assert "of the test split" in whole.err
-    assert "this look is not counted" in whole.err
+    assert "this use is not counted" in whole.err
     assert cli("report", "2", "--split", "dev", "--store", taught).err == ""
     assert cli("split", "--store", taught, "--json").json["test_openings"] == []
