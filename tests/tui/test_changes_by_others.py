@@ -37,7 +37,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(kind, name, counting)
 
-    counted(Search, "items")
+    counted(Search, "find_items")
     counted(Runs, "review_view")
     return counts
 
@@ -117,7 +117,7 @@ async def test_a_list_whose_order_may_be_another_is_read_again(
         reads.clear()
         app.poll_store()
         await calm(pilot)
-        assert reads["items"] == 1
+        assert reads["find_items"] == 1
         assert screen.pager is not None
         first = screen.pager.row(0)
         assert first is not None

@@ -67,7 +67,7 @@ async def test_an_answer_that_is_lost_is_asked_again_and_ends_no_queue(
         await calm(pilot)
         await press(pilot, "y")
         with monkeypatch.context() as patch:
-            failing(app, patch, "answer")
+            failing(app, patch, "record_verdict")
             await press(pilot, "y")
             assert not isinstance(app.screen, QueueEndDialog)
             assert screen.queue_cursor is not None
