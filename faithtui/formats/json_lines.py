@@ -244,23 +244,27 @@ def _parse_large_object(data: bytes) -> dict[str, object] | str:
         clean = _make_storable(value, depth=1)
     except (ValueError, _UnusableRecord):
         try:
-            return _parse_object(data.decode())
+            text = data.decode()
         except UnicodeDecodeError as error:
             return _format_not_utf8(error)
+        # This parser needs the whole text and builds its strings twice, so what they may come to
+        # counts before it: an escape may make each character take four bytes.
+        most = max(sys.getsizeof(text), 4 * len(text) if "\\u" in text else 0)
+        return RECORD_TEXTS.find_problem(most) or _parse_object(text)
     if not isinstance(clean, dict):
         return _format_not_object(clean)
     return RECORD_TEXTS.find_problem(_text_bytes(clean)) or clean
 
 
 def _text_bytes(value: object) -> int:
-    """Count the bytes of memory of all strings; not of keys, which are few and shared."""
+    """Count the bytes of memory of all strings, keys too."""
     match value:
         case str():
             return sys.getsizeof(value)
         case list():
             return sum(map(_text_bytes, value))
         case dict():
-            return sum(map(_text_bytes, value.values()))
+            return sum(map(sys.getsizeof, value)) + sum(map(_text_bytes, value.values()))
         case _:
             return 0
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.limits import RECORD, RECORD_VALUES
+from faithtui.domain.limits import RECORD, RECORD_TEXTS, RECORD_VALUES
 from faithtui.errors import InputError
 from faithtui.formats import json_records
 from faithtui.formats.json_lines import read_json_lines, read_json_records
@@ -95,6 +95,27 @@ def test_a_large_record_is_refused_as_a_small_one(tmp_path: Path, line: bytes) -
     data = b'{"first": "line"}\n' + line + b'\n{"last": "line"}'
     path = tmp_path / "records.jsonl"
     assert read(data, 0, path) == read(data, 1000, path)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"a": "\N{GRINNING FACE}',  # as the one parser reads it
+        '{"\N{GRINNING FACE}',  # a key
+        '{"b": "\\ud800", "a": "\N{GRINNING FACE}',  # as the other one does: a lone surrogate
+        '{"b": "\\ud800", "a": "\\ud83d\\ude00',
+    ],
+)
+def test_texts_that_take_too_much_memory_are_refused(tmp_path: Path, record: str) -> None:
+    path = tmp_path / "records.jsonl"
+    record += "x" * (RECORD_TEXTS.most // 4) + (
+        '": 1}' if record == '{"\N{GRINNING FACE}' else '"}'
+    )
+    path.write_text(record + '\n{"last": "line"}')
+    refused, last = read_json_records(path)
+    assert isinstance(refused.found, InputError)
+    assert "bytes of text in memory" in str(refused.found)
+    assert last.found == {"last": "line"}
 
 
 @given(
