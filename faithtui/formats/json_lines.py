@@ -241,7 +241,9 @@ def _parse_large_object(data: bytes) -> dict[str, object] | str:
         return f"holds too much: {too_many}"
     try:
         value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
-        clean = _make_storable(value, depth=1)
+        # Before a NUL in a text makes another copy of it.
+        too_wide = RECORD_TEXTS.find_problem(_text_bytes(value))
+        clean = None if too_wide else _make_storable(value, depth=1)
     except (ValueError, _UnusableRecord):
         try:
             text = data.decode()
@@ -251,9 +253,9 @@ def _parse_large_object(data: bytes) -> dict[str, object] | str:
         # counts before it: an escape may make each character take four bytes.
         most = max(sys.getsizeof(text), 4 * len(text) if "\\u" in text else 0)
         return RECORD_TEXTS.find_problem(most) or _parse_object(text)
-    if not isinstance(clean, dict):
-        return _format_not_object(clean)
-    return RECORD_TEXTS.find_problem(_text_bytes(clean)) or clean
+    if too_wide is not None:
+        return too_wide
+    return clean if isinstance(clean, dict) else _format_not_object(clean)
 
 
 def _text_bytes(value: object) -> int:
