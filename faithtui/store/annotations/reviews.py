@@ -144,14 +144,16 @@ class Reviews:
     ) -> LabelEvent:
         """Append a verdict; the act follows from what the judge had said and who knew it.
 
-        The judge's word is looked up here, so that whoever asks need not have it.
+        The judge's word is looked up here, so that whoever asks need not have it. So is whether
+        the reviewer had it in view: a caller may have read the conversation before that was
+        written.
 
         Args:
             claim: What it is about.
             reviewer: Who says it.
             verdict: A label of the metric or `x`.
             run: The run under review.
-            saw_judge: Whether the reviewer knew the judge's word.
+            saw_judge: Whether the reviewer knew the judge's word, as far as the caller can tell.
             repeats: The claim is asked a second time.
             seconds: Time the reviewer took.
             code: Name of a reason code.
@@ -164,7 +166,8 @@ class Reviews:
 
         def append_verdict(connection: Connection) -> Step:
             judge = _read_home_label(connection, run, claim)
-            action = choose_action(verdict, judge, saw_judge=saw_judge, repeats=repeats)
+            knew = saw_judge or _has_exposure(connection, run, claim, shared["reviewer"])
+            action = choose_action(verdict, judge, saw_judge=knew, repeats=repeats)
             return _append_rows(
                 connection,
                 [
@@ -175,7 +178,7 @@ class Reviews:
                         "claim_id": claim,
                         "verdict": verdict,
                         "judge_verdict": judge,
-                        "saw_judge": saw_judge,
+                        "saw_judge": knew,
                         "seconds": seconds,
                         "reason_code": code,
                         "guideline_version": read_current_digest(connection),
@@ -242,7 +245,8 @@ class Reviews:
                         "claim_id": each.claim,
                         "verdict": each.verdict,
                         "judge_verdict": each.judge_verdict,
-                        "saw_judge": each.saw_judge,
+                        "saw_judge": each.saw_judge
+                        or _has_exposure(connection, run, each.claim, shared["reviewer"]),
                     }
                     for each in given
                 ],
@@ -511,6 +515,19 @@ def _read_home_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -
         .limit(1)
     ).scalar()
     return found
+
+
+def _has_exposure(
+    connection: Connection, run_id: RunId | None, claim_id: ClaimId, reviewer: object
+) -> bool:
+    """Whether a reviewer had the judge of a run in view, on the conversation of a claim."""
+    found = connection.execute(
+        select(exposure.c.at)
+        .join(run_item, run_item.c.id == exposure.c.run_item_id)
+        .join(claim, claim.c.conversation_id == run_item.c.conversation_id)
+        .where(run_item.c.run_id == run_id, claim.c.id == claim_id, exposure.c.reviewer == reviewer)
+    ).first()
+    return found is not None
 
 
 def _append_rows(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Step:

@@ -7,7 +7,6 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.domain.ids import ItemId
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.metrics.compare_table import CompareTable
@@ -63,8 +62,6 @@ class MetricsScreen(FaithScreen):
     def on_mount(self) -> None:
         """Begin in the table."""
         self.compared: MetricComparison | None = None
-        self.exposed: set[ItemId] = set()
-        """Conversations of runs whose judge was on this screen."""
         self.table.focus()
         super().on_mount()
 
@@ -101,12 +98,7 @@ class MetricsScreen(FaithScreen):
                 found = replace(found, row=row, column=column)
         self.compared = found
         if found is not None and not self.session.is_blind:
-            store = self.session.store
-            for each in found.view.runs:
-                # Nobody waits for it: a store that cannot be written says so at the next verdict.
-                if each.item.id not in self.exposed:
-                    self.exposed.add(each.item.id)
-                    store.submit(store.reviews.record_exposure, each.item.id, self.session.reviewer)
+            self.session.record_exposure([each.item.id for each in found.view.runs])
         self._draw()
         self.refresh_bindings()
 

@@ -121,8 +121,6 @@ class ReviewScreen(ShowRepliesScreen, AskAgainScreen):
         """The store changed while a conversation was being read."""
         self.mark: ConversationMark | None = None
         """What the conversation shown is known by; None: there is none."""
-        self.exposed: set[ItemId] = set()
-        """Conversations whose judge was on this screen."""
 
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
@@ -370,12 +368,8 @@ class ReviewScreen(ShowRepliesScreen, AskAgainScreen):
 
     def _record_exposure(self, view: ReviewView) -> None:
         """Remember that this reviewer has seen the judge's words here: no later label is blind."""
-        item = view.item.id
-        if not self.session.is_blind and item not in self.exposed:
-            self.exposed.add(item)
-            store = self.session.store
-            # Nobody waits for it: a store that cannot be written says so at the next verdict.
-            store.submit(store.reviews.record_exposure, item, self.session.reviewer)
+        if not self.session.is_blind:
+            self.session.record_exposure([view.item.id])
 
     @on(NothingToReview)
     def show_empty(self, event: NothingToReview) -> None:

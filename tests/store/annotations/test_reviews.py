@@ -21,6 +21,7 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.scores import ScoreState, make_score
 from faithtui.errors import StoreError
+from faithtui.store.annotations.reviews import NewLabel
 from faithtui.store.records import ClaimView, ItemRow, ItemState
 from faithtui.store.store import Store
 from tests.store.building import SPEC, Labels, assess, judged, talk, windows_of
@@ -103,6 +104,28 @@ def test_agreeing_is_labelled_and_not_overridden(store: Store) -> None:
     row = row_of(store, item)
     assert (row.labelled, row.overridden) == (1, 0)
     assert store.runs.row(run).labelled == 1
+
+
+def test_what_was_in_view_is_not_blind_whatever_the_caller_knew(store: Store) -> None:
+    run, item = judged(store, talk(), {1: ["yes", "no"], 3: ["yes", "no"]})
+    other, _ = judged(store, talk(), {1: ["no", "no"]})
+    seen, marked, ranged, unseen = (each.id for each in claims_of(store, item))
+    reviews = store.reviews
+    before = reviews.record_verdict(unseen, "me", "yes", run=run, saw_judge=False)
+    assert (before.action, before.saw_judge) == (Action.BLIND, False)
+    reviews.record_exposure(item, "me")
+    mine = reviews.record_verdict(seen, "me", "yes", run=run, saw_judge=False)
+    assert (mine.action, mine.saw_judge) == (Action.AGREED, True)
+    for reviewer, where in (("you", run), ("me", other)):
+        act = reviews.record_verdict(seen, reviewer, "yes", run=where, saw_judge=False)
+        assert (act.action, act.saw_judge) == (Action.BLIND, False), (reviewer, where)
+    act = reviews.record(
+        marked, "me", Action.ADJUDICATED, "yes", run=run, judge_verdict=None, saw_judge=False
+    )
+    assert act.saw_judge
+    given = [NewLabel(ranged, "no", None, saw_judge=False)]
+    (act,) = reviews.record_many(given, "me", Action.BULK, run=run)
+    assert act.saw_judge
 
 
 def test_a_verdict_reaches_every_run_that_holds_the_claim(store: Store) -> None:

@@ -4,6 +4,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 from textual.pilot import Pilot
@@ -437,6 +438,28 @@ async def test_what_was_seen_before_is_not_blind_later(app: FaithApp, store_path
         assert "BLIND" in title(app)
         assert "▒" in text_of(app, "claims")
         await press(pilot, "y")
+    assert acts(store_path)[0][0] == "agreed", "the judge was on screen before"
+
+
+async def test_a_verdict_does_not_overtake_what_was_seen_before_it(
+    app: FaithApp, store_path: Path
+) -> None:
+    hold = Event()
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        app.session.store.submit(hold.wait)
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
+        screen = app.screen
+        assert isinstance(screen, ReviewScreen)
+        await until(pilot, lambda: screen.claim is not None)
+        await pilot.press("B")
+        await until(pilot, lambda: "▒" in text_of(app, "claims"))
+        await until(pilot, lambda: not screen.panes.claims.is_waiting)
+        await pilot.press("y")
+        await until(pilot, lambda: bool(screen.pending_verdicts))
+        hold.set()
+        await calm(pilot)
     assert acts(store_path)[0][0] == "agreed", "the judge was on screen before"
 
 
