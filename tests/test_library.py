@@ -21,7 +21,7 @@ from faithtui import (
     open_judge,
     single_turn,
 )
-from faithtui.agreement.labelled_units import DesignKind, DesignReading, RunReadings
+from faithtui.agreement.labelled_units import DesignKind, LabelDesign, RunUnits
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import InputError
@@ -30,7 +30,7 @@ from faithtui.judges.base import LocalJudge
 TALK = single_turn("When?", "On Monday.", ["It happens on Monday."])
 MADE = "a Conversation, as Conversation.of and single_turn make it"
 RULE = ScoringRule(("yes",), None)
-NOTHING = RunReadings((), (), (), DesignReading(DesignKind.NONE, 0))
+NOTHING = RunUnits((), (), (), LabelDesign(DesignKind.NONE, 0))
 
 # ruff: noqa: E501 -- a table
 # mypy: disable-error-code="arg-type, list-item, dict-item, return-value, assignment"
@@ -96,7 +96,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: open_judge(None), "judge: is None; expected a text such as offline or openai:MODEL"),
     (lambda: open_judge({"model": "m"}), "judge: is a dict; expected a text"),
     (lambda: open_judge("offline", base_url=8000), "base_url: is an int; expected an address, or None"),
-    (lambda: agreement_report([], FAITHFULNESS, RULE), "readings: is a list; expected a RunReadings"),
+    (lambda: agreement_report([], FAITHFULNESS, RULE), "readings: is a list; expected a RunUnits"),
     (lambda: agreement_report(NOTHING, ["yes", "no"], RULE), "labels: is a list; expected the LabelSet of the metric"),
     (lambda: agreement_report(NOTHING, FAITHFULNESS, {}), "rule: is a dict; expected the ScoringRule of the run"),
     (lambda: agreement_report(NOTHING, FAITHFULNESS, RULE, {}), "settings: is a dict; expected a ReportSettings, or None"),

@@ -13,7 +13,7 @@ NumberT_co = TypeVar("NumberT_co", bound=float, covariant=True)
 FEW_ITEMS = 30
 """Units below which figures say little."""
 
-TWO = ("positive", "negative")
+TWO_CATEGORIES = ("positive", "negative")
 """Categories of a collapsed matrix."""
 
 
@@ -30,22 +30,22 @@ class ConfusionMatrix(Generic[NumberT_co]):
     @property
     def n(self) -> NumberT_co:
         """Number of units."""
-        return _add(self.rows)
+        return _sum_numbers(self.rows)
 
     @property
-    def agreed(self) -> NumberT_co:
+    def agreed_count(self) -> NumberT_co:
         """Units with the same label from both."""
-        return _add([row[i] for i, row in enumerate(self.counts)])
+        return _sum_numbers([row[i] for i, row in enumerate(self.counts)])
 
     @property
     def rows(self) -> tuple[NumberT_co, ...]:
         """The reference's count of each category."""
-        return tuple(map(_add, self.counts))
+        return tuple(map(_sum_numbers, self.counts))
 
     @property
     def columns(self) -> tuple[NumberT_co, ...]:
         """The judge's count of each category."""
-        return tuple(map(_add, zip(*self.counts, strict=True)))
+        return tuple(map(_sum_numbers, zip(*self.counts, strict=True)))
 
     def collapse(self, positive: Sequence[str]) -> "ConfusionMatrix[NumberT_co]":
         """Put the categories together into two: first the positive ones, then the rest.
@@ -54,21 +54,24 @@ class ConfusionMatrix(Generic[NumberT_co]):
             positive: Names of categories, any number; others are ignored.
 
         Returns:
-            ((tp, fn), (fp, tn)) over `TWO`.
+            ((tp, fn), (fp, tn)) over `TWO_CATEGORIES`.
         """
         sides = [
             [place for place, name in enumerate(self.categories) if (name in positive) is is_first]
             for is_first in (True, False)
         ]
         return ConfusionMatrix(
-            TWO,
+            TWO_CATEGORIES,
             tuple(
-                tuple(_add([self.counts[i][j] for i in down for j in across]) for across in sides)
+                tuple(
+                    _sum_numbers([self.counts[i][j] for i in down for j in across])
+                    for across in sides
+                )
                 for down in sides
             ),
         )
 
 
-def _add(numbers: Sequence[NumberT_co]) -> NumberT_co:
+def _sum_numbers(numbers: Sequence[NumberT_co]) -> NumberT_co:
     """Add up; whole numbers give a whole number."""
     return sum(numbers)  # type: ignore[return-value]  # of no numbers it is a whole 0

@@ -38,7 +38,7 @@ class IdkRule(StrEnum):
         return next((each for each in cls if each.option == value), None)
 
 
-def recode(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str, ...]) -> str:
+def recode_label(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str, ...]) -> str:
     """Read a label by a rule.
 
     Args:
@@ -48,7 +48,7 @@ def recode(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str, ...]
         passing: Labels that pass under the run's rule; matters under `LIVE`.
 
     Returns:
-        One of `recoded_labels`.
+        One of `list_recoded_labels`.
 
     Raises:
         KeyError: No label of the set has this name.
@@ -66,6 +66,6 @@ def recode(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str, ...]
     return FAITHFUL if good else UNFAITHFUL
 
 
-def recoded_labels(rule: IdkRule, labels: LabelSet) -> tuple[str, ...]:
+def list_recoded_labels(rule: IdkRule, labels: LabelSet) -> tuple[str, ...]:
     """Name the labels there are under a rule, in the order of tables."""
     return labels.names if rule is IdkRule.THREE else (FAITHFUL, UNFAITHFUL)

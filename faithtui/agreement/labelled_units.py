@@ -15,7 +15,7 @@ is tied goes to the most severe."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingSettings:
+class UnitSettings:
     """What of a run is read, and how it counts."""
 
     duplicates: Duplicates = "first_window"
@@ -61,7 +61,7 @@ class Opinion(NamedTuple):
     """Place in the log: larger is later. Draws the progress."""
 
 
-class ClaimReading(NamedTuple):
+class ClaimUnit(NamedTuple):
     """A unique claim, statement or answer, the judge's verdict and what people said.
 
     A tuple, as `Opinion` is.
@@ -105,7 +105,7 @@ class ClaimReading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerReading:
+class AnswerUnit:
     """An answer that people rated as a whole, and the judge's score of that answer alone."""
 
     conversation: ConversationId
@@ -146,7 +146,7 @@ class ScoredUnit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreReading:
+class UnitScores:
     """A window or a conversation: the judge's score, and the same formula on human labels."""
 
     unit: ScoredUnit
@@ -183,7 +183,7 @@ class DesignKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class StratumReading:
+class StratumCounts:
     """A stratum of the sample a report rests on. All counts are claims."""
 
     name: str
@@ -197,13 +197,13 @@ class StratumReading:
 
 
 @dataclass(frozen=True, slots=True)
-class DesignReading:
+class LabelDesign:
     """How the labels a report rests on were chosen."""
 
     kind: DesignKind
     frame: int
     """Claims that could have been drawn: those of the run, but for census and samples alike."""
-    strata: tuple[StratumReading, ...] = ()
+    strata: tuple[StratumCounts, ...] = ()
     """() without a sample."""
     sample: SampleId | None = None
     name: str = ""
@@ -224,22 +224,22 @@ class DesignReading:
 
 
 @dataclass(frozen=True, slots=True)
-class RunReadings:
+class RunUnits:
     """Everything of a run that a report is computed from."""
 
-    claims: tuple[ClaimReading, ...]
+    claims: tuple[ClaimUnit, ...]
     """In the order of the run."""
-    answers: tuple[AnswerReading, ...]
-    scores: tuple[ScoreReading, ...]
+    answers: tuple[AnswerUnit, ...]
+    scores: tuple[UnitScores, ...]
     """Windows first, in the order of the run."""
-    design: DesignReading
+    design: LabelDesign
     """Of the claims."""
     unrated: tuple[UnratedAnswer, ...] = ()
     """Beside `answers`, all other answers of the run; () where nobody rated any."""
 
 
 @dataclass(frozen=True, slots=True)
-class PairedReading:
+class PairedClaim:
     """A claim that two runs judged, what both judges said, and what people said."""
 
     claim: ClaimId
@@ -259,10 +259,10 @@ class PairedReading:
 
 
 @dataclass(frozen=True, slots=True)
-class PairedReadings:
+class PairedClaims:
     """Two runs on the claims that both judged."""
 
-    claims: tuple[PairedReading, ...]
+    claims: tuple[PairedClaim, ...]
     """In the order of the first run."""
     only_first: int
     """Claims that the first run judged and the second did not."""

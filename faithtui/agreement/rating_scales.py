@@ -13,7 +13,7 @@ from faithtui.domain.label_sets import FAITHFULNESS
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class RatingScale:
     """One labelling scheme."""
 
     name: str
@@ -26,32 +26,32 @@ class Scale:
 _RATING = {"yes": 1.0, "idk": 0.5, "no": 0.0}
 
 
-def _scale(
+def _make_scale(
     name: str, verdicts: Mapping[str, str], ratings: Mapping[str, float] | None = None
-) -> Scale:
+) -> RatingScale:
     """Rate by verdict (yes 1, idk 0.5, no 0) unless the scale has numbers of its own."""
-    return Scale(
+    return RatingScale(
         name, verdicts, ratings or {label: _RATING[word] for label, word in verdicts.items()}
     )
 
 
-SCALES: tuple[Scale, ...] = (
-    _scale(
+RATING_SCALES: tuple[RatingScale, ...] = (
+    _make_scale(
         "mtrag-faithfulness-1-4",
         {"1": "no", "2": "no", "3": "yes", "4": "yes"},
         {"1": 0.0, "2": 1 / 3, "3": 2 / 3, "4": 1.0},
     ),
-    _scale("faithbench-span", {"Unwanted": "no", "Questionable": "idk", "Benign": "yes"}),
-    _scale(
+    _make_scale("faithbench-span", {"Unwanted": "no", "Questionable": "idk", "Benign": "yes"}),
+    _make_scale(
         "faithbench-response",
         {"Unwanted": "no", "Questionable": "idk", "Benign": "yes", "Consistent": "yes"},
     ),
-    _scale("expertqa-support", {"Complete": "yes", "Partial": "idk", "Incomplete": "no"}),
-    _scale(
+    _make_scale("expertqa-support", {"Complete": "yes", "Partial": "idk", "Incomplete": "no"}),
+    _make_scale(
         "begin-3",
         {"Fully attributable": "yes", "Not fully attributable": "no", "Generic": "idk"},
     ),
-    _scale(
+    _make_scale(
         "fdaudit-begin",
         {
             "entailment": "yes",
@@ -61,25 +61,25 @@ SCALES: tuple[Scale, ...] = (
             "generic": "idk",
         },
     ),
-    _scale("q2-consistent-0-1", {"1": "yes", "0": "no"}),
+    _make_scale("q2-consistent-0-1", {"1": "yes", "0": "no"}),
 )
 
 
-def verdict_of(scale: str, label: str) -> str | None:
+def translate_to_verdict(scale: str, label: str) -> str | None:
     """Translate a label of a scale into a verdict.
 
     A scale that is not listed is read word by word: yes, no, idk and their aliases mean
     themselves, anything else has no verdict.
     """
-    for known in SCALES:
+    for known in RATING_SCALES:
         if known.name == scale:
             return known.verdicts.get(label)
     return FAITHFULNESS.find_name(label)
 
 
-def rating_of(scale: str, label: str) -> float | None:
+def translate_to_rating(scale: str, label: str) -> float | None:
     """Translate a label of a scale into how faithful the answer is, in [0, 1]."""
-    for known in SCALES:
+    for known in RATING_SCALES:
         if known.name == scale:
             return known.ratings.get(label)
     word = FAITHFULNESS.find_name(label)

@@ -12,7 +12,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Literal
 
-from faithtui.domain.text.sanitizing import visible, visible_line
+from faithtui.domain.text.sanitizing import make_visible, make_visible_line
 
 GAP = "  "
 NARROWEST = 12
@@ -59,7 +59,7 @@ def insert_store_option(text: str, arguments: Sequence[str] | None = None) -> st
 
 def print_to_stderr(text: str) -> None:
     """Tell a person something, on stderr."""
-    print(visible(insert_store_option(text)), file=sys.stderr)
+    print(make_visible(insert_store_option(text)), file=sys.stderr)
 
 
 def print_hint(text: str) -> None:
@@ -70,7 +70,7 @@ def print_hint(text: str) -> None:
 
 def print_text(text: str) -> None:
     """Print data for a person, on stdout."""
-    print(visible(text))
+    print(make_visible(text))
 
 
 def print_json(value: object) -> None:
@@ -98,12 +98,12 @@ def print_document(parts: Iterable[str]) -> None:
         # What is read again is UTF-8, whatever the terminal of whoever writes it.
         sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     for part in parts:
-        sys.stdout.write(visible(part) if on_terminal else part)
+        sys.stdout.write(make_visible(part) if on_terminal else part)
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     """Print a table on stdout; nothing is cut unless stdout is a terminal."""
-    cells = [[visible_line(cell) for cell in row] for row in rows]
+    cells = [[make_visible_line(cell) for cell in row] for row in rows]
     widths = [
         max([len(column.title), *(_cell_width(row[index]) for row in cells)])
         for index, column in enumerate(columns)

@@ -13,7 +13,7 @@ from enum import StrEnum
 from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.limits import FILTER, FILTER_TERMS
-from faithtui.domain.text.search_words import words_of
+from faithtui.domain.text.search_words import split_search_words
 
 
 class Scope(StrEnum):
@@ -382,7 +382,7 @@ def _find_problem(term: Term, ground: FilterContext) -> str | None:
     """Say what is wrong with a term; None when nothing is."""
     told, name, value = _quote_term(str(term)), term.name, term.value
     if name is TermName.TEXT:
-        if words_of(value):
+        if split_search_words(value):
             return None
         return f"{told}: there is no letter or digit in it to look for"
     if name not in NAMES_BY_SCOPE[ground.scope]:

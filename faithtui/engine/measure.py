@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.field_types import require_items, require_type
-from faithtui.domain.integrity.run_summary import NOTHING_JUDGED, Integrity
+from faithtui.domain.integrity.run_summary import EMPTY_SUMMARY, IntegritySummary
 from faithtui.domain.judging.image_addresses import read_host
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import (
@@ -103,7 +103,7 @@ class Measurement:
     """From the first question to the result, in milliseconds of wall time."""
     peer: tuple[Mapping[str, object], ...]
     """The result in the peer's own field names: one for a conversation, or one per answer."""
-    integrity: Integrity = NOTHING_JUDGED
+    integrity: IntegritySummary = EMPTY_SUMMARY
     """Whether what the judge wrote can be found in the conversation."""
 
     @property
@@ -451,13 +451,13 @@ def _check_integrity(
     conversation: Conversation,
     assessments: Sequence[Assessment],
     conclusion: Conclusion,
-) -> Integrity:
+) -> IntegritySummary:
     if not assessments:
-        return NOTHING_JUDGED
+        return EMPTY_SUMMARY
     complete = conclusion.score.state is not ScoreState.FAILED
     rules = CheckRules.from_metric(metric)
     found = check_assessed(conversation, assessments, rules, complete=complete)
-    return Integrity(found.counts, checked=1)
+    return IntegritySummary(found.counts, checked=1)
 
 
 def _build_metric(metric: str | Metric[Any], options: Mapping[str, object] | None) -> Metric[Any]:

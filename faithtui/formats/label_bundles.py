@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
-from faithtui.agreement.sampling.draw import Design, SampleKind
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.domain.annotations import REASON_CODES, Action, LabelMark
 from faithtui.domain.conversation import Span
 from faithtui.domain.label_bundle import (
@@ -356,7 +356,7 @@ class _BundleReader:
             kind=fields.one_of("kind", tuple(each.value for each in SampleKind)),
             run=fields.look_up("run", self._runs),
             reviewer=fields.text("reviewer", limit=REVIEWER),
-            design=fields.one_of("design", tuple(each.value for each in Design)),
+            design=fields.one_of("design", tuple(each.value for each in SamplingDesign)),
             stratified_by=fields.texts("stratified_by"),
             seed=fields.number("seed", -LARGEST_CLOCK),
             blind=fields.flag("blind"),

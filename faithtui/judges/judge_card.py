@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from faithtui.judges.embedded.weights import shipped_document
+from faithtui.judges.embedded.weights import load_weights_document
 
 WHERE_IT_FAILS: Final = (
     "one changed word in a copied sentence is often called supported",
@@ -28,7 +28,7 @@ def format_judge_card(ref: str) -> str:
             "labels on your own data is on the agreement screen and in `faithtui report`,\n"
             "once you have labelled some of its claims."
         )
-    document = shipped_document()
+    document = load_weights_document()
     measured = document["measured"]
     left_out = measured["mean_of_families"]["left_out"]
     lines = [

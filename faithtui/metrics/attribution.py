@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.domain.conversation import normalise_text
-from faithtui.domain.text.location import closest, locate
+from faithtui.domain.text.location import find_closest_text, find_span
 from faithtui.domain.verdicts import Claim, Truth
 
 
@@ -11,8 +11,8 @@ def attribute_truths(facts: Sequence[str], documents: Sequence[str]) -> tuple[Tr
     """Find out which document each fact repeats literally, if any; repeats are dropped."""
     truths = []
     for text in dict.fromkeys(facts):
-        home = next((each for each in documents if locate(text, each) is not None), None)
-        truths.append(Truth(text, home, locate(text, home) if home is not None else None))
+        home = next((each for each in documents if find_span(text, each) is not None), None)
+        truths.append(Truth(text, home, find_span(text, home) if home is not None else None))
     return tuple(truths)
 
 
@@ -29,7 +29,7 @@ def attribute_claims(
     if not answers:
         return ()
     return tuple(
-        Claim(turns[home], text, locate(text, answers[home]))
+        Claim(turns[home], text, find_span(text, answers[home]))
         for text, home in zip(claims, _find_best_answers(claims, answers), strict=True)
     )
 
@@ -49,12 +49,12 @@ def _find_best_answers(texts: Sequence[str], answers: Sequence[str]) -> list[int
             (
                 position
                 for position, answer in enumerate(answers)
-                if before and position not in before and locate(text, answer) is not None
+                if before and position not in before and find_span(text, answer) is not None
             ),
             None,
         )
         if home is None:
-            home = before[0] if before else closest(text, answers)
+            home = before[0] if before else find_closest_text(text, answers)
         before.append(home)
         homes.append(home)
     return homes

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from faithtui.domain.conversation import Conversation, Image
-from faithtui.domain.integrity.run_summary import Integrity
+from faithtui.domain.integrity.run_summary import IntegritySummary
 from faithtui.domain.judging.tasks import Task
 from faithtui.domain.label_sets import LabelSet
 from faithtui.domain.scores import ScoringRule
@@ -149,13 +149,15 @@ class MetricSpec:
     context_from: str
     """Whose retrieval context is read, in words that follow `not used: this metric reads`."""
 
-    def integrity_sentence(self, found: Integrity) -> str:
+    def integrity_sentence(self, found: IntegritySummary) -> str:
         """Say what stands against a score of this metric; "" when nothing does.
 
         Args:
             found: What the checks say of a run, or of a conversation of it.
         """
-        return found.sentence(self.units, of="passage" if self.judges == "statement" else "answer")
+        return found.format_sentence(
+            self.units, of="passage" if self.judges == "statement" else "answer"
+        )
 
 
 @dataclass(frozen=True, slots=True)

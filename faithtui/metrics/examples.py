@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from faithtui.domain.judging.examples import Example, Reference
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
-from faithtui.domain.text.search_words import words_of
+from faithtui.domain.text.search_words import split_search_words
 from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import MetricSpec
@@ -85,11 +85,11 @@ def _format_case(example: Example, spec: MetricSpec) -> str:
 
 def _choose_references(example: Example) -> list[str]:
     """Choose what the judge named, then what shares most words with the claim, in their order."""
-    wanted = set(words_of(example.claim))
+    wanted = set(split_search_words(example.claim))
 
     def rank_reference(place: int) -> tuple[bool, int, int]:
         each: Reference = example.references[place]
-        shared = len(wanted.intersection(words_of(each.text)))
+        shared = len(wanted.intersection(split_search_words(each.text)))
         return (each.stance is None, -shared, place)
 
     best = sorted(range(len(example.references)), key=rank_reference)[:MOST_REFERENCES]
@@ -98,10 +98,13 @@ def _choose_references(example: Example) -> list[str]:
 
 def _choose_passages(example: Example) -> list[str]:
     """Choose the passages that share most words with the claim, as many as there is room for."""
-    wanted = set(words_of(example.claim))
+    wanted = set(split_search_words(example.claim))
     places = sorted(
         range(len(example.passages)),
-        key=lambda place: (-len(wanted.intersection(words_of(example.passages[place]))), place),
+        key=lambda place: (
+            -len(wanted.intersection(split_search_words(example.passages[place]))),
+            place,
+        ),
     )
     chosen: dict[int, str] = {}
     room = MOST_LETTERS

@@ -30,7 +30,7 @@ from sqlalchemy import (
     select,
 )
 
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
 from faithtui.files import write_atomically
 from faithtui.store.file.backups import copy_before_upgrade
@@ -304,7 +304,7 @@ class Database:
         A thread that reads while the app leaves may have nobody left to hear it, and then it is
         printed as it is: so the path is made visible here.
         """
-        return StoreError(f"{visible_line(str(self.path), 1_000)} is closed; open it again")
+        return StoreError(f"{make_visible_line(str(self.path), 1_000)} is closed; open it again")
 
     def close(self) -> None:
         """Run what is queued, fold the write-ahead log into the file, and let go of it."""

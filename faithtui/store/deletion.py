@@ -33,7 +33,7 @@ from sqlalchemy import (
     update,
 )
 
-from faithtui.agreement.sampling.draw import CONVERSATIONS, Design, SampleKind
+from faithtui.agreement.sampling.draw import CONVERSATIONS, SampleKind, SamplingDesign
 from faithtui.domain.filters import FilterContext, Scope, TermName, read_filter
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.errors import StoreError
@@ -471,8 +471,8 @@ def _recount_sample(
         return None
     frame = read_frame(connection, RunId(row.run_id), row.stratified_by)
     units = [each for each in frame if each.item not in items]
-    if row.design == Design.CONVERSATIONS.value:
-        before = {CONVERSATIONS: frame.conversations}
+    if row.design == SamplingDesign.CONVERSATIONS.value:
+        before = {CONVERSATIONS: frame.conversation_count}
         populations = {CONVERSATIONS: len({each.item for each in units})}
         drawn = {CONVERSATIONS: len({each.run_item_id for each in left})}
     else:

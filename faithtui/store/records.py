@@ -10,7 +10,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, TruthId
-from faithtui.domain.integrity.run_summary import NO_COUNTS, NOTHING_JUDGED, Integrity, TextCounts
+from faithtui.domain.integrity.run_summary import (
+    EMPTY_SUMMARY,
+    NO_COUNTS,
+    IntegritySummary,
+    TextCounts,
+)
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.store.runs.run_records import RunRow as RunRow
 from faithtui.store.runs.run_records import RunSpec as RunSpec
@@ -93,7 +98,7 @@ class ItemRow:
     """Windows of which the judge's labels make no score: nothing was judged or compared."""
     skipped_windows: int = 0
     """Windows to which the metric does not apply."""
-    integrity: Integrity = NOTHING_JUDGED
+    integrity: IntegritySummary = EMPTY_SUMMARY
     """Whether what the judge wrote can be found where it must come from."""
     reviewers: int = 0
     """People who gave a verdict on a claim of it; only read for lists."""

@@ -7,13 +7,13 @@ of a metric that this version does not have is described by what was stored with
 from typing import TYPE_CHECKING
 
 from faithtui.domain.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.errors import ConfigError
 from faithtui.store.runs.run_records import RunSpec
 from faithtui.tui.theme import format as fmt
 
 if TYPE_CHECKING:
-    from faithtui.agreement.report.settings import Level
+    from faithtui.agreement.report.settings import ReportLevel
     from faithtui.domain.scores import ScoringRule
     from faithtui.metrics.base import MetricSpec
 
@@ -51,7 +51,7 @@ def reference_letter(spec: "MetricSpec") -> str:
     return references_of(spec)[0].upper()
 
 
-def units_at(level: "Level", spec: "MetricSpec") -> tuple[str, str]:
+def units_at(level: "ReportLevel", spec: "MetricSpec") -> tuple[str, str]:
     """Name what a level of agreement counts, one and many."""
     if level.value == "claims":
         return spec.units
@@ -64,7 +64,7 @@ def _describe_unknown_metric(run: RunSpec) -> "MetricSpec":
     """Describe a metric that a newer faithtui may have stored."""
     from faithtui.metrics.base import MetricSpec
 
-    name = visible_line(run.metric, 60)
+    name = make_visible_line(run.metric, 60)
     return MetricSpec(
         key=name,
         title=name,
@@ -85,7 +85,7 @@ def _make_label_set(rule: "ScoringRule") -> LabelSet:
     """Make a vocabulary of stored words; the three of faithfulness where none were stored."""
     if set(rule.labels) <= set(FAITHFULNESS.names):
         return FAITHFULNESS
-    words = [(name, visible_line(name, 24)) for name in rule.labels]
+    words = [(name, make_visible_line(name, 24)) for name in rule.labels]
     return LabelSet(
         tuple(
             Label(

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from rich.text import Text
 from textual import work
 
-from faithtui.domain.text.sanitizing import visible
+from faithtui.domain.text.sanitizing import make_visible
 from faithtui.errors import StoreError
 from faithtui.tui.runs.background_runs import BackgroundRunsApp
 from faithtui.tui.session import Session
@@ -134,7 +134,7 @@ class ShutdownApp(BackgroundRunsApp):
         """
         told = traceback.format_exc()
         logging.getLogger(__name__).error("the app ended with a bug\n%s", told)
-        self.panic(Text(f"{visible(told)}\n{_AFTER_A_BUG}"))
+        self.panic(Text(f"{make_visible(told)}\n{_AFTER_A_BUG}"))
 
     def _cancel_runs(self) -> None:
         self.waiting_runs = []

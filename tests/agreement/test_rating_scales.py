@@ -1,18 +1,23 @@
 import pytest
 
-from faithtui.agreement.rating_scales import SCALES, Scale, rating_of, verdict_of
+from faithtui.agreement.rating_scales import (
+    RATING_SCALES,
+    RatingScale,
+    translate_to_rating,
+    translate_to_verdict,
+)
 from faithtui.domain.label_sets import FAITHFULNESS
 
 
-@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
-def test_every_label_of_a_scale_has_a_verdict_and_a_rating_in_range(scale: Scale) -> None:
+@pytest.mark.parametrize("scale", RATING_SCALES, ids=lambda scale: scale.name)
+def test_every_label_of_a_scale_has_a_verdict_and_a_rating_in_range(scale: RatingScale) -> None:
     assert set(scale.verdicts) == set(scale.ratings)
     assert set(scale.verdicts.values()) <= set(FAITHFULNESS.names)
     assert all(0 <= rating <= 1 for rating in scale.ratings.values())
 
 
 def test_scales_have_different_names() -> None:
-    assert len({scale.name for scale in SCALES}) == len(SCALES)
+    assert len({scale.name for scale in RATING_SCALES}) == len(RATING_SCALES)
 
 
 @pytest.mark.parametrize(
@@ -33,14 +38,14 @@ def test_scales_have_different_names() -> None:
 def test_labels_mean_what_the_table_says(
     scale: str, label: str, verdict: str, rating: float
 ) -> None:
-    assert verdict_of(scale, label) == verdict
-    assert rating_of(scale, label) == rating
+    assert translate_to_verdict(scale, label) == verdict
+    assert translate_to_rating(scale, label) == rating
 
 
 def test_a_label_that_a_scale_leaves_out_has_neither() -> None:
-    assert verdict_of("faithbench-span", "Consistent") is None
-    assert rating_of("faithbench-span", "Consistent") is None
-    assert verdict_of("q2-consistent-0-1", "yes") is None
+    assert translate_to_verdict("faithbench-span", "Consistent") is None
+    assert translate_to_rating("faithbench-span", "Consistent") is None
+    assert translate_to_verdict("q2-consistent-0-1", "yes") is None
 
 
 @pytest.mark.parametrize(
@@ -50,5 +55,5 @@ def test_a_label_that_a_scale_leaves_out_has_neither() -> None:
 def test_an_unknown_scale_is_read_word_by_word(
     label: str, verdict: str | None, rating: float | None
 ) -> None:
-    assert verdict_of("house-rules", label) == verdict
-    assert rating_of("house-rules", label) == rating
+    assert translate_to_verdict("house-rules", label) == verdict
+    assert translate_to_rating("house-rules", label) == rating

@@ -10,11 +10,16 @@ import numpy as np
 import pytest
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
-from faithtui.agreement.labelled_units import ClaimReading, LabelState, Opinion, RunReadings
+from faithtui.agreement.labelled_units import ClaimUnit, LabelState, Opinion, RunUnits
 from faithtui.agreement.report.compute import FigureContext
-from faithtui.agreement.report.digest import readings_digest
+from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport
-from faithtui.agreement.report.report import Prepared, agreement_report, report_of, with_points
+from faithtui.agreement.report.report import (
+    PreparedUnits,
+    agreement_report,
+    report_prepared,
+    update_report_points,
+)
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.agreement.statistics.coefficients import AC1, ALPHA, KAPPA, PERCENT
 from faithtui.agreement.statistics.figures import Statistic, estimate_figure
@@ -44,10 +49,10 @@ AT_ONCE = 10
 """Pairs of a group."""
 
 
-def claims(count: int, seed: int) -> list[ClaimReading]:
+def claims(count: int, seed: int) -> list[ClaimUnit]:
     """Draw claims in groups of ten, each labelled by one person, with the judge's confidence."""
     return [
-        ClaimReading(
+        ClaimUnit(
             claim=ClaimId(number),
             conversation=ConversationId(number // AT_ONCE),
             key=f"conversation {number // AT_ONCE}",
@@ -186,21 +191,21 @@ def test_point_estimates_after_one_label() -> None:
     rows = []
     for count in (1_000, 100_000):
         made = claims(count, seed=count)
-        prepared = Prepared(readings(made), FAITHFULNESS, RULE)
-        report = report_of(prepared)
+        prepared = PreparedUnits(readings(made), FAITHFULNESS, RULE)
+        report = report_prepared(prepared)
         before = [made[count // 2]]
         after = [each._replace(human="no" if each.human == "yes" else "yes") for each in before]
 
         def one(
-            prepared: Prepared = prepared,
+            prepared: PreparedUnits = prepared,
             report: AgreementReport = report,
-            before: Sequence[ClaimReading] = before,
-            after: Sequence[ClaimReading] = after,
+            before: Sequence[ClaimUnit] = before,
+            after: Sequence[ClaimUnit] = after,
         ) -> float:
-            return seconds(lambda: with_points(prepared, report, before, after))
+            return seconds(lambda: update_report_points(prepared, report, before, after))
 
-        def anew(prepared: Prepared = prepared) -> float:
-            return seconds(lambda: report_of(prepared))
+        def anew(prepared: PreparedUnits = prepared) -> float:
+            return seconds(lambda: report_prepared(prepared))
 
         found = best_of(5, one=one, anew=anew)
         rows.append(
@@ -226,21 +231,21 @@ def test_the_report_against_a_library_loop_and_sorting_as_many() -> None:
         human = np.array([place[str(each.human)] for each in made])
         judge = np.array([place[str(each.judge)] for each in made])
 
-        def report(read: RunReadings = read) -> float:
+        def report(read: RunUnits = read) -> float:
             with pause_gc():  # as the app does
                 return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE))
 
-        def resampled(read: RunReadings = read) -> float:
+        def resampled(read: RunUnits = read) -> float:
             with pause_gc():
                 return seconds(lambda: agreement_report(read, FAITHFULNESS, RULE, BOOTSTRAP))
 
-        def digest(made: list[ClaimReading] = made) -> float:
-            return seconds(lambda: readings_digest(made, ()))
+        def digest(made: list[ClaimUnit] = made) -> float:
+            return seconds(lambda: hash_units(made, ()))
 
         def library(human: object = human, judge: object = judge) -> float:
             return seconds(lambda: _library(sklearn, human, judge))
 
-        def sort(made: list[ClaimReading] = made) -> float:
+        def sort(made: list[ClaimUnit] = made) -> float:
             shuffled = [(each.text, each.group) for each in made]
             random.Random(1).shuffle(shuffled)
             return seconds(shuffled.sort)
@@ -285,9 +290,9 @@ from tests.benchmarks.measuring import seconds
 from tests.benchmarks.test_agreement import BOOTSTRAP, RULE, claims
 from tests.agreement.report.building import readings
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.agreement.report.report import Prepared, agreement_report, report_of
-from faithtui.agreement.report.digest import readings_digest
-from faithtui.agreement.report.report import with_points
+from faithtui.agreement.report.report import Prepared, agreement_report, report_prepared
+from faithtui.agreement.report.digest import hash_units
+from faithtui.agreement.report.report import update_report_points
 
 def most():
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -334,7 +339,7 @@ def test_how_often_intervals_of_95_percent_hold_the_truth() -> None:
                     given[name] += 1
                     hits[name] += estimate.ci_low <= truth[name] <= estimate.ci_high
             total = drawn.total
-            low, high = wilson_interval(total.agreed / total.n, total.n)
+            low, high = wilson_interval(total.agreed_count / total.n, total.n)
             hits["ungrouped"] += low <= truth["percent"] <= high
         covered = {name: hits[name] / given[name] for name in STATISTICS}
         rows.append(

@@ -17,12 +17,16 @@ import pytest
 
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
-from faithtui.agreement.statistics.figures import estimate_figure, leave_out
-from faithtui.agreement.statistics.intervals import Scale, make_jackknife_interval, wilson_interval
+from faithtui.agreement.statistics.figures import compute_left_out, estimate_figure
+from faithtui.agreement.statistics.intervals import (
+    IntervalScale,
+    make_jackknife_interval,
+    wilson_interval,
+)
 from faithtui.agreement.statistics.matrices import GroupedMatrix, count_matrix
 from faithtui.agreement.statistics.rates import (
     LabelledStratum,
-    corrected_future,
+    estimate_future_rate,
     group_strata,
 )
 from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
@@ -92,7 +96,7 @@ def estimates(drawn: Drawn) -> Iterator[tuple[str, Estimate]]:
     yield "agreement", estimate_figure(PERCENT, drawn.compared)
     yield "kappa", estimate_figure(KAPPA, drawn.compared)
     yield "recall", estimate_figure(RECALL, drawn.compared.collapse(("no",)))
-    yield "corrected rate", corrected_future(group_strata(drawn.conversations))
+    yield "corrected rate", estimate_future_rate(group_strata(drawn.conversations))
 
 
 def test_how_often_intervals_by_conversation_hold_the_truth() -> None:
@@ -111,7 +115,7 @@ def test_how_often_intervals_by_conversation_hold_the_truth() -> None:
                     given[name] += 1
                     hits[name] += found.ci_low <= truth[name] <= found.ci_high
             total = drawn.compared.total
-            low, high = wilson_interval(total.agreed / total.n, total.n)
+            low, high = wilson_interval(total.agreed_count / total.n, total.n)
             hits["single claims"] += low <= truth["agreement"] <= high
         for name, count in given.items():
             assert count > 0.95 * DRAWS, f"{name} mostly needs an interval"
@@ -148,7 +152,9 @@ def test_kappa_that_one_conversation_keeps_from_one_has_an_interval_that_holds_i
     for groups in (10, 20, 40):
         for (bad, single), unfaithful in product(RARE, (0.3, 0.1)):
             chance = random.Random(groups)
-            whole = KAPPA.of(nearly_right(20_000, bad, single, unfaithful, chance).total)
+            whole = KAPPA.compute_single(
+                nearly_right(20_000, bad, single, unfaithful, chance).total
+            )
             assert not isinstance(whole, Reason)
             given = hits = 0
             widths, before = [], []
@@ -161,10 +167,10 @@ def test_kappa_that_one_conversation_keeps_from_one_has_an_interval_that_holds_i
                     given += 1
                     hits += found.ci_low <= whole <= found.ci_high
                     widths.append(found.ci_high - found.ci_low)
-                    values, times = leave_out(KAPPA.compute, drawn)
+                    values, times = compute_left_out(KAPPA.compute, drawn)
                     known = ~np.isnan(values)
                     low, high = make_jackknife_interval(
-                        found.value, values[known], times[known], Scale.ATANH
+                        found.value, values[known], times[known], IntervalScale.ATANH
                     )
                     before.append(high - low)
             if given > 100:

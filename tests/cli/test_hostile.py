@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.integrity.findings import Finding, FindingKind
@@ -144,10 +144,10 @@ def test_what_is_named_by_people_stays_on_its_lines(label: Label, tmp_path: Path
     with Store.open(path) as store:
         run = store.runs.last_id()
         assert run is not None
-        plan = Plan(Design.SIMPLE, 1, 1)
+        plan = SamplePlan(SamplingDesign.SIMPLE, 1, 1)
         numbers = [
             store.samples.add(
-                run, "ann", draw(store.samples.read_frame(run), plan), plan, name=text
+                run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name=text
             ).id
             for text in (each or "x" for each in ALL)
         ]
@@ -284,9 +284,9 @@ def test_a_bundle_with_anything_in_any_field_is_merged_or_refused_with_its_line(
     with Store.open(path) as store:
         run = store.runs.last_id()
         assert run is not None
-        plan = Plan(Design.SIMPLE, 2, 1)
+        plan = SamplePlan(SamplingDesign.SIMPLE, 2, 1)
         sample = store.samples.add(
-            run, "ann", draw(store.samples.read_frame(run), plan), plan, name="n"
+            run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="n"
         )
         for each in store.samples.entries(sample.id, "ann"):
             store.reviews.record_verdict(

@@ -25,7 +25,7 @@ import typer.main
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from faithtui import errors
-from faithtui.agreement.rating_scales import SCALES
+from faithtui.agreement.rating_scales import RATING_SCALES
 from faithtui.agreement.report.model import LevelReport
 from faithtui.cli.errors import INTERRUPTED
 from faithtui.cli.main import app
@@ -185,7 +185,7 @@ def keys_page() -> str:
 def scale_list() -> str:
     """List what each label of each scale becomes."""
     rows = []
-    for scale in SCALES:
+    for scale in RATING_SCALES:
         for number, (label, verdict) in enumerate(scale.verdicts.items()):
             rating = scale.ratings.get(label)
             rows.append(
@@ -338,7 +338,7 @@ def demo_level() -> LevelReport:
     with TemporaryDirectory() as folder, Store.open(Path(folder) / "demo.db") as store:
         run = demo.prepare_demo(store, lambda progress: None)
         asyncio.run(runner.execute_run(store, run, lambda event: None))
-        return compute_run_agreement(store, run).report.primary
+        return compute_run_agreement(store, run).report.primary_level
 
 
 def demo_example() -> str:

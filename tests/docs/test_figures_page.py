@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.imported_scores.conventions import Pooling, Reading, convention
-from faithtui.agreement.rating_scales import SCALES
+from faithtui.agreement.imported_scores.conventions import Pooling, ScaleReading, make_convention
+from faithtui.agreement.rating_scales import RATING_SCALES
 from faithtui.cli.commands.figures import print_figures
 from tests.docs.generate import DOCS
 
@@ -25,16 +25,16 @@ def test_the_tables_of_mtrag_are_printed_by_the_command(
 
 
 @pytest.mark.parametrize(
-    "name", [scale.name for scale in SCALES if scale.name != "faithbench-span"]
+    "name", [scale.name for scale in RATING_SCALES if scale.name != "faithbench-span"]
 )
 def test_the_order_of_each_scale_is_that_of_the_code(name: str) -> None:
-    rule = convention(name)
+    rule = make_convention(name)
     failing = rule.levels[: -len(rule.passing)]
     assert f"| `{name}` | {' < '.join(failing)} | {' < '.join(rule.passing)} |" in PAGE
 
 
 def test_every_reading_and_every_way_of_pooling_is_explained() -> None:
-    for word in (*Reading, *Pooling):
+    for word in (*ScaleReading, *Pooling):
         assert f"`{word.value}`" in PAGE
 
 

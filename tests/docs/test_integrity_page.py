@@ -2,7 +2,7 @@
 
 import re
 
-from faithtui.domain.integrity.explanations import WORDS
+from faithtui.domain.integrity.explanations import EXPLANATIONS
 from faithtui.domain.integrity.findings import WEIGHTS
 from tests.docs.generate import DOCS
 
@@ -12,7 +12,8 @@ PAGE = (DOCS / "integrity.md").read_text(encoding="utf-8")
 def test_every_kind_has_its_row_in_order() -> None:
     rows = re.findall(r"^\| `([a-z-]+)` \| (.+) \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
     expected = [
-        (kind.value, words.title, words.meaning, words.to_do) for kind, words in WORDS.items()
+        (kind.value, words.title, words.meaning, words.to_do)
+        for kind, words in EXPLANATIONS.items()
     ]
     assert rows == expected
 

@@ -41,7 +41,7 @@ def codes_of(path: Path) -> Iterator[str]:
             continue
         first = node.args[0]
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-        if name in ("caution", "Caution", "append") and isinstance(first, ast.Constant):
+        if name in ("make_warning", "ReportWarning", "append") and isinstance(first, ast.Constant):
             yield str(first.value)
 
 

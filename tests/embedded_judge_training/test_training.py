@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.judges.embedded.weights import (
+    FEATURE_SIGNS,
     FEATURES,
-    SIGNS,
-    VERSION,
-    overlap_weights,
-    shipped_document,
-    shipped_weights,
+    HEURISTIC_VERSION,
+    load_weights,
+    load_weights_document,
+    parse_weights,
 )
 from tests.embedded_judge_training.figures import area_under_curve, balanced_accuracy, with_interval
 from tests.embedded_judge_training.logistic_fit import fitted
@@ -69,7 +69,7 @@ def test_training_gives_the_same_file_twice_and_signs_as_fixed(tmp_path: Path) -
         main([str(data), "--out", str(file), "--date", "2026-01-02", "--draws", "20"])
     assert files[0].read_bytes() == files[1].read_bytes()
     document = json.loads(files[0].read_text("utf-8"))
-    weights = overlap_weights(document)
+    weights = parse_weights(document)
     assert any(weights.weights)
     training = document["training"]
     assert training["rows"] == 16 * sum(source.is_trained_on for source in SOURCES)
@@ -120,7 +120,7 @@ def test_conversations_of_the_demo_move_no_weight() -> None:
 
 
 def test_the_shipped_file_was_trained_without_the_demo() -> None:
-    sources = {each["name"]: each for each in shipped_document()["training"]["sources"]}
+    sources = {each["name"]: each for each in load_weights_document()["training"]["sources"]}
     mtrag = sources.pop("mtrag")
     # Five of the ten conversations of the demo are among the data.
     assert (mtrag["rows"], mtrag["in_demo"], mtrag["trained_on"]) == (269, 107, 162)
@@ -129,14 +129,14 @@ def test_the_shipped_file_was_trained_without_the_demo() -> None:
 
 def test_the_shipped_file_belongs_to_the_shipped_features() -> None:
     """Whoever changes what a feature means trains anew: docs/judges/offline.md says how."""
-    document = shipped_document()
+    document = load_weights_document()
     assert document["features_digest"] == features_digest()
-    assert document["version"] == VERSION
+    assert document["version"] == HEURISTIC_VERSION
     assert tuple(each["name"] for each in document["features"]) == FEATURES
 
 
 def test_the_shipped_file_says_where_its_numbers_come_from() -> None:
-    training = shipped_document()["training"]
+    training = load_weights_document()["training"]
     used = {each["name"] for each in training["sources"] if each["used_for"] == "training"}
     assert used == {source.name for source in SOURCES if source.is_trained_on}
     assert not any("NC" in each["licence"] for each in training["sources"] if each["name"] in used)
@@ -148,8 +148,8 @@ def test_the_shipped_file_says_where_its_numbers_come_from() -> None:
 
 
 def test_every_shipped_weight_has_its_fixed_sign() -> None:
-    for name, weight in zip(FEATURES, shipped_weights().weights, strict=True):
-        assert weight * SIGNS[name] > 0, name
+    for name, weight in zip(FEATURES, load_weights().weights, strict=True):
+        assert weight * FEATURE_SIGNS[name] > 0, name
 
 
 @pytest.mark.parametrize(
@@ -165,10 +165,10 @@ def test_every_shipped_weight_has_its_fixed_sign() -> None:
 def test_a_file_that_does_not_belong_to_the_code_is_refused(
     change: Callable[[dict[str, Any]], object], complaint: str
 ) -> None:
-    document = copy.deepcopy(dict(shipped_document()))
+    document = copy.deepcopy(dict(load_weights_document()))
     change(document)
     with pytest.raises(ValueError, match=complaint):
-        overlap_weights(document)
+        parse_weights(document)
 
 
 def test_a_weight_is_held_at_its_sign() -> None:

@@ -23,17 +23,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from faithtui.domain.text.sentence_index import Context, read_context
-from faithtui.domain.text.sentences import SentenceKind, answer_sentences
-from faithtui.judges.embedded.features import Comparison, compare
-from faithtui.judges.embedded.overlap import chance_of, quoted
+from faithtui.domain.text.sentence_index import SentenceIndex, index_passages
+from faithtui.domain.text.sentences import SentenceKind, split_answer
+from faithtui.judges.embedded.features import SentenceComparison, compare_sentence
+from faithtui.judges.embedded.overlap import collect_evidence, compute_probability
 from faithtui.judges.embedded.weights import (
+    FEATURE_SIGNS,
     FEATURES,
-    SIGNS,
-    VERSION,
+    HEURISTIC_VERSION,
     WEIGHTS_FILE,
     OverlapWeights,
-    overlap_weights,
+    parse_weights,
 )
 from tests.embedded_judge_training.figures import (
     Judged,
@@ -75,7 +75,7 @@ class Row:
     source: Source
     group: str
     is_supported: bool
-    parts: tuple[Comparison, ...]
+    parts: tuple[SentenceComparison, ...]
     """Its sentences that state something; at least one."""
     is_in_demo: bool
     """Whether the demo shows it: then it is measured only."""
@@ -121,10 +121,10 @@ class Fit:
 def features_digest() -> str:
     """Twelve hexadecimal digits that change when a feature comes to mean something else."""
     measured = [
-        [round(value, 9) for value in compare(claim, read_context((context,))).features]
+        [round(value, 9) for value in compare_sentence(claim, index_passages((context,))).features]
         for claim, context in PROBES
     ]
-    return hashlib.sha256(json.dumps([SIGNS, measured]).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps([FEATURE_SIGNS, measured]).encode()).hexdigest()[:12]
 
 
 def read_rows(lines: Iterable[str]) -> list[Row]:
@@ -132,18 +132,18 @@ def read_rows(lines: Iterable[str]) -> list[Row]:
     by_name = {source.name: source for source in SOURCES}
     demo = demo_conversations()
     rows: list[Row] = []
-    last: tuple[str, Context] | None = None
+    last: tuple[str, SentenceIndex] | None = None
     for line in lines:
         given = json.loads(line)
         source = by_name.get(given["source"])
         if source is None:
             continue
         if last is None or last[0] != given["context"]:
-            last = (given["context"], read_context((given["context"],)))
-        sentences = answer_sentences(given["claim"])
+            last = (given["context"], index_passages((given["context"],)))
+        sentences = split_answer(given["claim"])
         stating = [each for each in sentences if each.kind is SentenceKind.CLAIM] or sentences
         texts = [each.text for each in stating] or [""]
-        parts = tuple(compare(text, last[1]) for text in texts)
+        parts = tuple(compare_sentence(text, last[1]) for text in texts)
         first, among = _evidence_hits(given, parts, last[1])
         rows.append(
             Row(
@@ -177,7 +177,7 @@ def fit(rows: Sequence[Row], ridge: float = RIDGE) -> Fit:
         for row in features
     ]
     sides = [1.0 if row.is_supported else -1.0 for row in rows]
-    found = fitted(standard, sides, importance, [*SIGNS.values(), 0], ridge)
+    found = fitted(standard, sides, importance, [*FEATURE_SIGNS.values(), 0], ridge)
     weights = tuple(w / scale for w, scale in zip(found, scales, strict=False))
     return Fit(weights, found[-1] - dot(weights, means), means, scales)
 
@@ -220,7 +220,7 @@ def train(rows: Sequence[Row], date: str, draws: int = DRAWS) -> dict[str, Any]:
         apart[family] = model.calibrated(own)
     document = {
         "name": "overlap baseline (offline heuristic)",
-        "version": VERSION,
+        "version": HEURISTIC_VERSION,
         "features_digest": features_digest(),
         "features": [
             {
@@ -249,7 +249,7 @@ def train(rows: Sequence[Row], date: str, draws: int = DRAWS) -> dict[str, Any]:
         },
         "measured": _measured(rows, shipped, apart, draws),
     }
-    overlap_weights(document)
+    parse_weights(document)
     return document
 
 
@@ -267,14 +267,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _evidence_hits(
-    given: Mapping[str, Any], parts: Sequence[Comparison], context: Context
+    given: Mapping[str, Any], parts: Sequence[SentenceComparison], context: SentenceIndex
 ) -> tuple[bool | None, bool | None]:
     human = given.get("human")
     marked = human.get("supporting_sentences") if isinstance(human, dict) else None
     lines = {line for lines in marked or () for line in lines}
     if not lines:
         return None, None
-    found = [given["context"].count("\n", 0, each.span.start) for each in quoted(parts, context)]
+    found = [
+        given["context"].count("\n", 0, each.span.start)
+        for each in collect_evidence(parts, context)
+    ]
     return bool(found) and found[0] in lines, not lines.isdisjoint(found)
 
 
@@ -352,7 +355,7 @@ def _measured(
 def _figures(rows: Sequence[Row], weights: OverlapWeights, draws: int) -> dict[str, object]:
     groups: defaultdict[str, list[Judged]] = defaultdict(list)
     for row in rows:
-        chance = chance_of(row.parts, weights)
+        chance = compute_probability(row.parts, weights)
         has_clash = any(part.alignment.clash is not None for part in row.parts)
         groups[row.group].append((row.is_supported, chance, chance >= 0.5 and not has_clash))
     return {

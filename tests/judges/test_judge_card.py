@@ -1,12 +1,12 @@
 from faithtui.domain.judging.judge_names import OFFLINE_TITLE
-from faithtui.judges.embedded.weights import shipped_document
+from faithtui.judges.embedded.weights import load_weights_document
 from faithtui.judges.judge_card import WHERE_IT_FAILS, format_judge_card
 
 
 def test_the_embedded_judge_tells_its_name_its_figures_and_its_errors() -> None:
     text = format_judge_card("offline")
     assert text.startswith(OFFLINE_TITLE)
-    measured = shipped_document()["measured"]
+    measured = load_weights_document()["measured"]
     for each in measured["sources"]:
         assert f"{each['rows']:,}" in text
     mean = measured["mean_of_families"]["left_out"]

@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 from sqlalchemy import ForeignKeyConstraint
 
-from faithtui.agreement.sampling.draw import Design, Plan, SampleKind, draw
+from faithtui.agreement.sampling.draw import (
+    SampleKind,
+    SamplePlan,
+    SamplingDesign,
+    make_sample_draw,
+)
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.filters import read_filter
@@ -114,11 +119,11 @@ def label_all(store: Store, run: RunId, seed: int, reviewers: tuple[str, ...]) -
 
 
 def sample_of(
-    store: Store, run: RunId, design: Design, size: int, reviewer: str = "ann"
+    store: Store, run: RunId, design: SamplingDesign, size: int, reviewer: str = "ann"
 ) -> SampleId:
-    by = ("verdict",) if design is Design.STRATIFIED else ()
-    plan = Plan(design, 7, size)
-    drawn = draw(store.samples.read_frame(run, by), plan)
+    by = ("verdict",) if design is SamplingDesign.STRATIFIED else ()
+    plan = SamplePlan(design, 7, size)
+    drawn = make_sample_draw(store.samples.read_frame(run, by), plan)
     return store.samples.add(run, reviewer, drawn, plan, name="s", stratified_by=by).id
 
 
@@ -243,8 +248,8 @@ def store(path: Path) -> Iterator[Store]:
         run = judge_all(found, (f"set {CANARY}", "plain"))
         alone = judge_all(found, (f"set {CANARY}",))
         label_all(found, run, 1, ("ann", "ben"))
-        sample_of(found, run, Design.SIMPLE, 8)
-        sample_of(found, alone, Design.STRATIFIED, 4)
+        sample_of(found, run, SamplingDesign.SIMPLE, 8)
+        sample_of(found, alone, SamplingDesign.STRATIFIED, 4)
         for item in found.runs.item_ids(run):
             found.reviews.record_exposure(item, "ann")
             claim = found.runs.review_view(item, "ann").claims[0]
@@ -329,9 +334,9 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
     rated = talk("plain", "p1", "ginger", (SHARED,))
     mine = Rating(3, name, "yes-no-idk", "no", f"a claim only {name} named", None, f"I am {name}")
     store.conversations.import_batch([replace(rated, ratings=(*rated.ratings, mine))], DATA)
-    sample = sample_of(store, run, Design.SIMPLE, 3, name)
-    plan = Plan(Design.SIMPLE, 1, 2)
-    repeats = draw(store.samples.read_own_labelled_frame(run, name), plan)
+    sample = sample_of(store, run, SamplingDesign.SIMPLE, 3, name)
+    plan = SamplePlan(SamplingDesign.SIMPLE, 1, 2)
+    repeats = make_sample_draw(store.samples.read_own_labelled_frame(run, name), plan)
     store.samples.add(run, name, repeats, plan, name="again", kind=SampleKind.REPEAT)
     store.guidelines.set("Be fair.", name)
     store.saved_views.save("claims", SavedView("hers", f"reviewer:{name}", "number"))
@@ -393,17 +398,17 @@ def test_a_run_goes_and_what_people_said_stays(store: Store) -> None:
         store.deletions.delete_run(first, "ann")
 
 
-@pytest.mark.parametrize("design", list(Design))
-def test_a_sample_stays_one_of_what_is_left(store: Store, design: Design) -> None:
+@pytest.mark.parametrize("design", list(SamplingDesign))
+def test_a_sample_stays_one_of_what_is_left(store: Store, design: SamplingDesign) -> None:
     run = min(row.id for row in store.runs.rows())
-    number = sample_of(store, run, design, 3 if design is Design.CONVERSATIONS else 12)
+    number = sample_of(store, run, design, 3 if design is SamplingDesign.CONVERSATIONS else 12)
     gone = store.conversations.ids(("plain",))[:1]
     before = store.samples.row(number, "ann")
     store.deletions.delete_conversations(DeletionKind.IMPORT, gone, "ann")
     after = store.samples.row(number, "ann")
     frame = store.samples.read_frame(run, before.stratified_by)
     assert after.frame == len(frame) < before.frame
-    if design is not Design.CONVERSATIONS:
+    if design is not SamplingDesign.CONVERSATIONS:
         assert {each.name: each.population for each in after.strata} == dict(frame.populations)
         entries = store.samples.entries(number, "ann")
         drawn = {each.name: each.drawn for each in after.strata}
@@ -418,7 +423,7 @@ def test_a_sample_stays_one_of_what_is_left(store: Store, design: Design) -> Non
 
 def test_a_sample_of_a_run_that_has_gone_on_goes_and_its_labels_stay(store: Store) -> None:
     run = min(row.id for row in store.runs.rows())
-    number = sample_of(store, run, Design.SIMPLE, 6)
+    number = sample_of(store, run, SamplingDesign.SIMPLE, 6)
     entry = store.samples.entries(number, "ann")[-1]
     store.reviews.record_verdict(entry.claim, "cat", "no", run=run, saw_judge=False, sample=number)
     store._database.write(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.integrity.findings import Finding, FindingKind
@@ -146,9 +146,9 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
     with Store.open(path, clock=lambda: NOON) as store:
         run = store.runs.last_id()
         assert run is not None
-        plan = Plan(Design.SIMPLE, 1, 1)
+        plan = SamplePlan(SamplingDesign.SIMPLE, 1, 1)
         for text in ALL:
-            drawn = draw(store.samples.read_frame(run), plan)
+            drawn = make_sample_draw(store.samples.read_frame(run), plan)
             store.samples.add(run, "ann", drawn, plan, name=text[:5000] or "x")
             store.saved_views.save(
                 "conversations", SavedView(text[:200] or "x", text[:5000], text[:200])

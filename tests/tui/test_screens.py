@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Select
 
-from faithtui.agreement.report.settings import Level
+from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.annotations import Action
 from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
@@ -186,7 +186,7 @@ async def test_agreement_opens_on_the_level_that_has_labels(app: FaithApp) -> No
         assert "4 of 4 answers" in title(app)
         await press(pilot, "m")
         levels.append(screen.level)
-        assert levels == [Level.ANSWERS, Level.CLAIMS]
+        assert levels == [ReportLevel.ANSWERS, ReportLevel.CLAIMS]
         assert "nothing labelled" in text_of(app, "coefficients")
         assert "No human labels yet" in text_of(app, "warnings"), "the sentence is of this level"
 

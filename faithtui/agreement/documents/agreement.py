@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
-from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, Picture, Table
+from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, PlotWithTable, Table
 from faithtui.agreement.documents.plots import confusion_plot, pairs_plot
 from faithtui.agreement.documents.wording import (
+    EMPTY_CELL,
     FIGURE_HEADS,
-    NOTHING,
-    UNLIKE,
-    count,
-    decimal,
-    number,
-    p_value,
-    row,
-    share,
-    title,
+    WEIGHTED_SHARES_NOTE,
+    count_text,
+    decimal_text,
+    estimate_text,
+    level_title,
+    make_estimate_row,
+    p_value_text,
+    share_text,
 )
 from faithtui.agreement.report.model import (
     Agreement,
@@ -23,12 +23,12 @@ from faithtui.agreement.report.model import (
     LevelReport,
     MarginTest,
 )
-from faithtui.agreement.report.settings import Level
+from faithtui.agreement.report.settings import ReportLevel
 
 
-def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator[Block]:
+def write_agreement_section(level: LevelReport, humans: HumanReport | None) -> Iterator[Block]:
     """Show the table of a level and its coefficients beside what people reach among themselves."""
-    found, many = level.agreement, title(level)
+    found, many = level.agreement, level_title(level)
     yield Heading(f"Agreement: {many}")
     table = Table(
         f"Counts of {many} and their share of the row; rows human labels, columns judge; "
@@ -38,7 +38,7 @@ def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator
             *(
                 (
                     f"human {name}",
-                    *(_cell(cell, sum(counts)) for cell in counts),
+                    *(_cell_text(cell, sum(counts)) for cell in counts),
                     f"{sum(counts):,}",
                     f"{none:,}",
                 )
@@ -54,7 +54,7 @@ def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator
             ),
         ),
     )
-    yield Picture(confusion_plot(f"confusion-{level.level.value}", found, many), table)
+    yield PlotWithTable(confusion_plot(f"confusion-{level.level.value}", found, many), table)
     if found.weighted is not None:
         yield Table(
             f"The same {many}, each weighted by one over its probability of being labelled: the "
@@ -64,7 +64,7 @@ def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator
                 (
                     f"human {name}",
                     *(
-                        f"{cell:,.1f} ({share(cell, sum(cells))})" if sum(cells) else "0.0"
+                        f"{cell:,.1f} ({share_text(cell, sum(cells))})" if sum(cells) else "0.0"
                         for cell in cells
                     ),
                     f"{sum(cells):,.1f}",
@@ -72,11 +72,11 @@ def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator
                 for name, cells in zip(found.table.categories, found.weighted, strict=True)
             ),
         )
-    yield _coefficients(level, humans)
+    yield _make_coefficient_table(level, humans)
     weighted = found.weighted is not None
     shares = ("precision", "recall", "F1")
     yield Table(
-        f"Each label: {many}{UNLIKE if weighted else ''}",
+        f"Each label: {many}{WEIGHTED_SHARES_NOTE if weighted else ''}",
         (
             *("label", "human", "judge", "both"),
             *(f"{name}, weighted" if weighted else name for name in shares),
@@ -87,34 +87,34 @@ def judge_and_people(level: LevelReport, humans: HumanReport | None) -> Iterator
                 f"{each.human:,}",
                 f"{each.judge:,}",
                 f"{each.both:,}",
-                number(each.precision),
-                number(each.recall),
-                number(each.f1),
+                estimate_text(each.precision),
+                estimate_text(each.recall),
+                estimate_text(each.f1),
             )
             for each in level.classes
         ),
     )
 
 
-def _cell(cell: int, whole: int) -> str:
-    return f"{cell:,} ({share(cell, whole)})" if cell else "0"
+def _cell_text(cell: int, whole: int) -> str:
+    return f"{cell:,} ({share_text(cell, whole)})" if cell else "0"
 
 
-def _coefficients(level: LevelReport, humans: HumanReport | None) -> Table:
+def _make_coefficient_table(level: LevelReport, humans: HumanReport | None) -> Table:
     found = level.agreement
-    ceiling = humans if level.level is Level.CLAIMS else None
+    ceiling = humans if level.level is ReportLevel.CLAIMS else None
     of_people = (
         {}
         if ceiling is None
         else {
-            "percent agreement": number(ceiling.percent),
-            "Krippendorff's alpha": number(ceiling.krippendorff_alpha),
-            "Gwet's AC1": number(ceiling.gwet_ac1),
-            "Cohen's kappa": f"Fleiss {number(ceiling.fleiss_kappa)}",
+            "percent agreement": estimate_text(ceiling.percent),
+            "Krippendorff's alpha": estimate_text(ceiling.krippendorff_alpha),
+            "Gwet's AC1": estimate_text(ceiling.gwet_ac1),
+            "Cohen's kappa": f"Fleiss {estimate_text(ceiling.fleiss_kappa)}",
         }
     )
     rows = [
-        row(name, each)
+        make_estimate_row(name, each)
         for name, each in (
             ("percent agreement", found.percent),
             ("Cohen's kappa", found.cohen_kappa),
@@ -127,7 +127,7 @@ def _coefficients(level: LevelReport, humans: HumanReport | None) -> Table:
         if each is not None
     ]
     plain = [
-        (name, decimal(value), f"{found.n:,}", "")
+        (name, decimal_text(value), f"{found.n:,}", "")
         for name, value in (
             ("agreement by chance", found.chance),
             ("largest kappa these margins allow", found.max_kappa),
@@ -136,34 +136,34 @@ def _coefficients(level: LevelReport, humans: HumanReport | None) -> Table:
         )
         if value is not None
     ]
-    tested = [] if found.margins is None else [_margins(found.margins, found.n)]
+    tested = [] if found.margins is None else [_make_margin_test_row(found.margins, found.n)]
     return Table(
-        f"Agreement of judge and human labels: {title(level)}",
+        f"Agreement of judge and human labels: {level_title(level)}",
         (*FIGURE_HEADS, "inter-annotator agreement"),
-        tuple((*each, of_people.get(each[0], NOTHING)) for each in [*rows, *plain, *tested]),
+        tuple((*each, of_people.get(each[0], EMPTY_CELL)) for each in [*rows, *plain, *tested]),
     )
 
 
-def _margins(test: MarginTest, n: int) -> tuple[str, str, str, str]:
+def _make_margin_test_row(test: MarginTest, n: int) -> tuple[str, str, str, str]:
     named = {"mcnemar_mid_p": "McNemar, mid-p", "bowker": "Bowker"}[test.name]
-    return f"equal use of labels ({named}, p as if independent)", p_value(test.p), f"{n:,}", ""
+    return f"equal use of labels ({named}, p as if independent)", p_value_text(test.p), f"{n:,}", ""
 
 
-def people(report: AgreementReport) -> Iterator[Block]:
+def write_annotator_section(report: AgreementReport) -> Iterator[Block]:
     """Show each person against the judge, pairs of people, blind against shown, and repeats."""
     yield Heading("Annotators")
     if report.raters:
-        yield _against_judge(
+        yield _make_agreement_table(
             "Judge against each annotator; the annotator's labels are the reference",
             "annotator",
             [(each.reviewer, each.agreement) for each in report.raters],
         )
-    yield from _ceiling(report)
-    yield from _anchoring(report)
-    yield from _repeats(report)
+    yield from _write_human_agreement(report)
+    yield from _write_anchoring(report)
+    yield from _write_repeats(report)
 
 
-def _against_judge(caption: str, first: str, rows: Sequence[tuple[str, Agreement]]) -> Table:
+def _make_agreement_table(caption: str, first: str, rows: Sequence[tuple[str, Agreement]]) -> Table:
     return Table(
         caption,
         (first, "n", "groups", "percent agreement", "Cohen's kappa", "alpha", "AC1"),
@@ -172,17 +172,17 @@ def _against_judge(caption: str, first: str, rows: Sequence[tuple[str, Agreement
                 name,
                 f"{each.n:,}",
                 f"{each.clusters:,}",
-                number(each.percent),
-                number(each.cohen_kappa),
-                number(each.krippendorff_alpha),
-                number(each.gwet_ac1),
+                estimate_text(each.percent),
+                estimate_text(each.cohen_kappa),
+                estimate_text(each.krippendorff_alpha),
+                estimate_text(each.gwet_ac1),
             )
             for name, each in rows
         ),
     )
 
 
-def _ceiling(report: AgreementReport) -> Iterator[Block]:
+def _write_human_agreement(report: AgreementReport) -> Iterator[Block]:
     humans, (one, many) = report.humans, report.claims.unit
     yield Heading("Inter-annotator agreement", 3)
     if humans is None:
@@ -192,7 +192,8 @@ def _ceiling(report: AgreementReport) -> Iterator[Block]:
         )
         return
     yield Paragraph(
-        f"{humans.raters} annotators; {count(humans.units, f'{one} has', f'{many} have')} labels "
+        f"{humans.raters} annotators; "
+        f"{count_text(humans.units, f'{one} has', f'{many} have')} labels "
         f"of "
         "two or more. Inter-annotator agreement is the most that can be asked of a judge."
     )
@@ -200,22 +201,22 @@ def _ceiling(report: AgreementReport) -> Iterator[Block]:
         "Inter-annotator agreement; the judge does not enter, and each unit counts once",
         FIGURE_HEADS,
         (
-            row("percent agreement", humans.percent),
-            row("Krippendorff's alpha", humans.krippendorff_alpha),
-            row("Gwet's AC1", humans.gwet_ac1),
-            row("Fleiss' kappa", humans.fleiss_kappa),
+            make_estimate_row("percent agreement", humans.percent),
+            make_estimate_row("Krippendorff's alpha", humans.krippendorff_alpha),
+            make_estimate_row("Gwet's AC1", humans.gwet_ac1),
+            make_estimate_row("Fleiss' kappa", humans.fleiss_kappa),
         ),
     )
-    table = _against_judge(
+    table = _make_agreement_table(
         "Pairs of annotators; the first is the reference",
         "pair",
         [(f"{each.first} and {each.second}", each.agreement) for each in humans.pairs],
     )
     drawn = pairs_plot("pairs", humans, report.raters, "judge")
-    yield table if drawn is None else Picture(drawn, table)
+    yield table if drawn is None else PlotWithTable(drawn, table)
 
 
-def _anchoring(report: AgreementReport) -> Iterator[Block]:
+def _write_anchoring(report: AgreementReport) -> Iterator[Block]:
     found = report.anchoring
     yield Heading("Labels given blind, and with the judge's verdict shown", 3)
     if found is None:
@@ -225,18 +226,18 @@ def _anchoring(report: AgreementReport) -> Iterator[Block]:
         )
         return
     weighted = ", weighted by the sample" if found.blind.weighted is not None else ""
-    yield _against_judge(
+    yield _make_agreement_table(
         f"Judge against human labels, given blind or with the verdict shown{weighted}",
         "",
         [("blind", found.blind), ("shown", found.shown)],
     )
     yield Paragraph(
-        f"Agreement in view minus blind{weighted}: {number(found.difference)}. "
+        f"Agreement in view minus blind{weighted}: {estimate_text(found.difference)}. "
         "Other claims were labelled blind than in view, so this is a hint and no experiment."
     )
 
 
-def _repeats(report: AgreementReport) -> Iterator[Block]:
+def _write_repeats(report: AgreementReport) -> Iterator[Block]:
     yield Heading("Self-consistency of annotators (test-retest)", 3)
     if not report.repeats:
         yield Paragraph(
@@ -252,16 +253,16 @@ def _repeats(report: AgreementReport) -> Iterator[Block]:
             (
                 each.reviewer,
                 f"{each.n:,}",
-                number(each.same),
-                number(each.kappa),
-                _span(each.gap_s),
+                estimate_text(each.same),
+                estimate_text(each.kappa),
+                _duration_text(each.gap_s),
             )
             for each in report.repeats
         ),
     )
 
 
-def _span(seconds: float) -> str:
+def _duration_text(seconds: float) -> str:
     for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length:
             return f"{seconds / length:.1f} {unit}"

@@ -41,7 +41,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class ItemList:
     """A list."""
 
     items: tuple[Text, ...]
@@ -90,7 +90,7 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PlotWithTable:
     """A picture and the numbers it was drawn from."""
 
     plot: Plot
@@ -99,4 +99,4 @@ class Picture:
     """The table is worth unfolding only for who wants the numbers."""
 
 
-Block = Heading | Paragraph | Items | Notices | Table | Picture
+Block = Heading | Paragraph | ItemList | Notices | Table | PlotWithTable

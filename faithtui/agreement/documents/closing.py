@@ -7,33 +7,33 @@ from faithtui.agreement.documents.blocks import (
     Block,
     Code,
     Heading,
-    Items,
+    ItemList,
     Paragraph,
-    Picture,
+    PlotWithTable,
     Table,
     Text,
 )
-from faithtui.agreement.documents.header import ReportHeader, option_words
+from faithtui.agreement.documents.header import ReportHeader, list_option_texts
 from faithtui.agreement.documents.plots import progress_plot, rate_plot
 from faithtui.agreement.documents.wording import (
-    NOTHING,
-    count,
-    decimal,
-    either,
-    percent,
-    title,
+    EMPTY_CELL,
+    count_text,
+    decimal_text,
+    join_alternatives,
+    level_title,
+    percent_estimate_text,
 )
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.model import AgreementReport, LevelReport, RateEstimator
-from faithtui.agreement.report.settings import IntervalMethod, Level
+from faithtui.agreement.report.settings import IntervalMethod, ReportLevel
 
-_WATCHED = {"cohen_kappa": "Cohen's kappa", "percent": "percent agreement"}
+_TARGET_NAMES = {"cohen_kappa": "Cohen's kappa", "percent": "percent agreement"}
 
 
-def progressed(report: AgreementReport) -> Iterator[Block]:
+def write_progress_section(report: AgreementReport) -> Iterator[Block]:
     """Show how the watched figure narrowed, and how many labels are still needed."""
     found = report.progress
-    name = _WATCHED[found.target]
+    name = _TARGET_NAMES[found.target]
     yield Heading("Progress and labels still needed")
     if not found.history:
         yield Paragraph("Nothing is compared yet.")
@@ -48,7 +48,7 @@ def progressed(report: AgreementReport) -> Iterator[Block]:
         needed = (
             "The number of missing labels is unknown."
             if found.needed is None
-            else f"About {count(found.needed, 'more label is', 'more labels are')} needed."
+            else f"About {count_text(found.needed, 'more label is', 'more labels are')} needed."
         )
         enough = (
             "Labelling may stop."
@@ -71,25 +71,25 @@ def progressed(report: AgreementReport) -> Iterator[Block]:
         tuple(
             (
                 f"{each.labels:,}",
-                decimal(each.value),
-                NOTHING
+                decimal_text(each.value),
+                EMPTY_CELL
                 if each.ci_low is None
-                else f"[{decimal(each.ci_low)}, {decimal(each.ci_high)}]",
+                else f"[{decimal_text(each.ci_low)}, {decimal_text(each.ci_high)}]",
             )
             for each in found.history
         ),
     )
     drawn = progress_plot("progress", found, name)
-    yield table if drawn is None else Picture(drawn, table, folded=True)
+    yield table if drawn is None else PlotWithTable(drawn, table, folded=True)
 
 
-def rates(report: AgreementReport, levels: Sequence[LevelReport]) -> Iterator[Block]:
+def write_rate_sections(report: AgreementReport, levels: Sequence[LevelReport]) -> Iterator[Block]:
     """Show the share that passes: by the judge, by people, and what may be concluded from both."""
     for level in levels:
-        found, many = level.rate, title(level)
+        found, many = level.rate, level_title(level)
         if not found.judge.n and not found.labelled.n:
             continue
-        passing = "yes" if level.level is Level.ANSWERS else either(report.passing)
+        passing = "yes" if level.level is ReportLevel.ANSWERS else join_alternatives(report.passing)
         yield Heading(f"Share that passes: {many}")
         yield Paragraph(
             f"Passing is {passing}. {_ESTIMATORS[found.estimator]}"
@@ -99,7 +99,7 @@ def rates(report: AgreementReport, levels: Sequence[LevelReport]) -> Iterator[Bl
             f"Share of {many} that pass",
             ("", "value", "n", "groups"),
             tuple(
-                (name, percent(each), f"{each.n:,}", f"{each.clusters:,}")
+                (name, percent_estimate_text(each), f"{each.n:,}", f"{each.clusters:,}")
                 for name, each in (
                     ("passing, by the judge", found.judge),
                     ("passing, by human labels, among the labelled ones only", found.labelled),
@@ -109,7 +109,7 @@ def rates(report: AgreementReport, levels: Sequence[LevelReport]) -> Iterator[Bl
             ),
         )
         drawn = rate_plot(f"rate-{level.level.value}", found, many)
-        yield table if drawn is None else Picture(drawn, table)
+        yield table if drawn is None else PlotWithTable(drawn, table)
         if found.bounds is not None:
             low, high = found.bounds
             yield Paragraph(
@@ -136,15 +136,19 @@ _ESTIMATORS = {
 }
 
 
-def method(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+def write_method_section(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
     """Say how everything was computed."""
     yield Heading("Method")
-    yield Items(tuple(_method(report, header)))
+    yield ItemList(tuple(_list_method_sentences(report, header)))
 
 
-def _method(report: AgreementReport, header: ReportHeader) -> Iterator[Text]:
+def _list_method_sentences(report: AgreementReport, header: ReportHeader) -> Iterator[Text]:
     settings = report.settings
-    bar = "no threshold is set" if report.bar is None else f"its score reaches {report.bar:g}"
+    bar = (
+        "no threshold is set"
+        if report.threshold is None
+        else f"its score reaches {report.threshold:g}"
+    )
     yield f"A claim is counted once, with {_DUPLICATES[settings.duplicates]}."
     yield (
         "Not counted in agreement: claims without a label, skipped claims, labels given in "
@@ -158,19 +162,21 @@ def _method(report: AgreementReport, header: ReportHeader) -> Iterator[Text]:
         "the more severe."
     )
     yield (
-        f"An answer passes by human label when it is {either(report.passing)}, and by the "
+        f"An answer passes by human label when it is {join_alternatives(report.passing)}, "
+        "and by the "
         f"judge when {bar}."
     )
     if settings.interval is IntervalMethod.BOOTSTRAP:
         yield (
-            f"Intervals ({report.level:.0%}): whole groups drawn with replacement "
+            f"Intervals ({report.confidence_level:.0%}): whole groups drawn with replacement "
             f"{settings.resamples:,} times, seed {settings.seed}; percentiles. Figures of "
             "inter-annotator agreement, of scores and of rates leave out one group at a time "
             "(jackknife)."
         )
     else:
         yield (
-            f"Intervals ({report.level:.0%}): whole conversations, or the groups they belong to, "
+            f"Intervals ({report.confidence_level:.0%}): whole conversations, or the groups "
+            "they belong to, "
             "are left out one at a time (jackknife, Student t), on the logit scale for shares and "
             "the atanh scale for the others. Without variation: Wilson over groups, or withheld. "
             "Below five groups: none."
@@ -194,7 +200,7 @@ def _method(report: AgreementReport, header: ReportHeader) -> Iterator[Text]:
         "Undefined: the formula has no value (0/0). Withheld: there are numbers, and they do not "
         "allow this one. Neither is ever written as 0."
     )
-    options = ", ".join(option_words(header.options)) or "none"
+    options = ", ".join(list_option_texts(header.options)) or "none"
     yield f"Options: {options}."
     yield "Prompts ", Code(header.prompt_digest), ". Labels ", Code(header.input_digest), "."
     made = header.generated_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")

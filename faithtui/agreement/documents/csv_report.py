@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from io import StringIO
 
 from faithtui.agreement.documents.header import ReportHeader
-from faithtui.agreement.labelled_units import ClaimReading
+from faithtui.agreement.labelled_units import ClaimUnit
 
 COLUMNS = (
     "claim",
@@ -54,7 +54,7 @@ class ClaimExtras:
 
 
 def claims_csv(
-    claims: Iterable[tuple[ClaimReading, ClaimExtras]], header: ReportHeader, *, sample: str = ""
+    claims: Iterable[tuple[ClaimUnit, ClaimExtras]], header: ReportHeader, *, sample: str = ""
 ) -> Iterator[str]:
     """Write claims as CSV, row by row, so that the passages of a run are never in memory at once.
 
@@ -75,41 +75,41 @@ def claims_csv(
     out = StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(COLUMNS)
-    judged = (int(header.run), header.metric, harmless(header.judge))
+    judged = (int(header.run), header.metric, escape_formula(header.judge))
     for claim, extras in claims:
-        yield _taken(out)
-        writer.writerow((*_row(claim, extras, sample), *judged))
-    yield _taken(out)
+        yield _drain_buffer(out)
+        writer.writerow((*_make_row(claim, extras, sample), *judged))
+    yield _drain_buffer(out)
 
 
-def _taken(out: StringIO) -> str:
+def _drain_buffer(out: StringIO) -> str:
     text = out.getvalue()
     out.seek(0)
     out.truncate()
     return text
 
 
-def _row(claim: ClaimReading, extras: ClaimExtras, sample: str) -> tuple[str | int | float, ...]:
+def _make_row(claim: ClaimUnit, extras: ClaimExtras, sample: str) -> tuple[str | int | float, ...]:
     both = claim.judge is not None and claim.human is not None
     drawn = claim.position is not None
     return (
         int(claim.claim),
-        harmless(claim.key),
-        harmless(claim.group),
+        escape_formula(claim.key),
+        escape_formula(claim.group),
         claim.turn,
-        harmless(claim.text),
-        _list(extras.passages),
-        harmless(claim.judge or ""),
-        _number(claim.confidence),
-        harmless(claim.human or ""),
-        _word(claim.judge == claim.human if both else None),
+        escape_formula(claim.text),
+        _list_to_json(extras.passages),
+        escape_formula(claim.judge or ""),
+        _number_cell(claim.confidence),
+        escape_formula(claim.human or ""),
+        _yes_or_no_cell(claim.judge == claim.human if both else None),
         claim.state.value,
-        harmless(sample if drawn else ""),
-        harmless(claim.stratum or ""),
+        escape_formula(sample if drawn else ""),
+        escape_formula(claim.stratum or ""),
         "" if claim.position is None else claim.position,
-        _number(extras.weight),
+        _number_cell(extras.weight),
         claim.reviewers,
-        _list(
+        _list_to_json(
             [
                 {
                     "reviewer": each.reviewer,
@@ -122,15 +122,15 @@ def _row(claim: ClaimReading, extras: ClaimExtras, sample: str) -> tuple[str | i
                 for each in claim.opinions
             ]
         ),
-        _list(sorted({each.code for each in claim.opinions if each.code is not None})),
-        _list(extras.notes),
-        _word(claim.blind),
+        _list_to_json(sorted({each.code for each in claim.opinions if each.code is not None})),
+        _list_to_json(extras.notes),
+        _yes_or_no_cell(claim.blind),
         claim.windows,
-        _word(claim.steady),
+        _yes_or_no_cell(claim.steady),
     )
 
 
-def harmless(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Keep a spreadsheet from reading a text as a formula.
 
     Source:
@@ -139,14 +139,14 @@ def harmless(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
-def _list(values: Sequence[object]) -> str:
+def _list_to_json(values: Sequence[object]) -> str:
     """Write a JSON list, which no spreadsheet takes for a formula; "" for an empty one."""
     return json.dumps(values, ensure_ascii=False, allow_nan=False) if values else ""
 
 
-def _number(value: float | None) -> str | float:
+def _number_cell(value: float | None) -> str | float:
     return "" if value is None else round(value, 6) + 0.0
 
 
-def _word(flag: bool | None) -> str:
+def _yes_or_no_cell(flag: bool | None) -> str:
     return "" if flag is None else ("yes" if flag else "no")

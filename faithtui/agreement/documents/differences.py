@@ -2,43 +2,43 @@
 
 from collections.abc import Iterator, Sequence
 
-from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, Picture, Table
+from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, PlotWithTable, Table
 from faithtui.agreement.documents.plots import forest_plot
 from faithtui.agreement.documents.wording import (
-    SLICES,
-    UNLIKE,
-    either,
-    number,
-    title,
+    SLICE_WORDS,
+    WEIGHTED_SHARES_NOTE,
+    estimate_text,
+    join_alternatives,
+    level_title,
 )
 from faithtui.agreement.report.model import AgreementReport, Detection, LevelReport, Slice
 from faithtui.domain.annotations import REASON_CODES
 
-LISTED = 200
+MOST_DISAGREEMENTS = 200
 """Disagreements listed per level; the CSV has them all."""
-MOST_ROWS = 50
+MOST_SLICE_ROWS = 50
 """Parts of a breakdown listed; the JSON has more."""
 
 
-def detected(level: LevelReport) -> Iterator[Block]:
+def write_detection_section(level: LevelReport) -> Iterator[Block]:
     """Show how well the judge finds the unfaithful, in the strict and in the lenient sense."""
     sides = [level.strict] if level.lenient is None else [level.strict, level.lenient]
     names = ["idk as pass", "idk as fail"] if level.lenient else ["unfaithful"]
-    yield Heading(f"Detection of unfaithful claims: {title(level)}")
+    yield Heading(f"Detection of unfaithful claims: {level_title(level)}")
     weighted = level.agreement.weighted is not None
-    yield detection_table(
-        f"The positive class is unfaithful, by the judge and by human labels{UNLIKE}"
+    yield make_detection_table(
+        f"The positive class is unfaithful, by the judge and by human labels{WEIGHTED_SHARES_NOTE}"
         if weighted
         else "The positive class is unfaithful, by the judge and by human labels",
         [
-            (f"{name}: {either(side.positive)}", side)
+            (f"{name}: {join_alternatives(side.positive)}", side)
             for name, side in zip(names, sides, strict=True)
         ],
         weighted=weighted,
     )
 
 
-def detection_table(
+def make_detection_table(
     caption: str, sides: Sequence[tuple[str, Detection]], *, weighted: bool = False
 ) -> Table:
     """Make a table of detection figures.
@@ -55,7 +55,7 @@ def detection_table(
             f"{side.fn:,}",
             f"{side.tn:,}",
             *(
-                f"{number(each)}, n {each.n:,}"
+                f"{estimate_text(each)}, n {each.n:,}"
                 for each in (
                     side.precision,
                     side.recall,
@@ -99,7 +99,9 @@ _SHARES = (
 )
 
 
-def where_wrong(report: AgreementReport, shown: Sequence[LevelReport]) -> Iterator[Block]:
+def write_disagreement_section(
+    report: AgreementReport, shown: Sequence[LevelReport]
+) -> Iterator[Block]:
     """Show agreement by part, worst first, then every unit on which judge and people differ."""
     # One part alone is the whole again.
     parts = [
@@ -110,7 +112,7 @@ def where_wrong(report: AgreementReport, shown: Sequence[LevelReport]) -> Iterat
         return
     yield Heading("Where it goes wrong")
     for each in parts:
-        name = SLICES[each.by]
+        name = SLICE_WORDS[each.by]
         yield Heading(f"By {name}", 3)
         if each.rows:
             table = Table(
@@ -118,21 +120,21 @@ def where_wrong(report: AgreementReport, shown: Sequence[LevelReport]) -> Iterat
                 (name, "n", "groups", "percent agreement", "Cohen's kappa", "recall", "precision"),
                 tuple(
                     (
-                        _named(each.by, part.key),
+                        _slice_key_text(each.by, part.key),
                         f"{part.n:,}",
                         f"{part.clusters:,}",
-                        number(part.percent),
-                        "" if part.cohen_kappa is None else number(part.cohen_kappa),
-                        number(part.recall),
-                        number(part.precision),
+                        estimate_text(part.percent),
+                        "" if part.cohen_kappa is None else estimate_text(part.cohen_kappa),
+                        estimate_text(part.recall),
+                        estimate_text(part.precision),
                     )
-                    for part in each.rows[:MOST_ROWS]
+                    for part in each.rows[:MOST_SLICE_ROWS]
                 ),
             )
             plot = forest_plot(f"forest-{each.by.value}", each, report.claims.percent)
-            yield table if plot is None else Picture(plot, table)
+            yield table if plot is None else PlotWithTable(plot, table)
         left_out = []
-        better = max(0, len(each.rows) - MOST_ROWS) + each.better
+        better = max(0, len(each.rows) - MOST_SLICE_ROWS) + each.better
         if better:
             left_out.append(f"{better:,} better ones are not listed here.")
         if each.suppressed:
@@ -144,21 +146,21 @@ def where_wrong(report: AgreementReport, shown: Sequence[LevelReport]) -> Iterat
         if left_out:
             yield Paragraph(" ".join(left_out))
     for level in differing:
-        yield from _disagreements(level)
+        yield from _write_disagreements(level)
 
 
-def _named(by: Slice, key: str) -> str:
+def _slice_key_text(by: Slice, key: str) -> str:
     if by is not Slice.CODE:
         return key
     titles = {each.name: each.title for each in REASON_CODES}
     return f"{key}: {titles[key]}" if key in titles else key
 
 
-def _disagreements(level: LevelReport) -> Iterator[Block]:
+def _write_disagreements(level: LevelReport) -> Iterator[Block]:
     found = level.disagreements
-    yield Heading(f"Disagreements: {title(level)}", 3)
+    yield Heading(f"Disagreements: {level_title(level)}", 3)
     yield Table(
-        f"{title(level).capitalize()} with different labels",
+        f"{level_title(level).capitalize()} with different labels",
         ("unit", "conversation", "turn", "judge", "human", "annotators", "text"),
         tuple(
             (
@@ -170,9 +172,9 @@ def _disagreements(level: LevelReport) -> Iterator[Block]:
                 ", ".join(each.raters),
                 each.text,
             )
-            for each in found[:LISTED]
+            for each in found[:MOST_DISAGREEMENTS]
         ),
         figures=False,
     )
-    if len(found) > LISTED:
-        yield Paragraph(f"{len(found) - LISTED:,} more are not listed here.")
+    if len(found) > MOST_DISAGREEMENTS:
+        yield Paragraph(f"{len(found) - MOST_DISAGREEMENTS:,} more are not listed here.")

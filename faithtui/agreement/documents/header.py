@@ -37,10 +37,10 @@ class ReportHeader:
     def name(self) -> str:
         """Sources and options on one line."""
         sources = ", ".join(self.sources) or "all sources"
-        return "; ".join([sources, *option_words(self.options)])
+        return "; ".join([sources, *list_option_texts(self.options)])
 
 
-def option_words(options: Mapping[str, object]) -> list[str]:
+def list_option_texts(options: Mapping[str, object]) -> list[str]:
     """Write options as `name=value` with JSON values, sorted by name."""
     return [f"{name}={json.dumps(value)}" for name, value in sorted(options.items())]
 

@@ -15,8 +15,8 @@ from faithtui.agreement.report.model import (
     Detection,
     Disagreement,
     HumanReport,
+    PassRate,
     ProgressReport,
-    Rate,
     UnitScoreReport,
 )
 from faithtui.domain.estimates import Estimate
@@ -24,38 +24,38 @@ from faithtui.domain.estimates import Estimate
 DECIMALS = 6
 
 Json = Mapping[str, "Json"] | Sequence["Json"] | str | int | float | bool | None
-Fields = dict[str, Json]
+JsonFields = dict[str, Json]
 
 
-def number(value: float | None) -> float | None:
+def round_number(value: float | None) -> float | None:
     """Round; adding 0.0 turns -0.0 into 0.0."""
     return None if value is None else round(value, DECIMALS) + 0.0
 
 
-def estimate(found: Estimate) -> Fields:
+def report_estimate_json(found: Estimate) -> JsonFields:
     """Write an estimate."""
     return {
-        "value": number(found.value),
+        "value": round_number(found.value),
         "status": found.status.value,
         "reason": found.reason.value if found.reason else None,
-        "ci_low": number(found.ci_low),
-        "ci_high": number(found.ci_high),
+        "ci_low": round_number(found.ci_low),
+        "ci_high": round_number(found.ci_high),
         "level": found.level,
         "method": found.method.value if found.method else None,
-        "se": number(found.se),
+        "se": round_number(found.se),
         "n": found.n,
         "clusters": found.clusters,
         "design_effect": None,
     }
 
 
-def agreement(
+def agreement_json(
     found: Agreement,
     classes: Sequence[ClassReport] = (),
     *,
     rows: str = "human",
     columns: str = "judge",
-) -> Fields:
+) -> JsonFields:
     """Write how far two sides agree.
 
     Args:
@@ -69,11 +69,11 @@ def agreement(
     reference = [sum(row) for row in cells]
     rated = [sum(column) for column in zip(*cells, strict=True)]
     whole = sum(reference)
-    marginals: Fields = {}
+    marginals: JsonFields = {}
     if whole:
         marginals["marginals"] = {
-            "reference": _shares(table.categories, reference, whole),
-            "rated": _shares(table.categories, rated, whole),
+            "reference": _shares_json(table.categories, reference, whole),
+            "rated": _shares_json(table.categories, rated, whole),
         }
     test = found.margins
     return {
@@ -87,66 +87,66 @@ def agreement(
             "counts": [list(row) for row in table.counts],
             "weighted": None
             if found.weighted is None
-            else [[number(cell) for cell in row] for row in found.weighted],
+            else [[round_number(cell) for cell in row] for row in found.weighted],
         },
-        "percent": estimate(found.percent),
-        "chance": number(found.chance),
-        "cohen_kappa": estimate(found.cohen_kappa),
-        "weighted_kappa": _optional(found.weighted_kappa),
-        "scott_pi": estimate(found.scott_pi),
-        "krippendorff_alpha": estimate(found.krippendorff_alpha),
-        "gwet_ac1": estimate(found.gwet_ac1),
-        "gwet_ac2": _optional(found.gwet_ac2),
-        "specific_agreement": {each.label: estimate(each.f1) for each in classes},
+        "percent": report_estimate_json(found.percent),
+        "chance": round_number(found.chance),
+        "cohen_kappa": report_estimate_json(found.cohen_kappa),
+        "weighted_kappa": _optional_estimate_json(found.weighted_kappa),
+        "scott_pi": report_estimate_json(found.scott_pi),
+        "krippendorff_alpha": report_estimate_json(found.krippendorff_alpha),
+        "gwet_ac1": report_estimate_json(found.gwet_ac1),
+        "gwet_ac2": _optional_estimate_json(found.gwet_ac2),
+        "specific_agreement": {each.label: report_estimate_json(each.f1) for each in classes},
         **marginals,
-        "prevalence_index": number(found.prevalence_index),
-        "bias_index": number(found.bias_index),
-        "max_kappa": number(found.max_kappa),
+        "prevalence_index": round_number(found.prevalence_index),
+        "bias_index": round_number(found.bias_index),
+        "max_kappa": round_number(found.max_kappa),
         "marginal_test": None
         if test is None
         else {
             "name": test.name,
-            "statistic": number(test.statistic),
+            "statistic": round_number(test.statistic),
             "df": test.df,
-            "p": number(test.p),
+            "p": round_number(test.p),
         },
     }
 
 
-def humans(found: HumanReport | None) -> Json:
+def human_agreement_json(found: HumanReport | None) -> Json:
     """Write how far people agree with each other."""
     if found is None:
         return None
     return {
         "raters": found.raters,
         "units": found.units,
-        "percent": estimate(found.percent),
-        "krippendorff_alpha": estimate(found.krippendorff_alpha),
-        "gwet_ac1": estimate(found.gwet_ac1),
-        "fleiss_kappa": estimate(found.fleiss_kappa),
+        "percent": report_estimate_json(found.percent),
+        "krippendorff_alpha": report_estimate_json(found.krippendorff_alpha),
+        "gwet_ac1": report_estimate_json(found.gwet_ac1),
+        "fleiss_kappa": report_estimate_json(found.fleiss_kappa),
         "pairs": [
             {
                 "a": each.first,
                 "b": each.second,
-                "agreement": agreement(each.agreement, rows="human_a", columns="human_b"),
+                "agreement": agreement_json(each.agreement, rows="human_a", columns="human_b"),
             }
             for each in found.pairs
         ],
     }
 
 
-def anchoring(found: AnchoringReport | None) -> Json:
+def anchoring_json(found: AnchoringReport | None) -> Json:
     """Write blind against shown."""
     if found is None:
         return None
     return {
-        "blind": agreement(found.blind),
-        "shown": agreement(found.shown),
-        "difference": estimate(found.difference),
+        "blind": agreement_json(found.blind),
+        "shown": agreement_json(found.shown),
+        "difference": report_estimate_json(found.difference),
     }
 
 
-def detection(found: Detection) -> Fields:
+def detection_json(found: Detection) -> JsonFields:
     """Write how well unfaithful units are found."""
     return {
         "positive": list(found.positive),
@@ -154,32 +154,32 @@ def detection(found: Detection) -> Fields:
         "fp": found.fp,
         "fn": found.fn,
         "tn": found.tn,
-        "prevalence": estimate(found.prevalence),
-        "precision": estimate(found.precision),
-        "recall": estimate(found.recall),
-        "specificity": estimate(found.specificity),
-        "npv": estimate(found.npv),
-        "f1": estimate(found.f1),
-        "balanced_accuracy": estimate(found.balanced_accuracy),
-        "mcc": estimate(found.mcc),
+        "prevalence": report_estimate_json(found.prevalence),
+        "precision": report_estimate_json(found.precision),
+        "recall": report_estimate_json(found.recall),
+        "specificity": report_estimate_json(found.specificity),
+        "npv": report_estimate_json(found.npv),
+        "f1": report_estimate_json(found.f1),
+        "balanced_accuracy": report_estimate_json(found.balanced_accuracy),
+        "mcc": report_estimate_json(found.mcc),
     }
 
 
-def rate(found: Rate, quantity: str) -> Fields:
+def rate_json(found: PassRate, quantity: str) -> JsonFields:
     """Write the shares that pass."""
     return {
         "quantity": quantity,
-        "judge_raw": estimate(found.judge),
-        "label_mean": estimate(found.labelled),
-        "corrected_this_run": estimate(found.this_run),
-        "corrected_future": estimate(found.future),
+        "judge_raw": report_estimate_json(found.judge),
+        "label_mean": report_estimate_json(found.labelled),
+        "corrected_this_run": report_estimate_json(found.this_run),
+        "corrected_future": report_estimate_json(found.future),
         "estimator": found.estimator.value,
-        "bounds": _limits(found.bounds),
+        "bounds": _limits_json(found.bounds),
         "assumptions": list(found.assumptions),
     }
 
 
-def unit_scores(found: UnitScoreReport) -> Fields:
+def unit_scores_json(found: UnitScoreReport) -> JsonFields:
     """Write scores of windows or of conversations."""
     threshold: Json = None
     if found.threshold is not None:
@@ -187,14 +187,14 @@ def unit_scores(found: UnitScoreReport) -> Fields:
         suggested: Json = None
         if better.suggested is not None and better.at_suggested is not None:
             suggested = {
-                "value": number(better.suggested),
+                "value": round_number(better.suggested),
                 "rule": better.rule,
                 "chosen_on": better.chosen_on,
-                "detection": detection(better.at_suggested),
+                "detection": detection_json(better.at_suggested),
             }
         threshold = {
             "current": better.current,
-            "at_current": detection(better.at_current),
+            "at_current": detection_json(better.at_current),
             "suggested": suggested,
         }
     return {
@@ -202,46 +202,46 @@ def unit_scores(found: UnitScoreReport) -> Fields:
         "n": found.n,
         "n_partially_labelled": found.partly,
         "n_vacuous": found.vacuous,
-        "judge_mean": number(found.judge_mean),
-        "human_mean": number(found.human_mean),
-        "bias": estimate(found.bias),
-        "mae": estimate(found.mae),
-        "limits_of_agreement": _limits(found.limits),
-        "spearman": estimate(found.spearman),
-        "kendall_tau_b": estimate(found.kendall_tau_b),
-        "icc_2_1": estimate(found.icc),
-        "auroc": estimate(found.auroc),
+        "judge_mean": round_number(found.judge_mean),
+        "human_mean": round_number(found.human_mean),
+        "bias": report_estimate_json(found.bias),
+        "mae": report_estimate_json(found.mae),
+        "limits_of_agreement": _limits_json(found.limits),
+        "spearman": report_estimate_json(found.spearman),
+        "kendall_tau_b": report_estimate_json(found.kendall_tau_b),
+        "icc_2_1": report_estimate_json(found.icc),
+        "auroc": report_estimate_json(found.auroc),
         "threshold": threshold,
     }
 
 
-def calibration(found: CalibrationReport | None) -> Json:
+def calibration_json(found: CalibrationReport | None) -> Json:
     """Write how far confidences can be believed."""
     if found is None:
         return None
     return {
         "source": found.source,
         "n": found.n,
-        "brier": estimate(found.brier),
-        "brier_skill": number(found.skill),
-        "ece": number(found.ece),
-        "ece_noise_floor": number(found.noise),
+        "brier": report_estimate_json(found.brier),
+        "brier_skill": round_number(found.skill),
+        "ece": round_number(found.ece),
+        "ece_noise_floor": round_number(found.noise),
         "bins": [
             {
-                "low": number(each.low),
-                "high": number(each.high),
+                "low": round_number(each.low),
+                "high": round_number(each.high),
                 "n": each.n,
-                "mean_confidence": number(each.mean),
-                "observed": number(each.observed),
-                "ci_low": number(each.ci_low),
-                "ci_high": number(each.ci_high),
+                "mean_confidence": round_number(each.mean),
+                "observed": round_number(each.observed),
+                "ci_low": round_number(each.ci_low),
+                "ci_high": round_number(each.ci_high),
             }
             for each in found.bins
         ],
     }
 
 
-def breakdown(found: Breakdown) -> Fields:
+def breakdown_json(found: Breakdown) -> JsonFields:
     """Write agreement by part."""
     return {
         "by": found.by.value,
@@ -250,10 +250,10 @@ def breakdown(found: Breakdown) -> Fields:
                 "key": each.key,
                 "n": each.n,
                 "clusters": each.clusters,
-                "percent": estimate(each.percent),
-                "cohen_kappa": _optional(each.cohen_kappa),
-                "recall": estimate(each.recall),
-                "precision": estimate(each.precision),
+                "percent": report_estimate_json(each.percent),
+                "cohen_kappa": _optional_estimate_json(each.cohen_kappa),
+                "recall": report_estimate_json(each.recall),
+                "precision": report_estimate_json(each.precision),
             }
             for each in found.rows
         ],
@@ -261,7 +261,7 @@ def breakdown(found: Breakdown) -> Fields:
     }
 
 
-def comparison(found: ComparisonReport | None) -> Json:
+def judge_comparison_json(found: ComparisonReport | None) -> Json:
     """Write two judges on the same units."""
     if found is None:
         return None
@@ -270,40 +270,40 @@ def comparison(found: ComparisonReport | None) -> Json:
         "b": found.b,
         "n_common": found.common,
         "clusters": found.clusters,
-        "accuracy_a": estimate(found.accuracy_a),
-        "accuracy_b": estimate(found.accuracy_b),
-        "difference": estimate(found.difference),
+        "accuracy_a": report_estimate_json(found.accuracy_a),
+        "accuracy_b": report_estimate_json(found.accuracy_b),
+        "difference": report_estimate_json(found.difference),
         "b_only_correct": found.only_b,
         "a_only_correct": found.only_a,
-        "signflip_p": number(found.signflip_p),
-        "clustered_mcnemar_p": number(found.durkalski_p),
-        "mcnemar_mid_p": number(found.mcnemar_p),
+        "signflip_p": round_number(found.signflip_p),
+        "clustered_mcnemar_p": round_number(found.durkalski_p),
+        "mcnemar_mid_p": round_number(found.mcnemar_p),
         "comparisons_made": found.comparisons,
-        "holm_p": number(found.holm_p),
+        "holm_p": round_number(found.holm_p),
     }
 
 
-def progress(found: ProgressReport) -> Fields:
+def progress_json(found: ProgressReport) -> JsonFields:
     """Write how far labelling is."""
     return {
         "target": found.target,
-        "target_half_width": number(found.target_half_width),
-        "half_width": number(found.half_width),
+        "target_half_width": round_number(found.target_half_width),
+        "half_width": round_number(found.half_width),
         "labels_still_needed": found.needed,
         "stop": found.stop,
         "history": [
             {
                 "labels": each.labels,
-                "value": number(each.value),
-                "ci_low": number(each.ci_low),
-                "ci_high": number(each.ci_high),
+                "value": round_number(each.value),
+                "ci_low": round_number(each.ci_low),
+                "ci_high": round_number(each.ci_high),
             }
             for each in found.history
         ],
     }
 
 
-def disagreement(each: Disagreement, *, include_text: bool) -> Fields:
+def disagreement_json(each: Disagreement, *, include_text: bool) -> JsonFields:
     """Write a unit on which judge and people differ."""
     return {
         "unit": f"turn {each.turn}" if each.claim is None else f"claim {each.claim}",
@@ -316,13 +316,15 @@ def disagreement(each: Disagreement, *, include_text: bool) -> Fields:
     }
 
 
-def _optional(found: Estimate | None) -> Json:
-    return None if found is None else estimate(found)
+def _optional_estimate_json(found: Estimate | None) -> Json:
+    return None if found is None else report_estimate_json(found)
 
 
-def _limits(found: tuple[float, float] | None) -> Json:
-    return None if found is None else {"low": number(found[0]), "high": number(found[1])}
+def _limits_json(found: tuple[float, float] | None) -> Json:
+    return (
+        None if found is None else {"low": round_number(found[0]), "high": round_number(found[1])}
+    )
 
 
-def _shares(names: Sequence[str], counts: Sequence[float], whole: float) -> Fields:
-    return {name: number(count / whole) for name, count in zip(names, counts, strict=True)}
+def _shares_json(names: Sequence[str], counts: Sequence[float], whole: float) -> JsonFields:
+    return {name: round_number(count / whole) for name, count in zip(names, counts, strict=True)}

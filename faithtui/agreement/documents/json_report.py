@@ -9,19 +9,25 @@ from datetime import UTC, datetime
 
 from faithtui.agreement.documents import json_parts as parts
 from faithtui.agreement.documents.header import PlotFile, ReportHeader
-from faithtui.agreement.documents.json_parts import Fields, Json, number
+from faithtui.agreement.documents.json_parts import Json, JsonFields, round_number
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.model import AgreementReport, LevelReport, Slice
-from faithtui.agreement.report.settings import Caution, Figure, IntervalMethod, Level, Severity
+from faithtui.agreement.report.settings import (
+    IntervalMethod,
+    ReportLevel,
+    ReportWarning,
+    Severity,
+    WarningSubject,
+)
 
-SCHEMA_VERSION = "1.0"
+REPORT_SCHEMA_VERSION = "1.0"
 
 
 def report_json(
     report: AgreementReport,
     header: ReportHeader,
     *,
-    level: Level | None = None,
+    level: ReportLevel | None = None,
     include_text: bool = False,
     plots: Sequence[PlotFile] = (),
 ) -> str:
@@ -46,61 +52,61 @@ def report_json(
         are, and for what is weighted beside the agreement: sentences among the warnings, of
         severity info, say these.
     """
-    which = report.primary if level is None else _level_of(report, level)
-    claims = which.level is Level.CLAIMS
+    which = report.primary_level if level is None else _get_level_report(report, level)
+    claims = which.level is ReportLevel.CLAIMS
     document: Json = {
-        "schema_version": SCHEMA_VERSION,
-        "generated_at": _time(header.generated_at),
+        "schema_version": REPORT_SCHEMA_VERSION,
+        "generated_at": _time_text(header.generated_at),
         "tool": {"name": "faithtui", "version": header.tool_version},
         "input_digest": header.input_digest,
-        "scope": _scope(report, which, header),
-        "settings": _settings(report),
-        "coverage": _coverage(report, which, header),
-        "design": _design(which),
+        "scope": _scope_json(report, which, header),
+        "settings": _settings_json(report),
+        "coverage": _coverage_json(report, which, header),
+        "design": _design_json(which),
         "agreement": {
-            "judge_vs_consensus": parts.agreement(which.agreement, which.classes),
+            "judge_vs_consensus": parts.agreement_json(which.agreement, which.classes),
             "judge_vs_rater": [
-                {"rater": each.reviewer, "agreement": parts.agreement(each.agreement)}
+                {"rater": each.reviewer, "agreement": parts.agreement_json(each.agreement)}
                 for each in report.raters
                 if claims
             ],
-            "between_humans": parts.humans(report.humans) if claims else None,
-            "blind_vs_shown": parts.anchoring(report.anchoring) if claims else None,
+            "between_humans": parts.human_agreement_json(report.humans) if claims else None,
+            "blind_vs_shown": parts.anchoring_json(report.anchoring) if claims else None,
         },
         "detection": {
-            "strict": parts.detection(which.strict),
-            "lenient": parts.detection(which.lenient or which.strict),
+            "strict": parts.detection_json(which.strict),
+            "lenient": parts.detection_json(which.lenient or which.strict),
         },
-        "rate": parts.rate(
+        "rate": parts.rate_json(
             which.rate, f"share of {which.level.value} labelled {' or '.join(report.passing)}"
         ),
-        "scores": [*map(parts.unit_scores, report.unit_scores), *_answer_scores(report)],
-        "calibration": parts.calibration(report.calibration) if claims else None,
+        "scores": [*map(parts.unit_scores_json, report.unit_scores), *_answer_scores_json(report)],
+        "calibration": parts.calibration_json(report.calibration) if claims else None,
         "breakdowns": [
-            parts.breakdown(each)
+            parts.breakdown_json(each)
             for each in report.breakdowns
             if claims and each.by is not Slice.CODE
         ],
-        "comparison": parts.comparison(report.comparison) if claims else None,
-        "progress": parts.progress(report.progress),
+        "comparison": parts.judge_comparison_json(report.comparison) if claims else None,
+        "progress": parts.progress_json(report.progress),
         "disagreements": [
-            parts.disagreement(each, include_text=include_text) for each in which.disagreements
+            parts.disagreement_json(each, include_text=include_text) for each in which.disagreements
         ],
-        "warnings": _warnings(report, which),
+        "warnings": _warnings_json(report, which),
         "plots": [{"id": each.id, "file": each.file, "alt": each.alt} for each in plots],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
-def _level_of(report: AgreementReport, level: Level) -> LevelReport:
-    return report.claims if level is Level.CLAIMS else report.answers
+def _get_level_report(report: AgreementReport, level: ReportLevel) -> LevelReport:
+    return report.claims if level is ReportLevel.CLAIMS else report.answers
 
 
-def _time(moment: datetime) -> str:
+def _time_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _settings(report: AgreementReport) -> Fields:
+def _settings_json(report: AgreementReport) -> JsonFields:
     asked = report.settings
     bootstrap = asked.interval is IntervalMethod.BOOTSTRAP
     return {
@@ -115,7 +121,7 @@ def _settings(report: AgreementReport) -> Fields:
     }
 
 
-def _scope(report: AgreementReport, which: LevelReport, header: ReportHeader) -> Fields:
+def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeader) -> JsonFields:
     return {
         "runs": [
             {
@@ -124,7 +130,7 @@ def _scope(report: AgreementReport, which: LevelReport, header: ReportHeader) ->
                 "metric": header.metric,
                 "judge_model": header.judge,
                 "prompt_digest": header.prompt_digest,
-                "created_at": _time(header.created_at),
+                "created_at": _time_text(header.created_at),
             }
         ],
         "unit": _UNITS[which.level],
@@ -135,9 +141,9 @@ def _scope(report: AgreementReport, which: LevelReport, header: ReportHeader) ->
     }
 
 
-def _coverage(report: AgreementReport, which: LevelReport, header: ReportHeader) -> Fields:
+def _coverage_json(report: AgreementReport, which: LevelReport, header: ReportHeader) -> JsonFields:
     coverage = which.coverage
-    claims = which.level is Level.CLAIMS
+    claims = which.level is ReportLevel.CLAIMS
     steady = report.consistency.share.value
     return {
         "conversations": coverage.conversations,
@@ -147,7 +153,9 @@ def _coverage(report: AgreementReport, which: LevelReport, header: ReportHeader)
         "verdict_rows": coverage.rows,
         "units": coverage.total,
         "units_in_several_windows": report.consistency.repeated if claims else 0,
-        "judge_self_disagreement": number(1 - steady) if claims and steady is not None else None,
+        "judge_self_disagreement": round_number(1 - steady)
+        if claims and steady is not None
+        else None,
         "reviewed": coverage.reviewed,
         "agreed": coverage.agreed,
         "overridden": coverage.overridden,
@@ -170,10 +178,10 @@ def _coverage(report: AgreementReport, which: LevelReport, header: ReportHeader)
                 "id": each.reviewer,
                 "labels": each.labels,
                 "blind": each.blind,
-                "override_rate": number(each.overrides / each.agreement.n)
+                "override_rate": round_number(each.overrides / each.agreement.n)
                 if each.agreement.n
                 else None,
-                "median_seconds": number(each.median_s),
+                "median_seconds": round_number(each.median_s),
             }
             for each in report.raters
             if claims
@@ -181,7 +189,7 @@ def _coverage(report: AgreementReport, which: LevelReport, header: ReportHeader)
     }
 
 
-def _design(which: LevelReport) -> Fields:
+def _design_json(which: LevelReport) -> JsonFields:
     design = which.design
     return {
         "kind": design.kind.value,
@@ -197,7 +205,7 @@ def _design(which: LevelReport) -> Fields:
                 "drawn": each.drawn,
                 "labelled": each.labelled,
                 "skipped": each.skipped,
-                "inclusion_probability": number(each.drawn / each.population)
+                "inclusion_probability": round_number(each.drawn / each.population)
                 if each.population
                 else None,
             }
@@ -206,45 +214,45 @@ def _design(which: LevelReport) -> Fields:
     }
 
 
-def _answer_scores(report: AgreementReport) -> list[Fields]:
+def _answer_scores_json(report: AgreementReport) -> list[JsonFields]:
     """Write answers against people's ratings: each answer is a window of one interaction."""
     scores = report.scores
     if not scores.answers:
         return []
     threshold: Json = None
-    if report.bar is not None:
+    if report.threshold is not None:
         threshold = {
-            "current": report.bar,
-            "at_current": parts.detection(report.answers.strict),
+            "current": report.threshold,
+            "at_current": parts.detection_json(report.answers.strict),
             "suggested": None,
         }
     return [
         {
-            "level": _UNITS[Level.ANSWERS],
+            "level": _UNITS[ReportLevel.ANSWERS],
             "n": scores.spearman.n,
             "n_partially_labelled": 0,
             "n_vacuous": scores.vacuous,
-            "judge_mean": number(scores.judge_mean),
-            "human_mean": number(scores.human_mean),
-            "spearman": parts.estimate(scores.spearman),
-            "auroc": parts.estimate(scores.auroc),
+            "judge_mean": round_number(scores.judge_mean),
+            "human_mean": round_number(scores.human_mean),
+            "spearman": parts.report_estimate_json(scores.spearman),
+            "auroc": parts.report_estimate_json(scores.auroc),
             "threshold": threshold,
         }
     ]
 
 
-def _warnings(report: AgreementReport, which: LevelReport) -> Json:
+def _warnings_json(report: AgreementReport, which: LevelReport) -> Json:
     shown = [each for each in report.warnings if each.level in (None, which.level)]
-    if which.level is Level.CLAIMS:
-        shown += _without_a_field(report)
-    if which.level is Level.ANSWERS:
+    if which.level is ReportLevel.CLAIMS:
+        shown += _make_extra_warnings(report)
+    if which.level is ReportLevel.ANSWERS:
         shown.append(
-            Caution(
+            ReportWarning(
                 "unit_is_answer",
                 Severity.INFO,
                 "Units are answers, each judged by itself as a window of one interaction; "
                 "yes means that it passes.",
-                about=(Figure.COVERAGE,),
+                about=(WarningSubject.COVERAGE,),
             )
         )
     return [
@@ -258,33 +266,35 @@ def _warnings(report: AgreementReport, which: LevelReport) -> Json:
     ]
 
 
-def _without_a_field(report: AgreementReport) -> Iterator[Caution]:
+def _make_extra_warnings(report: AgreementReport) -> Iterator[ReportWarning]:
     """Put into sentences what the format has no field for."""
     many = report.claims.unit[1]
     codes = next((each for each in report.breakdowns if each.by is Slice.CODE), None)
     if codes is not None and codes.rows:
         named = ", ".join(f"{row.key} {row.n}" for row in codes.rows)
         message = f"Reason codes that annotators gave most often, with the {many} of each: {named}."
-        yield Caution("reason_codes", Severity.INFO, message, about=(Figure.COVERAGE,))
+        yield ReportWarning(
+            "reason_codes", Severity.INFO, message, about=(WarningSubject.COVERAGE,)
+        )
     for each in report.repeats:
-        same = "not known" if each.same.value is None else f"{number(each.same.value)}"
+        same = "not known" if each.same.value is None else f"{round_number(each.same.value)}"
         message = (
             f"{each.reviewer} judged {each.n} {many} again; the share with the same verdict is "
             f"{same}, each counted once."
         )
-        yield Caution("own_repeats", Severity.INFO, message, about=(Figure.HUMANS,))
+        yield ReportWarning("own_repeats", Severity.INFO, message, about=(WarningSubject.HUMANS,))
     if report.calibration is not None and report.calibration.weighted:
         message = "Calibration is weighted by the sample; its counts are not."
-        yield Caution("weighted", Severity.INFO, message, about=(Figure.CALIBRATION,))
+        yield ReportWarning("weighted", Severity.INFO, message, about=(WarningSubject.CALIBRATION,))
     if report.comparison is not None and report.comparison.weighted:
         message = "The comparison is weighted by the sample; its counts are not."
-        yield Caution("weighted", Severity.INFO, message, about=(Figure.COMPARISON,))
+        yield ReportWarning("weighted", Severity.INFO, message, about=(WarningSubject.COMPARISON,))
     if report.claims.agreement.weighted is not None:
         message = "The shares of detection are weighted by the sample; tp, fp, fn and tn are not."
-        yield Caution("weighted", Severity.INFO, message, about=(Figure.DETECTION,))
+        yield ReportWarning("weighted", Severity.INFO, message, about=(WarningSubject.DETECTION,))
 
 
-_UNITS = {Level.CLAIMS: "claim", Level.ANSWERS: "window"}
+_UNITS = {ReportLevel.CLAIMS: "claim", ReportLevel.ANSWERS: "window"}
 
 _DUPLICATES = {
     "first_window": "first_window",
@@ -300,16 +310,16 @@ _DESIGN_REASONS = {
 }
 
 _POINTERS = {
-    Figure.COVERAGE: "/coverage",
-    Figure.AGREEMENT: "/agreement/judge_vs_consensus",
-    Figure.PERCENT: "/agreement/judge_vs_consensus/percent",
-    Figure.KAPPA: "/agreement/judge_vs_consensus/cohen_kappa",
-    Figure.DETECTION: "/detection",
-    Figure.RATE: "/rate",
-    Figure.SCORES: "/scores",
-    Figure.CALIBRATION: "/calibration",
-    Figure.DESIGN: "/design",
-    Figure.HUMANS: "/agreement/between_humans",
-    Figure.ANCHORING: "/agreement/blind_vs_shown",
-    Figure.COMPARISON: "/comparison",
+    WarningSubject.COVERAGE: "/coverage",
+    WarningSubject.AGREEMENT: "/agreement/judge_vs_consensus",
+    WarningSubject.PERCENT: "/agreement/judge_vs_consensus/percent",
+    WarningSubject.KAPPA: "/agreement/judge_vs_consensus/cohen_kappa",
+    WarningSubject.DETECTION: "/detection",
+    WarningSubject.RATE: "/rate",
+    WarningSubject.SCORES: "/scores",
+    WarningSubject.CALIBRATION: "/calibration",
+    WarningSubject.DESIGN: "/design",
+    WarningSubject.HUMANS: "/agreement/between_humans",
+    WarningSubject.ANCHORING: "/agreement/blind_vs_shown",
+    WarningSubject.COMPARISON: "/comparison",
 }

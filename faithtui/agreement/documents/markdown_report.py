@@ -11,19 +11,19 @@ from faithtui.agreement.documents.blocks import (
     Block,
     Code,
     Heading,
-    Items,
+    ItemList,
     Notices,
     Paragraph,
     Part,
-    Picture,
+    PlotWithTable,
     Table,
     Text,
 )
 from faithtui.agreement.documents.header import ReportHeader
-from faithtui.agreement.documents.page import report_page
+from faithtui.agreement.documents.page import make_report_page
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.settings import Severity
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 
 _SPECIAL = re.compile(
     r"(?P<interval>\[[-+]?\d[\d.,%+\- ]*\](?![\[(:]))"
@@ -34,17 +34,21 @@ _SPECIAL = re.compile(
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
-SIGNS = {Severity.BLOCKING: "✗ blocking", Severity.CAUTION: "! warning", Severity.INFO: "i note"}
+SEVERITY_SIGNS = {
+    Severity.BLOCKING: "✗ blocking",
+    Severity.CAUTION: "! warning",
+    Severity.INFO: "i note",
+}
 
 
-def escape(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Make a text that shows as itself in Markdown, on one line, also inside a table.
 
     Everything that could start markup, a link or HTML is escaped; line breaks and invisible
     characters become visible ones. The result must not begin a line of the page.
     """
     line = _SPECIAL.sub(
-        lambda found: found[0] if found["interval"] else f"\\{found[0]}", visible_line(text)
+        lambda found: found[0] if found["interval"] else f"\\{found[0]}", make_visible_line(text)
     )
     return "".join(_ENTITIES.get(char, char) for char in line)
 
@@ -57,52 +61,55 @@ def report_markdown(report: AgreementReport, header: ReportHeader) -> str:
         header: What it is about.
 
     Returns:
-        Text that ends with a line break; see `report_page` for the order. Of a picture it has the
-        numbers.
+        Text that ends with a line break; see `make_report_page` for the order. Of a picture it has
+        the numbers.
     """
-    parts = ("\n".join(_lines(block)) for block in report_page(report, header))
+    parts = ("\n".join(_block_lines(block)) for block in make_report_page(report, header))
     return "\n\n".join(parts) + "\n"
 
 
-def _lines(block: Block) -> Iterator[str]:
+def _block_lines(block: Block) -> Iterator[str]:
     match block:
         case Heading():
-            yield f"{'#' * block.level} {escape(block.text)}"
+            yield f"{'#' * block.level} {escape_markdown(block.text)}"
         case Paragraph():
-            text = _text(block.text)
+            text = _render_text(block.text)
             yield f"**{text}**" if block.lead else text
-        case Items():
-            yield from (f"- {_text(each)}" for each in block.items)
+        case ItemList():
+            yield from (f"- {_render_text(each)}" for each in block.items)
         case Notices():
             for each in block.notices:
-                yield f"- {SIGNS[each.severity]} (`{each.code}`): {escape(each.text)}"
+                yield (
+                    f"- {SEVERITY_SIGNS[each.severity]} (`{each.code}`): "
+                    f"{escape_markdown(each.text)}"
+                )
         case Table():
-            yield from _table(block)
-        case Picture():
-            yield from _table(block.table)
+            yield from _table_lines(block)
+        case PlotWithTable():
+            yield from _table_lines(block.table)
         case _:
             assert_never(block)
 
 
-def _table(table: Table) -> Iterator[str]:
-    yield f"{escape(table.caption)}:"
+def _table_lines(table: Table) -> Iterator[str]:
+    yield f"{escape_markdown(table.caption)}:"
     yield ""
     side = "---:" if table.figures else "---"
     rules = ["---", *[side] * (len(table.heads) - 1)]
-    rows = [[_text(cell) for cell in row] for row in table.rows]
-    for row in ([escape(head) for head in table.heads], rules, *rows):
-        yield _row(row)
+    rows = [[_render_text(cell) for cell in row] for row in table.rows]
+    for row in ([escape_markdown(head) for head in table.heads], rules, *rows):
+        yield _row_line(row)
 
 
-def _row(cells: Sequence[str]) -> str:
+def _row_line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _text(text: Text) -> str:
-    return "".join(map(_part, text)) if isinstance(text, tuple) else _part(text)
+def _render_text(text: Text) -> str:
+    return "".join(map(_render_part, text)) if isinstance(text, tuple) else _render_part(text)
 
 
-def _part(part: Part) -> str:
+def _render_part(part: Part) -> str:
     if isinstance(part, Code):
-        return f"`{part.text}`" if part.text.isalnum() else escape(part.text)
-    return escape(part)
+        return f"`{part.text}`" if part.text.isalnum() else escape_markdown(part.text)
+    return escape_markdown(part)

@@ -1,15 +1,15 @@
 """Elements of HTML and SVG, built so that text can never become markup.
 
-The only way to markup is `element`; whatever else is put into one is text and gets escaped. The
-result is XML as well, so that any parser can check it.
+The only way to markup is `make_element`; whatever else is put into one is text and gets escaped.
+The result is XML as well, so that any parser can check it.
 """
 
 from dataclasses import dataclass
 from html import escape
 
-from faithtui.domain.text.sanitizing import visible
+from faithtui.domain.text.sanitizing import make_visible
 
-Value = str | int | float
+AttributeValue = str | int | float
 """Of an attribute. Numbers are written with at most two decimals."""
 
 
@@ -23,19 +23,21 @@ class Markup:
 Child = Markup | str
 
 
-def text(words: str) -> Markup:
+def escape_to_markup(words: str) -> Markup:
     """Escape a text; what is invisible or no character of XML becomes visible."""
-    return Markup(escape(visible(words)))
+    return Markup(escape(make_visible(words)))
 
 
-def joined(*parts: Child) -> Markup:
+def join_markup(*parts: Child) -> Markup:
     """Put parts one after the other."""
     return Markup(
-        "".join(each.text if isinstance(each, Markup) else text(each).text for each in parts)
+        "".join(
+            each.text if isinstance(each, Markup) else escape_to_markup(each).text for each in parts
+        )
     )
 
 
-def element(tag: str, *children: Child, **attributes: Value | None) -> Markup:
+def make_element(tag: str, *children: Child, **attributes: AttributeValue | None) -> Markup:
     """Make an element.
 
     Args:
@@ -48,13 +50,13 @@ def element(tag: str, *children: Child, **attributes: Value | None) -> Markup:
         `<tag .../>` without children, which HTML takes for void elements and inside SVG only.
     """
     found = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape(visible(_written(value)))}"'
+        f' {name.rstrip("_").replace("_", "-")}="{escape(make_visible(_value_text(value)))}"'
         for name, value in attributes.items()
         if value is not None
     )
-    inner = joined(*children).text
+    inner = join_markup(*children).text
     return Markup(f"<{tag}{found}>{inner}</{tag}>" if children else f"<{tag}{found}/>")
 
 
-def _written(value: Value) -> str:
+def _value_text(value: AttributeValue) -> str:
     return f"{round(value, 2) + 0.0:g}" if isinstance(value, float) else str(value)

@@ -8,31 +8,31 @@ from faithtui.agreement.documents.blocks import (
     Notice,
     Notices,
     Paragraph,
-    Picture,
+    PlotWithTable,
     Table,
 )
 from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.documents.plots import coverage_plot
 from faithtui.agreement.documents.wording import (
-    NOTHING,
-    count,
-    decimal,
-    number,
-    share,
-    title,
+    EMPTY_CELL,
+    count_text,
+    decimal_text,
+    estimate_text,
+    level_title,
+    share_text,
 )
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.model import AgreementReport, Coverage, LevelReport
 
 
-def opening(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+def write_opening(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
     """Name the report, give the answer, and say what to know before it is used."""
     sources = ", ".join(header.sources) or "all sources"
     yield Heading(f"Agreement of run {header.run}", 1)
     yield Paragraph(f"Judge {header.judge}, metric {header.metric}, over {sources}.")
     yield Paragraph(report.headline, lead=True)
     if report.warnings:
-        titles = {each.level: title(each).capitalize() for each in report.levels}
+        titles = {each.level: level_title(each).capitalize() for each in report.levels}
         yield Heading("Before you use the figures")
         yield Notices(
             tuple(
@@ -46,24 +46,26 @@ def opening(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
         )
 
 
-def reviewed(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
     """Say what was labelled, how it was chosen, and by whom."""
     # A metric that judges whole answers has nothing at the answer level: it is the first one.
     levels = [each for each in report.levels if each is report.claims or each.coverage.total]
     yield Heading("What was reviewed")
     table = Table(
         "What became of every unit",
-        ("", *map(title, levels)),
+        ("", *map(level_title, levels)),
         tuple(
             (name, *(f"{getattr(level.coverage, field):,}" for level in levels))
             for name, field in _COUNTS
-            if field in _ALWAYS or any(getattr(level.coverage, field) for level in levels)
+            if field in _ALWAYS_LISTED or any(getattr(level.coverage, field) for level in levels)
         ),
     )
-    drawn = coverage_plot("coverage", report.primary.coverage, title(report.primary))
-    yield table if drawn is None else Picture(drawn, table)
+    drawn = coverage_plot(
+        "coverage", report.primary_level.coverage, level_title(report.primary_level)
+    )
+    yield table if drawn is None else PlotWithTable(drawn, table)
     yield Paragraph(
-        f"{count(header.windows, 'window', 'windows')} in the run, "
+        f"{count_text(header.windows, 'window', 'windows')} in the run, "
         f"{header.unscored_windows:,} of them without a score, which no mean counts; there was "
         f"nothing to judge in {header.vacuous_windows:,}."
     )
@@ -72,14 +74,14 @@ def reviewed(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
         yield Paragraph(
             f"The judge gave the same label in every window to {consistency.steady:,} of "
             f"{consistency.repeated:,} {report.claims.unit[1]} that stand in several: "
-            f"{number(consistency.share)}. That caps the agreement it can reach."
+            f"{estimate_text(consistency.share)}. That caps the agreement it can reach."
         )
     for level in levels:
         if level.coverage.total:
-            yield _by_verdict(level)
+            yield _make_verdict_table(level)
     for level in levels:
-        yield from _design(level)
-    yield from _raters(report)
+        yield from _write_design(level)
+    yield from _write_raters(report)
 
 
 _COUNTS = (
@@ -103,35 +105,35 @@ _COUNTS = (
     ("of these, not of the sample: in no figure", "outside"),
     ("conversations or other groups compared", "compared_groups"),
 )
-_ALWAYS = ("total", "reviewed", "unreviewed", "compared", "agreed", "overridden")
+_ALWAYS_LISTED = ("total", "reviewed", "unreviewed", "compared", "agreed", "overridden")
 """Counts that are told when they are 0, too."""
 
 
-def _by_verdict(level: LevelReport) -> Table:
+def _make_verdict_table(level: LevelReport) -> Table:
     rows = tuple(
         (
             each.judge or "no verdict",
             f"{each.units:,}",
             f"{each.reviewed:,}",
-            share(each.reviewed, each.units),
+            share_text(each.reviewed, each.units),
             f"{each.skipped:,}",
         )
         for each in level.coverage.by_verdict
     )
     heads = ("judge", level.unit[1], "labelled", "labelled, share", "skipped")
-    return Table(f"Labels by what the judge says: {title(level)}", heads, rows)
+    return Table(f"Labels by what the judge says: {level_title(level)}", heads, rows)
 
 
-def _design(level: LevelReport) -> Iterator[Block]:
+def _write_design(level: LevelReport) -> Iterator[Block]:
     if not level.coverage.total:
         return
-    yield Paragraph(f"{title(level).capitalize()}: {design_sentence(level)}")
+    yield Paragraph(f"{level_title(level).capitalize()}: {describe_design(level)}")
     strata = level.design.strata
     if not strata:
         return
     weights = dict(level.weights)
     yield Table(
-        f"The sample by strata: {title(level)}",
+        f"The sample by strata: {level_title(level)}",
         ("stratum", "in the run", "drawn", "labelled", "skipped", "each compared one stands for"),
         tuple(
             (
@@ -140,14 +142,14 @@ def _design(level: LevelReport) -> Iterator[Block]:
                 f"{each.drawn:,}",
                 f"{each.labelled:,}",
                 f"{each.skipped:,}",
-                decimal(weights[each.name]) if each.name in weights else NOTHING,
+                decimal_text(weights[each.name]) if each.name in weights else EMPTY_CELL,
             )
             for each in strata
         ),
     )
 
 
-def design_sentence(level: LevelReport) -> str:
+def describe_design(level: LevelReport) -> str:
     """Say how the labelled units were chosen, and what that allows."""
     design, many = level.design, level.unit[1]
     frame = f"{design.frame:,} {many}"
@@ -182,16 +184,17 @@ def design_sentence(level: LevelReport) -> str:
             )
         case _:
             return (
-                f"{_labelled(level.coverage)} of {frame}, and nothing says they were drawn at "
+                f"{_labelled_count_text(level.coverage)} of {frame}, and nothing says they "
+                "were drawn at "
                 "random: figures are about the labelled ones only, and no corrected rate is given."
             )
 
 
-def _labelled(coverage: Coverage) -> str:
+def _labelled_count_text(coverage: Coverage) -> str:
     return f"{coverage.reviewed:,} labelled"
 
 
-def _raters(report: AgreementReport) -> Iterator[Block]:
+def _write_raters(report: AgreementReport) -> Iterator[Block]:
     if not report.raters:
         return
     yield Table(
@@ -212,8 +215,8 @@ def _raters(report: AgreementReport) -> Iterator[Block]:
                 f"{each.blind:,}",
                 f"{each.overrides:,}",
                 f"{each.agreement.n:,}",
-                share(each.overrides, each.agreement.n),
-                NOTHING if each.median_s is None else f"{each.median_s:.1f} s",
+                share_text(each.overrides, each.agreement.n),
+                EMPTY_CELL if each.median_s is None else f"{each.median_s:.1f} s",
             )
             for each in report.raters
         ),

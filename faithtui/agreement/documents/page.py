@@ -2,17 +2,28 @@
 
 from collections.abc import Iterator
 
-from faithtui.agreement.documents.agreement import judge_and_people, people
+from faithtui.agreement.documents.agreement import write_agreement_section, write_annotator_section
 from faithtui.agreement.documents.blocks import Block
-from faithtui.agreement.documents.closing import method, progressed, rates
-from faithtui.agreement.documents.differences import detected, where_wrong
+from faithtui.agreement.documents.closing import (
+    write_method_section,
+    write_progress_section,
+    write_rate_sections,
+)
+from faithtui.agreement.documents.differences import (
+    write_detection_section,
+    write_disagreement_section,
+)
 from faithtui.agreement.documents.header import ReportHeader
-from faithtui.agreement.documents.opening import opening, reviewed
-from faithtui.agreement.documents.scores import calibrated, compared, scores
+from faithtui.agreement.documents.opening import write_coverage_section, write_opening
+from faithtui.agreement.documents.scores import (
+    write_calibration_section,
+    write_comparison_section,
+    write_score_section,
+)
 from faithtui.agreement.report.model import AgreementReport
 
 
-def report_page(report: AgreementReport, header: ReportHeader) -> tuple[Block, ...]:
+def make_report_page(report: AgreementReport, header: ReportHeader) -> tuple[Block, ...]:
     """Put a report into words, tables and pictures.
 
     Args:
@@ -24,25 +35,25 @@ def report_page(report: AgreementReport, header: ReportHeader) -> tuple[Block, .
         detection, where it goes wrong, scores, calibration, comparison and progress; the share
         that passes and the method at the end.
     """
-    return tuple(_blocks(report, header))
+    return tuple(_write_blocks(report, header))
 
 
-def _blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+def _write_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
     shown = [level for level in report.levels if level.coverage.reviewed]
-    shown.sort(key=lambda level: level is not report.primary)
-    yield from opening(report, header)
-    yield from reviewed(report, header)
+    shown.sort(key=lambda level: level is not report.primary_level)
+    yield from write_opening(report, header)
+    yield from write_coverage_section(report, header)
     for level in shown:
-        yield from judge_and_people(level, report.humans)
+        yield from write_agreement_section(level, report.humans)
     if shown:
-        yield from people(report)
+        yield from write_annotator_section(report)
     for level in shown:
-        yield from detected(level)
-    yield from where_wrong(report, shown)
+        yield from write_detection_section(level)
+    yield from write_disagreement_section(report, shown)
     if shown or report.scores.answers:
-        yield from scores(report)
-        yield from calibrated(report)
-        yield from compared(report)
-        yield from progressed(report)
-    yield from rates(report, report.levels)
-    yield from method(report, header)
+        yield from write_score_section(report)
+        yield from write_calibration_section(report)
+        yield from write_comparison_section(report)
+        yield from write_progress_section(report)
+    yield from write_rate_sections(report, report.levels)
+    yield from write_method_section(report, header)

@@ -5,26 +5,26 @@ from collections.abc import Sequence
 from faithtui.agreement.documents.blocks import Plot
 from faithtui.agreement.documents.markup import Child
 from faithtui.agreement.documents.plot_axes import (
-    LABEL,
-    WIDTH,
-    Scale,
-    across,
-    box,
-    dot,
-    fitting,
-    interval,
-    line,
-    plot,
-    words,
+    LABEL_WIDTH,
+    PLOT_WIDTH,
+    AxisScale,
+    draw_dot,
+    draw_interval,
+    draw_line,
+    draw_rectangle,
+    draw_text,
+    draw_x_axis,
+    fit_label,
+    make_plot,
 )
-from faithtui.agreement.documents.wording import SLICES
-from faithtui.agreement.report.model import Breakdown, Coverage, Rate
+from faithtui.agreement.documents.wording import SLICE_WORDS
+from faithtui.agreement.report.model import Breakdown, Coverage, PassRate
 from faithtui.domain.estimates import Estimate
 
-MOST_PARTS = 20
+MOST_PLOTTED_SLICES = 20
 """Parts of a breakdown that are drawn, the worst."""
 _TENTHS = (0, 0.2, 0.4, 0.6, 0.8, 1)
-_RIGHT = WIDTH - 70
+_RIGHT = PLOT_WIDTH - 70
 _STEP = 24
 
 
@@ -37,12 +37,13 @@ def forest_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | None:
     rows = [each for each in found.rows if each.percent.value is not None]
     if len(rows) < 2:
         return None
-    shown = rows[:MOST_PARTS]
+    shown = rows[:MOST_PLOTTED_SLICES]
     named = [(each.key, each.percent, each.n) for each in shown]
     worst, best = rows[0], rows[-1]
     above = " and above" if found.better else ""
     said = (
-        f"Agreement by {SLICES[found.by]} runs from {worst.percent.value:.0%} ({worst.key}) to "
+        f"Agreement by {SLICE_WORDS[found.by]} runs from {worst.percent.value:.0%} "
+        f"({worst.key}) to "
         f"{best.percent.value:.0%} ({best.key}){above}"
     )
     if whole.value is not None:
@@ -50,9 +51,9 @@ def forest_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | None:
     more = len(rows) - len(shown) + found.better
     if more:
         said += f". The {len(shown)} worst are drawn, {more} more are not"
-    return _below_each_other(
+    return _make_interval_plot(
         id,
-        f"Agreement by {SLICES[found.by]}",
+        f"Agreement by {SLICE_WORDS[found.by]}",
         f"{said}.",
         named,
         "share with the same label",
@@ -61,7 +62,7 @@ def forest_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | None:
     )
 
 
-def rate_plot(id: str, found: Rate, many: str) -> Plot | None:
+def rate_plot(id: str, found: PassRate, many: str) -> Plot | None:
     """Draw the share that passes, by the judge, by people, and corrected.
 
     Returns:
@@ -77,12 +78,12 @@ def rate_plot(id: str, found: Rate, many: str) -> Plot | None:
     if len(known) < 2:
         return None
     said = "; ".join(f"{name} {each.value:.1%}" for name, each, _ in known)
-    return _below_each_other(
+    return _make_interval_plot(
         id, f"Share of {many} that pass", f"{said}.", known, "share that passes", None, ""
     )
 
 
-def _below_each_other(
+def _make_interval_plot(
     id: str,
     title: str,
     said: str,
@@ -93,28 +94,28 @@ def _below_each_other(
 ) -> Plot:
     top = 26.0
     bottom = top + len(rows) * _STEP + (_STEP if more else 0)
-    scale = Scale(0, 1, LABEL, _RIGHT)
+    scale = AxisScale(0, 1, LABEL_WIDTH, _RIGHT)
     parts: list[Child] = [
-        across(scale, _TENTHS, top - 4, bottom, axis),
-        words(WIDTH - 8, top - 8, "n", "end", "tick"),
+        draw_x_axis(scale, _TENTHS, top - 4, bottom, axis),
+        draw_text(PLOT_WIDTH - 8, top - 8, "n", "end", "tick"),
     ]
     if whole is not None:
-        x = scale.at(whole)
+        x = scale.to_position(whole)
         parts += [
-            line(x, top - 4, x, bottom, "whole"),
-            words(x, top - 10, f"all {whole:.0%}", "middle", "tick"),
+            draw_line(x, top - 4, x, bottom, "whole"),
+            draw_text(x, top - 10, f"all {whole:.0%}", "middle", "tick"),
         ]
     for place, (name, each, n) in enumerate(rows):
         y = top + (place + 0.5) * _STEP
         parts += [
-            words(LABEL - 10, y + 4, fitting(name), "end", "label"),
-            interval(scale, y, each.ci_low, each.ci_high),
-            dot(scale.at(each.value or 0.0), y, 4.5),
-            words(WIDTH - 8, y + 4, f"{n:,}", "end", "tick"),
+            draw_text(LABEL_WIDTH - 10, y + 4, fit_label(name), "end", "label"),
+            draw_interval(scale, y, each.ci_low, each.ci_high),
+            draw_dot(scale.to_position(each.value or 0.0), y, 4.5),
+            draw_text(PLOT_WIDTH - 8, y + 4, f"{n:,}", "end", "tick"),
         ]
     if more:
-        parts.append(words(LABEL - 10, bottom - 8, more, "end", "tick"))
-    return plot(id, title, said, bottom + 46, *parts)
+        parts.append(draw_text(LABEL_WIDTH - 10, bottom - 8, more, "end", "tick"))
+    return make_plot(id, title, said, bottom + 46, *parts)
 
 
 def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
@@ -143,20 +144,20 @@ def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
     drawn: list[Child] = []
     x = 1.0
     for place, (name, count, kind) in enumerate(parts):
-        wide = (WIDTH - 2) * count / found.total
+        wide = (PLOT_WIDTH - 2) * count / found.total
         # Two beside each other: the longest name with a count of seven digits has room.
         below = 62.0 + place // 2 * 22
-        legend = 1 + place % 2 * (WIDTH / 2)
+        legend = 1 + place % 2 * (PLOT_WIDTH / 2)
         drawn += [
-            box(x, 6, wide, 30, f"part {kind}"),
-            box(legend, below - 11, 14, 14, f"part {kind}"),
-            words(legend + 20, below + 1, f"{name} {count:,} ({count / found.total:.0%})"),
+            draw_rectangle(x, 6, wide, 30, f"part {kind}"),
+            draw_rectangle(legend, below - 11, 14, 14, f"part {kind}"),
+            draw_text(legend + 20, below + 1, f"{name} {count:,} ({count / found.total:.0%})"),
         ]
         if wide > 14:
-            drawn.append(words(x + wide / 2, 26, str(place + 1), "middle", f"on {kind}"))
-        drawn.append(words(legend + 7, below + 1, str(place + 1), "middle", f"small on {kind}"))
+            drawn.append(draw_text(x + wide / 2, 26, str(place + 1), "middle", f"on {kind}"))
+        drawn.append(draw_text(legend + 7, below + 1, str(place + 1), "middle", f"small on {kind}"))
         x += wide
-    return plot(
+    return make_plot(
         id,
         f"What became of {found.total:,} {many}",
         f"Of {found.total:,} {many}: {said}.",

@@ -5,23 +5,25 @@ from collections.abc import Iterable
 from faithtui.agreement.report.model import LevelReport, Slice
 from faithtui.domain.estimates import Estimate
 
-UNLIKE = "; counts are of the units looked at, shares are weighted by the sample"
+WEIGHTED_SHARES_NOTE = "; counts are of the units looked at, shares are weighted by the sample"
 """What a caption adds where the shares do not follow from the counts beside them."""
-NOTHING = "–"
+EMPTY_CELL = "–"
 """In a table, where there is no number and nothing to explain."""
 
 
-def number(found: Estimate) -> str:
+def estimate_text(found: Estimate) -> str:
     """Write an estimate as `0.67 [0.55, 0.79]`, or say why it or its interval is not there."""
     why = found.reason.words if found.reason else ""
     if found.value is None:
         return f"{found.status} ({why})"
     if found.ci_low is None or found.ci_high is None:
-        return f"{decimal(found.value)} ({why})" if why else decimal(found.value)
-    return f"{decimal(found.value)} [{decimal(found.ci_low)}, {decimal(found.ci_high)}]"
+        return f"{decimal_text(found.value)} ({why})" if why else decimal_text(found.value)
+    return (
+        f"{decimal_text(found.value)} [{decimal_text(found.ci_low)}, {decimal_text(found.ci_high)}]"
+    )
 
 
-def percent(found: Estimate) -> str:
+def percent_estimate_text(found: Estimate) -> str:
     """Write an estimated share as `86.8% [85.8%, 87.9%]`, or say why it is not there."""
     why = found.reason.words if found.reason else ""
     if found.value is None:
@@ -33,47 +35,47 @@ def percent(found: Estimate) -> str:
     return f"{found.value:.1%} [{found.ci_low:.1%}, {found.ci_high:.1%}]"
 
 
-def decimal(value: float | None) -> str:
+def decimal_text(value: float | None) -> str:
     """Write a number with three decimals, without a sign before zero."""
-    return NOTHING if value is None else f"{round(value, 3) + 0.0:.3f}"
+    return EMPTY_CELL if value is None else f"{round(value, 3) + 0.0:.3f}"
 
 
-def p_value(value: float | None) -> str:
+def p_value_text(value: float | None) -> str:
     """Write the probability of a test."""
     if value is None:
-        return NOTHING
+        return EMPTY_CELL
     return "below 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def share(part: float, whole: float) -> str:
+def share_text(part: float, whole: float) -> str:
     """Write a part of a whole in percent."""
-    return f"{part / whole:.1%}" if whole else NOTHING
+    return f"{part / whole:.1%}" if whole else EMPTY_CELL
 
 
-def count(n: int, one: str, many: str) -> str:
+def count_text(n: int, one: str, many: str) -> str:
     """Write a number of things."""
     return f"{n:,} {one if n == 1 else many}"
 
 
-def either(words: Iterable[str]) -> str:
+def join_alternatives(words: Iterable[str]) -> str:
     """Write alternatives."""
     return " or ".join(words)
 
 
-def row(name: str, found: Estimate) -> tuple[str, str, str, str]:
+def make_estimate_row(name: str, found: Estimate) -> tuple[str, str, str, str]:
     """Make a row of a figure: name, value, n, groups."""
-    return name, number(found), f"{found.n:,}", f"{found.clusters:,}"
+    return name, estimate_text(found), f"{found.n:,}", f"{found.clusters:,}"
 
 
 FIGURE_HEADS = ("figure", "value", "n", "groups")
 
 
-def title(level: LevelReport) -> str:
+def level_title(level: LevelReport) -> str:
     """Name the level by what is counted, in the plural."""
     return level.unit[1]
 
 
-SLICES = {
+SLICE_WORDS = {
     Slice.CONVERSATION: "conversation",
     Slice.TURN: "turn",
     Slice.METRIC: "metric",

@@ -12,18 +12,18 @@ from datetime import datetime
 from hashlib import sha256
 from operator import attrgetter
 
-from faithtui.agreement.gate.thresholds import Criterion, Measured, Outcome, Thresholds
-from faithtui.agreement.gate.transfer import Accuracy
+from faithtui.agreement.gate.thresholds import CheckOutcome, Criterion, GateFigures, Thresholds
+from faithtui.agreement.gate.transfer import JudgeAccuracy
 from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.labelled_units import AnswerReading, ClaimReading, Opinion
+from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion
 from faithtui.domain.annotations import Action
 
-SCHEMA_VERSION = 1
+CERTIFICATE_SCHEMA_VERSION = 1
 
 _SILENT_OPTIONS = ("async_mode", "verbose_mode")
 """Options that change neither a question nor a score."""
 
-_OPINION = attrgetter("reviewer", "verdict", "action", "blind")
+_OPINION_FIELDS = attrgetter("reviewer", "verdict", "action", "blind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class SampleIdentity:
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
+class CountingRules:
     """How labels were counted."""
 
     idk: IdkRule = IdkRule.THREE
@@ -136,12 +136,12 @@ class LabelFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CriterionResult:
     """What one criterion came to when the certificate was issued."""
 
     criterion: Criterion
     threshold: float
-    outcome: Outcome
+    outcome: CheckOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +157,12 @@ class Certificate:
     run: RunIdentity
     sample: SampleIdentity
     labels: LabelFacts
-    measured: Measured
-    accuracy: Accuracy | None
+    measured: GateFigures
+    accuracy: JudgeAccuracy | None
     """None where the labels that pass are told apart by no detection table."""
     thresholds: Thresholds
-    results: tuple[Result, ...]
-    counting: Counting = Counting()
+    results: tuple[CriterionResult, ...]
+    counting: CountingRules = CountingRules()
 
     @property
     def evidence_at(self) -> datetime:
@@ -170,7 +170,7 @@ class Certificate:
         return min(self.run.created_at, self.labels.newest_at)
 
 
-def judge_identity(reference: str, fingerprint: str) -> JudgeIdentity:
+def make_judge_identity(reference: str, fingerprint: str) -> JudgeIdentity:
     """Take a judge's reference apart, without the folder of a file."""
     provider, _, model = reference.partition(":")
     if provider == "replay":
@@ -178,7 +178,7 @@ def judge_identity(reference: str, fingerprint: str) -> JudgeIdentity:
     return JudgeIdentity(provider, model, fingerprint)
 
 
-def certified_options(
+def split_metric_options(
     options: Mapping[str, object],
 ) -> tuple[int | None, dict[str, str | int | float | bool | None]]:
     """Split a metric's options into window size and all others that matter."""
@@ -191,7 +191,7 @@ def certified_options(
     return (size if isinstance(size, int) else None), others
 
 
-def labels_digest(claims: Iterable[ClaimReading], answers: Iterable[AnswerReading]) -> str:
+def hash_labels(claims: Iterable[ClaimUnit], answers: Iterable[AnswerUnit]) -> str:
     """Hash what people said, so that two label sets can be told apart; the judge does not enter.
 
     Neither order nor the store's keys matter.
@@ -200,34 +200,34 @@ def labels_digest(claims: Iterable[ClaimReading], answers: Iterable[AnswerReadin
         64 hexadecimal digits, SHA-256.
     """
     rows: list[tuple[object, ...]] = [
-        ("claim", each.key, each.turn, each.text, each.human, *_said(each.opinions))
+        ("claim", each.key, each.turn, each.text, each.human, *_dump_opinions(each.opinions))
         for each in claims
         if each.opinions
     ]
     rows += [
-        ("answer", each.key, each.turn, each.human, each.rating, *_said(each.opinions))
+        ("answer", each.key, each.turn, each.human, each.rating, *_dump_opinions(each.opinions))
         for each in answers
     ]
-    return _digest(rows)
+    return _hash_rows(rows)
 
 
-def conversations_digest(claims: Iterable[ClaimReading], answers: Iterable[AnswerReading]) -> str:
+def hash_conversations(claims: Iterable[ClaimUnit], answers: Iterable[AnswerUnit]) -> str:
     """Hash the names of the conversations that readings are of."""
     names = {(each.group, each.key) for each in claims}
-    return _digest(names | {(each.group, each.key) for each in answers})
+    return _hash_rows(names | {(each.group, each.key) for each in answers})
 
 
-def verdicts_by_origin(opinions: Iterable[Opinion]) -> dict[str, int]:
+def count_by_origin(opinions: Iterable[Opinion]) -> dict[str, int]:
     """Count verdicts that count by where they come from.
 
     Returns:
         `imported`, `adjudicated`, `blind` and `shown`, each with its count.
     """
-    counts = Counter(map(_origin, opinions))
+    counts = Counter(map(_classify_origin, opinions))
     return {name: counts[name] for name in ("imported", "adjudicated", "blind", "shown")}
 
 
-def _origin(opinion: Opinion) -> str:
+def _classify_origin(opinion: Opinion) -> str:
     if opinion.action is Action.IMPORTED:
         return "imported"
     if opinion.action is Action.ADJUDICATED:
@@ -235,9 +235,9 @@ def _origin(opinion: Opinion) -> str:
     return "blind" if opinion.blind else "shown"
 
 
-def _said(opinions: Iterable[Opinion]) -> list[str]:
-    return sorted(json.dumps(_OPINION(each)) for each in opinions)
+def _dump_opinions(opinions: Iterable[Opinion]) -> list[str]:
+    return sorted(json.dumps(_OPINION_FIELDS(each)) for each in opinions)
 
 
-def _digest(rows: Iterable[Sequence[object]]) -> str:
+def _hash_rows(rows: Iterable[Sequence[object]]) -> str:
     return sha256("\n".join(sorted(map(json.dumps, rows))).encode()).hexdigest()

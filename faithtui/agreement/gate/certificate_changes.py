@@ -14,7 +14,7 @@ from faithtui.agreement.gate.certificate import (
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class CertificateBinding:
     """What a certificate is bound to, of a run that is here."""
 
     judge: JudgeIdentity
@@ -26,28 +26,31 @@ class Bound:
     """Digest of people's verdicts."""
 
 
-def judging_changes(
+def list_judging_changes(
     certificate: Certificate, judge: JudgeIdentity, metric: MetricIdentity
 ) -> list[str]:
     """Name what differs in judge, prompt and metric, one phrase each; [] when nothing does."""
-    return [*_judge_changes(certificate.judge, judge), *_metric_changes(certificate.metric, metric)]
+    return [
+        *_list_judge_changes(certificate.judge, judge),
+        *_list_metric_changes(certificate.metric, metric),
+    ]
 
 
-def _judge_changes(was: JudgeIdentity, now: JudgeIdentity) -> Iterator[str]:
+def _list_judge_changes(was: JudgeIdentity, now: JudgeIdentity) -> Iterator[str]:
     if was.fingerprint == now.fingerprint:
         return
-    before, after = _judge_name(was), _judge_name(now)
+    before, after = _format_judge(was), _format_judge(now)
     if before != after:
         yield f"judge: {before} was certified, {after} judged"
     else:
         yield f"judge: {before} is not what it was (its fingerprint differs)"
 
 
-def _judge_name(judge: JudgeIdentity) -> str:
+def _format_judge(judge: JudgeIdentity) -> str:
     return f"{judge.provider}:{judge.model}" if judge.model else judge.provider
 
 
-def _metric_changes(was: MetricIdentity, now: MetricIdentity) -> Iterator[str]:
+def _list_metric_changes(was: MetricIdentity, now: MetricIdentity) -> Iterator[str]:
     parts: tuple[tuple[str, object, object], ...] = (
         ("metric", was.name, now.name),
         ("metric version", was.version, now.version),
@@ -71,25 +74,28 @@ def _metric_changes(was: MetricIdentity, now: MetricIdentity) -> Iterator[str]:
         yield "examples: the judge is shown other ones"
 
 
-def data_changes(certificate: Certificate, now: Bound) -> list[str]:
+def list_data_changes(certificate: Certificate, now: CertificateBinding) -> list[str]:
     """Name what differs in guideline, labels and sample of the certified data; [] for nothing.
 
     What the judge said is compared only within the certified run: judged anew, its words may vary
     and the figures are computed anew.
     """
-    found = guideline_changes(certificate, now.guideline)
+    found = list_guideline_changes(certificate, now.guideline)
     was = certificate.sample
     if certificate.labels.digest != now.labels:
         found.append("labels: human labels are not those that were certified")
     if certificate.run.created_at == now.run.created_at:
         if was != now.sample:
-            found.append(f"sample: {_sample(was)} was certified, here it is {_sample(now.sample)}")
+            found.append(
+                f"sample: {_format_sample(was)} was certified, here it is "
+                f"{_format_sample(now.sample)}"
+            )
         if certificate.run.readings != now.run.readings and not found:
             found.append("run: the judge's verdicts are not those that were certified")
     return found
 
 
-def guideline_changes(certificate: Certificate, now: GuidelineIdentity | None) -> list[str]:
+def list_guideline_changes(certificate: Certificate, now: GuidelineIdentity | None) -> list[str]:
     """Say whether the guideline in force is another one; numbers differ between stores."""
     was = certificate.guideline
     if (was and was.digest) == (now and now.digest):
@@ -98,7 +104,7 @@ def guideline_changes(certificate: Certificate, now: GuidelineIdentity | None) -
     return [f"guideline: {names[0]} was certified, {names[1]} is in force"]
 
 
-def _sample(sample: SampleIdentity) -> str:
+def _format_sample(sample: SampleIdentity) -> str:
     name = sample.design.replace("_", " ")
     if sample.uid is None:
         return f"{name} of {sample.frame}"

@@ -10,48 +10,49 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from faithtui.agreement.gate.certificate import SCHEMA_VERSION, Certificate
+from faithtui.agreement.gate.certificate import CERTIFICATE_SCHEMA_VERSION, Certificate
 from faithtui.errors import InputError
 
-_SHAPE = TypeAdapter(Certificate)
+_ADAPTER = TypeAdapter(Certificate)
 
 MOST_BYTES = 1_000_000
 """A certificate has some five thousand."""
 
 
-def certificate_text(certificate: Certificate) -> str:
+def format_certificate(certificate: Certificate) -> str:
     """Write a certificate; equal ones give equal bytes."""
-    content = _SHAPE.dump_python(certificate, mode="json")
-    found = {**content, "digest": _digest(content)}
+    content = _ADAPTER.dump_python(certificate, mode="json")
+    found = {**content, "digest": _hash_content(content)}
     return json.dumps(found, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def read_certificate(content: bytes) -> Certificate:
-    """Read what `certificate_text` wrote.
+def parse_certificate(content: bytes) -> Certificate:
+    """Read what `format_certificate` wrote.
 
     Raises:
         InputError: It is something else, of another version, or was changed since it was written.
     """
-    found = _parsed(content)
-    if found.get("schema_version") != SCHEMA_VERSION:
+    found = _parse_object(content)
+    if found.get("schema_version") != CERTIFICATE_SCHEMA_VERSION:
         raise InputError(
-            f"is no certificate of schema version {SCHEMA_VERSION}; write it again with "
+            f"is no certificate of schema version {CERTIFICATE_SCHEMA_VERSION}; write it "
+            "again with "
             "faithtui gate --write-certificate"
         )
     digest = found.pop("digest", None)
-    if digest != _digest(found):
+    if digest != _hash_content(found):
         raise InputError(
             "does not match its own digest: it was changed after it was written; write it again "
             "with faithtui gate --write-certificate"
         )
     try:
-        return _SHAPE.validate_python(found)
+        return _ADAPTER.validate_python(found)
     except ValidationError as error:
         where = ".".join(map(str, error.errors(include_url=False)[0]["loc"]))
         raise InputError("is missing or is not what it should be", field=where) from error
 
 
-def _parsed(content: bytes) -> dict[str, Any]:
+def _parse_object(content: bytes) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise InputError("is too large for a certificate")
     try:
@@ -63,6 +64,6 @@ def _parsed(content: bytes) -> dict[str, Any]:
     return found
 
 
-def _digest(content: dict[str, Any]) -> str:
+def _hash_content(content: dict[str, Any]) -> str:
     whole = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return sha256(whole.encode()).hexdigest()

@@ -12,7 +12,7 @@ from enum import StrEnum
 from faithtui.agreement.confusion_matrix import FEW_ITEMS
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.model import LevelReport
-from faithtui.agreement.report.settings import FEW_MINORITY, Level
+from faithtui.agreement.report.settings import FEW_MINORITY, ReportLevel
 from faithtui.domain.estimates import (
     Estimate,
     EstimateMethod,
@@ -25,7 +25,7 @@ _ROUNDING = 1e-12
 """Differences below this are rounding: 0.7 of ten is 0.7."""
 
 
-class Outcome(StrEnum):
+class CheckOutcome(StrEnum):
     """What came of a check, and of all of them. Exported word for word."""
 
     PASSED = "passed"
@@ -40,16 +40,16 @@ class Outcome(StrEnum):
 
 
 EXIT_CODES = {
-    Outcome.PASSED: 0,
-    Outcome.BELOW: 1,
-    Outcome.UNDECIDED: 2,
-    Outcome.UNKNOWN: 2,
-    Outcome.STALE: 3,
+    CheckOutcome.PASSED: 0,
+    CheckOutcome.BELOW: 1,
+    CheckOutcome.UNDECIDED: 2,
+    CheckOutcome.UNKNOWN: 2,
+    CheckOutcome.STALE: 3,
 }
 """Of the command. The last of several in this order wins."""
 
 
-class Basis(StrEnum):
+class ThresholdBasis(StrEnum):
     """Which number has to reach a threshold. Exported word for word."""
 
     LOWER = "lower"
@@ -68,7 +68,7 @@ class Criterion(StrEnum):
     AGE = "age_days"
 
 
-TITLES = {
+CRITERION_TITLES = {
     Criterion.LABELS: "labels",
     Criterion.KAPPA: "Cohen's kappa",
     Criterion.RECALL: "recall of no",
@@ -91,16 +91,16 @@ class Thresholds:
     """Units that people and judge both labelled, at least."""
     age_days: float | None = None
     """At most."""
-    basis: Basis = Basis.LOWER
+    basis: ThresholdBasis = ThresholdBasis.LOWER
     among_labelled: bool = False
     """Kappa and recall count although nobody drew the labelled units at random."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class GateFigures:
     """The figures of a run that a gate looks at."""
 
-    level: Level
+    level: ReportLevel
     design: DesignKind
     labels: int
     """Units in the figures."""
@@ -114,12 +114,12 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CriterionCheck:
     """One criterion and what came of it."""
 
     criterion: Criterion
     threshold: float
-    outcome: Outcome
+    outcome: CheckOutcome
     value: float | None
     """Labels, days or the figure's value."""
     estimate: Estimate | None = None
@@ -128,7 +128,7 @@ class Check:
     """Why it has not passed, where the numbers do not say it."""
 
 
-def measured(report: LevelReport, *, among_labelled: bool = False) -> Measured:
+def read_gate_figures(report: LevelReport, *, among_labelled: bool = False) -> GateFigures:
     """Take from a report what a gate may rely on.
 
     Kappa and recall are withheld where the labelled units are no random sample: people look first
@@ -142,13 +142,13 @@ def measured(report: LevelReport, *, among_labelled: bool = False) -> Measured:
     refused = kind is DesignKind.OVERRIDE_ONLY or (
         kind is DesignKind.CONVENIENCE and not among_labelled
     )
-    kappa, recall = _kappa(report), report.strict.recall
+    kappa, recall = _estimate_kappa(report), report.strict.recall
     if refused:
         kappa, recall = (
             make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, each.n, each.clusters)
             for each in (kappa, recall)
         )
-    return Measured(
+    return GateFigures(
         level=report.level,
         design=kind,
         labels=report.agreement.n,
@@ -159,7 +159,7 @@ def measured(report: LevelReport, *, among_labelled: bool = False) -> Measured:
     )
 
 
-def _kappa(report: LevelReport) -> Estimate:
+def _estimate_kappa(report: LevelReport) -> Estimate:
     """Give kappa, with an interval also where judge and people never differ.
 
     A kappa of 1 has no variation between groups, so the report withholds it, and a perfect judge
@@ -188,8 +188,8 @@ def _kappa(report: LevelReport) -> Estimate:
     )
 
 
-def doubts(
-    found: Measured, this_run: Estimate, forecast: Estimate, run: str
+def find_doubtful_figures(
+    found: GateFigures, this_run: Estimate, forecast: Estimate, run: str
 ) -> dict[Criterion, str]:
     """Name the figures whose intervals are known to promise too much, each with why and a way out.
 
@@ -211,41 +211,43 @@ def doubts(
             f"to trust there yet: label a simple sample (faithtui label {run} --sample simple) and "
             "name it with --sample, or label every claim"
         )
-    expected, known_run = _width(forecast), _width(this_run)
+    expected, known_run = _compute_interval_width(forecast), _compute_interval_width(this_run)
     if expected is not None and known_run is not None and expected < known_run - _ROUNDING:
         known[Criterion.SCORE] = (
-            f"the forecast for other conversations, {_shown(forecast)}, is narrower than the "
-            f"interval of the labelled run itself, {_shown(this_run)}, which cannot be: label more "
+            f"the forecast for other conversations, {_format_interval(forecast)}, is "
+            "narrower than the "
+            f"interval of the labelled run itself, {_format_interval(this_run)}, which "
+            "cannot be: label more "
             "claims, of more conversations"
         )
     return known
 
 
-def _width(found: Estimate) -> float | None:
+def _compute_interval_width(found: Estimate) -> float | None:
     if found.ci_low is None or found.ci_high is None:
         return None
     return found.ci_high - found.ci_low
 
 
-def _shown(found: Estimate) -> str:
+def _format_interval(found: Estimate) -> str:
     return f"[{found.ci_low:.3f}, {found.ci_high:.3f}]"
 
 
-def checks(
-    found: Measured,
+def check_thresholds(
+    found: GateFigures,
     wanted: Thresholds,
     age_days: float | None,
     doubted: Mapping[Criterion, str] | None = None,
-) -> tuple[Check, ...]:
+) -> tuple[CriterionCheck, ...]:
     """Hold figures against thresholds; what was not asked for is left out, but for labels.
 
     Args:
         found: The figures.
         wanted: The thresholds.
         age_days: Days since the older of the judge's verdicts and the newest label; None: no label.
-        doubted: Figures that decide nothing, each with the reason, see `doubts`.
+        doubted: Figures that decide nothing, each with the reason, see `find_doubtful_figures`.
     """
-    results = [_labels(found, wanted)]
+    results = [_check_labels(found, wanted)]
     figures = (
         (Criterion.KAPPA, found.kappa, wanted.kappa),
         (Criterion.RECALL, found.recall_no, wanted.recall_no),
@@ -253,53 +255,57 @@ def checks(
     )
     why = doubted or {}
     results += [
-        _figure(criterion, estimate, threshold, wanted.basis, why.get(criterion, ""))
+        _check_figure(criterion, estimate, threshold, wanted.basis, why.get(criterion, ""))
         for criterion, estimate, threshold in figures
         if threshold is not None
     ]
     if wanted.age_days is not None:
-        results.append(_age(age_days, wanted.age_days))
+        results.append(_check_age(age_days, wanted.age_days))
     return tuple(results)
 
 
-def _labels(found: Measured, wanted: Thresholds) -> Check:
+def _check_labels(found: GateFigures, wanted: Thresholds) -> CriterionCheck:
     enough = found.labels >= wanted.labels
-    outcome = Outcome.PASSED if enough else Outcome.UNKNOWN
-    return Check(Criterion.LABELS, wanted.labels, outcome, found.labels)
+    outcome = CheckOutcome.PASSED if enough else CheckOutcome.UNKNOWN
+    return CriterionCheck(Criterion.LABELS, wanted.labels, outcome, found.labels)
 
 
-def _age(age_days: float | None, most: float) -> Check:
+def _check_age(age_days: float | None, most: float) -> CriterionCheck:
     if age_days is None:
-        return Check(Criterion.AGE, most, Outcome.UNKNOWN, None, reason="nothing is labelled")
-    outcome = Outcome.PASSED if age_days <= most else Outcome.STALE
-    reason = "" if outcome is Outcome.PASSED else "too old"
-    return Check(Criterion.AGE, most, outcome, age_days, reason=reason)
+        return CriterionCheck(
+            Criterion.AGE, most, CheckOutcome.UNKNOWN, None, reason="nothing is labelled"
+        )
+    outcome = CheckOutcome.PASSED if age_days <= most else CheckOutcome.STALE
+    reason = "" if outcome is CheckOutcome.PASSED else "too old"
+    return CriterionCheck(Criterion.AGE, most, outcome, age_days, reason=reason)
 
 
-def _figure(
-    criterion: Criterion, found: Estimate, threshold: float, basis: Basis, doubt: str
-) -> Check:
-    check = Check(criterion, threshold, Outcome.UNKNOWN, found.value, found)
+def _check_figure(
+    criterion: Criterion, found: Estimate, threshold: float, basis: ThresholdBasis, doubt: str
+) -> CriterionCheck:
+    check = CriterionCheck(criterion, threshold, CheckOutcome.UNKNOWN, found.value, found)
     if found.value is None:
         return replace(check, reason=found.reason.words if found.reason else "")
     if doubt:
-        return replace(check, outcome=Outcome.UNDECIDED, reason=doubt)
-    if basis is Basis.LOWER and found.ci_low is None:
+        return replace(check, outcome=CheckOutcome.UNDECIDED, reason=doubt)
+    if basis is ThresholdBasis.LOWER and found.ci_low is None:
         why = f": {found.reason.words}" if found.reason else ""
         return replace(check, reason=f"no interval{why}")
-    if basis is Basis.POINT and criterion is Criterion.RECALL and found.n < FEW_MINORITY:
+    if basis is ThresholdBasis.POINT and criterion is Criterion.RECALL and found.n < FEW_MINORITY:
         # Without an interval nothing else keeps two lucky hits from passing.
         return replace(
             check, reason=f"annotators found {found.n} unfaithful; {FEW_MINORITY} are needed"
         )
     value_reaches = found.value >= threshold - _ROUNDING
-    low = found.ci_low if basis is Basis.LOWER and found.ci_low is not None else found.value
+    low = (
+        found.ci_low if basis is ThresholdBasis.LOWER and found.ci_low is not None else found.value
+    )
     if low >= threshold - _ROUNDING:
-        return replace(check, outcome=Outcome.PASSED)
+        return replace(check, outcome=CheckOutcome.PASSED)
     reason = "the value reaches it, the lower end of its interval does not" if value_reaches else ""
-    return replace(check, outcome=Outcome.BELOW, reason=reason)
+    return replace(check, outcome=CheckOutcome.BELOW, reason=reason)
 
 
-def worst(outcomes: Iterable[Outcome]) -> Outcome:
+def choose_worst_outcome(outcomes: Iterable[CheckOutcome]) -> CheckOutcome:
     """Combine outcomes: stale before unknown before undecided before below before passed."""
-    return max(outcomes, key=[*EXIT_CODES].index, default=Outcome.PASSED)
+    return max(outcomes, key=[*EXIT_CODES].index, default=CheckOutcome.PASSED)

@@ -9,7 +9,7 @@ from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
 
 
 @dataclass(frozen=True, slots=True)
-class Accuracy:
+class JudgeAccuracy:
     """How well the judge tells what fails from what passes; for runs without labels."""
 
     positive: tuple[str, ...]
@@ -19,7 +19,7 @@ class Accuracy:
     specificity: Estimate
 
 
-def accuracy_of(report: LevelReport, passing: Sequence[str]) -> Accuracy | None:
+def find_judge_accuracy(report: LevelReport, passing: Sequence[str]) -> JudgeAccuracy | None:
     """Find the detection table whose positive labels are those that fail.
 
     Args:
@@ -32,11 +32,13 @@ def accuracy_of(report: LevelReport, passing: Sequence[str]) -> Accuracy | None:
     failing = {name for name in report.table.categories if name not in passing}
     for found in (report.strict, report.lenient):
         if found is not None and set(found.positive) == failing:
-            return Accuracy(tuple(sorted(failing)), found.recall, found.specificity)
+            return JudgeAccuracy(tuple(sorted(failing)), found.recall, found.specificity)
     return None
 
 
-def outside_score(accuracy: Accuracy, judge: Estimate, level: float) -> OutsideRate | Reason:
+def correct_outside_rate(
+    accuracy: JudgeAccuracy, judge: Estimate, level: float
+) -> OutsideRate | Reason:
     """Correct another run's share of passing units by an accuracy that was certified.
 
     Labels of one conversation resemble each other, so each share counts as many independent units
@@ -63,25 +65,27 @@ def outside_score(accuracy: Accuracy, judge: Estimate, level: float) -> OutsideR
             apparent=1 - judge.value,
             tested=judge.n,
             sensitivity=hits.value or 0.0,
-            n_sensitivity=_independent(hits),
+            n_sensitivity=_count_independent_units(hits),
             specificity=rejections.value or 0.0,
-            n_specificity=_independent(rejections),
+            n_specificity=_count_independent_units(rejections),
         ),
         level,
     )
 
 
-def corrected_outside(accuracy: Accuracy | None, judge: Estimate, level: float) -> Estimate:
-    """Give the share that passes in another run, by a certified accuracy; see `outside_score`."""
+def estimate_outside_rate(
+    accuracy: JudgeAccuracy | None, judge: Estimate, level: float
+) -> Estimate:
+    """Estimate the share that passes in another run; see `correct_outside_rate`."""
     if accuracy is None:
         return make_withheld_estimate(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
-    found = outside_score(accuracy, judge, level)
+    found = correct_outside_rate(accuracy, judge, level)
     if isinstance(found, Reason):
         return make_withheld_estimate(found, judge.n, judge.clusters)
     failing = found.estimate
     if failing.value is None or failing.ci_low is None or failing.ci_high is None:
         return failing
-    if found.maybe_uninformative:
+    if found.is_maybe_uninformative:
         return make_withheld_estimate(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
     return Estimate(
         1 - failing.value,
@@ -95,7 +99,7 @@ def corrected_outside(accuracy: Accuracy | None, judge: Estimate, level: float) 
     )
 
 
-def _independent(found: Estimate) -> int:
+def _count_independent_units(found: Estimate) -> int:
     """Count the independent units that would give a share's standard error."""
     value = found.value or 0.0
     if not found.se:

@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from faithtui.agreement.imported_scores.conventions import View
+from faithtui.agreement.imported_scores.conventions import ScaleView
 from faithtui.agreement.imported_scores.units import RatedUnit
 from faithtui.agreement.statistics import ratings
 from faithtui.agreement.statistics.coefficients import KAPPA, MeasurementLevel
 from faithtui.agreement.statistics.figures import estimate_figure
-from faithtui.agreement.statistics.intervals import Scale
+from faithtui.agreement.statistics.intervals import IntervalScale
 from faithtui.agreement.statistics.matrices import count_matrix
 from faithtui.agreement.statistics.ratings import estimate_ratings
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Point, Reason
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AnnotatorPair:
     """Two people who labelled some of the same units."""
 
     first: str
@@ -28,10 +28,10 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleFigures:
+class AnnotatorFigures:
     """Agreement of all people under one reading of their labels."""
 
-    view: View
+    view: ScaleView
     percent: Estimate
     """Mean over units of the share of agreeing pairs, in [0, 1]. `n` of all four counts the units
     with two labels or more."""
@@ -39,7 +39,7 @@ class PeopleFigures:
     alpha_ordinal: Estimate
     """The categories stand in the order of the view."""
     ac1: Estimate
-    pairs: tuple[Pair, ...]
+    pairs: tuple[AnnotatorPair, ...]
     """Everybody with everybody with whom there is a unit in common."""
     mean_kappa: Point
     """Plain mean of the pairs' kappas, of those that have one."""
@@ -47,7 +47,9 @@ class PeopleFigures:
     """Their mean, each weighing the units of its pair."""
 
 
-def people_figures(units: Sequence[RatedUnit], view: View, level: float = LEVEL) -> PeopleFigures:
+def compute_annotator_figures(
+    units: Sequence[RatedUnit], view: ScaleView, level: float = LEVEL
+) -> AnnotatorFigures:
     """Compute the agreement of people.
 
     Args:
@@ -56,30 +58,35 @@ def people_figures(units: Sequence[RatedUnit], view: View, level: float = LEVEL)
         level: Confidence level in (0, 1) of the intervals, which leave out whole groups.
     """
     groups = ratings.group_ratings(
-        ((unit.group, [view.word(each) for each in unit.levels.values()]) for unit in units),
+        (
+            (unit.group, [view.get_category(each) for each in unit.levels.values()])
+            for unit in units
+        ),
         view.categories,
     )
 
-    def figure(compute: ratings.RatingFigure[[]], scale: Scale) -> Estimate:
-        return with_value(estimate_ratings(compute, groups, scale, level), compute(groups.total))
+    def estimate_with_value(compute: ratings.RatingFigure[[]], scale: IntervalScale) -> Estimate:
+        return keep_withheld_value(
+            estimate_ratings(compute, groups, scale, level), compute(groups.total)
+        )
 
-    pairs = tuple(_pairs(units, view, level))
+    pairs = tuple(_compare_pairs(units, view, level))
     known = [(pair.kappa.value, pair.kappa.n) for pair in pairs if pair.kappa.value is not None]
     none = Reason.NO_VARIATION if pairs else Reason.NO_OVERLAP
     ordinal = ratings.krippendorff_alpha.bind(MeasurementLevel.ORDINAL)
-    return PeopleFigures(
+    return AnnotatorFigures(
         view=view,
-        percent=figure(ratings.percent_agreement.bind(), Scale.LOGIT),
-        alpha_nominal=figure(ratings.krippendorff_alpha.bind(), Scale.ATANH),
-        alpha_ordinal=figure(ordinal, Scale.ATANH),
-        ac1=figure(ratings.gwet_ac1.bind(), Scale.ATANH),
+        percent=estimate_with_value(ratings.percent_agreement.bind(), IntervalScale.LOGIT),
+        alpha_nominal=estimate_with_value(ratings.krippendorff_alpha.bind(), IntervalScale.ATANH),
+        alpha_ordinal=estimate_with_value(ordinal, IntervalScale.ATANH),
+        ac1=estimate_with_value(ratings.gwet_ac1.bind(), IntervalScale.ATANH),
         pairs=pairs,
         mean_kappa=fmean(value for value, _ in known) if known else none,
         weighted_kappa=fmean(*zip(*known, strict=True)) if known else none,
     )
 
 
-def with_value(estimate: Estimate, value: Point) -> Estimate:
+def keep_withheld_value(estimate: Estimate, value: Point) -> Estimate:
     """Keep the value of a figure that is withheld for want of an interval.
 
     These figures describe labels that are all there and are compared with those of other tools;
@@ -90,17 +97,21 @@ def with_value(estimate: Estimate, value: Point) -> Estimate:
     return replace(estimate, value=value, status=EstimateStatus.OK)
 
 
-def _pairs(units: Sequence[RatedUnit], view: View, level: float) -> list[Pair]:
+def _compare_pairs(
+    units: Sequence[RatedUnit], view: ScaleView, level: float
+) -> list[AnnotatorPair]:
     # By unit and not by pair of people: hundreds of people share units with a few others each.
     together: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
     for unit in units:
-        words = {person: view.word(each) for person, each in unit.levels.items()}
+        words = {person: view.get_category(each) for person, each in unit.levels.items()}
         for first, second in combinations(sorted(words), 2):
             reading = (unit.group, words[first], words[second])
             together.setdefault((first, second), []).append(reading)
     found = []
     for (first, second), readings in sorted(together.items()):
         table = count_matrix(readings, view.categories)
-        kappa = with_value(estimate_figure(KAPPA, table, level), KAPPA.compute(table.total))
-        found.append(Pair(first, second, kappa))
+        kappa = keep_withheld_value(
+            estimate_figure(KAPPA, table, level), KAPPA.compute(table.total)
+        )
+        found.append(AnnotatorPair(first, second, kappa))
     return found

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from faithtui.agreement.rating_scales import verdict_of
+from faithtui.agreement.rating_scales import translate_to_verdict
 
 PASS = "pass"
 FAIL = "fail"
@@ -39,7 +39,7 @@ _COMPARED_WITH_REFERENCE = {"mtrag-faithfulness-1-4": ("rouge_l", "bert_rec")}
 """Scores that compare an answer with the reference answer, and say nothing of that itself."""
 
 
-class Reading(StrEnum):
+class ScaleReading(StrEnum):
     """Which words of a scale are kept apart. Exported word for word."""
 
     LABELS = "labels"
@@ -63,20 +63,20 @@ class Pooling(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ScaleView:
     """A scale under one reading."""
 
-    reading: Reading
+    reading: ScaleReading
     categories: tuple[str, ...]
     """Worst to best; all are declared, used or not."""
     position: Mapping[str, int]
     """From level to place among the categories."""
 
-    def word(self, level: str) -> str:
+    def get_category(self, level: str) -> str:
         """Give the category of a level."""
         return self.categories[self.position[level]]
 
-    def mean(self, levels: Sequence[str]) -> float:
+    def average_positions(self, levels: Sequence[str]) -> float:
         """Average the places of the categories of levels, from 0, at least one level.
 
         One division of whole numbers: equal means are equal numbers, and ties are ties.
@@ -85,7 +85,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Convention:
+class ScaleConvention:
     """What is to be known of a scale before anything is counted."""
 
     scale: str
@@ -93,7 +93,7 @@ class Convention:
     """Labels that count, worst to best."""
     passing: tuple[str, ...]
     """Levels that pass: the best ones, those that stand for yes."""
-    views: tuple[View, ...]
+    views: tuple[ScaleView, ...]
     """The scale under each reading that tells apart what no other does."""
     is_listed: bool
     """Whether the scale is one that is stated here; else its words are read one by one."""
@@ -105,11 +105,11 @@ class Convention:
         """Whether two people label the same units."""
         return is_comparable(self.scale)
 
-    def level(self, label: str) -> str | None:
+    def find_level(self, label: str) -> str | None:
         """Find the level a label stands for; None when it enters no figure."""
         if self.is_listed:
             return label if label in self.levels else None
-        return verdict_of(self.scale, label)
+        return translate_to_verdict(self.scale, label)
 
     def passes(self, levels: Sequence[str], pooling: Pooling) -> bool:
         """Say whether people pass a unit.
@@ -136,35 +136,35 @@ def is_comparable(scale: str) -> bool:
     return scale not in _FREE_SPANS
 
 
-def convention(scale: str) -> Convention:
+def make_convention(scale: str) -> ScaleConvention:
     """Give the convention of a scale.
 
     A scale that is not stated here is read word by word, as everywhere: yes, no, idk and their
     other names count, anything else enters no figure.
     """
     levels = _LEVELS.get(scale, VERDICTS)
-    words = {level: verdict_of(scale, level) or "" for level in levels}
-    return Convention(
+    words = {level: translate_to_verdict(scale, level) or "" for level in levels}
+    return ScaleConvention(
         scale=scale,
         levels=levels,
         passing=tuple(level for level in levels if words[level] == "yes"),
-        views=tuple(_views(levels, words)),
+        views=tuple(_list_views(levels, words)),
         is_listed=scale in _LEVELS,
         compared_with_reference=_COMPARED_WITH_REFERENCE.get(scale, ()),
     )
 
 
-def _views(levels: Sequence[str], words: Mapping[str, str]) -> list[View]:
+def _list_views(levels: Sequence[str], words: Mapping[str, str]) -> list[ScaleView]:
     """List the readings of a scale, without any that tells apart what an earlier one does.
 
     Verdicts of a scale without an idk are its two-way reading, so they are not listed either.
     """
     named = {level: level for level in levels}
     two = {level: PASS if word == "yes" else FAIL for level, word in words.items()}
-    found = [_view(Reading.LABELS, tuple(levels), named)]
+    found = [_make_view(ScaleReading.LABELS, tuple(levels), named)]
     if "idk" in words.values():
-        found.append(_view(Reading.VERDICTS, VERDICTS, words))
-    found.append(_view(Reading.TWO_WAY, (FAIL, PASS), two))
+        found.append(_make_view(ScaleReading.VERDICTS, VERDICTS, words))
+    found.append(_make_view(ScaleReading.TWO_WAY, (FAIL, PASS), two))
     return [
         view
         for place, view in enumerate(found)
@@ -172,6 +172,8 @@ def _views(levels: Sequence[str], words: Mapping[str, str]) -> list[View]:
     ]
 
 
-def _view(reading: Reading, categories: tuple[str, ...], words: Mapping[str, str]) -> View:
+def _make_view(
+    reading: ScaleReading, categories: tuple[str, ...], words: Mapping[str, str]
+) -> ScaleView:
     places = {level: categories.index(word) for level, word in words.items()}
-    return View(reading, categories, places)
+    return ScaleView(reading, categories, places)

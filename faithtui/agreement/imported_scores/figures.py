@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.agreement.imported_scores.annotators import PeopleFigures, people_figures
-from faithtui.agreement.imported_scores.judges import JudgeFigures, judge_figures
-from faithtui.agreement.imported_scores.units import RatedScale, ScoredConversation, rated_scales
+from faithtui.agreement.imported_scores.annotators import (
+    AnnotatorFigures,
+    compute_annotator_figures,
+)
+from faithtui.agreement.imported_scores.judges import JudgeFigures, compute_judge_figures
+from faithtui.agreement.imported_scores.units import RatedScale, ScoredConversation, group_by_scale
 from faithtui.domain.estimates import LEVEL
 
 
@@ -14,13 +17,13 @@ class ScaleFigures:
     """The figures of one scale."""
 
     rated: RatedScale
-    people: tuple[PeopleFigures, ...]
+    people: tuple[AnnotatorFigures, ...]
     """One per reading of the labels; () when people label no common units."""
     judges: tuple[JudgeFigures, ...]
     """In the order in which judges first occur."""
 
 
-def shipped_figures(
+def compute_scale_figures(
     conversations: Sequence[ScoredConversation], level: float = LEVEL
 ) -> tuple[ScaleFigures, ...]:
     """Compute all figures of a data set, one part per scale and kind of unit.
@@ -29,15 +32,15 @@ def shipped_figures(
         conversations: The whole data set; nobody labels a unit twice on a scale.
         level: Confidence level in (0, 1).
     """
-    return tuple(_figures(rated, level) for rated in rated_scales(conversations))
+    return tuple(_compute_figures(rated, level) for rated in group_by_scale(conversations))
 
 
-def _figures(rated: RatedScale, level: float) -> ScaleFigures:
+def _compute_figures(rated: RatedScale, level: float) -> ScaleFigures:
     rule = rated.convention
     if not rule.is_comparable:
         return ScaleFigures(rated, (), ())
     return ScaleFigures(
         rated,
-        tuple(people_figures(rated.units, view, level) for view in rule.views),
-        tuple(judge_figures(rated.units, judge, rule, level) for judge in rated.judges),
+        tuple(compute_annotator_figures(rated.units, view, level) for view in rule.views),
+        tuple(compute_judge_figures(rated.units, judge, rule, level) for judge in rated.judges),
     )

@@ -4,37 +4,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
-from faithtui.agreement.imported_scores.annotators import with_value
-from faithtui.agreement.imported_scores.conventions import Convention, Pooling, View
+from faithtui.agreement.imported_scores.annotators import keep_withheld_value
+from faithtui.agreement.imported_scores.conventions import Pooling, ScaleConvention, ScaleView
 from faithtui.agreement.imported_scores.units import RatedUnit
 from faithtui.agreement.statistics.detection import BALANCED_ACCURACY
 from faithtui.agreement.statistics.figures import estimate_figure
 from faithtui.agreement.statistics.matrices import count_matrix
-from faithtui.agreement.statistics.ranks import auroc, auroc_estimate, spearman, spearman_estimate
+from faithtui.agreement.statistics.ranks import auroc, estimate_auroc, estimate_spearman, spearman
 from faithtui.agreement.statistics.thresholds import (
     ChosenOn,
-    Goal,
+    ThresholdGoal,
     choose_threshold,
-    threshold_table,
+    make_threshold_table,
 )
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason, make_undefined_estimate
 
-HALF = 0.5
+PASSING_SCORE = 0.5
 """A score passes from here on; scores that are labels are 0 or 1, so they are read as they are."""
 
 _FLAGGED = ("positive", "negative")
 
 
 @dataclass(frozen=True, slots=True)
-class Correlation:
+class ScoreCorrelation:
     """A judge's scores against people's mean under one reading of their labels."""
 
-    view: View
+    view: ScaleView
     spearman: Estimate
 
 
 @dataclass(frozen=True, slots=True)
-class Detection:
+class ScoreDetection:
     """A judge's scores against what people pass and fail."""
 
     pooling: Pooling
@@ -70,12 +70,12 @@ class JudgeFigures:
     """Whether all its scores are 0 or 1."""
     lowest: float | None
     highest: float | None
-    correlations: tuple[Correlation, ...]
-    detections: tuple[Detection, ...]
+    correlations: tuple[ScoreCorrelation, ...]
+    detections: tuple[ScoreDetection, ...]
 
 
-def judge_figures(
-    units: Sequence[RatedUnit], judge: str, rule: Convention, level: float = LEVEL
+def compute_judge_figures(
+    units: Sequence[RatedUnit], judge: str, rule: ScaleConvention, level: float = LEVEL
 ) -> JudgeFigures:
     """Compare a judge's scores with people's labels.
 
@@ -98,38 +98,44 @@ def judge_figures(
         is_label=is_label,
         lowest=min(scores, default=None),
         highest=max(scores, default=None),
-        correlations=tuple(_correlation(scored, judge, view, level) for view in rule.views),
+        correlations=tuple(_compute_correlation(scored, judge, view, level) for view in rule.views),
         detections=tuple(
-            _detection(scored, judge, rule, pooling, level, is_label=is_label)
+            _compute_detection(scored, judge, rule, pooling, level, is_label=is_label)
             for pooling in Pooling
         ),
     )
 
 
-def _correlation(units: Sequence[RatedUnit], judge: str, view: View, level: float) -> Correlation:
+def _compute_correlation(
+    units: Sequence[RatedUnit], judge: str, view: ScaleView, level: float
+) -> ScoreCorrelation:
     readings = [
-        (unit.group, unit.scores[judge], view.mean(tuple(unit.levels.values()))) for unit in units
+        (unit.group, unit.scores[judge], view.average_positions(tuple(unit.levels.values())))
+        for unit in units
     ]
     value = spearman([(score, mean) for _, score, mean in readings])
-    return Correlation(view, with_value(spearman_estimate(readings, level), value))
+    return ScoreCorrelation(view, keep_withheld_value(estimate_spearman(readings, level), value))
 
 
-def _detection(
+def _compute_detection(
     units: Sequence[RatedUnit],
     judge: str,
-    rule: Convention,
+    rule: ScaleConvention,
     pooling: Pooling,
     level: float,
     *,
     is_label: bool,
-) -> Detection:
+) -> ScoreDetection:
     readings = [
         (unit.group, unit.scores[judge], rule.passes(tuple(unit.levels.values()), pooling))
         for unit in units
     ]
     passed = sum(passes for _, _, passes in readings)
     at_half = count_matrix(
-        ((group, _word(not passes), _word(score < HALF)) for group, score, passes in readings),
+        (
+            (group, _class_name(not passes), _class_name(score < PASSING_SCORE))
+            for group, score, passes in readings
+        ),
         _FLAGGED,
     )
     area = auroc([(score, passes) for _, score, passes in readings])
@@ -137,12 +143,12 @@ def _detection(
     best: Point = Reason.NO_VARIATION
     validated = make_undefined_estimate(Reason.NO_VARIATION, len(readings))
     if not is_label:
-        best_threshold, best, validated = _chosen(readings, level)
-    return Detection(
+        best_threshold, best, validated = _evaluate_best_threshold(readings, level)
+    return ScoreDetection(
         pooling=pooling,
         passed=passed,
         failed=len(readings) - passed,
-        auroc=with_value(auroc_estimate(readings, level), area),
+        auroc=keep_withheld_value(estimate_auroc(readings, level), area),
         balanced_accuracy=estimate_figure(BALANCED_ACCURACY, at_half, level),
         best_threshold=best_threshold,
         best=best,
@@ -150,27 +156,27 @@ def _detection(
     )
 
 
-def _chosen(
+def _evaluate_best_threshold(
     readings: Sequence[tuple[str, float, bool]], level: float
 ) -> tuple[Point, Point, Estimate]:
     """Choose a threshold: itself, its balanced accuracy on the same labels and on other groups."""
     unfaithful = [(group, score, not passes) for group, score, passes in readings]
-    choice = choose_threshold(unfaithful, Goal())
+    choice = choose_threshold(unfaithful, ThresholdGoal())
     if isinstance(choice, Reason):
         return choice, choice, make_undefined_estimate(choice, len(readings))
-    rows = threshold_table((score, bad) for _, score, bad in unfaithful)
+    rows = make_threshold_table((score, bad) for _, score, bad in unfaithful)
     row = next(row for row in rows if row.threshold == choice.threshold)
     same = BALANCED_ACCURACY.compute(
         ConfusionMatrix(_FLAGGED, ((row.tp, row.fn), (row.fp, row.tn)))
     )
     if choice.chosen_on is ChosenOn.SAME_LABELS:
         validated = make_undefined_estimate(
-            Reason.TOO_FEW_CLUSTERS, len(readings), choice.table.groups
+            Reason.TOO_FEW_CLUSTERS, len(readings), choice.table.group_count
         )
     else:
         validated = estimate_figure(BALANCED_ACCURACY, choice.table, level)
     return choice.threshold, same, validated
 
 
-def _word(is_unfaithful: bool) -> str:
+def _class_name(is_unfaithful: bool) -> str:
     return "positive" if is_unfaithful else "negative"

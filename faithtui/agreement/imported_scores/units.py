@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from faithtui.agreement.imported_scores.conventions import Convention, convention
+from faithtui.agreement.imported_scores.conventions import ScaleConvention, make_convention
 from faithtui.domain.conversation import Conversation, Rating
 
-REFERENCE = "reference"
+REFERENCE_PREFIX = "reference"
 """How the name of the model begins where the answer is the reference answer."""
 
 
@@ -48,7 +48,7 @@ class RatedUnit:
 class RatedScale:
     """All that people said on one scale about one kind of unit."""
 
-    convention: Convention
+    convention: ScaleConvention
     kind: UnitKind
     units: tuple[RatedUnit, ...]
     """() when people label no common units, see `Convention.is_comparable`."""
@@ -64,22 +64,22 @@ class RatedScale:
     """Whether scores came with the data at all."""
 
     @property
-    def people(self) -> tuple[str, ...]:
+    def annotators(self) -> tuple[str, ...]:
         """Everybody whose labels count, sorted."""
         return tuple(sorted({person for unit in self.units for person in unit.levels}))
 
     @property
-    def groups(self) -> int:
+    def group_count(self) -> int:
         """Number of groups."""
         return len({unit.group for unit in self.units})
 
 
-def kind_of(rating: Rating) -> UnitKind:
+def find_unit_kind(rating: Rating) -> UnitKind:
     """Say what a label is about."""
     return UnitKind.ANSWER if rating.claim is None else UnitKind.CLAIM
 
 
-def unit_of(rating: Rating) -> tuple[object, ...]:
+def make_unit_key(rating: Rating) -> tuple[object, ...]:
     """Name the unit a label is about, inside its conversation.
 
     Claims are the same when turn, place and text are.
@@ -87,7 +87,7 @@ def unit_of(rating: Rating) -> tuple[object, ...]:
     return rating.turn, rating.span, rating.claim
 
 
-def rated_scales(conversations: Sequence[ScoredConversation]) -> tuple[RatedScale, ...]:
+def group_by_scale(conversations: Sequence[ScoredConversation]) -> tuple[RatedScale, ...]:
     """Sort labels by scale and kind of unit.
 
     Args:
@@ -97,15 +97,17 @@ def rated_scales(conversations: Sequence[ScoredConversation]) -> tuple[RatedScal
         In the order in which scales first occur.
     """
     found = dict.fromkeys(
-        (rating.scale, kind_of(rating))
+        (rating.scale, find_unit_kind(rating))
         for each in conversations
         for rating in each.conversation.ratings
     )
-    return tuple(_rated_scale(conversations, convention(scale), kind) for scale, kind in found)
+    return tuple(
+        _make_rated_scale(conversations, make_convention(scale), kind) for scale, kind in found
+    )
 
 
-def _rated_scale(
-    conversations: Sequence[ScoredConversation], rule: Convention, kind: UnitKind
+def _make_rated_scale(
+    conversations: Sequence[ScoredConversation], rule: ScaleConvention, kind: UnitKind
 ) -> RatedScale:
     units: list[RatedUnit] = []
     counts, left_out = Counter[str](), Counter[str]()
@@ -114,16 +116,18 @@ def _rated_scale(
         mine = [
             rating
             for rating in each.conversation.ratings
-            if rating.scale == rule.scale and kind_of(rating) is kind
+            if rating.scale == rule.scale and find_unit_kind(rating) is kind
         ]
         kept = [
             rating for rating in mine if each.assigned is None or rating.annotator in each.assigned
         ]
         not_assigned += len(mine) - len(kept)
-        counts.update(level for rating in kept if (level := rule.level(rating.label)) is not None)
-        left_out.update(rating.label for rating in kept if rule.level(rating.label) is None)
+        counts.update(
+            level for rating in kept if (level := rule.find_level(rating.label)) is not None
+        )
+        left_out.update(rating.label for rating in kept if rule.find_level(rating.label) is None)
         if rule.is_comparable:
-            units += _units(each, kept, rule, kind)
+            units += _make_units(each, kept, rule, kind)
     judges = dict.fromkeys(judge for each in conversations for judge in each.scores)
     return RatedScale(
         convention=rule,
@@ -137,20 +141,20 @@ def _rated_scale(
     )
 
 
-def _units(
-    scored: ScoredConversation, ratings: Iterable[Rating], rule: Convention, kind: UnitKind
+def _make_units(
+    scored: ScoredConversation, ratings: Iterable[Rating], rule: ScaleConvention, kind: UnitKind
 ) -> list[RatedUnit]:
     """Put the labels of each unit together; a unit without a label that counts is none."""
     found: dict[tuple[object, ...], dict[str, str]] = {}
     turns: dict[tuple[object, ...], int] = {}
     for rating in ratings:
-        level = rule.level(rating.label)
+        level = rule.find_level(rating.label)
         if level is not None:
-            name = unit_of(rating)
+            name = make_unit_key(rating)
             found.setdefault(name, {})[rating.annotator] = level
             turns[name] = rating.turn
     conversation = scored.conversation
-    is_reference = str(conversation.metadata.get("model", "")).startswith(REFERENCE)
+    is_reference = str(conversation.metadata.get("model", "")).startswith(REFERENCE_PREFIX)
     own = frozenset(rule.compared_with_reference if is_reference else ())
     return [
         RatedUnit(

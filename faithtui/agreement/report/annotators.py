@@ -7,7 +7,7 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from faithtui.agreement.labelled_units import ClaimReading, Opinion
+from faithtui.agreement.labelled_units import ClaimUnit, Opinion
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.model import (
     AnchoringReport,
@@ -25,21 +25,21 @@ from faithtui.agreement.report.units import (
 )
 from faithtui.agreement.statistics import ratings
 from faithtui.agreement.statistics.coefficients import MeasurementLevel
-from faithtui.agreement.statistics.intervals import Scale
+from faithtui.agreement.statistics.intervals import IntervalScale
 from faithtui.agreement.statistics.matrices import (
     Floats,
     GroupedMatrix,
     Ints,
     count_matrix,
 )
-from faithtui.agreement.statistics.scores import share_difference
+from faithtui.agreement.statistics.scores import estimate_share_difference
 from faithtui.domain.annotations import Action
 
 MOST_PAIRS = 45
 """Pairs of people listed: those of ten people. More are a table nobody reads."""
 
 
-class GivenLabels:
+class ReviewerLabels:
     """What people said of claims one by one, without final words after a talk.
 
     Args:
@@ -48,7 +48,7 @@ class GivenLabels:
 
     def __init__(self, compared: ComparedClaims) -> None:
         claims, context = compared.all, compared.context
-        inside = compared.inside
+        inside = compared.places
         rows = take_places(claims.rows, inside)
         by_claim = [row.opinions for row in rows]
         numbers = np.fromiter(map(len, by_claim), np.int32, len(by_claim))
@@ -58,25 +58,25 @@ class GivenLabels:
         columns = read_columns(opinions, Opinion._fields, wanted)
 
         orders = np.fromiter((each.order for each in opinions), np.int64, len(opinions))
-        self.came: Ints = np.zeros(len(by_claim), np.int64)
+        self.last_log_places: Ints = np.zeros(len(by_claim), np.int64)
         """Place in the log of the last verdict that each claim's consensus rests on."""
-        np.maximum.at(self.came, owners, orders)
+        np.maximum.at(self.last_log_places, owners, orders)
         codes = columns["code"]
         self.code_names: list[str | None] = codes.names
         """Different reason codes, None among them."""
-        has_code = codes.flag(lambda code: code is not None)
+        has_code = codes.flag_values(lambda code: code is not None)
         self.codes: Ints = codes.codes[has_code]
         """Each reason code, by place in `code_names`."""
-        self.coded: Ints = owners[has_code]
+        self.coded_claims: Ints = owners[has_code]
         """Place of the claim that each code is about, among those the figures are about."""
         own = np.flatnonzero(
-            columns["action"].flag(lambda action: action is not Action.ADJUDICATED)
+            columns["action"].flag_values(lambda action: action is not Action.ADJUDICATED)
         )
         self.names: list[str] = columns["reviewer"].names
         reviewers = columns["reviewer"].codes
         self.reviewers: Ints = reviewers[own]
         """Who gave each opinion, by place in `names`; words that are no label included."""
-        blind = columns["blind"].map(number_flag)
+        blind = columns["blind"].map_values(number_flag)
         self.blind: Ints = blind[own]
         seconds = np.array([*columns["seconds"].names, None], np.float64)
         self.seconds: Floats = seconds[columns["seconds"].codes][own]
@@ -91,16 +91,16 @@ class GivenLabels:
         self.context = context
 
     @cached_property
-    def part(self) -> GroupedMatrix:
+    def matrix(self) -> GroupedMatrix:
         """Them by group."""
         return self.context.count_part(self.units)
 
 
-def report_raters(given: GivenLabels) -> tuple[RaterReport, ...]:
+def report_raters(given: ReviewerLabels) -> tuple[RaterReport, ...]:
     """Hold the judge against each person, by name."""
     context, count = given.context, len(given.names)
     wholes = context.count_parts(given.units, given.valid_reviewers, count)
-    differs = ~context.is_agreed(given.units)
+    differs = ~context.flag_agreed(given.units)
     labels = np.bincount(given.reviewers, minlength=count).tolist()
     blind = np.bincount(given.reviewers[given.blind == 1], minlength=count).tolist()
     overrides = np.bincount(given.valid_reviewers[differs], minlength=count).tolist()
@@ -131,7 +131,7 @@ def report_humans(claims: ClaimColumns, context: FigureContext) -> HumanReport |
     """
     several = [claim for claim in claims.rows if len(claim.opinions) > 1]
     shared = [
-        (claim.group, words) for claim in several if len(words := _list_words(claim, context)) > 1
+        (claim.group, words) for claim in several if len(words := _list_labels(claim, context)) > 1
     ]
     if not shared:
         return None
@@ -142,24 +142,26 @@ def report_humans(claims: ClaimColumns, context: FigureContext) -> HumanReport |
     measured = MeasurementLevel.ORDINAL if context.settings.ordinal else MeasurementLevel.NOMINAL
     return HumanReport(
         raters=len(
-            {reviewer for claim in claims.rows for reviewer, _ in _list_words(claim, context)}
+            {reviewer for claim in claims.rows for reviewer, _ in _list_labels(claim, context)}
         ),
         units=len(shared),
         percent=ratings.estimate_ratings(
-            ratings.percent_agreement.bind(), whole, Scale.LOGIT, level
+            ratings.percent_agreement.bind(), whole, IntervalScale.LOGIT, level
         ),
         krippendorff_alpha=ratings.estimate_ratings(
-            ratings.krippendorff_alpha.bind(measured), whole, Scale.ATANH, level
+            ratings.krippendorff_alpha.bind(measured), whole, IntervalScale.ATANH, level
         ),
-        gwet_ac1=ratings.estimate_ratings(ratings.gwet_ac1.bind(), whole, Scale.ATANH, level),
+        gwet_ac1=ratings.estimate_ratings(
+            ratings.gwet_ac1.bind(), whole, IntervalScale.ATANH, level
+        ),
         fleiss_kappa=ratings.estimate_ratings(
-            ratings.fleiss_kappa.bind(), whole, Scale.ATANH, level
+            ratings.fleiss_kappa.bind(), whole, IntervalScale.ATANH, level
         ),
         pairs=tuple(_report_pairs(shared, context)),
     )
 
 
-def _list_words(claim: ClaimReading, context: FigureContext) -> list[tuple[str, str]]:
+def _list_labels(claim: ClaimUnit, context: FigureContext) -> list[tuple[str, str]]:
     """List who said what of a claim, in words of the metric."""
     return [
         (each.reviewer, each.verdict)
@@ -181,7 +183,7 @@ def _report_pairs(
         yield PairReport(*pair, context.compute_agreement(whole))
 
 
-def report_anchoring(given: GivenLabels) -> AnchoringReport | None:
+def report_anchoring(given: ReviewerLabels) -> AnchoringReport | None:
     """Compare verdicts given blind with verdicts given with the judge's word in view.
 
     Both weigh as the sample has it.
@@ -199,10 +201,10 @@ def report_anchoring(given: GivenLabels) -> AnchoringReport | None:
         context.compute_agreement(context.count_part(units.take(np.flatnonzero(each))))
         for each in (is_blind, is_shown)
     )
-    difference = share_difference(
+    difference = estimate_share_difference(
         units.groups[counted],
         is_shown[counted],
-        context.is_agreed(units)[counted],
+        context.flag_agreed(units)[counted],
         weights[counted],
         context.settings.level,
     )

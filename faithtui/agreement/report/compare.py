@@ -13,31 +13,31 @@ from faithtui.agreement.report.raters import (
     ComparedClaim,
     JudgeRow,
     PairRow,
-    PersonRow,
+    RaterComparison,
     RaterFigures,
-    Raters,
-    Repeat,
-    Steadiness,
+    RepeatedLabel,
+    ReviewerRow,
+    SelfConsistency,
 )
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.statistics.coefficients import AC1, KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
 from faithtui.agreement.statistics.figures import Statistic, estimate_figure
-from faithtui.agreement.statistics.intervals import Scale, make_estimate
+from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
 from faithtui.agreement.statistics.matrices import (
     GroupedMatrix,
     Ints,
-    count_alike,
     count_cells,
+    count_distinct_columns,
     count_matrix,
     number_keys,
 )
 from faithtui.agreement.statistics.paired_judges import (
     DiscordantGroup,
-    durkalski,
-    holm,
-    mcnemar_mid,
-    sign_flip,
+    adjust_by_holm,
+    durkalski_test,
+    mcnemar_mid_p,
+    sign_flip_test,
 )
 from faithtui.domain.annotations import combine_verdicts
 from faithtui.domain.estimates import Estimate, Reason
@@ -68,7 +68,7 @@ def weigh_pairs(units: Iterable[PairedUnit], compared: ComparedClaims) -> tuple[
         compared: What the figures of the report are about.
     """
     weights = compared.context.weigh_units(compared.units).tolist()
-    inside = (compared.all.rows[place].claim for place in compared.inside.tolist())
+    inside = (compared.all.rows[place].claim for place in compared.places.tolist())
     known = dict(zip(inside, weights, strict=True))
     return tuple(
         each if each.claim is None else replace(each, weight=known.get(each.claim, 0))
@@ -87,7 +87,7 @@ def compare_judges(
     """
     found = [_compare_two(a, b, units, context) for a, b, units in pairs]
     known = [each.signflip_p for each in found if each.signflip_p is not None]
-    adjusted = iter(holm(known))
+    adjusted = iter(adjust_by_holm(known))
     return tuple(
         replace(
             each,
@@ -103,12 +103,12 @@ def _compare_two(
 ) -> ComparisonReport:
     names, level = context.categories, context.settings.level
     labelled = [each for each in units if each.human in names and each.weight]
-    both = _BothJudges.of(labelled, names)
-    only_a, only_b = both.only_one
-    groups = both.discordant
-    flipped = sign_flip([each.c - each.b for each in groups], seed=context.settings.seed)
-    clustered = durkalski(groups)
-    plain = Reason.NO_VARIATION if both.is_weighted else mcnemar_mid(only_a, only_b)
+    both = _JudgePair.from_units(labelled, names)
+    only_a, only_b = both.only_one_right
+    groups = both.discordant_groups
+    flipped = sign_flip_test([each.c - each.b for each in groups], seed=context.settings.seed)
+    clustered = durkalski_test(groups)
+    plain = Reason.NO_VARIATION if both.is_weighted else mcnemar_mid_p(only_a, only_b)
     judges = count_matrix(((each.group, each.a, each.b) for each in units), names)
     return ComparisonReport(
         a=a,
@@ -119,8 +119,8 @@ def _compare_two(
         judges=context.compute_agreement(judges),
         accuracy_a=estimate_figure(PERCENT, both.first, level),
         accuracy_b=estimate_figure(PERCENT, both.second, level),
-        difference=both.subtract(PERCENT, level),
-        kappa_difference=both.subtract(KAPPA, level),
+        difference=both.estimate_difference(PERCENT, level),
+        kappa_difference=both.estimate_difference(KAPPA, level),
         only_a=only_a,
         only_b=only_b,
         signflip_p=None if isinstance(flipped, Reason) else flipped.p,
@@ -132,7 +132,7 @@ def _compare_two(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _BothJudges:
+class _JudgePair:
     """Labelled units of both judges, counted by group."""
 
     weights: tuple[float, ...]
@@ -148,7 +148,9 @@ class _BothJudges:
     """People's labels beside B's; the groups in the same order."""
 
     @classmethod
-    def of(cls, labelled: Sequence[PairedUnit], categories: tuple[str, ...]) -> "_BothJudges":
+    def from_units(
+        cls, labelled: Sequence[PairedUnit], categories: tuple[str, ...]
+    ) -> "_JudgePair":
         """Count units."""
         groups, names = number_keys([each.group for each in labelled])
         weights, stratum = np.unique([each.weight for each in labelled], return_inverse=True)
@@ -164,7 +166,7 @@ class _BothJudges:
         )
         cells = ((stratum * size + human) * size + a) * size + b
         by_group = count_cells(groups, cells, len(names), len(weights) * size**3)
-        kinds, times = count_alike(by_group)
+        kinds, times = count_distinct_columns(by_group)
         counts = kinds.reshape(len(weights), size, size, size, len(times))
         each_weight = tuple(map(float, weights))
         first, second = (
@@ -185,7 +187,7 @@ class _BothJudges:
         return np.asarray(self.counts[:, (human == right) & (right != other)].sum(axis=1))
 
     @property
-    def only_one(self) -> tuple[int, int]:
+    def only_one_right(self) -> tuple[int, int]:
         """Units on which only A agrees with people, and only B; each counted once."""
         only_a, only_b = (
             int((self._count_right(only_first=only_first) @ self.times).sum())
@@ -194,7 +196,7 @@ class _BothJudges:
         return only_a, only_b
 
     @property
-    def discordant(self) -> list[DiscordantGroup]:
+    def discordant_groups(self) -> list[DiscordantGroup]:
         """Weigh what only one judge is right on, by group."""
         weights = np.array(self.weights)
         n, a_right, b_right = (
@@ -207,24 +209,27 @@ class _BothJudges:
         )
         return [DiscordantGroup(*each) for each in zip(n, a_right, b_right, strict=True)]
 
-    def subtract(self, statistic: Statistic, level: float) -> Estimate:
+    def estimate_difference(self, statistic: Statistic, level: float) -> Estimate:
         """Estimate a figure of B minus that of A, leaving out one group at a time."""
         compute = statistic.compute
-        first, second = compute.of_groups(self.first), compute.of_groups(self.second)
+        first, second = (
+            compute.compute_over_groups(self.first),
+            compute.compute_over_groups(self.second),
+        )
         gap = first if isinstance(first, Reason) else second
         if not isinstance(first, Reason) and not isinstance(second, Reason):
             gap = second - first
-        without = compute(self.second.rest) - compute(self.first.rest)
+        without = compute(self.second.without_each_group) - compute(self.first.without_each_group)
         n = int(self.first.total.n)
-        return make_estimate(gap, without, self.times, Scale.NATURAL, n=n, level=level)
+        return make_estimate(gap, without, self.times, IntervalScale.NATURAL, n=n, level=level)
 
 
 def compare_raters(
     claims: Sequence[ComparedClaim],
     runs: Sequence[RunId],
     labels: LabelSet,
-    again: Sequence[Steadiness] = (),
-) -> Raters:
+    again: Sequence[SelfConsistency] = (),
+) -> RaterComparison:
     """Compare judges with people, and people with each other.
 
     Args:
@@ -240,17 +245,26 @@ def compare_raters(
     steady = {each.reviewer: each for each in again}
     said = [{each.reviewer for each in claim.opinions} for claim in claims]
     people = sorted({name for words in said for name in words} | steady.keys())
-    return Raters(
+    return RaterComparison(
         tuple(
-            JudgeRow(run, _compute_figures(claims, lambda each: each.word, _labels_of(run), labels))
+            JudgeRow(
+                run,
+                _compute_figures(
+                    claims, lambda each: each.human_label, _make_judge_reader(run), labels
+                ),
+            )
             for run in runs
         ),
         tuple(
-            PersonRow(
+            ReviewerRow(
                 name,
                 sum(name in words for words in said),
                 _compute_figures(
-                    claims, _words_of_others(name), _words_of(name), labels, among_people=True
+                    claims,
+                    _make_consensus_reader(name),
+                    _make_reviewer_reader(name),
+                    labels,
+                    among_people=True,
                 ),
                 steady.get(name),
             )
@@ -262,27 +276,31 @@ def compare_raters(
             if any(first in words and second in words for words in said)
             for figures in [
                 _compute_figures(
-                    claims, _words_of(first), _words_of(second), labels, among_people=True
+                    claims,
+                    _make_reviewer_reader(first),
+                    _make_reviewer_reader(second),
+                    labels,
+                    among_people=True,
                 )
             ]
         ),
     )
 
 
-_Word = Callable[[ComparedClaim], str | None]
+_LabelReader = Callable[[ComparedClaim], str | None]
 
 
-def _labels_of(run: RunId) -> _Word:
+def _make_judge_reader(run: RunId) -> _LabelReader:
     return lambda claim: claim.judges.get(run)
 
 
-def _words_of(name: str) -> _Word:
+def _make_reviewer_reader(name: str) -> _LabelReader:
     return lambda claim: next(
         (each.verdict for each in claim.opinions if each.reviewer == name), None
     )
 
 
-def _words_of_others(name: str) -> _Word:
+def _make_consensus_reader(name: str) -> _LabelReader:
     return lambda claim: combine_verdicts(
         [each for each in claim.opinions if each.reviewer != name]
     )
@@ -290,8 +308,8 @@ def _words_of_others(name: str) -> _Word:
 
 def _compute_figures(
     claims: Sequence[ComparedClaim],
-    reference: _Word,
-    rater: _Word,
+    reference: _LabelReader,
+    rater: _LabelReader,
     labels: LabelSet,
     *,
     among_people: bool = False,
@@ -314,9 +332,9 @@ def _compute_figures(
     )
 
 
-def compute_steadiness(
-    repeats: Sequence[Repeat], categories: Sequence[str]
-) -> tuple[Steadiness, ...]:
+def compute_self_consistency(
+    repeats: Sequence[RepeatedLabel], categories: Sequence[str]
+) -> tuple[SelfConsistency, ...]:
     """Compute how steady each person is.
 
     Args:
@@ -326,15 +344,15 @@ def compute_steadiness(
     Returns:
         One per person with a repeat, in the order of names.
     """
-    by_person: dict[str, list[Repeat]] = {}
+    by_person: dict[str, list[RepeatedLabel]] = {}
     for each in repeats:
         if each.first in categories and each.second in categories:
             by_person.setdefault(each.reviewer, []).append(each)
-    found: list[Steadiness] = []
+    found: list[SelfConsistency] = []
     for reviewer, own in sorted(by_person.items()):
         table = count_matrix(((each.group, each.first, each.second) for each in own), categories)
         found.append(
-            Steadiness(
+            SelfConsistency(
                 reviewer,
                 estimate_figure(PERCENT, table),
                 estimate_figure(KAPPA, table),

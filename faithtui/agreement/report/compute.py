@@ -17,15 +17,15 @@ from faithtui.agreement.statistics.coefficients import (
     KAPPA,
     PERCENT,
     SCOTT_PI,
+    make_weighted_statistic,
     quadratic_weights,
-    weighted_statistic,
 )
 from faithtui.agreement.statistics.figures import Statistic, estimate_figures
 from faithtui.agreement.statistics.matrices import Flags, Floats, GroupedMatrix, Ints
-from faithtui.agreement.statistics.paired_judges import bowker, mcnemar_mid
+from faithtui.agreement.statistics.paired_judges import bowker_test, mcnemar_mid_p
 from faithtui.domain.estimates import Estimate, Point, Reason
 
-DETECTION: Mapping[str, Statistic] = {
+DETECTION_STATISTICS: Mapping[str, Statistic] = {
     "prevalence": detection.PREVALENCE,
     "precision": detection.PRECISION,
     "recall": detection.RECALL,
@@ -39,7 +39,7 @@ DETECTION: Mapping[str, Statistic] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Units:
+class UnitColumns:
     """What two sides gave labels, in columns."""
 
     groups: Ints
@@ -56,14 +56,14 @@ class Units:
         """Count them."""
         return len(self.cells)
 
-    def take(self, places: Ints) -> "Units":
+    def take(self, places: Ints) -> "UnitColumns":
         """Take some of them, by their places or by flags."""
         strata = None if self.strata is None else self.strata[places]
-        return Units(self.groups[places], self.cells[places], self.group_count, strata)
+        return UnitColumns(self.groups[places], self.cells[places], self.group_count, strata)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Frame:
+class WeightedFrame:
     """The units that a sample by strata stands for."""
 
     strata: tuple[str, ...]
@@ -82,12 +82,12 @@ class FigureContext:
     bad: tuple[str, ...]
     """Unfaithful in the strict sense: the positive class of indices."""
     settings: ReportSettings
-    frame: Frame | None = None
+    frame: WeightedFrame | None = None
     """None: every unit weighs the same."""
     _resamples: list[Resamples] = field(default_factory=list)
     """The last draws: all figures of a level are read off the same ones."""
 
-    def count_whole(self, units: Units) -> GroupedMatrix:
+    def count_whole(self, units: UnitColumns) -> GroupedMatrix:
         """Count all units by group.
 
         Of a sample by strata, weights are estimated anew without each group.
@@ -107,11 +107,11 @@ class FigureContext:
             populations=self.frame.populations,
         )
 
-    def count_part(self, units: Units) -> GroupedMatrix:
+    def count_part(self, units: UnitColumns) -> GroupedMatrix:
         """Count some of the units by group; each weighs what it weighs in the whole."""
         return self.count_parts(units, np.zeros(len(units), np.int64), 1)[0]
 
-    def count_parts(self, units: Units, part_of: Ints, parts: int) -> list[GroupedMatrix]:
+    def count_parts(self, units: UnitColumns, part_of: Ints, parts: int) -> list[GroupedMatrix]:
         """Count several parts of the units by group, see `count_part`.
 
         Args:
@@ -119,10 +119,14 @@ class FigureContext:
             part_of: Of each unit, from 0; -1: of none.
             parts: How many there are.
         """
-        counts, starts = self._count(units, part_of, parts)
-        return [self.group(counts[..., first:last]) for first, last in pairwise(starts.tolist())]
+        counts, starts = self._count_cells(units, part_of, parts)
+        return [
+            self.make_matrix(counts[..., first:last]) for first, last in pairwise(starts.tolist())
+        ]
 
-    def count_growing(self, units: Units, order: Ints, at: Sequence[int]) -> list[GroupedMatrix]:
+    def count_cumulative(
+        self, units: UnitColumns, order: Ints, at: Sequence[int]
+    ) -> list[GroupedMatrix]:
         """Count ever more units by group, see `count_part`.
 
         Args:
@@ -138,27 +142,27 @@ class FigureContext:
         if len(units) < names:
             numbers, groups = np.unique(groups, return_inverse=True)
             names = len(numbers)
-        so_far = Units(groups, units.cells, names, units.strata)
+        so_far = UnitColumns(groups, units.cells, names, units.strata)
         counts: Ints | None = None
         for first, last in pairwise((0, *at)):
-            more, _ = self._count(so_far.take(order[first:last]), None, 1)
+            more, _ = self._count_cells(so_far.take(order[first:last]), None, 1)
             counts = more if counts is None else counts + more
-            found.append(self.group(counts))
+            found.append(self.make_matrix(counts))
         return found
 
-    def count_alone(self, units: Units, part_of: Ints, parts: int) -> GroupedMatrix:
+    def count_single_groups(self, units: UnitColumns, part_of: Ints, parts: int) -> GroupedMatrix:
         """Count parts that are each of one group.
 
         Returns:
             A group for each part in order, alike or not; of a part without units all 0.
         """
-        alone = Units(part_of, units.cells, parts, units.strata)
-        counts, _ = self._count(alone, None, 1)
+        alone = UnitColumns(part_of, units.cells, parts, units.strata)
+        counts, _ = self._count_cells(alone, None, 1)
         return GroupedMatrix(
             self.categories, counts, np.ones(parts, np.int64), self.stratum_weights
         )
 
-    def group(self, counts: Ints) -> GroupedMatrix:
+    def make_matrix(self, counts: Ints) -> GroupedMatrix:
         """Put counts by group together; shape (strata, q, q, groups)."""
         return GroupedMatrix.of_groups(self.categories, counts, weights=self.stratum_weights)
 
@@ -167,7 +171,9 @@ class FigureContext:
         """What a unit of each stratum weighs."""
         return (1.0,) if self.frame is None else self.frame.weights
 
-    def _count(self, units: Units, part_of: Ints | None, parts: int) -> tuple[Ints, Ints]:
+    def _count_cells(
+        self, units: UnitColumns, part_of: Ints | None, parts: int
+    ) -> tuple[Ints, Ints]:
         """Count units by cell, part and group.
 
         Args:
@@ -201,18 +207,18 @@ class FigureContext:
         found = np.bincount(cells * np.int64(count) + pairs, minlength=strata * size**2 * count)
         return found.reshape(strata, size, size, count), starts
 
-    def weigh_units(self, units: Units) -> Floats:
+    def weigh_units(self, units: UnitColumns) -> Floats:
         """Say how many units each stands for; 0 for one that is in no stratum of the sample."""
         if units.strata is None:
             return np.ones(len(units))
         return np.where(units.strata >= 0, np.array(self.stratum_weights)[units.strata], 0.0)
 
-    def is_agreed(self, units: Units) -> Flags:
+    def flag_agreed(self, units: UnitColumns) -> Flags:
         """Say of each unit whether both sides gave the same label."""
         size = len(self.categories)
         return np.asarray(units.cells // size == units.cells % size)
 
-    def estimate(
+    def estimate_figures(
         self, statistics: Mapping[str, Statistic], whole: GroupedMatrix
     ) -> dict[str, Estimate]:
         """Compute figures with their intervals, leaving out one group at a time."""
@@ -232,8 +238,8 @@ class FigureContext:
             positive: Labels that are put together, and all the others too; None: all stay apart.
         """
         settings = self.settings
-        if settings.interval is IntervalMethod.JACKKNIFE or not whole.groups:
-            return self.estimate(
+        if settings.interval is IntervalMethod.JACKKNIFE or not whole.group_count:
+            return self.estimate_figures(
                 statistics, whole if positive is None else whole.collapse(positive)
             )
         if not self._resamples or self._resamples[0].groups is not whole:
@@ -261,28 +267,28 @@ class FigureContext:
         if self.settings.ordinal:
             weights = quadratic_weights(range(len(self.categories)))
             statistics |= {
-                "weighted": weighted_statistic(coefficients.cohen_kappa, weights),
-                "ac2": weighted_statistic(coefficients.gwet_ac1, weights),
+                "weighted": make_weighted_statistic(coefficients.cohen_kappa, weights),
+                "ac2": make_weighted_statistic(coefficients.gwet_ac1, weights),
             }
-        found = (self._estimate_main if main else self.estimate)(statistics, whole)
+        found = (self._estimate_main if main else self.estimate_figures)(statistics, whole)
         cells = whole.weighted_total
         binary = cells if isinstance(cells, Reason) else cells.collapse(self.bad)
         is_weighted = whole.is_weighted and not isinstance(cells, Reason)
         return Agreement(
             table=whole.total,
-            clusters=whole.labelled_groups,
+            clusters=whole.labelled_group_count,
             weighted=cells.counts if is_weighted and not isinstance(cells, Reason) else None,
             percent=found["percent"],
-            chance=_compute(coefficients.chance_agreement, cells),
+            chance=_compute_value(coefficients.chance_agreement, cells),
             cohen_kappa=found["kappa"],
             scott_pi=found["pi"],
             krippendorff_alpha=found["alpha"],
             gwet_ac1=found["ac1"],
             weighted_kappa=found.get("weighted"),
             gwet_ac2=found.get("ac2"),
-            max_kappa=_compute(coefficients.maximum_kappa, cells),
-            prevalence_index=_compute(coefficients.prevalence_index, binary),
-            bias_index=_compute(coefficients.bias_index, binary),
+            max_kappa=_compute_value(coefficients.maximum_kappa, cells),
+            prevalence_index=_compute_value(coefficients.prevalence_index, binary),
+            bias_index=_compute_value(coefficients.bias_index, binary),
             margins=None if is_weighted else _test_margins(whole.total),
         )
 
@@ -292,8 +298,9 @@ class FigureContext:
         for name in self.categories:
             against_rest = whole.collapse((name,))
             counts = against_rest.total
-            figures = self.estimate(
-                {each: DETECTION[each] for each in ("precision", "recall", "f1")}, against_rest
+            figures = self.estimate_figures(
+                {each: DETECTION_STATISTICS[each] for each in ("precision", "recall", "f1")},
+                against_rest,
             )
             found.append(
                 ClassReport(
@@ -312,14 +319,14 @@ class FigureContext:
         """Ask how well the judge finds units with some labels; `main` as in `compute_agreement`."""
         (tp, fn), (fp, tn) = whole.total.collapse(positive).counts
         figures = (
-            self._estimate_main(DETECTION, whole, positive)
+            self._estimate_main(DETECTION_STATISTICS, whole, positive)
             if main
-            else self.estimate(DETECTION, whole.collapse(positive))
+            else self.estimate_figures(DETECTION_STATISTICS, whole.collapse(positive))
         )
         return Detection(positive=positive, tp=tp, fp=fp, fn=fn, tn=tn, **figures)
 
 
-def _compute(
+def _compute_value(
     figure: Callable[[ConfusionMatrix[float]], Point], cells: ConfusionMatrix[float] | Reason
 ) -> float | None:
     """Compute a figure that comes without an interval; None where it has no value."""
@@ -332,9 +339,9 @@ def _test_margins(table: ConfusionMatrix[int]) -> MarginTest | None:
     if not table.n:
         return None
     if len(table.categories) == 2:
-        p = mcnemar_mid(table.counts[0][1], table.counts[1][0])
+        p = mcnemar_mid_p(table.counts[0][1], table.counts[1][0])
         return None if isinstance(p, Reason) else MarginTest("mcnemar_mid_p", None, 1, p)
-    found = bowker(table)
+    found = bowker_test(table)
     if isinstance(found, Reason):
         return None
     return MarginTest("bowker", found.statistic, found.df, found.p)

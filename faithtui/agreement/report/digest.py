@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from operator import attrgetter
 
-from faithtui.agreement.labelled_units import AnswerReading, ClaimReading, Opinion
+from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion
 
 _ANSWER_PARTS = attrgetter(
     *("key", "group", "turn", "score.value", "score.state.value", "claims", "passes", "human"),
@@ -12,7 +12,7 @@ _ANSWER_PARTS = attrgetter(
 )
 
 
-def readings_digest(claims: Iterable[ClaimReading], answers: Iterable[AnswerReading]) -> str:
+def hash_units(claims: Iterable[ClaimUnit], answers: Iterable[AnswerUnit]) -> str:
     """Hash readings, so that two reports can tell whether they speak of the same labels.
 
     Neither order nor the store's keys matter: they differ between machines.
@@ -23,7 +23,7 @@ def readings_digest(claims: Iterable[ClaimReading], answers: Iterable[AnswerRead
     found: dict[tuple[str, str], list[str]] = {}
     for each in claims:
         # Claims of a conversation are sorted among themselves: short lists are sorted fastest.
-        found.setdefault((each.group, each.key), []).append(_claim(each))
+        found.setdefault((each.group, each.key), []).append(_dump_claim(each))
     hashed = sha256()
     for name in sorted(found):
         hashed.update(ascii((name, sorted(found[name]))).encode())
@@ -32,10 +32,12 @@ def readings_digest(claims: Iterable[ClaimReading], answers: Iterable[AnswerRead
     return hashed.hexdigest()
 
 
-def _claim(each: ClaimReading) -> str:
+def _dump_claim(each: ClaimUnit) -> str:
     # Python's own way of writing constants leaves no two readings alike, and is the fastest.
     opinions = each.opinions
-    said = [_opinion(opinions[0])] if len(opinions) == 1 else sorted(map(_opinion, opinions))
+    said = (
+        [_dump_opinion(opinions[0])] if len(opinions) == 1 else sorted(map(_dump_opinion, opinions))
+    )
     return (
         f"{each.turn} {each.text!r} {each.judge!r} {each.human!r} {each.reviewers} {each.windows} "
         f"{each.steady} {each.blind} {each.state} {each.confidence} {each.stratum!r} "
@@ -43,7 +45,7 @@ def _claim(each: ClaimReading) -> str:
     )
 
 
-def _opinion(each: Opinion) -> str:
+def _dump_opinion(each: Opinion) -> str:
     return (
         f"{each.reviewer!r} {each.verdict!r} {each.action} {each.blind} {each.seconds} "
         f"{each.code!r}"

@@ -15,7 +15,7 @@ def _describe_rates(report: LevelReport, judge: str) -> str:
     if rate.this_run.value is None or rate.judge.value is None:
         return ""
     said = f"{judge or 'The judge'} passes {rate.judge.value:.1%} of the {many}"
-    labelled = format_count(rate.this_run.n, "human label", "human labels")
+    labelled = format_quantity(rate.this_run.n, "human label", "human labels")
     future = (
         f"; {_format_share(rate.future)} expected of new conversations"
         if rate.future.has_interval
@@ -39,24 +39,24 @@ def _describe_agreement(report: LevelReport) -> str:
         return "No human labels yet: whether the judge can be trusted is not known."
     if not coverage.compared:
         return (
-            f"Annotators labelled {format_count(coverage.reviewed, one, many)}, "
+            f"Annotators labelled {format_quantity(coverage.reviewed, one, many)}, "
             "and none can be compared with the judge."
         )
     inside, table = report.agreement, report.table
     if not inside.n:
-        labelled = format_count(coverage.compared, f"labelled {one}", f"labelled {many}")
+        labelled = format_quantity(coverage.compared, f"labelled {one}", f"labelled {many}")
         return f"None of the {labelled} is of the sample."
-    where = f"{format_count(inside.n, one, many)} from {count_groups(report)}"
+    where = f"{format_quantity(inside.n, one, many)} from {format_group_count(report)}"
     kappa = report.cohen_kappa
     if kappa.value is None:
         why = kappa.reason.words if kappa.reason else ""
         return (
-            f"On {where} judge and human label are the same for {table.agreed:,}; "
+            f"On {where} judge and human label are the same for {table.agreed_count:,}; "
             f"Cohen's kappa is {kappa.status} ({why})."
         )
     return (
         f"On {where} judge and human labels agree with Cohen's kappa {_format_interval(kappa)}; "
-        f"they gave the same label to {table.agreed:,} of {inside.n:,}."
+        f"they gave the same label to {table.agreed_count:,} of {inside.n:,}."
     )
 
 
@@ -71,12 +71,12 @@ def _format_interval(estimate: Estimate) -> str:
     )
 
 
-def count_groups(report: LevelReport) -> str:
+def format_group_count(report: LevelReport) -> str:
     """Say from how many groups the compared units come."""
     word = report.coverage.group_word
-    return format_count(report.agreement.clusters, word.removesuffix("s"), word)
+    return format_quantity(report.agreement.clusters, word.removesuffix("s"), word)
 
 
-def format_count(n: float, one: str, many: str) -> str:
+def format_quantity(n: float, one: str, many: str) -> str:
     """Say how many there are of what."""
     return f"{n:,} {one if n == 1 else many}"

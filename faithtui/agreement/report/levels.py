@@ -7,41 +7,41 @@ from typing import Any, TypeVar
 import numpy as np
 
 from faithtui.agreement.labelled_units import (
-    AnswerReading,
-    ClaimReading,
+    AnswerUnit,
+    ClaimUnit,
     DesignKind,
-    DesignReading,
+    LabelDesign,
     LabelState,
     UnratedAnswer,
 )
-from faithtui.agreement.report.compute import FigureContext, Units
+from faithtui.agreement.report.compute import FigureContext, UnitColumns
 from faithtui.agreement.report.model import (
-    ANSWER,
-    CLAIM,
+    ANSWER_NOUNS,
+    CLAIM_NOUNS,
     FAIL,
     PASS,
     Agreement,
     ClassReport,
     Coverage,
     Detection,
-    Differing,
     Disagreement,
+    LazyDisagreements,
     LevelReport,
-    Rate,
+    PassRate,
     RateEstimator,
     VerdictCount,
 )
-from faithtui.agreement.report.settings import Level, ReportSettings
-from faithtui.agreement.report.units import DRAWN, ComparedClaims
+from faithtui.agreement.report.settings import ReportLevel, ReportSettings
+from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
 from faithtui.agreement.statistics.matrices import Flags, Ints, number_keys
 from faithtui.agreement.statistics.rates import (
     GroupedStrata,
-    corrected_future,
-    corrected_this_run,
-    corrected_this_run_clustered,
+    compute_worst_case_bounds,
+    estimate_future_rate,
+    estimate_run_rate,
+    estimate_run_rate_clustered,
     merge_unlabelled,
-    worst_case_bounds,
 )
 from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
 from faithtui.domain.scores import ScoringRule
@@ -53,7 +53,7 @@ _UNCHANGED = ("total", "conversations", "groups", "rows", "compared_groups", "mi
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RateUnits:
+class PassColumns:
     """Units of a run in columns; those that people call unfair are left out before."""
 
     groups: Ints
@@ -71,18 +71,18 @@ class RateUnits:
 
 
 def report_claims(
-    compared: ComparedClaims, rule: ScoringRule, unit: tuple[str, str] = CLAIM
+    compared: ComparedClaims, rule: ScoringRule, unit: tuple[str, str] = CLAIM_NOUNS
 ) -> LevelReport:
     """Compare people's verdicts on unique claims with the judge's; see `report.agreement_report`.
 
     A reviewed claim without a judge's verdict is counted beside the table and enters no
     coefficient: it must not count as agreement, and a coefficient needs two verdicts.
     """
-    context, whole = compared.context, compared.whole
+    context, whole = compared.context, compared.whole_matrix
     rows, is_compared = compared.all.rows, compared.is_compared
     differs = is_compared & (compared.all.human != compared.all.judge)
     return LevelReport(
-        level=Level.CLAIMS,
+        level=ReportLevel.CLAIMS,
         unit=unit,
         coverage=count_coverage(compared),
         design=compared.design,
@@ -97,7 +97,9 @@ def report_claims(
             compared.labels.names,
             compared.settings.level,
         ),
-        disagreements=Differing([rows[place] for place in np.flatnonzero(differs).tolist()]),
+        disagreements=LazyDisagreements(
+            [rows[place] for place in np.flatnonzero(differs).tolist()]
+        ),
         weights=tuple(sorted(compared.weights.items())),
     )
 
@@ -118,13 +120,13 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
     if unreviewed:
         numbers = np.bincount(claims.states.codes[is_unreviewed]).tolist()
         states.update(zip(claims.states.names, numbers, strict=False))
-        skipped = claims.states.flag(lambda state: state is LabelState.SKIPPED)
+        skipped = claims.states.flag_values(lambda state: state is LabelState.SKIPPED)
     blind = claims.blind[is_compared]
     return Coverage(
         total=total,
         conversations=claims.conversation_count,
         groups=claims.group_count,
-        rows=int(claims.windows.map(int).sum(dtype=np.int64)),
+        rows=int(claims.windows.map_values(int).sum(dtype=np.int64)),
         compared=n,
         compared_groups=int(np.bincount(claims.groups[is_compared]).astype(np.bool_).sum()),
         agreed=agreed,
@@ -143,7 +145,7 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         skipped=states[LabelState.SKIPPED],
         bulk=states[LabelState.BULK],
         stale=states[LabelState.STALE],
-        outside=n - len(compared.inside),
+        outside=n - len(compared.places),
     )
 
 
@@ -176,24 +178,24 @@ def _count_verdicts(
     )
 
 
-def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> RateUnits:
+def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> PassColumns:
     """Say of all claims but unfair ones what passes."""
     names, claims = compared.labels.names, compared.all
     passes = np.array([*(name in rule.passing for name in names), -1], np.int64)
     fair = claims.is_fair
     by_design = compared.design.kind is DesignKind.STRATIFIED
-    return RateUnits(
+    return PassColumns(
         groups=claims.groups[fair],
         group_count=claims.group_count,
         strata=(compared.strata if by_design else claims.judge)[fair],
         judge=passes[claims.judge][fair],
         human=passes[claims.human][fair],
-        drawn=claims.is_drawn[fair] if compared.design.kind in DRAWN else None,
+        drawn=claims.is_drawn[fair] if compared.design.kind in RANDOM_DESIGNS else None,
     )
 
 
 def report_answers(
-    answers: Sequence[AnswerReading],
+    answers: Sequence[AnswerUnit],
     unrated: Sequence[UnratedAnswer],
     rule: ScoringRule,
     settings: ReportSettings,
@@ -211,28 +213,28 @@ def report_answers(
         settings: What is asked for.
     """
 
-    def word(passes: bool) -> str:
+    def pass_or_fail(passes: bool) -> str:
         return PASS if passes else FAIL
 
-    def verdict(answer: AnswerReading) -> str | None:
+    def find_verdict(answer: AnswerUnit) -> str | None:
         if not answer.claims or answer.passes is None or answer.score.value is None:
             return None
-        return word(answer.passes)
+        return pass_or_fail(answer.passes)
 
     reviewed = [answer for answer in answers if answer.human is not None]
     both = [
-        (answer, word(answer.human in rule.passing), judge)
+        (answer, pass_or_fail(answer.human in rule.passing), judge)
         for answer in reviewed
-        if (judge := verdict(answer)) is not None
+        if (judge := find_verdict(answer)) is not None
     ]
     vacuous = sum(not answer.claims for answer in reviewed)
-    others = [None if each.passes is None else word(each.passes) for each in unrated]
+    others = [None if each.passes is None else pass_or_fail(each.passes) for each in unrated]
     context = FigureContext((PASS, FAIL), (FAIL,), settings)
     groups, group_names = number_keys([answer.group for answer, _, _ in both])
     cells = [2 * (human == FAIL) + (judge == FAIL) for _, human, judge in both]
-    whole = context.count_part(Units(groups, np.array(cells, np.int64), len(group_names)))
+    whole = context.count_part(UnitColumns(groups, np.array(cells, np.int64), len(group_names)))
     agreed = sum(human == judge for _, human, judge in both)
-    in_view = sum(_is_in_view(answer) for answer, _, _ in both)
+    in_view = sum(_is_judge_shown(answer) for answer, _, _ in both)
     coverage = Coverage(
         total=len(answers) + len(unrated),
         conversations=len(
@@ -256,7 +258,7 @@ def report_answers(
         blind=len(both) - in_view,
         shown=in_view,
         by_verdict=_count_verdicts(
-            _number_passes([*map(verdict, answers), *others]),
+            _number_passes([*map(find_verdict, answers), *others]),
             np.array(
                 [each.human is not None for each in answers] + [False] * len(others), np.bool_
             ),
@@ -265,10 +267,12 @@ def report_answers(
         ),
     )
     kind = DesignKind.CONVENIENCE if coverage.reviewed else DesignKind.NONE
-    design = DesignReading(kind, coverage.total)
+    design = LabelDesign(kind, coverage.total)
     # Both rates are of the same answers: nothing was judged in the others.
     judged = [
-        (each.group, said, each.human) for each in answers if (said := verdict(each)) is not None
+        (each.group, said, each.human)
+        for each in answers
+        if (said := find_verdict(each)) is not None
     ] + [
         (each.group, said, None)
         for each, said in zip(unrated, others, strict=True)
@@ -276,8 +280,8 @@ def report_answers(
     ]
     judged_groups, judged_names = number_keys([group for group, _, _ in judged])
     return LevelReport(
-        level=Level.ANSWERS,
-        unit=ANSWER,
+        level=ReportLevel.ANSWERS,
+        unit=ANSWER_NOUNS,
         coverage=coverage,
         design=design,
         agreement=context.compute_agreement(whole, main=True),
@@ -286,7 +290,7 @@ def report_answers(
         strict=context.compute_detection(whole, (FAIL,), main=True),
         lenient=None,
         rate=estimate_rate(
-            RateUnits(
+            PassColumns(
                 groups=judged_groups,
                 group_count=len(judged_names),
                 strata=_number_passes([said for _, said, _ in judged]),
@@ -310,7 +314,7 @@ def report_answers(
                 human,
                 f"score {answer.score.value:.2f}, threshold {rule.effective_threshold}",
                 raters=tuple(each.reviewer for each in answer.opinions),
-                blind=not _is_in_view(answer),
+                blind=not _is_judge_shown(answer),
             )
             for answer, human, judge in both
             if human != judge
@@ -318,7 +322,7 @@ def report_answers(
     )
 
 
-def _is_in_view(answer: AnswerReading) -> bool:
+def _is_judge_shown(answer: AnswerUnit) -> bool:
     """Say whether somebody rated an answer with the judge's word in view."""
     return any(each.blind is False for each in answer.opinions)
 
@@ -329,8 +333,8 @@ def _number_passes(words: Sequence[str | None]) -> Ints:
 
 
 def estimate_rate(
-    units: RateUnits, design: DesignReading, labels: Sequence[str], level: float
-) -> Rate:
+    units: PassColumns, design: LabelDesign, labels: Sequence[str], level: float
+) -> PassRate:
     """Estimate the share of units that pass.
 
     Args:
@@ -349,12 +353,12 @@ def estimate_rate(
         # Where nothing is left unlabelled they would be the rate that is withheld.
         nothing = all(each.labelled == each.population for each in total)
         nothing = nothing or kind is DesignKind.NONE
-        bounds = None if nothing else worst_case_bounds(total)
-        return Rate(
+        bounds = None if nothing else compute_worst_case_bounds(total)
+        return PassRate(
             judge,
             labelled,
-            _undefined_without(labelled, none),
-            _undefined_without(labelled, none),
+            _undefined_if_unlabelled(labelled, none),
+            _undefined_if_unlabelled(labelled, none),
             RateEstimator.NONE if bounds is None else RateEstimator.BOUNDS,
             bounds,
             (),
@@ -362,22 +366,22 @@ def estimate_rate(
     if kind is not DesignKind.STRATIFIED:
         strata = merge_unlabelled(strata)
     if kind is DesignKind.CLUSTER:
-        this_run = corrected_this_run_clustered(strata, level)
+        this_run = estimate_run_rate_clustered(strata, level)
     else:
-        this_run = corrected_this_run(strata.total, clusters=labelled.clusters, level=level)
+        this_run = estimate_run_rate(strata.total, clusters=labelled.clusters, level=level)
     post = kind in (DesignKind.SIMPLE, DesignKind.CLUSTER)
-    return Rate(
+    return PassRate(
         judge,
         labelled,
         this_run,
-        corrected_future(strata, level),
+        estimate_future_rate(strata, level),
         RateEstimator.POST_STRATIFIED if post else RateEstimator.STRATIFIED,
         None,
-        (*_ASSUMED[kind], *_ALWAYS),
+        (*_ASSUMPTIONS[kind], *_COMMON_ASSUMPTIONS),
     )
 
 
-_ASSUMED = {
+_ASSUMPTIONS = {
     DesignKind.CENSUS: ("every unit was labelled",),
     DesignKind.SIMPLE: ("units were drawn at random, and labelled in the drawn order",),
     DesignKind.STRATIFIED: (
@@ -385,19 +389,19 @@ _ASSUMED = {
     ),
     DesignKind.CLUSTER: ("whole conversations were drawn at random",),
 }
-_ALWAYS = (
+_COMMON_ASSUMPTIONS = (
     "what was skipped is like what was labelled",
     "human labels are the truth",
     "groups are a random sample of future ones (future interval only)",
 )
 
 
-def _undefined_without(labelled: Estimate, otherwise: Estimate) -> Estimate:
+def _undefined_if_unlabelled(labelled: Estimate, otherwise: Estimate) -> Estimate:
     """Say that nothing is labelled, where that is why."""
     return otherwise if labelled.n else labelled
 
 
-def _estimate_passes(units: RateUnits, passes: Ints, level: float) -> Estimate:
+def _estimate_passes(units: PassColumns, passes: Ints, level: float) -> Estimate:
     """Estimate the share that passes among the units of which it is known."""
     inside = passes >= 0
     groups = units.groups[inside]
@@ -406,7 +410,7 @@ def _estimate_passes(units: RateUnits, passes: Ints, level: float) -> Estimate:
     return estimate_share_of_counts(hits, sizes, level)
 
 
-def _count_strata(units: RateUnits, design: DesignReading, labels: Sequence[str]) -> GroupedStrata:
+def _count_strata(units: PassColumns, design: LabelDesign, labels: Sequence[str]) -> GroupedStrata:
     """Count units, labels and passes by group and stratum.
 
     Strata are those of the sample; where it had none, the judge's verdicts, none being the last.
@@ -428,11 +432,11 @@ def _count_strata(units: RateUnits, design: DesignReading, labels: Sequence[str]
     return GroupedStrata.of_counts(np.array(counts).reshape(3, size, units.group_count))
 
 
-def update_points(
+def update_level_points(
     compared: ComparedClaims,
     level: LevelReport,
-    before: Iterable[ClaimReading],
-    after: Iterable[ClaimReading],
+    before: Iterable[ClaimUnit],
+    after: Iterable[ClaimUnit],
 ) -> LevelReport:
     """Bring the figures of claims up to date after a few labels, without intervals.
 
@@ -445,14 +449,14 @@ def update_points(
         before: Claims as they were read for it.
         after: The same claims, as people label them now.
     """
-    context, whole = compared.context, compared.whole
+    context, whole = compared.context, compared.whole_matrix
     old, new = (
         ComparedClaims(tuple(claims), compared.labels, compared.design, compared.settings)
         for claims in (before, after)
     )
     moved = whole.total_counts.copy()
     for some, change in ((old, -1), (new, 1)):
-        for place in some.inside.tolist():
+        for place in some.places.tolist():
             stratum = 0 if context.frame is None else int(some.strata[place])
             moved[stratum, some.all.human[place], some.all.judge[place]] += change
     whole = whole.replace_total(moved)
@@ -481,9 +485,9 @@ def update_points(
 
 def _update_disagreements(
     level: LevelReport, old: ComparedClaims, new: ComparedClaims
-) -> Differing:
+) -> LazyDisagreements:
     """List disagreements; the new ones come last until all is read anew."""
-    kept = level.disagreements.claims if isinstance(level.disagreements, Differing) else ()
+    kept = level.disagreements.claims if isinstance(level.disagreements, LazyDisagreements) else ()
     gone, come = (
         [
             each.all.rows[place]
@@ -497,7 +501,7 @@ def _update_disagreements(
     if gone:
         numbers = {each.claim for each in gone}
         kept = [each for each in kept if each.claim not in numbers]
-    return Differing([*kept, *come] if come else kept)
+    return LazyDisagreements([*kept, *come] if come else kept)
 
 
 def _drop_intervals(found: FiguresT, was: FiguresT) -> FiguresT:

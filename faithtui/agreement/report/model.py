@@ -11,17 +11,17 @@ from enum import StrEnum
 from typing import NamedTuple, overload
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
-from faithtui.agreement.labelled_units import ClaimReading, DesignReading, ScoredUnit
-from faithtui.agreement.report.raters import Steadiness
-from faithtui.agreement.report.settings import Caution, Level, ReportSettings
+from faithtui.agreement.labelled_units import ClaimUnit, LabelDesign, ScoredUnit
+from faithtui.agreement.report.raters import SelfConsistency
+from faithtui.agreement.report.settings import ReportLevel, ReportSettings, ReportWarning
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ConversationId
 
 PASS, FAIL = "yes", "no"
 """The two categories of the answer level."""
 
-CLAIM = ("claim", "claims")
-ANSWER = ("answer", "answers")
+CLAIM_NOUNS = ("claim", "claims")
+ANSWER_NOUNS = ("answer", "answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class Disagreement(NamedTuple):
     """All of them before the judge's word was known."""
 
 
-class Differing(Sequence[Disagreement]):
+class LazyDisagreements(Sequence[Disagreement]):
     """Claims with different labels, made when they are looked at: a run may have 100,000.
 
     Args:
@@ -176,7 +176,7 @@ class Differing(Sequence[Disagreement]):
 
     __slots__ = ("claims",)
 
-    def __init__(self, claims: Sequence[ClaimReading]) -> None:
+    def __init__(self, claims: Sequence[ClaimUnit]) -> None:
         self.claims = claims
 
     def __len__(self) -> int:
@@ -186,11 +186,11 @@ class Differing(Sequence[Disagreement]):
     @overload
     def __getitem__(self, at: int) -> Disagreement: ...
     @overload
-    def __getitem__(self, at: slice) -> "Differing": ...
-    def __getitem__(self, at: int | slice) -> "Disagreement | Differing":
+    def __getitem__(self, at: slice) -> "LazyDisagreements": ...
+    def __getitem__(self, at: int | slice) -> "Disagreement | LazyDisagreements":
         """Give one, or some of them."""
         if isinstance(at, slice):
-            return Differing(self.claims[at])
+            return LazyDisagreements(self.claims[at])
         claim = self.claims[at]
         return Disagreement(
             claim.claim,
@@ -206,7 +206,7 @@ class Differing(Sequence[Disagreement]):
 
     def __eq__(self, other: object) -> bool:
         """Compare what they say."""
-        return isinstance(other, Differing) and tuple(self) == tuple(other)
+        return isinstance(other, LazyDisagreements) and tuple(self) == tuple(other)
 
     def __hash__(self) -> int:
         """Hash what they say."""
@@ -274,7 +274,7 @@ class RateEstimator(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class PassRate:
     """The share of units that pass."""
 
     judge: Estimate
@@ -296,11 +296,11 @@ class Rate:
 class LevelReport:
     """Agreement at one level."""
 
-    level: Level
+    level: ReportLevel
     unit: tuple[str, str]
     """What is counted, one and many, in the metric's words: `claim`, `claims`."""
     coverage: Coverage
-    design: DesignReading
+    design: LabelDesign
     agreement: Agreement
     """Judge against people; `agreement.n` = coverage.compared - coverage.outside."""
     unjudged: tuple[int, ...]
@@ -313,7 +313,7 @@ class LevelReport:
     """Unfaithful is what contradicts: labels of bad polarity."""
     lenient: Detection | None
     """Unfaithful is whatever is not supported, unsure included; None for answers."""
-    rate: Rate
+    rate: PassRate
     disagreements: Sequence[Disagreement]
     """In the order of the readings."""
     weights: tuple[tuple[str, float], ...] = ()
@@ -424,7 +424,7 @@ class ScoreReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Consistency:
+class JudgeConsistency:
     """Whether the judge says the same about a claim in every window that holds it."""
 
     repeated: int
@@ -631,7 +631,7 @@ class AgreementReport:
 
     headline: str
     """One plain sentence: the level, n, and what may be concluded."""
-    warnings: tuple[Caution, ...]
+    warnings: tuple[ReportWarning, ...]
     """Most severe first."""
     claims: LevelReport
     answers: LevelReport
@@ -639,14 +639,14 @@ class AgreementReport:
     """Answers against people's ratings of them."""
     unit_scores: tuple[UnitScoreReport, ...]
     """Windows and conversations; those without any unit are left out."""
-    consistency: Consistency
+    consistency: JudgeConsistency
     raters: tuple[RaterReport, ...]
     """By name."""
     humans: HumanReport | None
     """None unless two people labelled the same unit."""
     anchoring: AnchoringReport | None
     """None unless some verdicts were blind and some were not."""
-    repeats: tuple[Steadiness, ...]
+    repeats: tuple[SelfConsistency, ...]
     """How steady each person is who judged units again."""
     calibration: CalibrationReport | None
     """None when the judge gives no confidence, or nothing with one is labelled."""
@@ -656,18 +656,18 @@ class AgreementReport:
     settings: ReportSettings
     passing: tuple[str, ...]
     """People's labels that count as a pass for an answer; all other labels fail it."""
-    bar: float | None
+    threshold: float | None
     """What an answer's score must reach to pass; None: no threshold."""
 
     @property
-    def level(self) -> float:
+    def confidence_level(self) -> float:
         """Confidence level of the intervals, in (0, 1)."""
         return self.settings.level
 
     @property
-    def primary(self) -> LevelReport:
-        """The level the headline speaks of, see `primary_level`."""
-        return primary_level(self.claims, self.answers)
+    def primary_level(self) -> LevelReport:
+        """The level the headline speaks of, see `choose_primary_level`."""
+        return choose_primary_level(self.claims, self.answers)
 
     @property
     def levels(self) -> tuple[LevelReport, LevelReport]:
@@ -675,7 +675,7 @@ class AgreementReport:
         return (self.claims, self.answers)
 
 
-def primary_level(claims: LevelReport, answers: LevelReport) -> LevelReport:
+def choose_primary_level(claims: LevelReport, answers: LevelReport) -> LevelReport:
     """Pick the level to speak of first.
 
     Claims, unless only answers were compared, or nothing was compared and only answers labelled.

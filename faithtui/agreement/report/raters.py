@@ -41,22 +41,22 @@ class ComparedClaim:
     """Somebody wants to talk about it."""
 
     @property
-    def differs(self) -> bool:
+    def has_disagreement(self) -> bool:
         """Whether people say different things."""
         return len({each.verdict for each in self.opinions}) > 1
 
     @property
     def is_open(self) -> bool:
         """Whether a final word is needed; until then no judge may be seen."""
-        return self.differs and self.final is None
+        return self.has_disagreement and self.final is None
 
     @property
-    def word(self) -> str | None:
+    def human_label(self) -> str | None:
         """What people say in the end: the final word, else their consensus; None: nothing."""
         return self.final.verdict if self.final is not None else combine_verdicts(self.opinions)
 
 
-class Filter(StrEnum):
+class ComparisonFilter(StrEnum):
     """Which claims are listed."""
 
     HUMANS = "humans differ"
@@ -67,33 +67,33 @@ class Filter(StrEnum):
     """Judges of different runs say different things."""
 
 
-def is_listed(claim: ComparedClaim, chosen: Filter, run: RunId) -> bool:
+def matches_filter(claim: ComparedClaim, chosen: ComparisonFilter, run: RunId) -> bool:
     """Say whether a claim belongs to a list of a run."""
     match chosen:
-        case Filter.HUMANS:
-            return claim.differs
-        case Filter.FINAL:
-            word = claim.word
+        case ComparisonFilter.HUMANS:
+            return claim.has_disagreement
+        case ComparisonFilter.FINAL:
+            word = claim.human_label
             return word is not None and not claim.is_open and claim.judges.get(run) != word
-        case Filter.JUDGES:
+        case ComparisonFilter.JUDGES:
             return len(set(claim.judges.values())) > 1
 
 
-def sides(claim: ComparedClaim) -> tuple[HumanVerdict, ...]:
+def order_anonymously(claim: ComparedClaim) -> tuple[HumanVerdict, ...]:
     """Put opinions in the order in which they are shown without names: A, B, ….
 
     The order is fixed for a claim and looks random over claims, so that nobody is always A.
     """
 
-    def place(opinion: HumanVerdict) -> bytes:
+    def make_sort_key(opinion: HumanVerdict) -> bytes:
         name = f"{claim.claim}\x00{opinion.reviewer}".encode(errors="surrogatepass")
         return hashlib.sha256(name).digest()
 
-    return tuple(sorted(claim.opinions, key=place))
+    return tuple(sorted(claim.opinions, key=make_sort_key))
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class RepeatedVerdict:
     """A second verdict, and the one that stood before it."""
 
     first: LabelEvent
@@ -101,7 +101,7 @@ class Again:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class RepeatedLabel:
     """A second verdict in the words of a run, with what statistics need to know."""
 
     reviewer: str
@@ -114,7 +114,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Steadiness:
+class SelfConsistency:
     """How often a person says the same again."""
 
     reviewer: str
@@ -131,7 +131,7 @@ class Steadiness:
         return self.same.n
 
 
-def repeats_of(log: Iterable[LabelEvent]) -> tuple[Again, ...]:
+def find_repeats(log: Iterable[LabelEvent]) -> tuple[RepeatedVerdict, ...]:
     """Find second verdicts and the verdicts that stood before them.
 
     Args:
@@ -143,13 +143,13 @@ def repeats_of(log: Iterable[LabelEvent]) -> tuple[Again, ...]:
         one is compared with the first, because a repeat changes nothing.
     """
     stood: dict[tuple[ClaimId, str], LabelEvent] = {}
-    found: list[Again] = []
+    found: list[RepeatedVerdict] = []
     for act in drop_withdrawn(log):
         key = (act.claim, act.reviewer)
         if act.action is Action.REPEATED:
             first = stood.get(key)
             if act.verdict is not None and first is not None:
-                found.append(Again(first, act))
+                found.append(RepeatedVerdict(first, act))
         elif act.action in VERDICT_ACTIONS:
             if act.action in COUNTED_ACTIONS and act.verdict is not None:
                 stood[key] = act
@@ -182,14 +182,14 @@ class JudgeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PersonRow:
+class ReviewerRow:
     """One person against the consensus of the others."""
 
     reviewer: str
     claims: int
     """Claims with a counted verdict of theirs."""
     figures: RaterFigures
-    again: Steadiness | None
+    self_consistency: SelfConsistency | None
     """How steady they are; None without second verdicts."""
 
 
@@ -203,9 +203,9 @@ class PairRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Raters:
+class RaterComparison:
     """Everybody who rated claims of a run."""
 
     judges: tuple[JudgeRow, ...]
-    people: tuple[PersonRow, ...]
+    people: tuple[ReviewerRow, ...]
     pairs: tuple[PairRow, ...]

@@ -9,19 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from faithtui.agreement.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode
-from faithtui.agreement.labelled_units import ClaimReading, RunReadings
+from faithtui.agreement.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode_label
+from faithtui.agreement.labelled_units import ClaimUnit, RunUnits
 from faithtui.agreement.report.annotators import (
-    GivenLabels,
+    ReviewerLabels,
     report_anchoring,
     report_humans,
     report_raters,
 )
 from faithtui.agreement.report.compare import PairedUnit, compare_judges, weigh_pairs
 from faithtui.agreement.report.headline import write_headline
-from faithtui.agreement.report.levels import report_answers, report_claims, update_points
-from faithtui.agreement.report.model import CLAIM, AgreementReport, primary_level
-from faithtui.agreement.report.raters import Steadiness
+from faithtui.agreement.report.levels import report_answers, report_claims, update_level_points
+from faithtui.agreement.report.model import CLAIM_NOUNS, AgreementReport, choose_primary_level
+from faithtui.agreement.report.raters import SelfConsistency
 from faithtui.agreement.report.scores import (
     report_answer_scores,
     report_calibration,
@@ -29,7 +29,7 @@ from faithtui.agreement.report.scores import (
     report_unit_scores,
 )
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.slices import break_down, report_progress
+from faithtui.agreement.report.slices import make_breakdowns, report_progress
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.report.warnings import list_warnings
 from faithtui.domain.field_types import require_type
@@ -40,13 +40,13 @@ from faithtui.domain.scores import ScoringRule
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgingDescription:
     """Who judged what, in words."""
 
     metric: str = ""
     judge: str = ""
     """Name of the judge, for sentences and for the comparison with another one."""
-    unit: tuple[str, str] = CLAIM
+    unit: tuple[str, str] = CLAIM_NOUNS
     """What the metric judges, one and many."""
     answers_are_claims: bool = False
     """What the metric judges are the answers themselves. The claim level has them then, and the
@@ -69,12 +69,12 @@ class OtherJudge:
     units: tuple[PairedUnit, ...]
 
 
-class Prepared:
+class PreparedUnits:
     """Readings as the settings want them counted, with their tables."""
 
     def __init__(
         self,
-        readings: RunReadings,
+        readings: RunUnits,
         labels: LabelSet,
         rule: ScoringRule,
         settings: ReportSettings | None = None,
@@ -87,35 +87,37 @@ class Prepared:
             labels = LabelSet(tuple(sorted(labels.labels, key=lambda label: worse[label.name])))
         self.readings = readings
         self.rule = rule
-        self.labels = labels if wanted.idk is IdkRule.THREE else _TWO
+        self.labels = labels if wanted.idk is IdkRule.THREE else _TWO_LABELS
         """What verdicts are read as."""
-        self.passing = replace(rule, passing=(FAITHFUL,)) if self.labels is _TWO else rule
+        self.recoded_rule = (
+            replace(rule, passing=(FAITHFUL,)) if self.labels is _TWO_LABELS else rule
+        )
         """The rule in these words."""
-        self.words = {
+        self.recoded_words = {
             name: name
-            if self.labels is not _TWO
-            else recode(name, wanted.idk, labels, rule.passing)
+            if self.labels is not _TWO_LABELS
+            else recode_label(name, wanted.idk, labels, rule.passing)
             for name in labels.names
         }
         """What each label of the metric is read as."""
         self.compared = ComparedClaims(
-            self.read(readings.claims), self.labels, readings.design, wanted
+            self.recode_claims(readings.claims), self.labels, readings.design, wanted
         )
 
     @cached_property
-    def by_claim(self) -> Mapping[ClaimId, ClaimReading]:
+    def units_by_claim(self) -> Mapping[ClaimId, ClaimUnit]:
         """The readings as they are, by claim."""
         return {each.claim: each for each in self.readings.claims}
 
-    def read(self, claims: Sequence[ClaimReading]) -> Sequence[ClaimReading]:
+    def recode_claims(self, claims: Sequence[ClaimUnit]) -> Sequence[ClaimUnit]:
         """Read the labels of claims; words that are no label of the metric stay what they are."""
-        if self.labels is not _TWO:
+        if self.labels is not _TWO_LABELS:
             return claims
-        known = self.words
+        known = self.recoded_words
         return tuple(
             claim._replace(
-                judge=self.word(claim.judge),
-                human=self.word(claim.human),
+                judge=self.recode_word(claim.judge),
+                human=self.recode_word(claim.human),
                 opinions=tuple(
                     each._replace(verdict=known.get(each.verdict, each.verdict))
                     for each in claim.opinions
@@ -124,25 +126,25 @@ class Prepared:
             for claim in claims
         )
 
-    def word(self, label: str | None) -> str | None:
+    def recode_word(self, label: str | None) -> str | None:
         """Read one label."""
-        return None if label is None else self.words.get(label, label)
+        return None if label is None else self.recoded_words.get(label, label)
 
-    def paired(self, units: Sequence[PairedUnit]) -> tuple[PairedUnit, ...]:
+    def recode_pairs(self, units: Sequence[PairedUnit]) -> tuple[PairedUnit, ...]:
         """Read the labels of units that two judges have, and weigh them."""
         read = (
             replace(
                 each,
-                a=self.words.get(each.a, each.a),
-                b=self.words.get(each.b, each.b),
-                human=self.word(each.human),
+                a=self.recoded_words.get(each.a, each.a),
+                b=self.recoded_words.get(each.b, each.b),
+                human=self.recode_word(each.human),
             )
             for each in units
         )
         return weigh_pairs(read, self.compared)
 
 
-_TWO = LabelSet(
+_TWO_LABELS = LabelSet(
     (
         Label(FAITHFUL, "F", "faithful", Polarity.GOOD),
         Label(UNFAITHFUL, "U", "unfaithful", Polarity.BAD),
@@ -152,14 +154,14 @@ _TWO = LabelSet(
 
 
 def agreement_report(
-    readings: RunReadings,
+    readings: RunUnits,
     labels: LabelSet,
     rule: ScoringRule,
     settings: ReportSettings | None = None,
     *,
-    judged: Judged | None = None,
+    judged: JudgingDescription | None = None,
     other: OtherJudge | None = None,
-    repeats: tuple[Steadiness, ...] = (),
+    repeats: tuple[SelfConsistency, ...] = (),
 ) -> AgreementReport:
     """Compare a run's judge with people.
 
@@ -175,32 +177,32 @@ def agreement_report(
     Raises:
         InputError: One of the first four is of another type.
     """
-    require_type(readings, RunReadings, "readings", "a RunReadings")
+    require_type(readings, RunUnits, "readings", "a RunUnits")
     require_type(labels, LabelSet, "labels", "the LabelSet of the metric")
     require_type(rule, ScoringRule, "rule", "the ScoringRule of the run")
     require_type(settings, ReportSettings | None, "settings", "a ReportSettings, or None")
-    prepared = Prepared(readings, labels, rule, settings)
-    return report_of(prepared, judged=judged, other=other, repeats=repeats)
+    prepared = PreparedUnits(readings, labels, rule, settings)
+    return report_prepared(prepared, judged=judged, other=other, repeats=repeats)
 
 
-def report_of(
-    prepared: Prepared,
+def report_prepared(
+    prepared: PreparedUnits,
     *,
-    judged: Judged | None = None,
+    judged: JudgingDescription | None = None,
     other: OtherJudge | None = None,
-    repeats: tuple[Steadiness, ...] = (),
+    repeats: tuple[SelfConsistency, ...] = (),
 ) -> AgreementReport:
     """Compare a run's judge with people; see `agreement_report`."""
-    who = judged or Judged()
+    who = judged or JudgingDescription()
     readings, rule, compared = prepared.readings, prepared.rule, prepared.compared
     context, wanted = compared.context, compared.settings
-    claim_level = report_claims(compared, prepared.passing, who.unit)
-    given = GivenLabels(compared)
+    claim_level = report_claims(compared, prepared.recoded_rule, who.unit)
+    given = ReviewerLabels(compared)
     # A metric that judges whole answers has all of them, rated or not, among its claims.
     answers, unrated = ((), ()) if who.answers_are_claims else (readings.answers, readings.unrated)
     answer_level = report_answers(answers, unrated, rule, wanted)
     found = AgreementReport(
-        headline=write_headline(primary_level(claim_level, answer_level), who.judge),
+        headline=write_headline(choose_primary_level(claim_level, answer_level), who.judge),
         warnings=(),
         claims=claim_level,
         answers=answer_level,
@@ -212,25 +214,27 @@ def report_of(
         anchoring=report_anchoring(given),
         repeats=repeats,
         calibration=report_calibration(compared, who.confidence),
-        breakdowns=break_down(compared, given, who.metric, who.judge),
+        breakdowns=make_breakdowns(compared, given, who.metric, who.judge),
         comparison=None
         if other is None
-        else compare_judges([(who.judge, other.name, prepared.paired(other.units))], context)[0],
+        else compare_judges([(who.judge, other.name, prepared.recode_pairs(other.units))], context)[
+            0
+        ],
         progress=report_progress(compared, given),
         settings=wanted,
         passing=rule.passing,
-        bar=rule.effective_threshold,
+        threshold=rule.effective_threshold,
     )
     return replace(
         found, warnings=list_warnings(found, who.soundness, who.integrity, who.unfinished)
     )
 
 
-def with_points(
-    prepared: Prepared,
+def update_report_points(
+    prepared: PreparedUnits,
     report: AgreementReport,
-    before: Sequence[ClaimReading],
-    after: Sequence[ClaimReading],
+    before: Sequence[ClaimUnit],
+    after: Sequence[ClaimUnit],
     judge: str = "",
 ) -> AgreementReport:
     """Bring the figures of claims up to date without intervals, which take longer.
@@ -245,8 +249,10 @@ def with_points(
         after: The same claims, as people label them now.
         judge: Name of the judge, for the headline.
     """
-    old, new = prepared.read(before), prepared.read(after)
-    level = update_points(prepared.compared, report.claims, old, new)
+    old, new = prepared.recode_claims(before), prepared.recode_claims(after)
+    level = update_level_points(prepared.compared, report.claims, old, new)
     return replace(
-        report, claims=level, headline=write_headline(primary_level(level, report.answers), judge)
+        report,
+        claims=level,
+        headline=write_headline(choose_primary_level(level, report.answers), judge),
     )

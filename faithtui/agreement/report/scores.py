@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from faithtui.agreement.labelled_units import (
-    AnswerReading,
+    AnswerUnit,
     DesignKind,
-    DesignReading,
+    LabelDesign,
     ScoredUnit,
-    ScoreReading,
+    UnitScores,
 )
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.model import (
     CalibrationReport,
-    Consistency,
     Detection,
+    JudgeConsistency,
     ReliabilityBin,
     ScoreReport,
     ThresholdReport,
@@ -25,23 +25,27 @@ from faithtui.agreement.report.model import (
 )
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import ClaimColumns, ComparedClaims
-from faithtui.agreement.statistics.calibration import FEWEST_FOR_ECE, calibrate
+from faithtui.agreement.statistics.calibration import FEWEST_FOR_ECE, compute_calibration
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
 from faithtui.agreement.statistics.matrices import count_matrix
 from faithtui.agreement.statistics.prediction_powered import ppi_mean_by_conversation
 from faithtui.agreement.statistics.ranks import (
-    auroc_estimate,
-    kendall_estimate,
-    spearman_estimate,
+    estimate_auroc,
+    estimate_kendall,
+    estimate_spearman,
 )
 from faithtui.agreement.statistics.scores import (
-    Form,
-    bias_estimate,
+    IccForm,
+    estimate_bias,
+    estimate_mae,
     icc,
     limits_of_agreement,
-    mae_estimate,
 )
-from faithtui.agreement.statistics.thresholds import Goal, choose_threshold, threshold_table
+from faithtui.agreement.statistics.thresholds import (
+    ThresholdGoal,
+    choose_threshold,
+    make_threshold_table,
+)
 from faithtui.domain.estimates import (
     Estimate,
     EstimateStatus,
@@ -52,17 +56,17 @@ from faithtui.domain.estimates import (
 from faithtui.domain.label_sets import Polarity
 from faithtui.domain.scores import TOLERANCE, ScoreState, ScoringRule
 
-FEWEST = 10
+FEWEST_FOR_THRESHOLD = 10
 """Units with both scores below which no threshold is looked at."""
-MOST_POINTS = 200
+MOST_CURVE_POINTS = 200
 """Points of a threshold curve."""
 _WORDS = ("fails", "passes")
 
 
 def report_unit_scores(
-    scores: Sequence[ScoreReading],
+    scores: Sequence[UnitScores],
     rule: ScoringRule,
-    design: DesignReading,
+    design: LabelDesign,
     settings: ReportSettings,
 ) -> tuple[UnitScoreReport, ...]:
     """Compare scores of windows and of conversations; kinds without any unit are left out."""
@@ -76,9 +80,9 @@ def report_unit_scores(
 
 def _report_unit(
     unit: ScoredUnit,
-    scores: Sequence[ScoreReading],
+    scores: Sequence[UnitScores],
     rule: ScoringRule,
-    design: DesignReading,
+    design: LabelDesign,
     settings: ReportSettings,
 ) -> UnitScoreReport:
     level = settings.level
@@ -94,24 +98,26 @@ def _report_unit(
     ]
     pairs = [(judge, human) for _, judge, human in both]
     limits = limits_of_agreement(pairs)
-    coefficient = icc([list(pair) for pair in pairs], Form.ABSOLUTE)
+    coefficient = icc([list(pair) for pair in pairs], IccForm.ABSOLUTE)
     no_bar = make_undefined_estimate(Reason.ONE_CLASS_ONLY, len(both))
     return UnitScoreReport(
         unit=unit,
         n=len(both),
         partly=sum(0 < each.labelled < each.claims for each in judged),
         vacuous=len(scores) - len(judged),
-        judge_mean=_mean(judge for judge, _ in pairs),
-        human_mean=_mean(human for _, human in pairs),
-        bias=bias_estimate(both, level),
-        mae=mae_estimate(both, level),
+        judge_mean=_average(judge for judge, _ in pairs),
+        human_mean=_average(human for _, human in pairs),
+        bias=estimate_bias(both, level),
+        mae=estimate_mae(both, level),
         limits=None if isinstance(limits, Reason) else limits,
-        spearman=spearman_estimate(both, level),
-        kendall_tau_b=kendall_estimate(both, level),
-        icc=_plain(coefficient, len(both), len({group for group, _, _ in both})),
-        auroc=no_bar if bar is None else auroc_estimate(passing, level),
-        corrected=_corrected(judged, design, level),
-        threshold=None if bar is None or len(both) < FEWEST else _threshold(passing, bar, settings),
+        spearman=estimate_spearman(both, level),
+        kendall_tau_b=estimate_kendall(both, level),
+        icc=_make_plain_estimate(coefficient, len(both), len({group for group, _, _ in both})),
+        auroc=no_bar if bar is None else estimate_auroc(passing, level),
+        corrected=_correct_mean(judged, design, level),
+        threshold=None
+        if bar is None or len(both) < FEWEST_FOR_THRESHOLD
+        else _report_threshold(passing, bar, settings),
         unscored=sum(
             each.judge is None or (each.labelled == each.claims and each.human is None)
             for each in judged
@@ -120,14 +126,14 @@ def _report_unit(
     )
 
 
-def _plain(value: float | Reason, n: int, clusters: int) -> Estimate:
+def _make_plain_estimate(value: float | Reason, n: int, clusters: int) -> Estimate:
     """Make an estimate without an interval."""
     if isinstance(value, Reason):
         return make_undefined_estimate(value, n, clusters)
     return Estimate(value, EstimateStatus.OK, n, clusters)
 
 
-def _corrected(judged: Sequence[ScoreReading], design: DesignReading, level: float) -> Estimate:
+def _correct_mean(judged: Sequence[UnitScores], design: LabelDesign, level: float) -> Estimate:
     """Correct the mean score where whole units were chosen at random."""
     labelled = [
         (each.group, each.human, each.judge)
@@ -149,22 +155,22 @@ def _corrected(judged: Sequence[ScoreReading], design: DesignReading, level: flo
     return replace(found, ci_low=min(value, low), ci_high=max(value, high))
 
 
-def _threshold(
+def _report_threshold(
     passing: Sequence[tuple[str, float, bool]], bar: float, settings: ReportSettings
 ) -> ThresholdReport:
     """Look at the threshold in force, and for a better one; positive is failing."""
     failing = [(group, score, not passes) for group, score, passes in passing]
-    rows = threshold_table((score, bad) for _, score, bad in failing)
-    choice = choose_threshold(failing, Goal())
+    rows = make_threshold_table((score, bad) for _, score, bad in failing)
+    choice = choose_threshold(failing, ThresholdGoal())
     chosen = not isinstance(choice, Reason)
-    step = max(1, len(rows) // MOST_POINTS)
+    step = max(1, len(rows) // MOST_CURVE_POINTS)
     return ThresholdReport(
         current=bar,
-        at_current=_detection(
+        at_current=_compute_detection(
             ((group, bad, score < bar - TOLERANCE) for group, score, bad in failing), settings
         ),
         suggested=None if isinstance(choice, Reason) else choice.threshold,
-        rule=Goal().rule.value,
+        rule=ThresholdGoal().rule.value,
         chosen_on=choice.chosen_on.value if not isinstance(choice, Reason) else "same_labels",
         at_suggested=None
         if isinstance(choice, Reason)
@@ -179,7 +185,9 @@ def _threshold(
     )
 
 
-def _detection(flags: Iterable[tuple[str, bool, bool]], settings: ReportSettings) -> Detection:
+def _compute_detection(
+    flags: Iterable[tuple[str, bool, bool]], settings: ReportSettings
+) -> Detection:
     """Count (group, fails by people, fails by the judge)."""
     context = FigureContext(_WORDS, _WORDS[:1], settings)
     rows = ((group, _WORDS[not bad], _WORDS[not flagged]) for group, bad, flagged in flags)
@@ -199,16 +207,16 @@ def report_calibration(compared: ComparedClaims, source: str) -> CalibrationRepo
         None where nothing with a confidence is labelled.
     """
     settings, labels = compared.settings, compared.labels.labels
-    stated = compared.all.confidences[compared.inside]
+    stated = compared.all.confidences[compared.places]
     weights = compared.context.weigh_units(compared.units)
     known = ~np.isnan(stated) & (weights > 0)
     if not known.any():
         return None
     is_good = np.array([each.polarity is Polarity.GOOD for each in labels], np.bool_)
-    places = compared.inside[known]
+    places = compared.places[known]
     _, groups = np.unique(compared.all.groups[places], return_inverse=True)
     is_weighted = compared.frame is not None
-    found = calibrate(
+    found = compute_calibration(
         groups,
         stated[known],
         is_good[compared.all.human[places]],
@@ -222,7 +230,7 @@ def report_calibration(compared: ComparedClaims, source: str) -> CalibrationRepo
         weighted=is_weighted,
         brier=found.brier,
         skill=None if isinstance(found.skill, Reason) else found.skill,
-        ece=None if found.error_hidden else found.error,
+        ece=None if found.is_error_hidden else found.error,
         noise=None if found.floor is None else found.floor.mean,
         few=found.n < FEWEST_FOR_ECE,
         bins=tuple(
@@ -234,14 +242,14 @@ def report_calibration(compared: ComparedClaims, source: str) -> CalibrationRepo
     )
 
 
-def report_consistency(claims: ClaimColumns, level: float) -> Consistency:
+def report_consistency(claims: ClaimColumns, level: float) -> JudgeConsistency:
     """Count claims in several windows, and those with one label in all of them."""
-    several = claims.windows.flag(lambda number: number > 1)
+    several = claims.windows.flag_values(lambda number: number > 1)
     steady = several & claims.is_steady if several.any() else several
     units, hits = (
         np.bincount(claims.groups[each], minlength=claims.group_count) for each in (several, steady)
     )
-    return Consistency(
+    return JudgeConsistency(
         repeated=int(several.sum()),
         steady=int(steady.sum()),
         share=estimate_share_of_counts(hits, units, level),
@@ -249,7 +257,7 @@ def report_consistency(claims: ClaimColumns, level: float) -> Consistency:
 
 
 def report_answer_scores(
-    answers: Sequence[AnswerReading], rule: ScoringRule, level: float
+    answers: Sequence[AnswerUnit], rule: ScoringRule, level: float
 ) -> ScoreReport:
     """Compare the judge's scores of answers with what people said of them as a whole."""
     said = [answer for answer in answers if answer.human is not None or answer.rating is not None]
@@ -269,8 +277,8 @@ def report_answer_scores(
         answers=len(said),
         vacuous=len(said) - len(judged),
         unscored=len(judged) - len(scored),
-        spearman=spearman_estimate(rated, level),
-        auroc=auroc_estimate(
+        spearman=estimate_spearman(rated, level),
+        auroc=estimate_auroc(
             [
                 (answer.group, score, answer.human in rule.passing)
                 for answer, score in scored
@@ -278,11 +286,11 @@ def report_answer_scores(
             ],
             level,
         ),
-        judge_mean=_mean(score for _, score, _ in rated),
-        human_mean=_mean(rating for _, _, rating in rated),
+        judge_mean=_average(score for _, score, _ in rated),
+        human_mean=_average(rating for _, _, rating in rated),
     )
 
 
-def _mean(values: Iterable[float]) -> float | None:
+def _average(values: Iterable[float]) -> float | None:
     numbers = list(values)
     return math.fsum(numbers) / len(numbers) if numbers else None

@@ -12,7 +12,7 @@ FEW_MINORITY = 10
 """Units that people call unfaithful below which recall says little."""
 
 
-class Level(StrEnum):
+class ReportLevel(StrEnum):
     """What is counted."""
 
     CLAIMS = "claims"
@@ -66,7 +66,7 @@ class ReportSettings:
         object.__setattr__(self, "idk", IdkRule(self.idk))
 
 
-class Figure(StrEnum):
+class WarningSubject(StrEnum):
     """What a warning can be about."""
 
     COVERAGE = "coverage"
@@ -86,7 +86,7 @@ class Figure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Caution:
+class ReportWarning:
     """A warning about the figures."""
 
     code: str
@@ -94,7 +94,7 @@ class Caution:
     severity: Severity
     message: str
     """One plain sentence."""
-    level: Level | None = None
+    level: ReportLevel | None = None
     """The level it is about; None: the whole report."""
-    about: tuple[Figure, ...] = ()
+    about: tuple[WarningSubject, ...] = ()
     """Figures concerned; (): the level as a whole."""

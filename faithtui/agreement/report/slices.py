@@ -5,8 +5,8 @@ from heapq import nsmallest
 
 import numpy as np
 
-from faithtui.agreement.report.annotators import GivenLabels
-from faithtui.agreement.report.compute import FigureContext, Units
+from faithtui.agreement.report.annotators import ReviewerLabels
+from faithtui.agreement.report.compute import FigureContext, UnitColumns
 from faithtui.agreement.report.model import (
     Breakdown,
     ProgressPoint,
@@ -15,25 +15,25 @@ from faithtui.agreement.report.model import (
     SliceRow,
 )
 from faithtui.agreement.report.units import ComparedClaims, take_places
-from faithtui.agreement.sampling.stopping import labels_still_needed
+from faithtui.agreement.sampling.stopping import estimate_labels_needed
 from faithtui.agreement.statistics import detection
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.figures import estimate_each_group, estimate_figure
 from faithtui.agreement.statistics.matrices import GroupedMatrix, Ints
 from faithtui.domain.estimates import Estimate
 
-LEAST = 10
+FEWEST_UNITS = 10
 """Units of a part below which it has no row."""
-MOST_PARTS = 500
+MOST_SLICES = 500
 """Parts of a breakdown that have a row: of ten thousand conversations nobody reads the best."""
-MOST_POINTS = 8
+MOST_PROGRESS_POINTS = 8
 FEWEST_GROUPS_TO_STOP = 20
 FEWEST_BAD = 10
 """What an interval needs before it may say that it is narrow enough."""
 
 
-def break_down(
-    compared: ComparedClaims, given: GivenLabels, metric: str, model: str
+def make_breakdowns(
+    compared: ComparedClaims, given: ReviewerLabels, metric: str, model: str
 ) -> tuple[Breakdown, ...]:
     """Break agreement down by everything that is known of a unit, worst parts first.
 
@@ -43,13 +43,13 @@ def break_down(
         metric: The run's.
         model: The run's judge.
     """
-    context, units, inside = compared.context, compared.units, compared.inside
+    context, units, inside = compared.context, compared.units, compared.places
     claims = compared.all
     turns, windows = claims.turns, claims.windows
-    coded = units.take(given.coded)
+    coded = units.take(given.coded_claims)
     found = (
         _break_by_conversation(claims.keys.codes[inside], claims.keys.names, units, context),
-        _break(
+        _break_by_part(
             Slice.TURN,
             turns.codes[inside],
             [f"turn {each + 1}" for each in turns.names],
@@ -57,25 +57,25 @@ def break_down(
             context,
         ),
         _break_by_verdict(compared),
-        _break(Slice.WINDOWS, windows.codes[inside], windows.names, units, context),
-        _leave_whole(Slice.METRIC, metric, compared),
-        _leave_whole(Slice.MODEL, model, compared),
-        _break(Slice.RATER, given.valid_reviewers, given.names, given.units, context),
-        _break(Slice.CODE, given.codes, given.code_names, coded, context),
+        _break_by_part(Slice.WINDOWS, windows.codes[inside], windows.names, units, context),
+        _make_single_breakdown(Slice.METRIC, metric, compared),
+        _make_single_breakdown(Slice.MODEL, model, compared),
+        _break_by_part(Slice.RATER, given.valid_reviewers, given.names, given.units, context),
+        _break_by_part(Slice.CODE, given.codes, given.code_names, coded, context),
     )
     return tuple(each for each in found if each.rows or each.suppressed)
 
 
-def _leave_whole(by: Slice, name: str, compared: ComparedClaims) -> Breakdown:
+def _make_single_breakdown(by: Slice, name: str, compared: ComparedClaims) -> Breakdown:
     """Give all units as one part."""
     n = len(compared.units)
-    if n < LEAST:
+    if n < FEWEST_UNITS:
         return Breakdown(by, (), int(n > 0))
-    return Breakdown(by, (_make_row(name, n, compared.part, compared.context),), 0)
+    return Breakdown(by, (_make_row(name, n, compared.part_matrix, compared.context),), 0)
 
 
-def _break(
-    by: Slice, parts: Ints, names: Sequence[Hashable], units: Units, context: FigureContext
+def _break_by_part(
+    by: Slice, parts: Ints, names: Sequence[Hashable], units: UnitColumns, context: FigureContext
 ) -> Breakdown:
     """Break units down.
 
@@ -87,7 +87,7 @@ def _break(
         context: How figures are computed.
     """
     sizes = np.bincount(parts, minlength=len(names))
-    shown = np.flatnonzero(sizes >= LEAST)
+    shown = np.flatnonzero(sizes >= FEWEST_UNITS)
     place_of = np.full(len(names), -1, np.int64)
     place_of[shown] = np.arange(len(shown))
     wholes = context.count_parts(units, place_of[parts], len(shown))
@@ -95,27 +95,27 @@ def _break(
         _make_row(str(names[part]), int(sizes[part]), whole, context)
         for part, whole in zip(shown.tolist(), wholes, strict=True)
     ]
-    worst = _put_worst_first(rows)[:MOST_PARTS]
-    few = int(((sizes > 0) & (sizes < LEAST)).sum())
+    worst = _sort_worst_first(rows)[:MOST_SLICES]
+    few = int(((sizes > 0) & (sizes < FEWEST_UNITS)).sum())
     return Breakdown(by, worst, few, len(rows) - len(worst))
 
 
 def _break_by_conversation(
-    parts: Ints, names: Sequence[str], units: Units, context: FigureContext
+    parts: Ints, names: Sequence[str], units: UnitColumns, context: FigureContext
 ) -> Breakdown:
     """Break units down by conversation; only the worst get figures, as there may be many.
 
     A conversation is of one group, so that its figures have no intervals.
     """
     sizes = np.bincount(parts, minlength=len(names))
-    alone = context.count_alone(units, parts, len(names))
+    alone = context.count_single_groups(units, parts, len(names))
     # Those of which nothing can be said come last.
-    ranks = np.nan_to_num(PERCENT.compute(alone.weighted_own), nan=2.0)
-    enough = np.flatnonzero(sizes >= LEAST)
+    ranks = np.nan_to_num(PERCENT.compute(alone.weighted_by_group), nan=2.0)
+    enough = np.flatnonzero(sizes >= FEWEST_UNITS)
     worst = [
         place
         for *_, place in nsmallest(
-            MOST_PARTS,
+            MOST_SLICES,
             zip(
                 ranks[enough].tolist(),
                 [names[place] for place in enough.tolist()],
@@ -124,7 +124,7 @@ def _break_by_conversation(
             ),
         )
     ]
-    chosen = alone.take(np.array(worst, np.int64))
+    chosen = alone.take_groups(np.array(worst, np.int64))
     two = chosen.collapse_each(context.bad)
     columns = [
         estimate_each_group(statistic, groups)
@@ -135,8 +135,8 @@ def _break_by_conversation(
             (detection.PRECISION, two),
         )
     ]
-    used = ((chosen.own.columns > 0).sum(axis=0) > 1).tolist()
-    counted = (chosen.own.n > 0).tolist()
+    used = ((chosen.by_group.columns > 0).sum(axis=0) > 1).tolist()
+    counted = (chosen.by_group.n > 0).tolist()
     rows = [
         SliceRow(
             names[place], int(sizes[place]), int(counts), percent, kappa if several else None, *rest
@@ -145,42 +145,42 @@ def _break_by_conversation(
             worst, counted, used, *columns, strict=True
         )
     ]
-    few = int(((sizes > 0) & (sizes < LEAST)).sum())
-    return Breakdown(Slice.CONVERSATION, _put_worst_first(rows), few, len(enough) - len(rows))
+    few = int(((sizes > 0) & (sizes < FEWEST_UNITS)).sum())
+    return Breakdown(Slice.CONVERSATION, _sort_worst_first(rows), few, len(enough) - len(rows))
 
 
 def _break_by_verdict(compared: ComparedClaims) -> Breakdown:
     """Break agreement down by the judge's label; the matrices have its columns already."""
     context = compared.context
-    sizes = compared.whole.total.columns
+    sizes = compared.whole_matrix.total.columns
     rows = [
-        _make_row(name, int(size), compared.part.keep_column(place), context)
+        _make_row(name, int(size), compared.part_matrix.keep_column(place), context)
         for place, (name, size) in enumerate(zip(context.categories, sizes, strict=True))
-        if size >= LEAST
+        if size >= FEWEST_UNITS
     ]
-    few = sum(0 < each < LEAST for each in sizes)
-    return Breakdown(Slice.VERDICT, _put_worst_first(rows), few)
+    few = sum(0 < each < FEWEST_UNITS for each in sizes)
+    return Breakdown(Slice.VERDICT, _sort_worst_first(rows), few)
 
 
-def _put_worst_first(rows: Iterable[SliceRow]) -> tuple[SliceRow, ...]:
+def _sort_worst_first(rows: Iterable[SliceRow]) -> tuple[SliceRow, ...]:
     """Sort parts; those of which nothing can be said come last."""
 
-    def rank(row: SliceRow) -> tuple[float, str]:
+    def make_sort_key(row: SliceRow) -> tuple[float, str]:
         return 2.0 if row.percent.value is None else row.percent.value, row.key
 
-    return tuple(sorted(rows, key=rank))
+    return tuple(sorted(rows, key=make_sort_key))
 
 
 def _make_row(key: str, n: int, whole: GroupedMatrix, context: FigureContext) -> SliceRow:
-    figures = context.estimate({"percent": PERCENT, "kappa": KAPPA}, whole)
-    detected = context.estimate(
+    figures = context.estimate_figures({"percent": PERCENT, "kappa": KAPPA}, whole)
+    detected = context.estimate_figures(
         {"precision": detection.PRECISION, "recall": detection.RECALL}, whole.collapse(context.bad)
     )
     used = sum(map(bool, whole.total.columns))
     return SliceRow(
         key=key,
         n=n,
-        clusters=whole.groups,
+        clusters=whole.group_count,
         percent=figures["percent"],
         cohen_kappa=figures["kappa"] if used > 1 else None,
         recall=detected["recall"],
@@ -188,16 +188,16 @@ def _make_row(key: str, n: int, whole: GroupedMatrix, context: FigureContext) ->
     )
 
 
-def report_progress(compared: ComparedClaims, given: GivenLabels) -> ProgressReport:
+def report_progress(compared: ComparedClaims, given: ReviewerLabels) -> ProgressReport:
     """Say how the watched figure narrowed as labels came, and how many are still needed."""
     context, units, level = compared.context, compared.units, compared.settings.level
     wanted = compared.settings.target
-    looks = _choose_looks(len(units))
+    looks = _choose_label_counts(len(units))
     # Claims that were labelled at once are in the order of their numbers.
-    labelled = take_places(compared.all.rows, compared.inside)
+    labelled = take_places(compared.all.rows, compared.places)
     numbers = np.fromiter((each.claim for each in labelled), np.int64, len(labelled))
-    order = np.lexsort((numbers, given.came))
-    wholes = context.count_growing(units, order, looks) or [compared.part]
+    order = np.lexsort((numbers, given.last_log_places))
+    wholes = context.count_cumulative(units, order, looks) or [compared.part_matrix]
     last = estimate_figure(KAPPA, wholes[-1], level)
     name, statistic = "cohen_kappa", KAPPA
     if last.value is None:
@@ -207,14 +207,14 @@ def report_progress(compared: ComparedClaims, given: GivenLabels) -> ProgressRep
     for labels, whole in zip(looks, wholes, strict=False):
         found = estimate_figure(statistic, whole, level)
         history.append(ProgressPoint(labels, found.value, found.ci_low, found.ci_high))
-    half = _halve_width(last)
-    rows = compared.whole.total.rows
+    half = _compute_half_width(last)
+    rows = compared.whole_matrix.total.rows
     bad = sum(rows[context.categories.index(name)] for name in context.bad)
     return ProgressReport(
         target=name,
         target_half_width=wanted,
         half_width=half,
-        needed=None if half is None else labels_still_needed(len(units), half, wanted),
+        needed=None if half is None else estimate_labels_needed(len(units), half, wanted),
         stop=half is not None
         and half <= wanted
         and last.clusters >= FEWEST_GROUPS_TO_STOP
@@ -223,15 +223,15 @@ def report_progress(compared: ComparedClaims, given: GivenLabels) -> ProgressRep
     )
 
 
-def _halve_width(found: Estimate) -> float | None:
+def _compute_half_width(found: Estimate) -> float | None:
     if found.ci_low is None or found.ci_high is None:
         return None
     return (found.ci_high - found.ci_low) / 2
 
 
-def _choose_looks(n: int) -> list[int]:
+def _choose_label_counts(n: int) -> list[int]:
     """Numbers of labels to look at: every 25 at first, later further apart, and all of them."""
     if not n:
         return []
-    step = max(25, -(-n // (25 * MOST_POINTS)) * 25)
+    step = max(25, -(-n // (25 * MOST_PROGRESS_POINTS)) * 25)
     return [*range(step, n, step), n]

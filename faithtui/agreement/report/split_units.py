@@ -5,18 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from faithtui.agreement.labelled_units import (
-    ClaimReading,
+    ClaimUnit,
     DesignKind,
-    DesignReading,
+    LabelDesign,
     LabelState,
-    RunReadings,
-    StratumReading,
+    RunUnits,
+    StratumCounts,
 )
-from faithtui.agreement.sampling.designs import design_reading
+from faithtui.agreement.sampling.designs import find_label_design
 from faithtui.domain.splits import Split, SplitRule
 
 
-def readings_within(readings: RunReadings, rule: SplitRule, split: Split) -> RunReadings:
+def select_split_units(readings: RunUnits, rule: SplitRule, split: Split) -> RunUnits:
     """Keep what is of conversations in one part; groups are in one part as a whole.
 
     The labels were chosen for the run. What is drawn at random from the run is drawn at random
@@ -34,19 +34,19 @@ def readings_within(readings: RunReadings, rule: SplitRule, split: Split) -> Run
         claims=claims,
         answers=tuple(each for each in readings.answers if is_within(each.group)),
         scores=tuple(each for each in readings.scores if is_within(each.group)),
-        design=_design(claims, readings.design),
+        design=_restrict_design(claims, readings.design),
         unrated=tuple(each for each in readings.unrated if is_within(each.group)),
     )
 
 
-def _design(claims: Sequence[ClaimReading], whole: DesignReading) -> DesignReading:
-    undrawn = design_reading(claims, None, rated=whole.rated)
+def _restrict_design(claims: Sequence[ClaimUnit], whole: LabelDesign) -> LabelDesign:
+    undrawn = find_label_design(claims, None, rated=whole.rated)
     match whole.kind:
         case DesignKind.SIMPLE:
             (stratum,) = whole.strata
-            strata = tuple(_strata([(each, stratum.name) for each in claims]))
+            strata = tuple(_count_strata([(each, stratum.name) for each in claims]))
         case DesignKind.STRATIFIED if all(each.stratum is not None for each in claims):
-            strata = tuple(_strata([(each, str(each.stratum)) for each in claims]))
+            strata = tuple(_count_strata([(each, str(each.stratum)) for each in claims]))
         case _:
             return undrawn
     if undrawn.kind in (DesignKind.NONE, DesignKind.CENSUS):
@@ -60,12 +60,12 @@ def _design(claims: Sequence[ClaimReading], whole: DesignReading) -> DesignReadi
     )
 
 
-def _strata(claims: Sequence[tuple[ClaimReading, str]]) -> Iterator[StratumReading]:
+def _count_strata(claims: Sequence[tuple[ClaimUnit, str]]) -> Iterator[StratumCounts]:
     """Count claims, each with the name of its stratum."""
     populations = Counter(name for _, name in claims)
     drawn = Counter((name, each.state) for each, name in claims if each.position is not None)
     for name, population in sorted(populations.items()):
-        yield StratumReading(
+        yield StratumCounts(
             name,
             population,
             drawn=sum(drawn[name, state] for state in LabelState),

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from faithtui.agreement.labelled_units import ClaimReading, DesignKind, DesignReading
-from faithtui.agreement.report.compute import FigureContext, Frame, Units
+from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign
+from faithtui.agreement.report.compute import FigureContext, UnitColumns, WeightedFrame
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.statistics.matrices import Flags, Floats, GroupedMatrix, Ints
 from faithtui.domain.ids import ClaimId
@@ -19,15 +19,15 @@ from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 
 ValueT = TypeVar("ValueT")
 
-DRAWN = (DesignKind.SIMPLE, DesignKind.STRATIFIED, DesignKind.CLUSTER)
+RANDOM_DESIGNS = (DesignKind.SIMPLE, DesignKind.STRATIFIED, DesignKind.CLUSTER)
 """Designs that rest on a random sample."""
 
 
-_AT_ONCE = 10_000
+_CHUNK_ROWS = 10_000
 """Rows that are taken apart together: they stay in the processor's cache for all their fields."""
 
 
-class Column:
+class CodedColumn:
     """Values of one field, numbered by their first occurrence."""
 
     __slots__ = ("_numbers", "_parts")
@@ -63,19 +63,19 @@ class Column:
             self._parts = [np.concatenate(self._parts) if self._parts else np.zeros(0, np.uint8)]
         return self._parts[0]
 
-    def map(self, to_number: Callable[[Any], int]) -> Ints:
+    def map_values(self, to_number: Callable[[Any], int]) -> Ints:
         """Turn the values into numbers that fit 32 bits; shape (values,)."""
         table = np.array([to_number(name) for name in self._numbers], np.int32)
         return table[self.codes] if len(table) else np.zeros(0, np.int32)
 
-    def flag(self, is_set: Callable[[Any], bool]) -> Flags:
+    def flag_values(self, is_set: Callable[[Any], bool]) -> Flags:
         """Say of each value whether a condition holds; shape (values,)."""
-        return self.map(is_set).astype(np.bool_)
+        return self.map_values(is_set).astype(np.bool_)
 
 
 def read_columns(
     rows: Sequence[tuple[Any, ...]], fields: Sequence[str], wanted: Sequence[str]
-) -> dict[str, Column]:
+) -> dict[str, CodedColumn]:
     """Take rows apart.
 
     Args:
@@ -83,19 +83,19 @@ def read_columns(
         fields: Names of their fields.
         wanted: Fields to take.
     """
-    found = {name: Column() for name in wanted}
+    found = {name: CodedColumn() for name in wanted}
     places = [(fields.index(name), found[name]) for name in wanted]
-    for start in range(0, len(rows), _AT_ONCE):
-        columns = list(zip(*rows[start : start + _AT_ONCE], strict=True))
+    for start in range(0, len(rows), _CHUNK_ROWS):
+        columns = list(zip(*rows[start : start + _CHUNK_ROWS], strict=True))
         for place, column in places:
             column.add(columns[place])
     return found
 
 
-def number_labels(column: Column, labels: Sequence[str]) -> Ints:
+def number_labels(column: CodedColumn, labels: Sequence[str]) -> Ints:
     """Give the place of each label; -1 for what is no label. Shape (values,)."""
     place = {name: number for number, name in enumerate(labels)}
-    return column.map(lambda name: place.get(name, -1))
+    return column.map_values(lambda name: place.get(name, -1))
 
 
 def take_places(values: Sequence[ValueT], places: Ints) -> Sequence[ValueT]:
@@ -120,12 +120,12 @@ class ClaimColumns:
         labels: The metric's labels; columns hold their places.
     """
 
-    def __init__(self, rows: Sequence[ClaimReading], labels: Sequence[str]) -> None:
+    def __init__(self, rows: Sequence[ClaimUnit], labels: Sequence[str]) -> None:
         self.rows = rows
         self.labels = labels
         self._columns = read_columns(
             rows,
-            ClaimReading._fields,
+            ClaimUnit._fields,
             _FIELDS,
         )
 
@@ -133,10 +133,10 @@ class ClaimColumns:
         """Count them."""
         return len(self.rows)
 
-    def _read(self, name: str) -> Column:
+    def _load_column(self, name: str) -> CodedColumn:
         """Take a field that most reports do not look at."""
         if name not in self._columns:
-            self._columns |= read_columns(self.rows, ClaimReading._fields, (name,))
+            self._columns |= read_columns(self.rows, ClaimUnit._fields, (name,))
         return self._columns[name]
 
     @property
@@ -155,12 +155,12 @@ class ClaimColumns:
         return len(self._columns["conversation"].names)
 
     @property
-    def keys(self) -> Column:
+    def keys(self) -> CodedColumn:
         """Key of each claim's conversation."""
         return self._columns["key"]
 
     @property
-    def turns(self) -> Column:
+    def turns(self) -> CodedColumn:
         """Turn of each claim."""
         return self._columns["turn"]
 
@@ -177,32 +177,32 @@ class ClaimColumns:
     @cached_property
     def is_unreviewed(self) -> Flags:
         """Whether people said nothing."""
-        return self._columns["human"].flag(lambda word: word is None)
+        return self._columns["human"].flag_values(lambda word: word is None)
 
     @cached_property
     def is_fair(self) -> Flags:
         """Whether people do not call it unfair."""
-        return self._columns["human"].flag(lambda word: word != NOT_A_CLAIM)
+        return self._columns["human"].flag_values(lambda word: word != NOT_A_CLAIM)
 
     @property
-    def windows(self) -> Column:
+    def windows(self) -> CodedColumn:
         """Windows that hold each claim."""
         return self._columns["windows"]
 
     @property
     def is_steady(self) -> Flags:
         """Whether the judge said the same in all windows."""
-        return self._read("steady").flag(bool)
+        return self._load_column("steady").flag_values(bool)
 
     @property
     def has_several_reviewers(self) -> Flags:
         """Whether two people or more gave a verdict that counts."""
-        return self._columns["reviewers"].flag(lambda number: number >= 2)
+        return self._columns["reviewers"].flag_values(lambda number: number >= 2)
 
     @property
     def blind(self) -> Ints:
         """1: all verdicts were given blind; 0: not all; -1: not known."""
-        return self._columns["blind"].map(number_flag)
+        return self._columns["blind"].map_values(number_flag)
 
     @property
     def confidences(self) -> Floats:
@@ -211,18 +211,18 @@ class ClaimColumns:
         return np.asarray(np.array([*column.names, None], np.float64)[column.codes])
 
     @property
-    def states(self) -> Column:
+    def states(self) -> CodedColumn:
         """How each stands with people."""
-        return self._read("state")
+        return self._load_column("state")
 
     @cached_property
     def is_drawn(self) -> Flags:
         """Whether each is of the sample."""
-        return self._read("position").flag(lambda place: place is not None)
+        return self._load_column("position").flag_values(lambda place: place is not None)
 
     def number_strata(self, names: Sequence[str]) -> Ints:
         """Give the place of each claim's stratum; -1: outside."""
-        return number_labels(self._read("stratum"), names)
+        return number_labels(self._load_column("stratum"), names)
 
 
 def number_flag(flag: bool | None) -> int:
@@ -242,9 +242,9 @@ class ComparedClaims:
 
     def __init__(
         self,
-        claims: Sequence[ClaimReading],
+        claims: Sequence[ClaimUnit],
         labels: LabelSet,
-        design: DesignReading,
+        design: LabelDesign,
         settings: ReportSettings,
     ) -> None:
         self.labels = labels
@@ -265,15 +265,15 @@ class ComparedClaims:
         return np.asarray((self.all.judge >= 0) & (self.all.human >= 0))
 
     @cached_property
-    def inside(self) -> Ints:
+    def places(self) -> Ints:
         """Places of the compared claims that the figures are about: of a sample, those in it."""
         compared = self.is_compared
-        if self.design.kind in DRAWN:
+        if self.design.kind in RANDOM_DESIGNS:
             compared = compared & self.all.is_drawn
         return np.flatnonzero(compared)
 
     @cached_property
-    def frame(self) -> Frame | None:
+    def frame(self) -> WeightedFrame | None:
         """What a sample by strata stands for; None where every unit weighs the same."""
         if self.design.kind is not DesignKind.STRATIFIED:
             return None
@@ -284,12 +284,12 @@ class ComparedClaims:
             strata[inside] * np.int64(claims.group_count) + claims.groups[inside],
             minlength=len(names) * claims.group_count,
         ).reshape(len(names), claims.group_count)
-        labelled = strata[self.inside]
+        labelled = strata[self.places]
         counted = np.bincount(labelled[labelled >= 0], minlength=len(names))
         weights = np.where(
             counted > 0, populations.sum(axis=1) / np.maximum(counted, 1), 0.0
         ).tolist()
-        return Frame(names, populations, tuple(weights))
+        return WeightedFrame(names, populations, tuple(weights))
 
     @cached_property
     def strata(self) -> Ints:
@@ -302,28 +302,28 @@ class ComparedClaims:
         return FigureContext(self.labels.names, self.bad, self.settings, self.frame)
 
     @cached_property
-    def units(self) -> Units:
-        """People's consensus beside the judge's label, in the order of `inside`."""
-        return self.pair_up(self.inside, self.all.human[self.inside])
+    def units(self) -> UnitColumns:
+        """People's consensus beside the judge's label, in the order of `places`."""
+        return self.pair_up(self.places, self.all.human[self.places])
 
     @cached_property
-    def whole(self) -> GroupedMatrix:
+    def whole_matrix(self) -> GroupedMatrix:
         """The units by group; of a sample by strata, weights are estimated anew without each."""
         return self.context.count_whole(self.units)
 
     @cached_property
-    def part(self) -> GroupedMatrix:
+    def part_matrix(self) -> GroupedMatrix:
         """The same as a part of the whole: weights stay when a group is left out."""
-        return self.whole if self.frame is None else self.context.count_part(self.units)
+        return self.whole_matrix if self.frame is None else self.context.count_part(self.units)
 
-    def pair_up(self, places: Ints, reference: Ints) -> Units:
+    def pair_up(self, places: Ints, reference: Ints) -> UnitColumns:
         """Put labels beside those of the judge.
 
         Args:
             places: Of claims with a label of the judge.
             reference: Place of the label that each is compared with.
         """
-        return Units(
+        return UnitColumns(
             self.all.groups[places],
             reference * len(self.labels.names) + self.all.judge[places],
             self.all.group_count,
@@ -340,7 +340,7 @@ class ComparedClaims:
 
 
 def weigh_claims(
-    claims: Sequence[ClaimReading], labels: LabelSet, design: DesignReading
+    claims: Sequence[ClaimUnit], labels: LabelSet, design: LabelDesign
 ) -> dict[ClaimId, float]:
     """Give the compared claims of a random sample one over their probability of being labelled.
 
@@ -355,7 +355,7 @@ def weigh_claims(
         out.
     """
     compared = ComparedClaims(claims, labels, design, ReportSettings())
-    inside = [claims[place] for place in compared.inside.tolist()]
+    inside = [claims[place] for place in compared.places.tolist()]
     if not inside:
         return {}
     match design.kind:

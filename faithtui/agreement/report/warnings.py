@@ -4,11 +4,17 @@ from collections.abc import Iterator
 
 from faithtui.agreement.confusion_matrix import FEW_ITEMS, ConfusionMatrix
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.headline import count_groups
-from faithtui.agreement.report.headline import format_count as _count
+from faithtui.agreement.report.headline import format_group_count
+from faithtui.agreement.report.headline import format_quantity as _count
 from faithtui.agreement.report.model import AgreementReport, LevelReport
-from faithtui.agreement.report.settings import FEW_MINORITY, Caution, Figure, Level, Severity
-from faithtui.agreement.statistics.coefficients import table_codes
+from faithtui.agreement.report.settings import (
+    FEW_MINORITY,
+    ReportLevel,
+    ReportWarning,
+    Severity,
+    WarningSubject,
+)
+from faithtui.agreement.statistics.coefficients import list_table_codes
 from faithtui.domain.estimates import Estimate, EstimateStatus
 from faithtui.domain.integrity.run_summary import Soundness
 
@@ -29,7 +35,7 @@ def list_warnings(
     soundness: Soundness = Soundness.SOUND,
     integrity: str = "",
     unfinished: str = "",
-) -> tuple[Caution, ...]:
+) -> tuple[ReportWarning, ...]:
     """List what applies, most severe first.
 
     Args:
@@ -41,16 +47,20 @@ def list_warnings(
     claims, answers = report.claims, report.answers
     found = [
         *_warn_of_unfinished_run(unfinished),
-        *_integrity(soundness, integrity),
-        *_level(claims),
-        *_level(answers),
-        *_people(report),
-        *_numbers(report),
+        *_warn_of_integrity(soundness, integrity),
+        *_warn_of_level(claims),
+        *_warn_of_level(answers),
+        *_warn_of_annotators(report),
+        *_warn_of_scores(report),
     ]
     reviewed = claims.coverage.reviewed or answers.coverage.reviewed or report.scores.answers
     if not reviewed:
         message = "Nothing is labelled yet, so the judge cannot be measured."
-        found.append(Caution("no_labels", Severity.BLOCKING, message, about=(Figure.AGREEMENT,)))
+        found.append(
+            ReportWarning(
+                "no_labels", Severity.BLOCKING, message, about=(WarningSubject.AGREEMENT,)
+            )
+        )
     unsteady = report.consistency.repeated - report.consistency.steady
     if unsteady:
         rule = report.settings.duplicates.replace("_", " ")
@@ -59,46 +69,52 @@ def list_warnings(
             f"stand in several windows different labels; the {rule} label is used."
         )
         found.append(
-            Caution("judge_unsteady", Severity.INFO, message, Level.CLAIMS, (Figure.AGREEMENT,))
+            ReportWarning(
+                "judge_unsteady",
+                Severity.INFO,
+                message,
+                ReportLevel.CLAIMS,
+                (WarningSubject.AGREEMENT,),
+            )
         )
     return tuple(sorted(found, key=lambda caution: _ORDER.index(caution.severity)))
 
 
-def _warn_of_unfinished_run(sentence: str) -> Iterator[Caution]:
+def _warn_of_unfinished_run(sentence: str) -> Iterator[ReportWarning]:
     """Warn that figures are of a part of the run, and nobody drew that part at random."""
     if sentence:
-        about = (Figure.RATE, Figure.AGREEMENT, Figure.COVERAGE)
-        yield Caution("unfinished_run", Severity.CAUTION, sentence, about=about)
+        about = (WarningSubject.RATE, WarningSubject.AGREEMENT, WarningSubject.COVERAGE)
+        yield ReportWarning("unfinished_run", Severity.CAUTION, sentence, about=about)
 
 
-def _integrity(soundness: Soundness, sentence: str) -> Iterator[Caution]:
+def _warn_of_integrity(soundness: Soundness, sentence: str) -> Iterator[ReportWarning]:
     """Warn about judges that made up what they judged; of an unchecked run nothing is known."""
     if not sentence:
         return
     message = f"{sentence[:1].upper()}{sentence[1:]}."
-    about = (Figure.RATE, Figure.AGREEMENT)
+    about = (WarningSubject.RATE, WarningSubject.AGREEMENT)
     match soundness:
         case Soundness.SUSPECT:
-            yield Caution("suspect_run", Severity.BLOCKING, message, about=about)
+            yield ReportWarning("suspect_run", Severity.BLOCKING, message, about=about)
         case Soundness.UNCHECKED:
             message += " Whether the judge made up what it judged there is not known."
-            yield Caution("not_checked", Severity.CAUTION, message, about=about)
+            yield ReportWarning("not_checked", Severity.CAUTION, message, about=about)
         case _:
-            yield Caution("texts_not_found", Severity.INFO, message, about=about)
+            yield ReportWarning("texts_not_found", Severity.INFO, message, about=about)
 
 
-def _people(report: AgreementReport) -> Iterator[Caution]:
+def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
     """Warn about who labelled, and how."""
-    anchoring, humans, level = report.anchoring, report.humans, Level.CLAIMS
+    anchoring, humans, level = report.anchoring, report.humans, ReportLevel.CLAIMS
     if anchoring is not None:
         gap = anchoring.difference
         if gap.ci_low is not None and gap.ci_low > 0:
             message = (
                 "Annotators agree with the judge more often when they see its verdict "
-                f"({_signed(gap)}): it influences them."
+                f"({_format_signed(gap)}): it influences them."
             )
-            about = (Figure.ANCHORING, Figure.AGREEMENT)
-            yield Caution("anchoring_suspected", Severity.CAUTION, message, level, about)
+            about = (WarningSubject.ANCHORING, WarningSubject.AGREEMENT)
+            yield ReportWarning("anchoring_suspected", Severity.CAUTION, message, level, about)
     if humans is not None:
         ceiling, alpha = humans.krippendorff_alpha.value, report.claims.krippendorff_alpha.value
         if ceiling is not None and alpha is not None and ceiling < alpha:
@@ -106,7 +122,9 @@ def _people(report: AgreementReport) -> Iterator[Caution]:
                 f"Annotators agree with each other less (alpha {ceiling:.2f}) than with the judge "
                 f"({alpha:.2f}): the guideline or the task is unclear, or they lean on the judge."
             )
-            yield Caution("humans_disagree", Severity.CAUTION, message, level, (Figure.HUMANS,))
+            yield ReportWarning(
+                "humans_disagree", Severity.CAUTION, message, level, (WarningSubject.HUMANS,)
+            )
     rates = [each.overrides / each.agreement.n for each in report.raters if each.agreement.n]
     for each in report.raters:
         if each.agreement.n >= FEW_ITEMS and len(rates) > 2:
@@ -117,15 +135,19 @@ def _people(report: AgreementReport) -> Iterator[Caution]:
                     f"{each.reviewer} overrides the judge in {own:.0%}, the median annotator in "
                     f"{middle:.0%}."
                 )
-                yield Caution("rater_outlier", Severity.CAUTION, message, level, (Figure.HUMANS,))
+                yield ReportWarning(
+                    "rater_outlier", Severity.CAUTION, message, level, (WarningSubject.HUMANS,)
+                )
         if each.median_s is not None and each.median_s < HASTY_S and each.labels >= FEW_ITEMS:
             message = (
                 f"{each.reviewer} took {each.median_s:.1f} s in the middle: too short to have read."
             )
-            yield Caution("hasty_labels", Severity.CAUTION, message, level, (Figure.COVERAGE,))
+            yield ReportWarning(
+                "hasty_labels", Severity.CAUTION, message, level, (WarningSubject.COVERAGE,)
+            )
 
 
-def _numbers(report: AgreementReport) -> Iterator[Caution]:
+def _warn_of_scores(report: AgreementReport) -> Iterator[ReportWarning]:
     """Warn about scores, confidences and comparisons."""
     for each in report.unit_scores:
         name = each.unit.value
@@ -134,18 +156,24 @@ def _numbers(report: AgreementReport) -> Iterator[Caution]:
                 f"{_count(each.partly, name, f'{name}s')} labelled in part: left out of the "
                 "comparison of scores."
             )
-            yield Caution("partial_windows", Severity.INFO, message, None, (Figure.SCORES,))
+            yield ReportWarning(
+                "partial_windows", Severity.INFO, message, None, (WarningSubject.SCORES,)
+            )
         if each.vacuous:
             message = (
                 f"{_count(each.vacuous, name, f'{name}s')} without anything to judge: left out, "
                 "as there is no score, or one that a peer's rule fixes."
             )
-            yield Caution("vacuous_windows", Severity.INFO, message, None, (Figure.SCORES,))
+            yield ReportWarning(
+                "vacuous_windows", Severity.INFO, message, None, (WarningSubject.SCORES,)
+            )
         if each.threshold is not None and each.threshold.chosen_on == "same_labels":
             message = (
                 f"The threshold suggested for a {name} was chosen on the labels it is tried on."
             )
-            yield Caution("threshold_same_data", Severity.CAUTION, message, None, (Figure.SCORES,))
+            yield ReportWarning(
+                "threshold_same_data", Severity.CAUTION, message, None, (WarningSubject.SCORES,)
+            )
     found = report.calibration
     if found is not None and found.ece is None:
         why = (
@@ -154,97 +182,101 @@ def _numbers(report: AgreementReport) -> Iterator[Caution]:
             else "a perfect judge would show as much by luck"
         )
         message = f"The calibration error is not shown: {why}."
-        yield Caution("ece_below_noise", Severity.INFO, message, None, (Figure.CALIBRATION,))
+        yield ReportWarning(
+            "ece_below_noise", Severity.INFO, message, None, (WarningSubject.CALIBRATION,)
+        )
     if report.comparison is not None and report.comparison.comparisons > 1:
         message = (
             f"{report.comparison.comparisons} comparisons were made; read the adjusted p values."
         )
-        yield Caution("many_comparisons", Severity.INFO, message, None, (Figure.COMPARISON,))
+        yield ReportWarning(
+            "many_comparisons", Severity.INFO, message, None, (WarningSubject.COMPARISON,)
+        )
 
 
-def _signed(found: Estimate) -> str:
+def _format_signed(found: Estimate) -> str:
     if found.ci_low is None or found.ci_high is None:
         return f"{found.value:+.2f}"
     return f"{found.value:+.2f} [{found.ci_low:+.2f}, {found.ci_high:+.2f}]"
 
 
-def _level(report: LevelReport) -> Iterator[Caution]:
+def _warn_of_level(report: LevelReport) -> Iterator[ReportWarning]:
     """Warn about one level; silent about units nobody reviewed when nobody reviewed any."""
     coverage, level = report.coverage, report.level
     one, many = report.unit
 
-    def caution(
-        code: str, message: str, *about: Figure, severity: Severity = Severity.CAUTION
-    ) -> Caution:
-        return Caution(code, severity, message, level, about)
+    def make_warning(
+        code: str, message: str, *about: WarningSubject, severity: Severity = Severity.CAUTION
+    ) -> ReportWarning:
+        return ReportWarning(code, severity, message, level, about)
 
     if coverage.missing_verdicts:
-        yield caution(
+        yield make_warning(
             "invalid_verdicts",
             f"The judge gave no readable verdict on {coverage.missing_verdicts} of "
-            f"{_count(coverage.total, one, many)}; {_unjudged(report)}",
-            Figure.COVERAGE,
-            Figure.AGREEMENT,
+            f"{_count(coverage.total, one, many)}; {_describe_unjudged(report)}",
+            WarningSubject.COVERAGE,
+            WarningSubject.AGREEMENT,
         )
     if not coverage.reviewed:
         return
-    yield from _designed(report)
-    yield from _left_out(report)
+    yield from _warn_of_design(report)
+    yield from _warn_of_left_out(report)
     if not coverage.compared:
-        yield caution(
+        yield make_warning(
             "undefined",
             f"None of the labelled {many} has a judge's verdict to compare with.",
-            Figure.AGREEMENT,
+            WarningSubject.AGREEMENT,
         )
         return
-    yield from _table(report)
+    yield from _warn_of_table(report)
     if report.agreement.clusters < FEW_GROUPS:
-        yield caution(
+        yield make_warning(
             "few_conversations",
-            f"The compared {many} come from {count_groups(report)} only; "
+            f"The compared {many} come from {format_group_count(report)} only; "
             f"intervals are rough below {FEW_GROUPS}.",
-            Figure.AGREEMENT,
-            Figure.DETECTION,
+            WarningSubject.AGREEMENT,
+            WarningSubject.DETECTION,
         )
     flagged = report.strict.tp + report.strict.fn
     if flagged < FEW_MINORITY:
-        yield caution(
+        yield make_warning(
             "few_minority",
             f"Annotators found only {_count(flagged, f'unfaithful {one}', f'unfaithful {many}')}; "
             f"recall says little below {FEW_MINORITY}.",
-            Figure.DETECTION,
+            WarningSubject.DETECTION,
         )
     hits, rejections = report.strict.recall.value, report.strict.specificity.value
     if hits is not None and rejections is not None and hits + rejections <= 1 + _ROUNDING:
-        yield caution(
+        yield make_warning(
             "uninformative_judge",
             f"The judge flags unfaithful {many} no more often than faithful ones.",
-            Figure.DETECTION,
+            WarningSubject.DETECTION,
         )
     unknown = coverage.compared - coverage.blind - coverage.shown
     if coverage.shown:
-        yield caution(
+        yield make_warning(
             "not_blind",
             f"{coverage.shown:,} of {_count(coverage.compared, one, many)} were labelled with the "
             "judge's verdict in view, so agreement is probably overstated.",
-            Figure.AGREEMENT,
+            WarningSubject.AGREEMENT,
         )
     elif unknown:
-        yield caution(
+        yield make_warning(
             "not_blind",
             f"It is not recorded whether annotators saw the judge's verdict before they labelled "
             f"{unknown:,} of {_count(coverage.compared, one, many)}; if so, agreement is probably "
             "overstated.",
-            Figure.AGREEMENT,
+            WarningSubject.AGREEMENT,
             severity=Severity.INFO,
         )
 
 
-def _designed(report: LevelReport) -> Iterator[Caution]:
+def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
     """Warn about how labelled units were chosen, and about labels that do not count."""
     coverage, design, level = report.coverage, report.design, report.level
     one, many = report.unit
-    rate = (Figure.RATE, Figure.DESIGN)
+    rate = (WarningSubject.RATE, WarningSubject.DESIGN)
     if design.kind is DesignKind.CONVENIENCE:
         message = (
             f"{coverage.unreviewed} of {_count(coverage.total, one, many)} have no label and the "
@@ -253,26 +285,28 @@ def _designed(report: LevelReport) -> Iterator[Caution]:
             else f"All {_count(coverage.total, one, many)} have a label, and nothing says how they "
             "were chosen to be rated, so no corrected rate is given."
         )
-        yield Caution("design_not_random", Severity.CAUTION, message, level, rate)
+        yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
     if design.kind is DesignKind.OVERRIDE_ONLY:
         message = (
             f"Every labelled {one} is one on which annotators differ from the judge, "
             "as when only faults are corrected: these give neither agreement nor a rate."
         )
-        about = (*rate, Figure.AGREEMENT)
-        yield Caution("override_only", Severity.BLOCKING, message, level, about)
+        about = (*rate, WarningSubject.AGREEMENT)
+        yield ReportWarning("override_only", Severity.BLOCKING, message, level, about)
     if coverage.outside:
         message = (
             f"{_count(coverage.outside, f'labelled {one}', f'labelled {many}')} not of the sample "
             f"«{design.name}» are left out of its figures: nobody drew them."
         )
-        yield Caution("outside_sample", Severity.INFO, message, level, (Figure.COVERAGE,))
+        yield ReportWarning(
+            "outside_sample", Severity.INFO, message, level, (WarningSubject.COVERAGE,)
+        )
     if design.strata and not design.random_prefix:
         message = (
             "Labels do not follow the drawn order: what was passed over may differ from what was "
             "labelled."
         )
-        yield Caution("order_broken", Severity.CAUTION, message, level, rate)
+        yield ReportWarning("order_broken", Severity.CAUTION, message, level, rate)
     for stratum in design.strata:
         served = stratum.labelled + stratum.skipped
         if served and stratum.skipped / served > MANY_SKIPPED:
@@ -280,38 +314,44 @@ def _designed(report: LevelReport) -> Iterator[Caution]:
                 f"{stratum.skipped} of {served} {many} of «{stratum.name}» were skipped: if "
                 "they are the hard ones, the figures are too good."
             )
-            yield Caution("skipped_many", Severity.CAUTION, message, level, rate)
+            yield ReportWarning("skipped_many", Severity.CAUTION, message, level, rate)
     if coverage.stale:
         message = (
             f"{_count(coverage.stale, one, many)} labelled with a judge's verdict shown that "
             "has changed since: not counted in agreement."
         )
-        yield Caution("stale_labels", Severity.CAUTION, message, level, (Figure.COVERAGE,))
+        yield ReportWarning(
+            "stale_labels", Severity.CAUTION, message, level, (WarningSubject.COVERAGE,)
+        )
     if coverage.bulk:
         message = (
             f"{_count(coverage.bulk, one, many)} labelled in bulk or by accepting the "
             "judge's verdict: not counted in agreement."
         )
-        yield Caution("bulk_excluded", Severity.INFO, message, level, (Figure.COVERAGE,))
+        yield ReportWarning(
+            "bulk_excluded", Severity.INFO, message, level, (WarningSubject.COVERAGE,)
+        )
     if coverage.rows > coverage.total:
         message = (
             f"{coverage.rows:,} verdicts in windows are of "
             f"{_count(coverage.total, one, many)}: each counts once."
         )
-        yield Caution("duplicates_removed", Severity.INFO, message, level, (Figure.COVERAGE,))
+        yield ReportWarning(
+            "duplicates_removed", Severity.INFO, message, level, (WarningSubject.COVERAGE,)
+        )
 
 
-def _table(report: LevelReport) -> Iterator[Caution]:
+def _warn_of_table(report: LevelReport) -> Iterator[ReportWarning]:
     """Put the codes of the table into sentences."""
     one, many = report.unit
     kappa = report.cohen_kappa
-    about: tuple[Figure, ...]
-    for code in _codes(report):
+    about: tuple[WarningSubject, ...]
+    for code in _list_table_codes(report):
         match code:
             case "few_items":
                 compared = _count(report.table.n, one, many)
                 message = f"Only {compared} compared; below {FEW_ITEMS} figures say little."
-                about = (Figure.AGREEMENT, Figure.DETECTION)
+                about = (WarningSubject.AGREEMENT, WarningSubject.DETECTION)
             case "kappa_prevalence":
                 low, read = " and kappa is low", "kappa"
                 if kappa.value is None:
@@ -320,67 +360,69 @@ def _table(report: LevelReport) -> Iterator[Caution]:
                     f"Agreement is high{low} because one label prevails; "
                     f"read {read} together with AC1 and the recall of unfaithful ones."
                 )
-                about = (Figure.KAPPA, Figure.PERCENT)
+                about = (WarningSubject.KAPPA, WarningSubject.PERCENT)
             case "marginal_bias":
                 message = "Judge and annotators use the labels at clearly different rates."
-                about = (Figure.KAPPA, Figure.RATE)
+                about = (WarningSubject.KAPPA, WarningSubject.RATE)
             case _:
                 why = kappa.reason.words if kappa.reason else ""
                 message = f"Cohen's kappa has no value: {why}, as only one label was used."
-                about = (Figure.KAPPA,)
-        yield Caution(code, Severity.CAUTION, message, report.level, about)
+                about = (WarningSubject.KAPPA,)
+        yield ReportWarning(code, Severity.CAUTION, message, report.level, about)
     if kappa.status is EstimateStatus.WITHHELD:
         message = (
             "Cohen's kappa is withheld: without variation between conversations it has no interval."
         )
-        yield Caution("withheld", Severity.INFO, message, report.level, (Figure.KAPPA,))
+        yield ReportWarning(
+            "withheld", Severity.INFO, message, report.level, (WarningSubject.KAPPA,)
+        )
 
 
-def _codes(report: LevelReport) -> tuple[str, ...]:
+def _list_table_codes(report: LevelReport) -> tuple[str, ...]:
     """Name what a table warns of: by the units whether they are few, else by what they stand for.
 
     Labels drawn by verdict are used at other rates than in the run, though nobody is biased.
     """
     found = report.agreement
     if found.weighted is None:
-        return table_codes(found.table)
+        return list_table_codes(found.table)
     stands_for = ConfusionMatrix(found.table.categories, found.weighted)
-    few = [code for code in table_codes(found.table) if code == "few_items"]
-    return (*few, *(code for code in table_codes(stands_for) if code != "few_items"))
+    few = [code for code in list_table_codes(found.table) if code == "few_items"]
+    return (*few, *(code for code in list_table_codes(stands_for) if code != "few_items"))
 
 
-def _left_out(report: LevelReport) -> Iterator[Caution]:
+def _warn_of_left_out(report: LevelReport) -> Iterator[ReportWarning]:
     """Say which labelled units are not compared."""
     coverage, level = report.coverage, report.level
     one, many = report.unit
-    about = (Figure.COVERAGE,)
+    about = (WarningSubject.COVERAGE,)
     if coverage.vacuous:
         message = (
             f"{_count(coverage.vacuous, 'labelled answer', 'labelled answers')} without claims "
             "left out: nothing was judged there."
         )
-        yield Caution("vacuous_answers", Severity.INFO, message, level, about)
+        yield ReportWarning("vacuous_answers", Severity.INFO, message, level, about)
     if coverage.unscored:
         message = (
             f"{_count(coverage.unscored, 'labelled answer', 'labelled answers')} without a score "
             "or without a threshold left out."
         )
-        yield Caution("unscored_answers", Severity.CAUTION, message, level, about)
+        yield ReportWarning("unscored_answers", Severity.CAUTION, message, level, about)
     if coverage.not_a_claim:
         message = (
             f"{_count(coverage.not_a_claim, one, many)} left out because annotators labelled "
             "them x, not a fair claim."
         )
-        yield Caution("not_a_claim", Severity.INFO, message, level, about)
+        yield ReportWarning("not_a_claim", Severity.INFO, message, level, about)
     if coverage.other_words:
         message = (
             f"{_count(coverage.other_words, one, many)} left out because their human "
             "label is not a label of this metric."
         )
-        yield Caution("other_words", Severity.CAUTION, message, level, about)
+        yield ReportWarning("other_words", Severity.CAUTION, message, level, about)
 
 
-def _unjudged(report: LevelReport) -> str:
+def _describe_unjudged(report: LevelReport) -> str:
     """Say what the missing verdicts could do to the agreement."""
     coverage = report.coverage
     if not coverage.no_verdict:

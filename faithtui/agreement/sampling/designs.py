@@ -9,24 +9,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from faithtui.agreement.labelled_units import (
-    ClaimReading,
+    ClaimUnit,
     DesignKind,
-    DesignReading,
+    LabelDesign,
     LabelState,
-    StratumReading,
+    StratumCounts,
 )
-from faithtui.agreement.sampling.draw import CONVERSATIONS, Design, Stratum
+from faithtui.agreement.sampling.draw import CONVERSATIONS, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ItemId, SampleId
 
 _KINDS = {
-    Design.SIMPLE: DesignKind.SIMPLE,
-    Design.STRATIFIED: DesignKind.STRATIFIED,
-    Design.CONVERSATIONS: DesignKind.CLUSTER,
+    SamplingDesign.SIMPLE: DesignKind.SIMPLE,
+    SamplingDesign.STRATIFIED: DesignKind.STRATIFIED,
+    SamplingDesign.CONVERSATIONS: DesignKind.CLUSTER,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnClaim:
+class SampledClaim:
     """A claim of a sample."""
 
     claim: ClaimId
@@ -36,30 +36,30 @@ class DrawnClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnSample:
+class LabelledSample:
     """A sample that labels may rest on."""
 
     id: SampleId
     name: str
     seed: int
-    design: Design
+    design: SamplingDesign
     frame: int
     """Claims it was drawn from."""
     stratified_by: tuple[str, ...]
     """What strata were made of; () where there were none."""
     strata: tuple[Stratum, ...]
     """With `CONVERSATIONS` one, which counts conversations."""
-    claims: tuple[DrawnClaim, ...]
+    claims: tuple[SampledClaim, ...]
     """In the drawn order."""
 
-    def places(self) -> dict[ClaimId, tuple[str, int]]:
+    def find_claim_places(self) -> dict[ClaimId, tuple[str, int]]:
         """Say of which stratum each claim is, and where it stands in the drawn order, from 0."""
         return {each.claim: (each.stratum, place) for place, each in enumerate(self.claims)}
 
 
-def design_reading(
-    claims: Sequence[ClaimReading], sample: DrawnSample | None, *, rated: bool = False
-) -> DesignReading:
+def find_label_design(
+    claims: Sequence[ClaimUnit], sample: LabelledSample | None, *, rated: bool = False
+) -> LabelDesign:
     """Say how the labelled claims of a run were chosen.
 
     Args:
@@ -68,18 +68,20 @@ def design_reading(
         rated: They are whole answers, and ratings came with the data, see `DesignReading`.
     """
     labelled = [each for each in claims if each.state is LabelState.LABELLED]
-    kind = _kind(claims, labelled, sample, rated=rated)
+    kind = _find_kind(claims, labelled, sample, rated=rated)
     conversations = len({each.conversation for each in claims})
     if sample is None or kind is DesignKind.CENSUS:
-        return DesignReading(kind, len(claims), conversations=conversations, rated=rated)
+        return LabelDesign(kind, len(claims), conversations=conversations, rated=rated)
     known = {each.claim: each.state for each in claims}
     drawn = [(each, known.get(each.claim, LabelState.UNREVIEWED)) for each in sample.claims]
-    whole = _whole_conversations(drawn) if sample.design is Design.CONVERSATIONS else None
+    whole = (
+        _list_conversation_states(drawn) if sample.design is SamplingDesign.CONVERSATIONS else None
+    )
     inside = {each.claim for each in sample.claims}
-    return DesignReading(
+    return LabelDesign(
         kind,
         sample.frame,
-        strata=_strata(sample, drawn),
+        strata=_count_strata(sample, drawn),
         sample=sample.id,
         name=sample.name,
         seed=sample.seed,
@@ -95,10 +97,10 @@ def design_reading(
     )
 
 
-def _kind(
-    claims: Sequence[ClaimReading],
-    labelled: Sequence[ClaimReading],
-    sample: DrawnSample | None,
+def _find_kind(
+    claims: Sequence[ClaimUnit],
+    labelled: Sequence[ClaimUnit],
+    sample: LabelledSample | None,
     *,
     rated: bool,
 ) -> DesignKind:
@@ -113,17 +115,17 @@ def _kind(
     return DesignKind.CONVENIENCE
 
 
-def _strata(
-    sample: DrawnSample, drawn: Sequence[tuple[DrawnClaim, LabelState]]
-) -> tuple[StratumReading, ...]:
+def _count_strata(
+    sample: LabelledSample, drawn: Sequence[tuple[SampledClaim, LabelState]]
+) -> tuple[StratumCounts, ...]:
     counts: Counter[tuple[str, LabelState]] = Counter()
     for each, state in drawn:
         counts[each.stratum, state] += 1
     populations = {each.name: each.population for each in sample.strata}
-    if sample.design is Design.CONVERSATIONS:
+    if sample.design is SamplingDesign.CONVERSATIONS:
         populations = {CONVERSATIONS: sample.frame}
     return tuple(
-        StratumReading(
+        StratumCounts(
             name,
             population,
             drawn=sum(counts[name, state] for state in LabelState),
@@ -134,7 +136,7 @@ def _strata(
     )
 
 
-def _whole_conversations(drawn: Sequence[tuple[DrawnClaim, LabelState]]) -> list[LabelState]:
+def _list_conversation_states(drawn: Sequence[tuple[SampledClaim, LabelState]]) -> list[LabelState]:
     """Say how far people are with each conversation, in the drawn order.
 
     Returns:

@@ -18,7 +18,7 @@ from typing import overload
 from faithtui.domain.ids import ClaimId, ItemId
 
 
-class Design(StrEnum):
+class SamplingDesign(StrEnum):
     """How a sample is drawn."""
 
     SIMPLE = "simple"
@@ -49,7 +49,7 @@ class FrameUnit:
     """Of what the strata are made of; "" where there are none."""
 
 
-class Frame(Sequence[FrameUnit]):
+class SamplingFrame(Sequence[FrameUnit]):
     """All claims that can be drawn, each once, in the order of the run and of the text.
 
     Numbers in arrays, 20 bytes a claim: a run may have millions.
@@ -70,9 +70,9 @@ class Frame(Sequence[FrameUnit]):
         self._names = tuple(codes)
 
     @classmethod
-    def of_columns(
+    def from_columns(
         cls, parts: Iterable[tuple[Sequence[ItemId], Sequence[ClaimId], Sequence[str]]]
-    ) -> "Frame":
+    ) -> "SamplingFrame":
         """Make a frame of conversations, claims and strata, many at a time.
 
         Several times as fast as one by one, which counts where there are a million.
@@ -89,9 +89,9 @@ class Frame(Sequence[FrameUnit]):
         return frame
 
     @classmethod
-    def of(cls, units: Sequence[FrameUnit]) -> "Frame":
+    def from_units(cls, units: Sequence[FrameUnit]) -> "SamplingFrame":
         """Make a frame of units; of a frame, itself."""
-        if isinstance(units, Frame):
+        if isinstance(units, SamplingFrame):
             return units
         return cls((each.item, each.claim, each.stratum) for each in units)
 
@@ -124,18 +124,18 @@ class Frame(Sequence[FrameUnit]):
         return dict(sorted(zip(self._names, counts, strict=True)))
 
     @property
-    def conversations(self) -> int:
+    def conversation_count(self) -> int:
         """Conversations that have claims."""
         return len(set(self._items))
 
-    def places(self) -> "dict[str, array[int]]":
+    def group_places_by_stratum(self) -> "dict[str, array[int]]":
         """Say where the claims of each stratum stand."""
         found = [array("I") for _ in self._names]
         for place, code in enumerate(self._codes):
             found[code].append(place)
         return dict(sorted(zip(self._names, found, strict=True)))
 
-    def places_by_item(self) -> "dict[ItemId, array[int]]":
+    def group_places_by_item(self) -> "dict[ItemId, array[int]]":
         """Say where the claims of each conversation stand."""
         found: dict[ItemId, array[int]] = {}
         for place, number in enumerate(self._items):
@@ -144,10 +144,10 @@ class Frame(Sequence[FrameUnit]):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SamplePlan:
     """How many to draw, from where, and in which order."""
 
-    design: Design
+    design: SamplingDesign
     seed: int
     size: int = 0
     """Claims, or conversations with `CONVERSATIONS`; more than there are means all. With strata:
@@ -173,7 +173,7 @@ class Stratum:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class ClaimDraw:
     """A claim of a sample."""
 
     unit: FrameUnit
@@ -185,10 +185,10 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class SampleDraw:
     """A sample."""
 
-    claims: tuple[Drawn, ...]
+    claims: tuple[ClaimDraw, ...]
     """In the order in which they are served."""
     strata: tuple[Stratum, ...]
     """With `CONVERSATIONS` one, which counts conversations."""
@@ -200,7 +200,7 @@ CONVERSATIONS = "conversations"
 """Name of the one stratum of a sample of whole conversations."""
 
 
-def allocated(populations: Mapping[str, int], plan: Plan) -> dict[str, int]:
+def allocate_sizes(populations: Mapping[str, int], plan: SamplePlan) -> dict[str, int]:
     """Share a sample out among strata.
 
     Args:
@@ -226,21 +226,21 @@ def allocated(populations: Mapping[str, int], plan: Plan) -> dict[str, int]:
     return given
 
 
-def foreseen(frame: Frame, plan: Plan) -> tuple[Stratum, ...]:
-    """Say what a plan would draw of what, without drawing; the strata are those of `draw`."""
+def preview_strata(frame: SamplingFrame, plan: SamplePlan) -> tuple[Stratum, ...]:
+    """Say what a plan would draw of which stratum of `make_sample_draw`, without drawing."""
     match plan.design:
-        case Design.SIMPLE:
+        case SamplingDesign.SIMPLE:
             return (Stratum("", len(frame), max(0, min(plan.size, len(frame)))),)
-        case Design.STRATIFIED:
+        case SamplingDesign.STRATIFIED:
             populations = frame.populations
-            sizes = allocated(populations, plan)
+            sizes = allocate_sizes(populations, plan)
             return tuple(Stratum(name, populations[name], sizes[name]) for name in populations)
-        case Design.CONVERSATIONS:
-            population = frame.conversations
+        case SamplingDesign.CONVERSATIONS:
+            population = frame.conversation_count
             return (Stratum(CONVERSATIONS, population, max(0, min(plan.size, population))),)
 
 
-def enlarged(plan: Plan, strata: Sequence[Stratum], more: int) -> Plan:
+def enlarge_plan(plan: SamplePlan, strata: Sequence[Stratum], more: int) -> SamplePlan:
     """Plan to draw more of a sample that was drawn.
 
     Args:
@@ -251,45 +251,47 @@ def enlarged(plan: Plan, strata: Sequence[Stratum], more: int) -> Plan:
     Returns:
         A plan whose draw contains the sample, as long as the frame is the same.
     """
-    if plan.design is not Design.STRATIFIED:
+    if plan.design is not SamplingDesign.STRATIFIED:
         size = sum(each.drawn for each in strata) + more
-        return Plan(plan.design, plan.seed, size, shown_share=plan.shown_share)
+        return SamplePlan(plan.design, plan.seed, size, shown_share=plan.shown_share)
     rest = {each.name: each.population - each.drawn for each in strata}
-    added = allocated(rest, Plan(plan.design, plan.seed, more))
+    added = allocate_sizes(rest, SamplePlan(plan.design, plan.seed, more))
     sizes = {each.name: each.drawn + added[each.name] for each in strata}
-    return Plan(plan.design, plan.seed, sizes=sizes, shown_share=plan.shown_share)
+    return SamplePlan(plan.design, plan.seed, sizes=sizes, shown_share=plan.shown_share)
 
 
-def draw(units: Sequence[FrameUnit], plan: Plan) -> Draw:
+def make_sample_draw(units: Sequence[FrameUnit], plan: SamplePlan) -> SampleDraw:
     """Draw a sample.
 
     Args:
-        units: All claims that can be drawn, each once, as a `Frame` or not; the order is that of
-            the text.
+        units: All claims that can be drawn, each once, as a `SamplingFrame` or not; the order is
+            that of the text.
         plan: What to draw.
 
     Returns:
         The claims in the order to serve them. The same frame, design and seed give the same order,
         and a larger size continues it inside each stratum.
     """
-    frame = Frame.of(units)
-    strata = foreseen(frame, plan)
+    frame = SamplingFrame.from_units(units)
+    strata = preview_strata(frame, plan)
     match plan.design:
-        case Design.CONVERSATIONS:
-            by_item = frame.places_by_item()
+        case SamplingDesign.CONVERSATIONS:
+            by_item = frame.group_places_by_item()
             items = list(by_item)
-            chosen = _first(len(items), strata[0].drawn, plan.seed, CONVERSATIONS)
+            chosen = _draw_places(len(items), strata[0].drawn, plan.seed, CONVERSATIONS)
             order = [(strata[0], place) for number in chosen for place in by_item[items[number]]]
-        case Design.SIMPLE:
-            order = list(_in_turns({"": range(len(frame))}, strata, plan.seed))
-        case Design.STRATIFIED:
-            order = list(_in_turns(frame.places(), strata, plan.seed))
-    return Draw(
-        tuple(_drawn(frame[place], stratum, plan) for stratum, place in order), strata, len(frame)
+        case SamplingDesign.SIMPLE:
+            order = list(_draw_in_turns({"": range(len(frame))}, strata, plan.seed))
+        case SamplingDesign.STRATIFIED:
+            order = list(_draw_in_turns(frame.group_places_by_stratum(), strata, plan.seed))
+    return SampleDraw(
+        tuple(_make_claim_draw(frame[place], stratum, plan) for stratum, place in order),
+        strata,
+        len(frame),
     )
 
 
-def _in_turns(
+def _draw_in_turns(
     places: Mapping[str, Sequence[int]], strata: Sequence[Stratum], seed: int
 ) -> Iterator[tuple[Stratum, int]]:
     """Draw from each stratum.
@@ -298,12 +300,12 @@ def _in_turns(
     """
     turns = [number for number, each in enumerate(strata) for _ in range(each.drawn)]
     random.Random(f"{seed}:order").shuffle(turns)
-    chosen = [iter(_first(each.population, each.drawn, seed, each.name)) for each in strata]
+    chosen = [iter(_draw_places(each.population, each.drawn, seed, each.name)) for each in strata]
     for number in turns:
         yield strata[number], places[strata[number].name][next(chosen[number])]
 
 
-def _first(count: int, wanted: int, seed: int, name: str) -> list[int]:
+def _draw_places(count: int, wanted: int, seed: int, name: str) -> list[int]:
     """Give the first numbers of a random order of 0 to `count` - 1, without making all of it.
 
     Source:
@@ -320,11 +322,11 @@ def _first(count: int, wanted: int, seed: int, name: str) -> list[int]:
     return chosen
 
 
-def _drawn(unit: FrameUnit, stratum: Stratum, plan: Plan) -> Drawn:
-    return Drawn(unit, stratum.name, stratum.probability, _is_shown(unit, plan))
+def _make_claim_draw(unit: FrameUnit, stratum: Stratum, plan: SamplePlan) -> ClaimDraw:
+    return ClaimDraw(unit, stratum.name, stratum.probability, _is_judge_shown(unit, plan))
 
 
-def _is_shown(unit: FrameUnit, plan: Plan) -> bool:
+def _is_judge_shown(unit: FrameUnit, plan: SamplePlan) -> bool:
     """Toss a coin for a claim; the same seed always gives the same side."""
     digest = hashlib.sha256(f"{plan.seed}:shown:{unit.claim}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64 < plan.shown_share

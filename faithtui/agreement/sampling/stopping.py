@@ -13,7 +13,7 @@ from statistics import NormalDist
 from faithtui.agreement.sampling.draw import Stratum
 from faithtui.domain.estimates import LEVEL
 
-Z = NormalDist().inv_cdf(0.975)
+Z_95 = NormalDist().inv_cdf(0.975)
 """Half-widths in standard errors, of a two-sided 95 % interval."""
 
 KAPPA_TARGET = 0.10
@@ -30,7 +30,7 @@ _FEW, _OFTEN = 0.25, 0.10
 and alarmed when they surely do on more than `_OFTEN`."""
 
 
-def half_width(n: float, share: float) -> float:
+def predict_half_width(n: float, share: float) -> float:
     """Foresee half the width of a 95 % interval of a share.
 
     Args:
@@ -43,11 +43,11 @@ def half_width(n: float, share: float) -> float:
     Source:
         Wilson 1927.
     """
-    spread = math.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
-    return Z * spread / (1 + Z**2 / n)
+    spread = math.sqrt(share * (1 - share) / n + Z_95**2 / (4 * n**2))
+    return Z_95 * spread / (1 + Z_95**2 / n)
 
 
-def labels_for(
+def plan_label_count(
     width: float, share: float = 0.5, *, design_effect: float = 1.0, level: float = LEVEL
 ) -> int:
     """Plan how many labels a half-width takes.
@@ -66,7 +66,7 @@ def labels_for(
     return math.ceil(design_effect * z**2 * share * (1 - share) / width**2)
 
 
-def effective_size(strata: Sequence[Stratum]) -> float:
+def compute_effective_size(strata: Sequence[Stratum]) -> float:
     """Say how many labels of a simple random sample would tell as much about the whole.
 
     Args:
@@ -89,7 +89,7 @@ def effective_size(strata: Sequence[Stratum]) -> float:
     return 1 / inverse if inverse else 0.0
 
 
-def labels_still_needed(n: int, width: float, target: float) -> int:
+def estimate_labels_needed(n: int, width: float, target: float) -> int:
     """Estimate how many more labels bring an interval down to a width.
 
     Half-widths shrink with the square root of the number of labels.
@@ -129,7 +129,7 @@ class SpotCheck:
     high: float
 
     @property
-    def words(self) -> str:
+    def sentences(self) -> str:
         """The decision in plain sentences."""
         seen = f"You differ from the judge on {self.differ} of {self.compared} claims. "
         match self.decision:
@@ -152,7 +152,7 @@ class SpotCheck:
                 )
 
 
-def spot_check(compared: int, differ: int, size: int) -> SpotCheck:
+def decide_spot_check(compared: int, differ: int, size: int) -> SpotCheck:
     """Decide what a spot-check came to.
 
     Args:
@@ -167,7 +167,7 @@ def spot_check(compared: int, differ: int, size: int) -> SpotCheck:
     Source:
         Clopper and Pearson 1934, exact limits of a binomial share.
     """
-    low, high = exact_limits(differ, compared)
+    low, high = compute_exact_limits(differ, compared)
     if not compared or 10 * compared < 9 * size:
         decision = SpotCheckDecision.UNFINISHED
     elif high < _FEW:
@@ -179,7 +179,7 @@ def spot_check(compared: int, differ: int, size: int) -> SpotCheck:
     return SpotCheck(decision, compared, differ, low, high)
 
 
-def exact_limits(hits: int, n: int, tail: float = 0.05) -> tuple[float, float]:
+def compute_exact_limits(hits: int, n: int, tail: float = 0.05) -> tuple[float, float]:
     """Give the exact one-sided limits of a share.
 
     Args:
@@ -195,21 +195,23 @@ def exact_limits(hits: int, n: int, tail: float = 0.05) -> tuple[float, float]:
     """
     if n == 0:
         return 0.0, 1.0
-    lower = 0.0 if hits == 0 else _crossing(hits - 1, n, 1 - tail)
-    upper = 1.0 if hits == n else _crossing(hits, n, tail)
+    lower = 0.0 if hits == 0 else _find_share(hits - 1, n, 1 - tail)
+    upper = 1.0 if hits == n else _find_share(hits, n, tail)
     return lower, upper
 
 
-def _crossing(most: int, n: int, level: float) -> float:
+def _find_share(most: int, n: int, level: float) -> float:
     """Find the share at which the chance of at most so many hits falls to a level."""
     low, high = 0.0, 1.0
     while high - low > 1e-9:
         middle = (low + high) / 2
-        low, high = (middle, high) if _at_most(most, n, middle) > level else (low, middle)
+        low, high = (
+            (middle, high) if _compute_chance_of_at_most(most, n, middle) > level else (low, middle)
+        )
     return (low + high) / 2
 
 
-def _at_most(most: int, n: int, share: float) -> float:
+def _compute_chance_of_at_most(most: int, n: int, share: float) -> float:
     """Give the chance of at most so many hits; in logarithms, as n may be large."""
     return math.fsum(
         math.exp(

@@ -57,7 +57,7 @@ class Resamples:
             flat = np.concatenate([groups.populations, flat])
         parts = flat.T.astype(np.float64)
         totals: Ints = np.empty((len(flat), count), np.int64)
-        size, number = len(groups.times), groups.groups
+        size, number = len(groups.times), groups.group_count
         # Whether kinds or single groups are drawn only changes how long it takes.
         by_kind = size * _FEW_KINDS <= number
         kind_of = np.repeat(np.arange(size), groups.times)
@@ -76,7 +76,7 @@ class Resamples:
         self.counts = totals[strata:].reshape(*groups.counts.shape[:-1], count)
         """Shape (strata, q, q, resamples)."""
 
-    def read(self, positive: Collection[str] | None = None) -> MatrixStack:
+    def make_matrices(self, positive: Collection[str] | None = None) -> MatrixStack:
         """Give the weighted matrices of all resamples.
 
         Args:
@@ -86,7 +86,7 @@ class Resamples:
         counts: Ints = self.counts
         if positive is not None:
             counts = collapse_counts(counts, self.groups.categories, positive)
-        return MatrixStack(self.groups.weigh(counts, self.populations))
+        return MatrixStack(self.groups.sum_weighted(counts, self.populations))
 
 
 def _draw_single_groups(
@@ -130,7 +130,7 @@ def estimate_by_bootstrap(
     found = estimate_figures(
         statistics, groups if positive is None else groups.collapse(positive), level
     )
-    drawn = resamples.read(positive)
+    drawn = resamples.make_matrices(positive)
     for name, each in found.items():
         if each.method in (None, EstimateMethod.WILSON):
             continue

@@ -13,27 +13,27 @@ import numpy as np
 
 from faithtui.agreement.statistics.intervals import wilson_interval
 from faithtui.agreement.statistics.matrices import Flags, Floats, Ints
-from faithtui.agreement.statistics.scores import mean_estimate
+from faithtui.agreement.statistics.scores import estimate_mean
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 
 MOST_BINS = 10
 FEWEST_FOR_ECE = 200
 """Units below which the error is mostly noise."""
 
-DRAWS = 1000
+FLOOR_DRAWS = 1000
 SEED = 1
 """Any will do; a fixed one gives the same floor for the same labels."""
 _EXACT = 200
 """Units of a bin up to which chance is simulated one by one, above as a normal sum."""
 
-Units = Sequence[tuple[float, bool]]
+ProbabilityOutcomes = Sequence[tuple[float, bool]]
 """(stated probability in [0, 1], whether it came true) of each unit."""
 
 Weights = Sequence[float]
 """How many units each stands for, above 0; (): each for itself."""
 
 
-class Norm(StrEnum):
+class ErrorNorm(StrEnum):
     """How gaps of bins are put together."""
 
     L1 = "l1"
@@ -45,7 +45,7 @@ class Norm(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
+class CalibrationBin:
     """Units with similar probabilities; mean and share are weighted where units weigh apart."""
 
     low: float
@@ -73,7 +73,7 @@ class NoiseFloor:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class CalibrationResult:
     """How far stated probabilities can be believed."""
 
     n: int
@@ -81,14 +81,14 @@ class Calibration:
     """Mean squared error; by conversation."""
     skill: Point
     """1 - Brier / Brier of always stating the base rate; at most 1, and 0 when no better."""
-    bins: tuple[Bin, ...]
+    bins: tuple[CalibrationBin, ...]
     """Of about as many units each, whatever these weigh."""
     error: float | None
     """Expected calibration error over `bins`; None without units."""
     floor: NoiseFloor | None
 
     @property
-    def error_hidden(self) -> bool:
+    def is_error_hidden(self) -> bool:
         """Whether the error says nothing: too few units, or no more than chance would give."""
         return (
             self.error is None
@@ -99,7 +99,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Alike:
+class _DistinctUnits:
     """Units with the same probability, outcome and weight, sorted by these."""
 
     stated: Floats
@@ -113,16 +113,16 @@ class _Alike:
         return self.weights * self.times
 
 
-def calibrate(
+def compute_calibration(
     groups: Ints,
     stated: Floats,
     came: Flags,
     level: float = LEVEL,
     *,
     weights: Floats | None = None,
-    draws: int = DRAWS,
+    draws: int = FLOOR_DRAWS,
     seed: int = SEED,
-) -> Calibration:
+) -> CalibrationResult:
     """Compare stated probabilities with what came true.
 
     Args:
@@ -139,12 +139,12 @@ def calibrate(
     # Sorted once: neither bins nor sums may depend on the order of the units.
     order = np.lexsort((by, came, stated))
     groups, stated, came, by = groups[order], stated[order], came[order], by[order]
-    rows = _count_alike(stated, came, by)
-    shared = _share_out(rows, MOST_BINS)
+    rows = _count_distinct(stated, came, by)
+    shared = _assign_bins(rows, MOST_BINS)
     bins = _make_bins(rows, shared, level)
-    return Calibration(
+    return CalibrationResult(
         n=len(stated),
-        brier=mean_estimate(groups, (stated - came) ** 2, by, level),
+        brier=estimate_mean(groups, (stated - came) ** 2, by, level),
         skill=_compute_skill(rows),
         bins=bins,
         error=calibration_error(bins) if bins else None,
@@ -152,32 +152,32 @@ def calibrate(
     )
 
 
-def brier(units: Units, weights: Weights = ()) -> Point:
+def brier_score(units: ProbabilityOutcomes, weights: Weights = ()) -> Point:
     """Compute the mean squared error of the probabilities, in [0, 1]; undefined without units.
 
     Source:
         Brier 1950, Monthly Weather Review 78:1-3, counting one of the two classes; his own score,
         which counts both, is twice that.
     """
-    return _compute_brier(_alike(units, weights))
+    return _compute_brier(_sort_and_count(units, weights))
 
 
-def _compute_brier(rows: _Alike) -> Point:
+def _compute_brier(rows: _DistinctUnits) -> Point:
     if not len(rows.times):
         return Reason.NO_ITEMS
     return float(rows.mass @ (rows.stated - rows.came) ** 2) / math.fsum(rows.mass)
 
 
-def brier_skill(units: Units, weights: Weights = ()) -> Point:
+def brier_skill(units: ProbabilityOutcomes, weights: Weights = ()) -> Point:
     """Compute by what part the score is better than that of always stating the base rate.
 
     At most 1; undefined without units (`NO_ITEMS`), and when nothing or everything came true
     (`ONE_CLASS_ONLY`).
     """
-    return _compute_skill(_alike(units, weights))
+    return _compute_skill(_sort_and_count(units, weights))
 
 
-def _compute_skill(rows: _Alike) -> Point:
+def _compute_skill(rows: _DistinctUnits) -> Point:
     score = _compute_brier(rows)
     if isinstance(score, Reason):
         return score
@@ -187,7 +187,9 @@ def _compute_skill(rows: _Alike) -> Point:
     return 1 - score / (base * (1 - base))
 
 
-def equal_width_bins(units: Units, count: int, level: float = LEVEL) -> tuple[Bin, ...]:
+def equal_width_bins(
+    units: ProbabilityOutcomes, count: int, level: float = LEVEL
+) -> tuple[CalibrationBin, ...]:
     """Sort units into bins of equal width over [0, 1]; empty ones are left out.
 
     A bin includes its upper edge, and the first one also 0.
@@ -197,7 +199,7 @@ def equal_width_bins(units: Units, count: int, level: float = LEVEL) -> tuple[Bi
         count: Bins, at least 1.
         level: Confidence level of the limits, in (0, 1).
     """
-    rows = _alike(units)
+    rows = _sort_and_count(units)
     edges = np.arange(1, count) / count
     places = np.searchsorted(edges, rows.stated)
     bounds = [0.0, *edges.tolist(), 1.0]
@@ -208,8 +210,8 @@ def equal_width_bins(units: Units, count: int, level: float = LEVEL) -> tuple[Bi
 
 
 def equal_mass_bins(
-    units: Units, most: int = MOST_BINS, level: float = LEVEL, weights: Weights = ()
-) -> tuple[Bin, ...]:
+    units: ProbabilityOutcomes, most: int = MOST_BINS, level: float = LEVEL, weights: Weights = ()
+) -> tuple[CalibrationBin, ...]:
     """Sort units into bins of about as many units each.
 
     Args:
@@ -218,11 +220,11 @@ def equal_mass_bins(
         level: Confidence level of the limits, in (0, 1).
         weights: Of the units; they do not change which bin a unit is in.
     """
-    rows = _alike(units, weights)
-    return _make_bins(rows, _share_out(rows, most), level)
+    rows = _sort_and_count(units, weights)
+    return _make_bins(rows, _assign_bins(rows, most), level)
 
 
-def _make_bins(rows: _Alike, shared: Ints, level: float) -> tuple[Bin, ...]:
+def _make_bins(rows: _DistinctUnits, shared: Ints, level: float) -> tuple[CalibrationBin, ...]:
     found = []
     for place in np.unique(shared).tolist():
         members = shared == place
@@ -231,7 +233,7 @@ def _make_bins(rows: _Alike, shared: Ints, level: float) -> tuple[Bin, ...]:
     return tuple(found)
 
 
-def calibration_error(bins: Sequence[Bin], norm: Norm = Norm.L1) -> float:
+def calibration_error(bins: Sequence[CalibrationBin], norm: ErrorNorm = ErrorNorm.L1) -> float:
     """Compute the expected calibration error, in [0, 1].
 
     Args:
@@ -245,20 +247,20 @@ def calibration_error(bins: Sequence[Bin], norm: Norm = Norm.L1) -> float:
     weights = np.array([each.weight for each in bins])
     gaps = np.array([abs(each.mean - each.observed) for each in bins])
     match norm:
-        case Norm.L1:
+        case ErrorNorm.L1:
             return float(weights @ gaps / weights.sum())
-        case Norm.L2:
+        case ErrorNorm.L2:
             return math.sqrt(weights @ gaps**2 / weights.sum())
-        case Norm.MAX:
+        case ErrorNorm.MAX:
             return float(gaps.max())
 
 
-def noise_floor(
-    units: Units,
+def simulate_noise_floor(
+    units: ProbabilityOutcomes,
     most: int = MOST_BINS,
     *,
     weights: Weights = (),
-    draws: int = DRAWS,
+    draws: int = FLOOR_DRAWS,
     seed: int = SEED,
 ) -> NoiseFloor:
     """Simulate the error over equal-mass bins when every probability is right.
@@ -270,11 +272,11 @@ def noise_floor(
         draws: How often everything is drawn anew.
         seed: The same seed gives the same floor.
     """
-    rows = _alike(units, weights)
-    return _simulate_floor(rows, _share_out(rows, most), draws, seed)
+    rows = _sort_and_count(units, weights)
+    return _simulate_floor(rows, _assign_bins(rows, most), draws, seed)
 
 
-def _simulate_floor(rows: _Alike, shared: Ints, draws: int, seed: int) -> NoiseFloor:
+def _simulate_floor(rows: _DistinctUnits, shared: Ints, draws: int, seed: int) -> NoiseFloor:
     generator = np.random.Generator(np.random.PCG64(seed))
     totals = np.zeros(draws)
     for place in np.unique(shared).tolist():
@@ -294,15 +296,15 @@ def _simulate_floor(rows: _Alike, shared: Ints, draws: int, seed: int) -> NoiseF
     return NoiseFloor(float(totals.mean()), float(totals[math.ceil(0.95 * draws) - 1]))
 
 
-def _alike(units: Units, weights: Weights = ()) -> _Alike:
+def _sort_and_count(units: ProbabilityOutcomes, weights: Weights = ()) -> _DistinctUnits:
     stated = np.array([p for p, _ in units], np.float64)
     came = np.array([was for _, was in units], np.bool_)
     by = np.array(weights, np.float64) if len(weights) else np.ones(len(units))
     order = np.lexsort((by, came, stated))
-    return _count_alike(stated[order], came[order], by[order])
+    return _count_distinct(stated[order], came[order], by[order])
 
 
-def _count_alike(stated: Floats, came: Flags, weights: Floats) -> _Alike:
+def _count_distinct(stated: Floats, came: Flags, weights: Floats) -> _DistinctUnits:
     """Count sorted units that are alike: judges state few probabilities."""
     rows = stated, came, weights
     first = np.ones(len(stated), np.bool_)
@@ -310,10 +312,10 @@ def _count_alike(stated: Floats, came: Flags, weights: Floats) -> _Alike:
         first[1:] = np.logical_or.reduce([row[1:] != row[:-1] for row in rows])
     starts = np.flatnonzero(first)
     times = np.diff(np.append(starts, len(stated)))
-    return _Alike(rows[0][starts], rows[1][starts], rows[2][starts], times)
+    return _DistinctUnits(rows[0][starts], rows[1][starts], rows[2][starts], times)
 
 
-def _share_out(rows: _Alike, most: int) -> Ints:
+def _assign_bins(rows: _DistinctUnits, most: int) -> Ints:
     """Say to which of the bins of equal mass each row goes; shape (rows,).
 
     Equal probabilities go where the middle one of them belongs.
@@ -327,7 +329,9 @@ def _share_out(rows: _Alike, most: int) -> Ints:
     return np.asarray(places[which])
 
 
-def _make_bin(rows: _Alike, members: Flags, low: float, high: float, level: float) -> Bin:
+def _make_bin(
+    rows: _DistinctUnits, members: Flags, low: float, high: float, level: float
+) -> CalibrationBin:
     mass, times = rows.mass[members], rows.times[members]
     weight = math.fsum(mass)
     observed = math.fsum(mass[rows.came[members]]) / weight
@@ -335,4 +339,4 @@ def _make_bin(rows: _Alike, members: Flags, low: float, high: float, level: floa
     # As many equal units as would be as sure (Kish 1965, Survey Sampling, 11.7).
     sure = weight**2 / float(mass @ rows.weights[members])
     limits = wilson_interval(observed, sure, level)
-    return Bin(low, high, int(times.sum()), mean, observed, *limits, weight=weight)
+    return CalibrationBin(low, high, int(times.sum()), mean, observed, *limits, weight=weight)

@@ -18,11 +18,11 @@ import numpy.typing as npt
 
 from faithtui.agreement.confusion_matrix import FEW_ITEMS, ConfusionMatrix
 from faithtui.agreement.statistics.figures import Figure, Statistic, divide, figure
-from faithtui.agreement.statistics.intervals import Scale
+from faithtui.agreement.statistics.intervals import IntervalScale
 from faithtui.agreement.statistics.matrices import Floats, MatrixStack
 from faithtui.domain.estimates import Reason
 
-Disagreement = Floats
+DisagreementWeights = Floats
 """Disagreement weights; shape (q, q), in [0, 1], 0 on the diagonal."""
 
 _NOTHING = 1e-12
@@ -42,7 +42,7 @@ class MeasurementLevel(StrEnum):
     """Differences relative to the size of the categories' numbers count."""
 
 
-def linear_weights(scores: Sequence[float]) -> Disagreement:
+def linear_weights(scores: Sequence[float]) -> DisagreementWeights:
     """Weigh a pair of categories by its distance over the largest one.
 
     Args:
@@ -55,10 +55,10 @@ def linear_weights(scores: Sequence[float]) -> Disagreement:
         Cicchetti & Allison 1971: agreement weights 1 - |d| / dmax.
     """
     places = np.asarray(scores, dtype=np.float64)
-    return from_disagreement(np.abs(places[:, None] - places))
+    return weights_from_disagreement(np.abs(places[:, None] - places))
 
 
-def quadratic_weights(scores: Sequence[float]) -> Disagreement:
+def quadratic_weights(scores: Sequence[float]) -> DisagreementWeights:
     """Weigh a pair of categories by the square of its distance over the largest one.
 
     Args:
@@ -73,12 +73,12 @@ def quadratic_weights(scores: Sequence[float]) -> Disagreement:
     return linear_weights(scores) ** 2
 
 
-def from_agreement(weights: npt.ArrayLike) -> Disagreement:
+def weights_from_agreement(weights: npt.ArrayLike) -> DisagreementWeights:
     """Take agreement weights, shape (q, q), in [0, 1] with 1 on the diagonal."""
     return 1 - np.asarray(weights, dtype=np.float64)
 
 
-def from_disagreement(weights: npt.ArrayLike) -> Disagreement:
+def weights_from_disagreement(weights: npt.ArrayLike) -> DisagreementWeights:
     """Take disagreement weights of any size, shape (q, q), not negative, 0 on the diagonal.
 
     Source:
@@ -110,7 +110,9 @@ def compute_above_chance(
     return np.asarray((known - observed) / known)
 
 
-def expect_crossed(first: Floats, second: Floats, weights: Disagreement | None) -> Floats:
+def expect_independent_disagreement(
+    first: Floats, second: Floats, weights: DisagreementWeights | None
+) -> Floats:
     """Compute the disagreement of two raters who rate independently of each other.
 
     Args:
@@ -129,7 +131,7 @@ def expect_crossed(first: Floats, second: Floats, weights: Disagreement | None) 
     return np.asarray(np.einsum("i...,ij,j...->...", first, weights, second))
 
 
-def expect_uniform(size: int, weights: Disagreement | None) -> float:
+def expect_uniform_disagreement(size: int, weights: DisagreementWeights | None) -> float:
     """Compute the disagreement of raters who take any declared category equally often, in [0, 1].
 
     Args:
@@ -143,7 +145,7 @@ def expect_uniform(size: int, weights: Disagreement | None) -> float:
     return _sum_differences(size, weights) / size**2
 
 
-def expect_gwet(shares: Floats, weights: Disagreement | None) -> Floats:
+def expect_gwet_disagreement(shares: Floats, weights: DisagreementWeights | None) -> Floats:
     """Compute the disagreement expected by Gwet's AC1 and AC2, in [0, 1].
 
     Args:
@@ -154,27 +156,29 @@ def expect_gwet(shares: Floats, weights: Disagreement | None) -> Floats:
         Gwet 2008, British Journal of Mathematical and Statistical Psychology 61:29-48:
         pe = sum(w) * sum p (1 - p) / (q (q - 1)).
     """
-    return np.asarray(1 - gwet_factor(len(shares), weights) * (shares * (1 - shares)).sum(axis=0))
+    return np.asarray(
+        1 - compute_gwet_factor(len(shares), weights) * (shares * (1 - shares)).sum(axis=0)
+    )
 
 
-def gwet_factor(size: int, weights: Disagreement | None) -> float:
+def compute_gwet_factor(size: int, weights: DisagreementWeights | None) -> float:
     """Compute sum(w) / (q (q - 1)) of two or more declared categories."""
     return (size**2 - _sum_differences(size, weights)) / (size * (size - 1))
 
 
-def _sum_differences(size: int, weights: Disagreement | None) -> float:
+def _sum_differences(size: int, weights: DisagreementWeights | None) -> float:
     return float(size * (size - 1)) if weights is None else float(weights.sum())
 
 
-def sum_disagreement(table: MatrixStack, weights: Disagreement | None = None) -> Floats:
+def sum_disagreement(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Sum the units with two different labels, each by how much they differ; shape (…)."""
     if weights is None:
-        return table.differing
+        return table.disagreed
     return np.asarray(np.einsum("ij...,ij->...", table.cells, weights))
 
 
 @figure()
-def percent_agreement(table: MatrixStack, weights: Disagreement | None = None) -> Floats:
+def percent_agreement(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute the share of units with the same label, in [0, 1]; near misses count by weight."""
     if weights is None:
         return divide(table.agreed, table.n)
@@ -182,14 +186,16 @@ def percent_agreement(table: MatrixStack, weights: Disagreement | None = None) -
 
 
 @figure()
-def chance_agreement(table: MatrixStack, weights: Disagreement | None = None) -> Floats:
+def chance_agreement(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute the agreement kappa expects by chance, in [0, 1]: product of the two margins."""
     squared = table.n**2
-    return divide(squared - expect_crossed(table.rows, table.columns, weights), squared)
+    return divide(
+        squared - expect_independent_disagreement(table.rows, table.columns, weights), squared
+    )
 
 
 @figure()
-def cohen_kappa(table: MatrixStack, weights: Disagreement | None = None) -> Floats:
+def cohen_kappa(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute Cohen's kappa, or weighted kappa, at most 1.
 
     Undefined when both raters use one and the same category only (0/0).
@@ -199,7 +205,7 @@ def cohen_kappa(table: MatrixStack, weights: Disagreement | None = None) -> Floa
         Psychological Bulletin 70:213-220.
     """
     n = table.n
-    expected = expect_crossed(table.rows, table.columns, weights)
+    expected = expect_independent_disagreement(table.rows, table.columns, weights)
     return compute_above_chance(n * sum_disagreement(table, weights), expected, n * n)
 
 
@@ -213,11 +219,13 @@ def maximum_kappa(table: MatrixStack) -> Floats:
     """
     n = table.n
     fewest = n - np.minimum(table.rows, table.columns).sum(axis=0)
-    return compute_above_chance(n * fewest, expect_crossed(table.rows, table.columns, None), n * n)
+    return compute_above_chance(
+        n * fewest, expect_independent_disagreement(table.rows, table.columns, None), n * n
+    )
 
 
 @figure()
-def scott_pi(table: MatrixStack, weights: Disagreement | None = None) -> Floats:
+def scott_pi(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute Scott's pi, at most 1: chance from the margins of both raters together.
 
     Undefined when only one category was ever used (0/0).
@@ -228,13 +236,13 @@ def scott_pi(table: MatrixStack, weights: Disagreement | None = None) -> Floats:
     n, pooled = table.n, table.rows + table.columns
     return compute_above_chance(
         4 * n * sum_disagreement(table, weights),
-        expect_crossed(pooled, pooled, weights),
+        expect_independent_disagreement(pooled, pooled, weights),
         4 * n * n,
     )
 
 
 @figure()
-def brennan_prediger(table: MatrixStack, weights: Disagreement | None = None) -> Floats:
+def brennan_prediger(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute Brennan and Prediger's coefficient, at most 1: every declared category as likely.
 
     With two categories this is PABAK. Undefined when fewer than two categories are declared.
@@ -244,12 +252,13 @@ def brennan_prediger(table: MatrixStack, weights: Disagreement | None = None) ->
         Byrt, Bishop & Carlin 1993, Journal of Clinical Epidemiology 46:423-429.
     """
     return compute_above_chance(
-        divide(sum_disagreement(table, weights), table.n), expect_uniform(table.size, weights)
+        divide(sum_disagreement(table, weights), table.n),
+        expect_uniform_disagreement(table.size, weights),
     )
 
 
 @figure()
-def gwet_ac1(table: MatrixStack, weights: Disagreement | None = None) -> Floats:
+def gwet_ac1(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute Gwet's AC1, with weights AC2, over the declared categories, at most 1.
 
     Undefined when fewer than two categories are declared. A category nobody used still counts.
@@ -261,7 +270,7 @@ def gwet_ac1(table: MatrixStack, weights: Disagreement | None = None) -> Floats:
         return np.full_like(table.n, np.nan)
     shares = divide(table.rows + table.columns, 2 * table.n)
     return compute_above_chance(
-        divide(sum_disagreement(table, weights), table.n), expect_gwet(shares, weights)
+        divide(sum_disagreement(table, weights), table.n), expect_gwet_disagreement(shares, weights)
     )
 
 
@@ -288,7 +297,9 @@ def krippendorff_alpha(
     if level is MeasurementLevel.NOMINAL:
         values, n = table.rows + table.columns, 2 * table.n
         return compute_above_chance(
-            (n - 1) * 2 * table.differing, expect_crossed(values, values, None), n * n
+            (n - 1) * 2 * table.disagreed,
+            expect_independent_disagreement(values, values, None),
+            n * n,
         )
     return compute_alpha(table.cells + table.cells.swapaxes(0, 1), level, scores)
 
@@ -415,30 +426,32 @@ def count_all(table: MatrixStack) -> Floats:
     return table.n
 
 
-PERCENT = Statistic(percent_agreement.bind(), count_all, Scale.LOGIT)
-KAPPA = Statistic(cohen_kappa.bind(), count_all, Scale.ATANH)
-ALPHA = Statistic(krippendorff_alpha.bind(), count_all, Scale.ATANH)
-AC1 = Statistic(gwet_ac1.bind(), count_all, Scale.ATANH)
-BRENNAN_PREDIGER = Statistic(brennan_prediger.bind(), count_all, Scale.ATANH)
-SCOTT_PI = Statistic(scott_pi.bind(), count_all, Scale.ATANH)
+PERCENT = Statistic(percent_agreement.bind(), count_all, IntervalScale.LOGIT)
+KAPPA = Statistic(cohen_kappa.bind(), count_all, IntervalScale.ATANH)
+ALPHA = Statistic(krippendorff_alpha.bind(), count_all, IntervalScale.ATANH)
+AC1 = Statistic(gwet_ac1.bind(), count_all, IntervalScale.ATANH)
+BRENNAN_PREDIGER = Statistic(brennan_prediger.bind(), count_all, IntervalScale.ATANH)
+SCOTT_PI = Statistic(scott_pi.bind(), count_all, IntervalScale.ATANH)
 
 
-def weighted_statistic(of: Figure[[Disagreement | None]], weights: Disagreement) -> Statistic:
+def make_weighted_statistic(
+    of: Figure[[DisagreementWeights | None]], weights: DisagreementWeights
+) -> Statistic:
     """Make a weighted coefficient a figure with an interval."""
-    return Statistic(of.bind(weights), count_all, Scale.ATANH)
+    return Statistic(of.bind(weights), count_all, IntervalScale.ATANH)
 
 
-def specific_statistic(category: int) -> Statistic:
+def make_specific_statistic(category: int) -> Statistic:
     """Make the specific agreement on a category, by its position, a figure with an interval.
 
     Units on which anybody used the category enter.
     """
 
-    def units(table: MatrixStack) -> Floats:
+    def count_users(table: MatrixStack) -> Floats:
         both = table.cells[category, category]
         return np.asarray(table.rows[category] + table.columns[category] - both)
 
-    return Statistic(specific_agreement.bind(category), units, Scale.LOGIT)
+    return Statistic(specific_agreement.bind(category), count_users, IntervalScale.LOGIT)
 
 
 HIGH_AGREEMENT = 0.80
@@ -450,7 +463,7 @@ NOTHING_COMPARED = ("few_items", "undefined")
 _ROUNDING = 1e-12
 
 
-def table_codes(table: ConfusionMatrix[float]) -> tuple[str, ...]:
+def list_table_codes(table: ConfusionMatrix[float]) -> tuple[str, ...]:
     """Name what a confusion table alone warns of.
 
     Returns:

@@ -10,7 +10,7 @@ import numpy as np
 
 from faithtui.agreement.statistics.coefficients import count_all, specific_agreement
 from faithtui.agreement.statistics.figures import Statistic, divide, figure
-from faithtui.agreement.statistics.intervals import Scale
+from faithtui.agreement.statistics.intervals import IntervalScale
 from faithtui.agreement.statistics.matrices import Floats, MatrixStack
 from faithtui.domain.estimates import Reason
 
@@ -51,21 +51,21 @@ def f1(table: MatrixStack) -> Floats:
     return specific_agreement(table, 0)
 
 
-def _why_one_sided(table: MatrixStack) -> Reason:
+def _explain_one_sided(table: MatrixStack) -> Reason:
     return Reason.ONE_CLASS_ONLY if table.rows[0] > 0 else Reason.NO_REFERENCE_POSITIVES
 
 
-def _why_empty_margin(table: MatrixStack) -> Reason:
-    return _why_one_sided(table) if table.columns[0] > 0 else Reason.NO_PREDICTED_POSITIVES
+def _explain_empty_margin(table: MatrixStack) -> Reason:
+    return _explain_one_sided(table) if table.columns[0] > 0 else Reason.NO_PREDICTED_POSITIVES
 
 
-@figure(_why_one_sided)
+@figure(_explain_one_sided)
 def balanced_accuracy(table: MatrixStack) -> Floats:
     """Compute the mean of recall and specificity, in [0, 1]."""
     return (recall(table) + specificity(table)) / 2
 
 
-@figure(_why_empty_margin)
+@figure(_explain_empty_margin)
 def mcc(table: MatrixStack) -> Floats:
     """Compute Matthews' correlation, in [-1, 1]; undefined when a margin is empty."""
     (tp, fn), (fp, tn) = table.cells
@@ -73,11 +73,11 @@ def mcc(table: MatrixStack) -> Floats:
     return divide(tp * tn - fp * fn, np.sqrt(margins))
 
 
-PREVALENCE = Statistic(prevalence, count_all, Scale.LOGIT)
-PRECISION = Statistic(precision, lambda table: table.columns[0], Scale.LOGIT)
-RECALL = Statistic(recall, lambda table: table.rows[0], Scale.LOGIT)
-SPECIFICITY = Statistic(specificity, lambda table: table.rows[1], Scale.LOGIT)
-NPV = Statistic(npv, lambda table: table.columns[1], Scale.LOGIT)
-F1 = Statistic(f1, lambda table: table.n - table.cells[1, 1], Scale.LOGIT)
-BALANCED_ACCURACY = Statistic(balanced_accuracy, count_all, Scale.LOGIT)
-MCC = Statistic(mcc, count_all, Scale.ATANH)
+PREVALENCE = Statistic(prevalence, count_all, IntervalScale.LOGIT)
+PRECISION = Statistic(precision, lambda table: table.columns[0], IntervalScale.LOGIT)
+RECALL = Statistic(recall, lambda table: table.rows[0], IntervalScale.LOGIT)
+SPECIFICITY = Statistic(specificity, lambda table: table.rows[1], IntervalScale.LOGIT)
+NPV = Statistic(npv, lambda table: table.columns[1], IntervalScale.LOGIT)
+F1 = Statistic(f1, lambda table: table.n - table.cells[1, 1], IntervalScale.LOGIT)
+BALANCED_ACCURACY = Statistic(balanced_accuracy, count_all, IntervalScale.LOGIT)
+MCC = Statistic(mcc, count_all, IntervalScale.ATANH)

@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
-from faithtui.agreement.statistics.intervals import Scale, make_estimate
+from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
 from faithtui.agreement.statistics.matrices import (
     Floats,
     GroupedMatrix,
     Ints,
     MatrixStack,
-    count_alike,
     count_cells,
+    count_distinct_columns,
     number_keys,
 )
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
@@ -68,25 +68,25 @@ class Figure(Generic[OptionsP]):
         if isinstance(of, MatrixStack):
             return self._compute(of, *options, **named)
         stack = MatrixStack(of.counts)
-        return self._point(stack, self._compute(stack, *options, **named))
+        return self._to_point(stack, self._compute(stack, *options, **named))
 
     def bind(self, *options: OptionsP.args, **named: OptionsP.kwargs) -> "Figure[[]]":
         """Fix the options."""
         compute = self._compute
         return Figure(lambda of: compute(of, *options, **named), self.why)
 
-    def of_groups(
+    def compute_over_groups(
         self, groups: GroupedMatrix, *options: OptionsP.args, **named: OptionsP.kwargs
     ) -> Point:
         """Compute it over all groups."""
         whole = groups.whole
-        return self._point(whole, self._compute(whole, *options, **named))
+        return self._to_point(whole, self._compute(whole, *options, **named))
 
-    def _point(self, stack: MatrixStack, found: Floats) -> Point:
+    def _to_point(self, stack: MatrixStack, found: Floats) -> Point:
         value = float(found)
-        return value if value == value else self.explain(stack)  # NaN is not itself
+        return value if value == value else self.explain_undefined(stack)  # NaN is not itself
 
-    def explain(self, matrix: MatrixStack) -> Reason:
+    def explain_undefined(self, matrix: MatrixStack) -> Reason:
         """Say why a single matrix has no such figure."""
         if not matrix.n > 0:
             return Reason.NO_ITEMS
@@ -107,9 +107,9 @@ class Statistic:
     compute: Figure[[]]
     units: Callable[[MatrixStack], Floats]
     """Units that enter: all of them, or the denominator of a share."""
-    scale: Scale
+    scale: IntervalScale
 
-    def of(self, matrix: ConfusionMatrix[float]) -> Point:
+    def compute_single(self, matrix: ConfusionMatrix[float]) -> Point:
         """Compute the figure of a single matrix."""
         return self.compute(matrix)
 
@@ -120,14 +120,14 @@ def divide(part: npt.ArrayLike, whole: npt.ArrayLike) -> Floats:
     return np.asarray(part / np.where(divisor == 0, np.nan, divisor))
 
 
-def leave_out(compute: Figure[[]], groups: GroupedMatrix) -> tuple[Floats, Ints]:
+def compute_left_out(compute: Figure[[]], groups: GroupedMatrix) -> tuple[Floats, Ints]:
     """Compute a figure without each group.
 
     Returns:
         Per different group the figure without one such group, NaN where it is then undefined; and
         how many such groups there are.
     """
-    return compute(groups.rest), groups.times
+    return compute(groups.without_each_group), groups.times
 
 
 def estimate_figure(statistic: Statistic, groups: GroupedMatrix, level: float = LEVEL) -> Estimate:
@@ -142,14 +142,14 @@ def estimate_figure(statistic: Statistic, groups: GroupedMatrix, level: float = 
     known = groups.estimates.get((statistic, level))
     if known is not None:
         return known
-    value = statistic.compute.of_groups(groups)
-    units = statistic.units(groups.own)
+    value = statistic.compute.compute_over_groups(groups)
+    units = statistic.units(groups.by_group)
     enters = units > 0
     times = groups.times[enters]
     left_out = np.zeros(len(times))
     # Of so few groups only their number matters.
     if times.sum() >= FEWEST_GROUPS and not isinstance(value, Reason):
-        left_out = statistic.compute(groups.rest)[enters]
+        left_out = statistic.compute(groups.without_each_group)[enters]
     n = int(units @ groups.times)
     found = make_estimate(value, left_out, times, statistic.scale, n=n, level=level)
     groups.estimates[statistic, level] = found
@@ -163,14 +163,14 @@ def estimate_each_group(statistic: Statistic, groups: GroupedMatrix) -> list[Est
         statistic: The figure.
         groups: Of fixed weights; one estimate for each of the different ones, in order.
     """
-    stack = groups.weighted_own
+    stack = groups.weighted_by_group
     values = statistic.compute(stack).tolist()
-    units = statistic.units(groups.own).astype(np.int64).tolist()
+    units = statistic.units(groups.by_group).astype(np.int64).tolist()
     found = []
     for place, (value, n) in enumerate(zip(values, units, strict=True)):
         point: Point = value
         if value != value:  # NaN
-            point = statistic.compute.explain(MatrixStack(stack.cells[..., place]))
+            point = statistic.compute.explain_undefined(MatrixStack(stack.cells[..., place]))
         found.append(make_estimate(point, np.zeros(int(n > 0)), 1, statistic.scale, n=n))
     return found
 
@@ -208,10 +208,10 @@ def estimate_share_of_counts(hits: Ints, units: Ints, level: float = LEVEL) -> E
         level: Confidence level in (0, 1).
     """
     # Sorted, so that the order of groups does not show in the last digit.
-    (hit, all_units), times = count_alike(np.stack([hits, units]))
+    (hit, all_units), times = count_distinct_columns(np.stack([hits, units]))
     total_hits, total, groups = int(hit @ times), int(all_units @ times), int(times.sum())
     value: Point = total_hits / total if total else Reason.NO_ITEMS
     left_out = np.zeros(len(times))
     if groups >= FEWEST_GROUPS:
         left_out = divide(total_hits - hit, total - all_units)
-    return make_estimate(value, left_out, times, Scale.LOGIT, n=total, level=level)
+    return make_estimate(value, left_out, times, IntervalScale.LOGIT, n=total, level=level)

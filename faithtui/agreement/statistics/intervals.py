@@ -34,7 +34,7 @@ _SAME = 1e-12
 """Differences below this are rounding."""
 
 
-class Scale(StrEnum):
+class IntervalScale(StrEnum):
     """The scale an interval is made on; it keeps the ends inside the range of the figure."""
 
     LOGIT = "logit"
@@ -129,7 +129,7 @@ def make_jackknife_interval(
     value: float,
     left_out: npt.ArrayLike,
     times: npt.ArrayLike,
-    scale: Scale,
+    scale: IntervalScale,
     level: float = LEVEL,
 ) -> tuple[float, float]:
     """Make an interval around a value from the values without one group.
@@ -147,25 +147,25 @@ def make_jackknife_interval(
         figures to -0.999..0.999); if that moves the value itself, the ends are widened to include
         it.
     """
-    moved = _transform(np.asarray(left_out, dtype=np.float64), scale)
+    moved = _to_scale(np.asarray(left_out, dtype=np.float64), scale)
     weights = np.broadcast_to(np.asarray(times), moved.shape)
     return _make_interval(value, moved, weights, scale, level)
 
 
 def _make_interval(
-    value: float, moved: Floats, times: npt.NDArray[np.int64], scale: Scale, level: float
+    value: float, moved: Floats, times: npt.NDArray[np.int64], scale: IntervalScale, level: float
 ) -> tuple[float, float]:
     """Make an interval from values that are on the scale already."""
     half = t_quantile(level, int(times.sum()) - 1) * compute_jackknife_se(moved, times)
-    centre = float(_transform(np.float64(value), scale))
+    centre = float(_to_scale(np.float64(value), scale))
     low, high = centre - half, centre + half
     match scale:
-        case Scale.LOGIT:
+        case IntervalScale.LOGIT:
             # tanh does not overflow where exp would.
             low, high = (1 + math.tanh(low / 2)) / 2, (1 + math.tanh(high / 2)) / 2
-        case Scale.ATANH:
+        case IntervalScale.ATANH:
             low, high = math.tanh(low), math.tanh(high)
-        case Scale.NATURAL:
+        case IntervalScale.NATURAL:
             pass
     return min(value, low), max(value, high)
 
@@ -174,7 +174,7 @@ def make_estimate(
     value: Point,
     left_out: npt.ArrayLike,
     times: npt.ArrayLike,
-    scale: Scale,
+    scale: IntervalScale,
     *,
     n: int,
     level: float = LEVEL,
@@ -210,14 +210,14 @@ def make_estimate(
     groups = int(weights.sum())
     if isinstance(value, Reason):
         return make_undefined_estimate(value, n, groups)
-    if scale is Scale.ATANH and abs(value) >= 1 - _SAME:
+    if scale is IntervalScale.ATANH and abs(value) >= 1 - _SAME:
         return make_withheld_estimate(Reason.NO_VARIATION, n, groups)
     if groups < fewest:
         return Estimate(value, EstimateStatus.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
     lowest, highest = float(values.min()), float(values.max())  # NaN where one of them is
     if lowest != lowest:
         return Estimate(value, EstimateStatus.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
-    moved = _transform(values, scale)
+    moved = _to_scale(values, scale)
     # On a scale without ends, one group that holds all there is would be infinitely far away.
     at_an_end = _is_at_an_end(min(value, lowest), max(value, highest), scale)
     se: float | None = None
@@ -225,13 +225,13 @@ def make_estimate(
         method = _METHODS[scale]
         low, high = _make_interval(value, moved, weights, scale, level)
         se = compute_jackknife_se(values, weights)
-    elif scale is Scale.LOGIT:
+    elif scale is IntervalScale.LOGIT:
         method = EstimateMethod.WILSON
         low, high = wilson_interval(value, groups, level)
-    elif scale is Scale.ATANH and at_an_end:
+    elif scale is IntervalScale.ATANH and at_an_end:
         method = EstimateMethod.WILSON
         low, high = (2 * end - 1 for end in wilson_interval((1 + value) / 2, groups, level))
-    elif scale is Scale.NATURAL:
+    elif scale is IntervalScale.NATURAL:
         return Estimate(value, EstimateStatus.OK, n, groups, Reason.NO_VARIATION)
     else:
         return make_withheld_estimate(Reason.NO_VARIATION, n, groups)
@@ -248,37 +248,37 @@ def make_estimate(
     )
 
 
-def _is_at_an_end(lowest: float, highest: float, scale: Scale) -> bool:
+def _is_at_an_end(lowest: float, highest: float, scale: IntervalScale) -> bool:
     """Say whether a value is where its scale has no number for it."""
     match scale:
-        case Scale.LOGIT:
+        case IntervalScale.LOGIT:
             return lowest <= 0 or highest >= 1
-        case Scale.ATANH:
+        case IntervalScale.ATANH:
             return max(-lowest, highest) >= 1 - _SAME
-        case Scale.NATURAL:
+        case IntervalScale.NATURAL:
             return False
         case _:
             assert_never(scale)
 
 
-def _transform(values: npt.ArrayLike, scale: Scale) -> Floats:
+def _to_scale(values: npt.ArrayLike, scale: IntervalScale) -> Floats:
     """Move values to the scale, those too near to an end being clipped before."""
     match scale:
-        case Scale.LOGIT:
+        case IntervalScale.LOGIT:
             inside = np.minimum(np.maximum(values, 0.0001), 0.9999)
             return np.asarray(np.log(inside / (1 - inside)))
-        case Scale.ATANH:
+        case IntervalScale.ATANH:
             return np.asarray(np.arctanh(np.minimum(np.maximum(values, -0.999), 0.999)))
-        case Scale.NATURAL:
+        case IntervalScale.NATURAL:
             return np.asarray(values, dtype=np.float64)
         case _:
             assert_never(scale)
 
 
 _METHODS = {
-    Scale.LOGIT: EstimateMethod.JACKKNIFE_LOGIT,
-    Scale.ATANH: EstimateMethod.JACKKNIFE_ATANH,
-    Scale.NATURAL: EstimateMethod.JACKKNIFE,
+    IntervalScale.LOGIT: EstimateMethod.JACKKNIFE_LOGIT,
+    IntervalScale.ATANH: EstimateMethod.JACKKNIFE_ATANH,
+    IntervalScale.NATURAL: EstimateMethod.JACKKNIFE,
 }
 
 
@@ -295,12 +295,12 @@ def compute_linearised_se(groups: GroupedMatrix) -> Point:
     Source:
         Cochran, Sampling Techniques (1977), 2.9 and 9A.1: a ratio of two totals.
     """
-    own, n, count = groups.own, groups.total.n, groups.groups
+    own, n, count = groups.by_group, groups.total.n, groups.group_count
     if not n:
         return Reason.NO_ITEMS
     if count < 2:
         return Reason.NO_VARIATION
-    spread = groups.times @ (own.agreed - groups.total.agreed / n * own.n) ** 2
+    spread = groups.times @ (own.agreed - groups.total.agreed_count / n * own.n) ** 2
     return math.sqrt(count / (count - 1) * spread) / n
 
 
@@ -320,11 +320,13 @@ def enumerate_bootstrap(groups: GroupedMatrix) -> tuple[float, float] | Reason:
         Efron & Tibshirani, An Introduction to the Bootstrap (1993), section 6.4, the ideal
         bootstrap. Enumerated by sums instead of by resamples: many resamples have the same.
     """
-    count = groups.groups
+    count = groups.group_count
     if not count:
         return Reason.NO_ITEMS
     kinds = Counter[tuple[int, int]]()
-    for agreed, n, times in zip(groups.own.agreed, groups.own.n, groups.times, strict=True):
+    for agreed, n, times in zip(
+        groups.by_group.agreed, groups.by_group.n, groups.times, strict=True
+    ):
         kinds[int(agreed), int(n)] += int(times)
     sums = Counter({(0, 0): 1})
     for _ in range(count):

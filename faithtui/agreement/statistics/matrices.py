@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from faithtui.agreement.confusion_matrix import TWO, ConfusionMatrix
+from faithtui.agreement.confusion_matrix import TWO_CATEGORIES, ConfusionMatrix
 from faithtui.domain.estimates import Estimate, Reason
 
 Ints = npt.NDArray[np.integer[Any]]
@@ -50,7 +50,7 @@ class MatrixStack:
         return len(self.cells)
 
     @property
-    def differing(self) -> Floats:
+    def disagreed(self) -> Floats:
         """Units with two different labels; shape (…)."""
         # Off the diagonal only: n minus the agreed units would leave rounding of weights behind.
         apart = self.cells[~np.eye(self.size, dtype=np.bool_)]
@@ -103,7 +103,7 @@ class GroupedMatrix:
         """
         flat = counts.reshape(math.prod(counts.shape[:-1]), counts.shape[-1])
         rows = flat if populations is None else np.concatenate([populations, flat])
-        kinds, found = count_alike(rows, times)
+        kinds, found = count_distinct_columns(rows, times)
         strata = len(counts)
         own = kinds if populations is None else kinds[strata:]
         shape = (*counts.shape[:-1], kinds.shape[1])
@@ -116,14 +116,14 @@ class GroupedMatrix:
         )
 
     @property
-    def groups(self) -> int:
+    def group_count(self) -> int:
         """Number of groups."""
         return int(self.times.sum())
 
     @property
-    def labelled_groups(self) -> int:
+    def labelled_group_count(self) -> int:
         """Number of groups with a labelled unit."""
-        return int(self.times[self.own.n > 0].sum())
+        return int(self.times[self.by_group.n > 0].sum())
 
     @property
     def is_weighted(self) -> bool:
@@ -144,7 +144,7 @@ class GroupedMatrix:
     @cached_property
     def whole(self) -> MatrixStack:
         """All groups as one matrix, weighted; NaN where a stratum with units has no label."""
-        return MatrixStack(self.weigh(self.total_counts, self._total_populations))
+        return MatrixStack(self.sum_weighted(self.total_counts, self._total_populations))
 
     @cached_property
     def weighted_total(self) -> ConfusionMatrix[float] | Reason:
@@ -156,28 +156,30 @@ class GroupedMatrix:
         return ConfusionMatrix(self.categories, tuple(map(tuple, self.whole.cells.tolist())))
 
     @cached_property
-    def own(self) -> MatrixStack:
+    def by_group(self) -> MatrixStack:
         """Labelled units of each different group, each counted once."""
         return MatrixStack(self.counts.sum(axis=0))
 
     @cached_property
-    def rest(self) -> MatrixStack:
+    def without_each_group(self) -> MatrixStack:
         """All groups without each of the different ones, weighted."""
         populations, total = self.populations, self._total_populations
         if populations is not None and total is not None:
             populations = total[:, None] - populations
-        return MatrixStack(self.weigh(self.total_counts[..., None] - self.counts, populations))
+        return MatrixStack(
+            self.sum_weighted(self.total_counts[..., None] - self.counts, populations)
+        )
 
     @property
-    def weighted_own(self) -> MatrixStack:
+    def weighted_by_group(self) -> MatrixStack:
         """Labelled units of each different group, weighted; of fixed weights only."""
-        return MatrixStack(self.weigh(self.counts, None))
+        return MatrixStack(self.sum_weighted(self.counts, None))
 
     @property
     def _total_populations(self) -> Ints | None:
         return None if self.populations is None else np.asarray(self.populations @ self.times)
 
-    def weigh(self, counts: Ints, populations: Ints | None) -> Floats:
+    def sum_weighted(self, counts: Ints, populations: Ints | None) -> Floats:
         """Weight the units of strata and add them up.
 
         Args:
@@ -205,15 +207,19 @@ class GroupedMatrix:
             return self.collapse_each(positive)
         counts = collapse_counts(self.counts, self.categories, positive)
         return GroupedMatrix.of_groups(
-            TWO, counts, weights=self.weights, populations=self.populations, times=self.times
+            TWO_CATEGORIES,
+            counts,
+            weights=self.weights,
+            populations=self.populations,
+            times=self.times,
         )
 
     def collapse_each(self, positive: Collection[str]) -> "GroupedMatrix":
         """Collapse, and keep every group in its place, alike or not."""
         counts = collapse_counts(self.counts, self.categories, positive)
-        return GroupedMatrix(TWO, counts, self.times, self.weights, self.populations)
+        return GroupedMatrix(TWO_CATEGORIES, counts, self.times, self.weights, self.populations)
 
-    def take(self, places: Ints) -> "GroupedMatrix":
+    def take_groups(self, places: Ints) -> "GroupedMatrix":
         """Take some of the different groups; of fixed weights only."""
         return GroupedMatrix(
             self.categories, self.counts[..., places], self.times[places], self.weights
@@ -263,7 +269,7 @@ def collapse_counts(counts: Ints, categories: Sequence[str], positive: Collectio
     return np.stack([rows[:, :, side].sum(axis=2) for side in sides], axis=2)
 
 
-def count_alike(rows: Ints, times: Ints | None = None) -> tuple[Ints, Ints]:
+def count_distinct_columns(rows: Ints, times: Ints | None = None) -> tuple[Ints, Ints]:
     """Find the different columns of a table, sorted, without those that are all 0.
 
     Args:

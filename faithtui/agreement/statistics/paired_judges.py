@@ -17,7 +17,7 @@ from faithtui.domain.estimates import Reason
 
 MOST_STEPS = 2**20
 """Sums made while sign patterns are enumerated; enough for all patterns of 16 groups."""
-DRAWS = 10_000
+SIGN_FLIP_DRAWS = 10_000
 """Sign patterns drawn where there are too many to enumerate."""
 _NOISE = 1e-9
 """Share of the largest possible sum below which two sums are the same."""
@@ -71,7 +71,7 @@ class DiscordantGroup:
     """Only the second is right."""
 
 
-def mcnemar(b: int, c: int, *, corrected: bool = False) -> ChiSquare | Reason:
+def mcnemar_test(b: int, c: int, *, corrected: bool = False) -> ChiSquare | Reason:
     """Test whether two judges are right equally often.
 
     Args:
@@ -91,17 +91,17 @@ def mcnemar(b: int, c: int, *, corrected: bool = False) -> ChiSquare | Reason:
     return ChiSquare(apart**2 / (b + c), 1)
 
 
-def mcnemar_exact(b: int, c: int) -> float:
+def mcnemar_exact_p(b: int, c: int) -> float:
     """Compute the two-sided binomial p of b against c, in (0, 1]; 1 without any such unit.
 
     Source:
         McNemar 1947; twice the smaller tail, at most 1.
     """
-    at_most, _ = _tail(b, c)
+    at_most, _ = _binomial_tail(b, c)
     return min(1.0, 2 * at_most)
 
 
-def mcnemar_mid(b: int, c: int) -> float | Reason:
+def mcnemar_mid_p(b: int, c: int) -> float | Reason:
     """Compute the two-sided mid-p of b against c, in (0, 1); undefined without any such unit.
 
     Source:
@@ -111,11 +111,11 @@ def mcnemar_mid(b: int, c: int) -> float | Reason:
     """
     if not b + c:
         return Reason.NO_VARIATION
-    _, exactly = _tail(b, c)
-    return mcnemar_exact(b, c) - exactly
+    _, exactly = _binomial_tail(b, c)
+    return mcnemar_exact_p(b, c) - exactly
 
 
-def durkalski(groups: Sequence[DiscordantGroup]) -> ChiSquare | Reason:
+def durkalski_test(groups: Sequence[DiscordantGroup]) -> ChiSquare | Reason:
     """Test whether two judges are right equally often on units that come in groups.
 
     Source:
@@ -129,8 +129,8 @@ def durkalski(groups: Sequence[DiscordantGroup]) -> ChiSquare | Reason:
     return ChiSquare(math.fsum(gaps) ** 2 / spread, 1) if spread else Reason.NO_VARIATION
 
 
-def obuchowski(groups: Sequence[DiscordantGroup]) -> ChiSquare | Reason:
-    """Test as `durkalski`, large groups counting more.
+def obuchowski_test(groups: Sequence[DiscordantGroup]) -> ChiSquare | Reason:
+    """Test as `durkalski_test`, large groups counting more.
 
     Source:
         Obuchowski 1998, Statistics in Medicine 17:1495-1507:
@@ -145,7 +145,7 @@ def obuchowski(groups: Sequence[DiscordantGroup]) -> ChiSquare | Reason:
     return ChiSquare((len(gaps) - 1) / len(gaps) * sum(gaps) ** 2 / spread, 1)
 
 
-def bowker(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
+def bowker_test(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
     """Test whether each pair of labels is mixed up as often one way as the other.
 
     Returns:
@@ -166,7 +166,7 @@ def bowker(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
     return ChiSquare(float(found), int(mixed_up.sum()))
 
 
-def stuart_maxwell(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
+def stuart_maxwell_test(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
     """Test whether two raters use each label as often.
 
     Labels that are never mixed up, directly or over others, are apart: each set of labels that
@@ -186,7 +186,7 @@ def stuart_maxwell(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
     gaps = cells.sum(axis=1) - cells.sum(axis=0)
     spread = np.diag(both.sum(axis=1)) - both
     statistic, df = 0.0, 0
-    for together in _find_mixed_up(both):
+    for together in _group_mixed_up(both):
         used = together[:-1]  # the last one's difference follows from the others'
         solved = np.linalg.solve(spread[np.ix_(used, used)], gaps[used])
         statistic += float(gaps[used] @ solved)
@@ -195,7 +195,7 @@ def stuart_maxwell(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class SignFlip:
+class SignFlipResult:
     """How often flipped differences are as far from 0 as the observed ones."""
 
     p: float
@@ -204,9 +204,9 @@ class SignFlip:
     """Patterns drawn; None: all were enumerated."""
 
 
-def sign_flip(
-    differences: Sequence[float], *, seed: int = 0, draws: int = DRAWS
-) -> SignFlip | Reason:
+def sign_flip_test(
+    differences: Sequence[float], *, seed: int = 0, draws: int = SIGN_FLIP_DRAWS
+) -> SignFlipResult | Reason:
     """Test whether differences of conversations are as likely below as above 0.
 
     Args:
@@ -228,21 +228,21 @@ def sign_flip(
     # Signs of zeros double every count alike.
     sizes = sorted(abs(each) for each in differences if each)
     if not sizes:
-        return SignFlip(1.0, None)
+        return SignFlipResult(1.0, None)
     whole = math.fsum(sizes)
     far = abs(math.fsum(differences)) - _NOISE * whole
-    sums = _signed_sums(sizes, whole)
+    sums = _count_signed_sums(sizes, whole)
     if sums is not None:
         as_far = sum(ways for each, ways in sums.items() if abs(each) >= far)
-        return SignFlip(as_far / 2 ** len(sizes), None)
+        return SignFlipResult(as_far / 2 ** len(sizes), None)
     generator = np.random.Generator(np.random.PCG64(seed))
     values, times = np.unique(sizes, return_counts=True)
     flipped = (times - 2 * generator.binomial(times, 0.5, size=(draws, len(times)))) @ values
     hits = int((np.abs(flipped) >= far).sum())
-    return SignFlip((1 + hits) / (1 + draws), draws)
+    return SignFlipResult((1 + hits) / (1 + draws), draws)
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def adjust_by_holm(p_values: Sequence[float]) -> list[float]:
     """Adjust p values for being several, in their own order.
 
     Returns:
@@ -258,7 +258,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _tail(b: int, c: int) -> tuple[float, float]:
+def _binomial_tail(b: int, c: int) -> tuple[float, float]:
     """Give the chance of at most min(b, c) heads of b + c coins, and of exactly so many."""
     n, fewer = b + c, min(b, c)
     exactly = math.exp(
@@ -273,7 +273,7 @@ def _tail(b: int, c: int) -> tuple[float, float]:
     return total, exactly
 
 
-def _find_mixed_up(both: Floats) -> list[list[int]]:
+def _group_mixed_up(both: Floats) -> list[list[int]]:
     """Put labels together that are mixed up, directly or over others; alone ones are left out."""
     sets: list[list[int]] = []
     for i in range(len(both)):
@@ -283,7 +283,7 @@ def _find_mixed_up(both: Floats) -> list[list[int]]:
     return [each for each in sets if len(each) > 1]
 
 
-def _signed_sums(sizes: Sequence[float], whole: float) -> Counter[float] | None:
+def _count_signed_sums(sizes: Sequence[float], whole: float) -> Counter[float] | None:
     """Count the sign patterns of each sum; None: too many sums to count.
 
     Sums that differ by rounding only are one.

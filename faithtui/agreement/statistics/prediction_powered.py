@@ -54,7 +54,7 @@ def ppi_mean(
     Args:
         labelled: Units with both values.
         unlabelled: Units with the judge's value only; may be empty when lambda is 0 or tuned.
-        lambda_: How far to trust the judge; None: `tuned_lambda`.
+        lambda_: How far to trust the judge; None: `tune_lambda`.
 
     Returns:
         lambda mean(judge on unlabelled) + mean(human - lambda judge on labelled); `NO_ITEMS`
@@ -63,24 +63,24 @@ def ppi_mean(
     Source:
         ppi_py 0.2.3, ppi.py, `ppi_mean_pointestimate` and `ppi_mean_ci`: variances with divisor n.
     """
-    human, judge, times = _columns(labelled, 3)
-    rest, rest_times = _columns(unlabelled, 2)
+    human, judge, times = _to_columns(labelled, 3)
+    rest, rest_times = _to_columns(unlabelled, 2)
     n, others = int(times.sum()), int(rest_times.sum())
     if not n:
         return Reason.NO_ITEMS
-    trust = tuned_lambda(labelled, unlabelled) if lambda_ is None else lambda_
+    trust = tune_lambda(labelled, unlabelled) if lambda_ is None else lambda_
     if trust and not others:
         return Reason.NO_ITEMS
-    value, spread = _describe(human - trust * judge, times)
+    value, spread = _compute_mean_and_squares(human - trust * judge, times)
     variance = spread / n**2
     if trust:
-        mean, spread = _describe(rest, rest_times)
+        mean, spread = _compute_mean_and_squares(rest, rest_times)
         value += trust * mean
         variance += trust**2 * spread / others**2
     return PpiMean(value, trust, math.sqrt(variance) if n > 1 else None)
 
 
-def tuned_lambda(labelled: Labelled, unlabelled: Unlabelled) -> float:
+def tune_lambda(labelled: Labelled, unlabelled: Unlabelled) -> float:
     """Choose how far to trust the judge so that the variance of the mean is least.
 
     Returns:
@@ -92,16 +92,18 @@ def tuned_lambda(labelled: Labelled, unlabelled: Unlabelled) -> float:
         Angelopoulos, Duchi & Zrnic 2023, PPI++, arXiv 2311.01453, example 6.1; divisors as in
         ppi_py 0.2.3, ppi.py, `_calc_lhat_glm`.
     """
-    human, judge, times = _columns(labelled, 3)
-    rest, rest_times = _columns(unlabelled, 2)
+    human, judge, times = _to_columns(labelled, 3)
+    rest, rest_times = _to_columns(unlabelled, 2)
     n, others = int(times.sum()), int(rest_times.sum())
     judged = np.concatenate([judge, rest])
     if not (n and others) or judged.max() == judged.min():
         return 0.0
-    spread = _describe(judged, np.concatenate([times, rest_times]))[1]
+    spread = _compute_mean_and_squares(judged, np.concatenate([times, rest_times]))[1]
     if not spread:
         return 0.0
-    apart = (human - _describe(human, times)[0]) * (judge - _describe(judge, times)[0])
+    apart = (human - _compute_mean_and_squares(human, times)[0]) * (
+        judge - _compute_mean_and_squares(judge, times)[0]
+    )
     best = float(times @ apart) / n / ((1 + n / others) * spread / (n + others - 1))
     return min(max(best, 0.0), 1.0)
 
@@ -141,14 +143,14 @@ def ppi_mean_by_conversation(
             found.value, EstimateStatus.OK, len(known), len(names), Reason.TOO_FEW_CLUSTERS
         )
     trust, count = found.lambda_, len(names)
-    human, judge, _ = _columns(pairs, 3)
+    human, judge, _ = _to_columns(pairs, 3)
     left = human - trust * judge
-    mean, _ = _describe(left, np.ones(len(left)))
+    mean, _ = _compute_mean_and_squares(left, np.ones(len(left)))
     residuals = (left - mean) * math.sqrt(count / (count - 1)) / len(known)
     groups = own
     if trust:
-        alone, times = _columns(rest, 2)
-        mean, _ = _describe(alone, times)
+        alone, times = _to_columns(rest, 2)
+        mean, _ = _compute_mean_and_squares(alone, times)
         number_of = {name: place for place, name in enumerate(names)}
         theirs = [number_of.setdefault(group, len(number_of)) for group, _ in others]
         # A single conversation without labels tells no spread of its own.
@@ -173,19 +175,19 @@ def ppi_mean_by_conversation(
     )
 
 
-def _columns(rows: Sequence[tuple[float, ...]], width: int) -> Floats:
+def _to_columns(rows: Sequence[tuple[float, ...]], width: int) -> Floats:
     """Turn rows into columns; shape (width, rows)."""
     return np.array(rows, np.float64).reshape(-1, width).T
 
 
-def _describe(values: Floats, times: Floats) -> tuple[float, float]:
+def _compute_mean_and_squares(values: Floats, times: Floats) -> tuple[float, float]:
     """Compute the mean of values, and the sum of squared distances from it."""
     mean = math.fsum(times * values) / float(times.sum())
     return mean, float(times @ (values - mean) ** 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class LabelCosts:
     """What things cost, in any one unit; at least 0.
 
     Raises:
@@ -203,17 +205,17 @@ class Costs:
         """Check that there is something to share out."""
         if self.label <= 0 or self.prediction < 0 or self.unit < 0:
             raise InputError("a label must cost more than 0, and nothing may cost less than 0")
-        if not self.judged:
+        if not self.judged_unit:
             raise InputError("judged units cost nothing, so there is no best number of them")
 
     @property
-    def judged(self) -> float:
+    def judged_unit(self) -> float:
         """A unit with the judge's verdict only."""
         return self.unit + self.prediction
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class BudgetSplit:
     """How many of each."""
 
     labelled: int
@@ -224,7 +226,7 @@ class Split:
     """As many labels alone would tell as much."""
 
 
-def split_budget(correlation: float, costs: Costs, budget: float) -> Split:
+def split_budget(correlation: float, costs: LabelCosts, budget: float) -> BudgetSplit:
     """Get the most out of a budget.
 
     Args:
@@ -237,16 +239,20 @@ def split_budget(correlation: float, costs: Costs, budget: float) -> Split:
         too little to be worth its cost.
     """
     if _judge_pays(correlation, costs):
-        labelled, judged_only = _best(correlation, costs, budget / _price(correlation, costs))
+        labelled, judged_only = _compute_best_numbers(
+            correlation, costs, budget / _compute_price_per_label(correlation, costs)
+        )
         n = max(1, math.floor(labelled))
-        left = budget - n * (costs.label + costs.judged)
-        others = min(math.ceil(judged_only), math.floor(left / costs.judged + 1e-9))
+        left = budget - n * (costs.label + costs.judged_unit)
+        others = min(math.ceil(judged_only), math.floor(left / costs.judged_unit + 1e-9))
         if others > 0:
-            return _split(correlation, costs, n, others)
-    return _split(correlation, costs, math.floor(budget / (costs.label + costs.unit) + 1e-9), 0)
+            return _make_split(correlation, costs, n, others)
+    return _make_split(
+        correlation, costs, math.floor(budget / (costs.label + costs.unit) + 1e-9), 0
+    )
 
 
-def split_for(correlation: float, costs: Costs, effective: float) -> Split:
+def find_cheapest_split(correlation: float, costs: LabelCosts, effective: float) -> BudgetSplit:
     """Find the cheapest way to know as much as a number of labels would tell.
 
     Args:
@@ -258,18 +264,18 @@ def split_for(correlation: float, costs: Costs, effective: float) -> Split:
         Numbers rounded up, so that it is reached.
     """
     if _judge_pays(correlation, costs):
-        labelled, _ = _best(correlation, costs, effective)
+        labelled, _ = _compute_best_numbers(correlation, costs, effective)
         n = max(1, math.ceil(labelled - 1e-9))
         unexplained = 1 - correlation**2
         # Solved from effective = n (n + N) / (n + N (1 - r²)), of which n / (1 - r²) is the limit.
         room = n - effective * unexplained
         if n < effective and room > 0:
             others = math.ceil(n * (effective - n) / room - 1e-9)
-            return _split(correlation, costs, n, others)
-    return _split(correlation, costs, math.ceil(effective - 1e-9), 0)
+            return _make_split(correlation, costs, n, others)
+    return _make_split(correlation, costs, math.ceil(effective - 1e-9), 0)
 
 
-def effective_size(correlation: float, labelled: int, judged_only: int) -> float:
+def compute_ppi_effective_size(correlation: float, labelled: int, judged_only: int) -> float:
     """Compute n (n + N) / (n + N (1 - r²)); 0 without labels."""
     if not labelled:
         return 0.0
@@ -277,31 +283,39 @@ def effective_size(correlation: float, labelled: int, judged_only: int) -> float
     return labelled * together / (labelled + judged_only * (1 - correlation**2))
 
 
-def _price(correlation: float, costs: Costs) -> float:
+def _compute_price_per_label(correlation: float, costs: LabelCosts) -> float:
     """Compute what it costs at best to know as much as one label tells, with the judge's help."""
     explained = correlation**2
-    ratio = costs.judged / costs.label
+    ratio = costs.judged_unit / costs.label
     both = math.sqrt(ratio * explained * (1 - explained))
     return costs.label * (1 - explained + ratio * explained + 2 * both)
 
 
-def _judge_pays(correlation: float, costs: Costs) -> bool:
-    return correlation != 0 and _price(correlation, costs) < costs.label + costs.unit
+def _judge_pays(correlation: float, costs: LabelCosts) -> bool:
+    return (
+        correlation != 0 and _compute_price_per_label(correlation, costs) < costs.label + costs.unit
+    )
 
 
-def _best(correlation: float, costs: Costs, effective: float) -> tuple[float, float]:
+def _compute_best_numbers(
+    correlation: float, costs: LabelCosts, effective: float
+) -> tuple[float, float]:
     """Find the best real numbers of labelled and judged-only units for an effective size."""
     explained = correlation**2
-    ratio = costs.judged / costs.label
+    ratio = costs.judged_unit / costs.label
     both = math.sqrt(explained * (1 - explained))
     labelled = effective * (1 - explained + both * math.sqrt(ratio))
     together = effective * (explained + both / math.sqrt(ratio))
     return labelled, together - labelled
 
 
-def _split(correlation: float, costs: Costs, labelled: int, judged_only: int) -> Split:
+def _make_split(
+    correlation: float, costs: LabelCosts, labelled: int, judged_only: int
+) -> BudgetSplit:
     if judged_only:
-        cost = labelled * (costs.label + costs.judged) + judged_only * costs.judged
+        cost = labelled * (costs.label + costs.judged_unit) + judged_only * costs.judged_unit
     else:
         cost = labelled * (costs.label + costs.unit)
-    return Split(labelled, judged_only, cost, effective_size(correlation, labelled, judged_only))
+    return BudgetSplit(
+        labelled, judged_only, cost, compute_ppi_effective_size(correlation, labelled, judged_only)
+    )

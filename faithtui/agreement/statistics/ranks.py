@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from faithtui.agreement.statistics.figures import divide
-from faithtui.agreement.statistics.intervals import Scale, make_estimate
+from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
 from faithtui.agreement.statistics.matrices import Floats, Ints, number_keys
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
 
@@ -139,11 +139,11 @@ def auroc(scores: Sequence[tuple[float, bool]]) -> Point:
     Source:
         Mann & Whitney 1947; Hanley & McNeil 1982, Radiology 143:29-36.
     """
-    found = delong(_count_levels(scores))
+    found = delong_area(_count_levels(scores))
     return found if isinstance(found, Reason) else found.value
 
 
-def spearman_estimate(units: Sequence[tuple[str, float, float]], level: float = LEVEL) -> Estimate:
+def estimate_spearman(units: Sequence[tuple[str, float, float]], level: float = LEVEL) -> Estimate:
     """Estimate Spearman's correlation, leaving out one group at a time.
 
     Args:
@@ -152,16 +152,18 @@ def spearman_estimate(units: Sequence[tuple[str, float, float]], level: float = 
     """
     joint = _count_grouped(units)
     value = spearman_of_counts(joint)
-    return _estimate(value, _leave_out_spearman, joint, Scale.ATANH, level)
+    return _estimate_by_jackknife(value, _leave_out_spearman, joint, IntervalScale.ATANH, level)
 
 
-def kendall_estimate(units: Sequence[tuple[str, float, float]], level: float = LEVEL) -> Estimate:
-    """Estimate tau-b, leaving out one group at a time; arguments as of `spearman_estimate`."""
+def estimate_kendall(units: Sequence[tuple[str, float, float]], level: float = LEVEL) -> Estimate:
+    """Estimate tau-b, leaving out one group at a time; arguments as of `estimate_spearman`."""
     joint = _count_grouped(units)
-    return _estimate(kendall_of_counts(joint), _leave_out_kendall, joint, Scale.ATANH, level)
+    return _estimate_by_jackknife(
+        kendall_of_counts(joint), _leave_out_kendall, joint, IntervalScale.ATANH, level
+    )
 
 
-def auroc_estimate(units: Sequence[tuple[str, float, bool]], level: float = LEVEL) -> Estimate:
+def estimate_auroc(units: Sequence[tuple[str, float, bool]], level: float = LEVEL) -> Estimate:
     """Estimate the area under the curve, leaving out one group at a time.
 
     Args:
@@ -170,7 +172,7 @@ def auroc_estimate(units: Sequence[tuple[str, float, bool]], level: float = LEVE
     """
     joint = _count_grouped([(group, score, float(positive)) for group, score, positive in units])
     value = auroc([(score, positive) for _, score, positive in units])
-    return _estimate(value, _leave_out_auroc, joint, Scale.LOGIT, level)
+    return _estimate_by_jackknife(value, _leave_out_auroc, joint, IntervalScale.LOGIT, level)
 
 
 def _count_pairs(pairs: Sequence[tuple[float, float]]) -> JointCounts:
@@ -183,11 +185,11 @@ def _count_grouped(units: Sequence[tuple[str, float, float]]) -> JointCounts:
     )
 
 
-def _estimate(
+def _estimate_by_jackknife(
     value: Point,
     leave_out: Callable[[JointCounts], Floats],
     joint: JointCounts,
-    scale: Scale,
+    scale: IntervalScale,
     level: float,
 ) -> Estimate:
     groups = len(joint.group_sizes)
@@ -202,7 +204,7 @@ def spearman_of_counts(joint: JointCounts) -> Point:
     n = joint.n
     if not n:
         return Reason.NO_ITEMS
-    x_counts, y_counts = _margins(joint)
+    x_counts, y_counts = _count_margins(joint)
     x_ranks, y_ranks = _double_midranks(x_counts) - (n + 1), _double_midranks(y_counts) - (n + 1)
     together = float((joint.counts * x_ranks[joint.x]) @ y_ranks[joint.y].astype(np.float64))
     spread = (n**3 - (x_counts**3).sum()) / 3 * ((n**3 - (y_counts**3).sum()) / 3)
@@ -216,14 +218,14 @@ def kendall_of_counts(joint: JointCounts) -> Point:
     n = joint.n
     if not n:
         return Reason.NO_ITEMS
-    x_untied, y_untied = (_count_all_pairs(n) - _count_ties(each) for each in _margins(joint))
+    x_untied, y_untied = (_count_all_pairs(n) - _count_ties(each) for each in _count_margins(joint))
     if not x_untied or not y_untied:
         return Reason.NO_VARIATION
     balance = joint.counts @ _sum_signs(joint.x, joint.y, joint.counts) / 2
     return min(max(float(balance) / math.sqrt(float(x_untied) * float(y_untied)), -1.0), 1.0)
 
 
-def _margins(joint: JointCounts) -> tuple[Ints, Ints]:
+def _count_margins(joint: JointCounts) -> tuple[Ints, Ints]:
     """Count the units at each level of the first value, and of the second."""
     x_size, y_size = int(joint.x.max(initial=-1)) + 1, int(joint.y.max(initial=-1)) + 1
     return _add_up(joint.x, joint.counts, x_size), _add_up(joint.y, joint.counts, y_size)
@@ -245,7 +247,7 @@ def _count_ties(counts: Ints) -> Ints:
 
 def _leave_out_spearman(joint: JointCounts) -> Floats:
     """Compute the correlation without each group, from the ranks among the units that are left."""
-    x_counts, y_counts = _margins(joint)
+    x_counts, y_counts = _count_margins(joint)
     found = []
     size = len(joint.x) + len(x_counts) + len(y_counts)
     at_once = max(1, _AT_ONCE // size)
@@ -285,7 +287,7 @@ def _leave_out_kendall(joint: JointCounts) -> Floats:
     inside = _add_up(joint.groups, joint.parts * within, len(sizes))
     balance = (joint.counts @ signs) / 2 - gone + inside / 2
     n = joint.n - sizes
-    x_counts, y_counts = _margins(joint)
+    x_counts, y_counts = _count_margins(joint)
     untied = [
         _count_all_pairs(n) - _count_ties(counts) + _count_lost_ties(joint, levels, counts)
         for levels, counts in ((x, x_counts), (y, y_counts))
@@ -378,7 +380,7 @@ def _leave_out_auroc(joint: JointCounts) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
+class RocArea:
     """An area under the ROC curve with the interval of independent units."""
 
     value: float
@@ -390,10 +392,10 @@ class Area:
     ci_high: float | None
 
 
-def delong(levels: Levels, level: float = LEVEL) -> Area | Reason:
+def delong_area(levels: Levels, level: float = LEVEL) -> RocArea | Reason:
     """Compute the area and its normal interval, clipped to [0, 1].
 
-    Units count as independent; `auroc_estimate` leaves out whole conversations.
+    Units count as independent; `estimate_auroc` leaves out whole conversations.
 
     Args:
         levels: Counts per score, in any order.
@@ -422,10 +424,10 @@ def delong(levels: Levels, level: float = LEVEL) -> Area | Reason:
         for values, counts, n in ((won, highs, positives), (lost, lows, negatives))
     )
     if min(negatives, positives) < 2 or not variance:
-        return Area(value, None, None, None)
+        return RocArea(value, None, None, None)
     se = math.sqrt(variance)
     half = NormalDist().inv_cdf((1 + level) / 2) * se
-    return Area(value, se, max(0.0, value - half), min(1.0, value + half))
+    return RocArea(value, se, max(0.0, value - half), min(1.0, value + half))
 
 
 def _count_levels(scores: Sequence[tuple[float, bool]]) -> Levels:

@@ -4,7 +4,7 @@ People label some claims of each verdict, and how many of each verdict there are
 verdict gets the share that people found in it, weighted by how often the judge gives it. Labels
 may then be drawn more densely where the judge says no. Two questions, two intervals: what the rate
 is among the claims of this run, and what to expect of conversations still to come. Neither may be
-asked of labels that were not drawn at random: only `worst_case_bounds` hold there.
+asked of labels that were not drawn at random: only `compute_worst_case_bounds` hold there.
 
 Where the accuracy of a judge was measured elsewhere, once, and its later runs have another base
 rate, `correct_by_accuracy` serves. On labels of the same run it wastes half of what they tell.
@@ -21,8 +21,8 @@ from statistics import NormalDist
 import numpy as np
 
 from faithtui.agreement.statistics.figures import divide
-from faithtui.agreement.statistics.intervals import Scale, make_estimate, wilson_interval
-from faithtui.agreement.statistics.matrices import Floats, Ints, count_alike
+from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate, wilson_interval
+from faithtui.agreement.statistics.matrices import Floats, Ints, count_distinct_columns
 from faithtui.domain.estimates import (
     LEVEL,
     Estimate,
@@ -77,7 +77,7 @@ class GroupedStrata:
         """Take counts of conversations in any order, shape (3, strata, conversations)."""
         # Sorted stratum by stratum.
         rows = counts.swapaxes(0, 1).reshape(3 * counts.shape[1], counts.shape[2])
-        kinds, found = count_alike(rows, times)
+        kinds, found = count_distinct_columns(rows, times)
         by_stratum = kinds.reshape(counts.shape[1], 3, kinds.shape[1])
         return cls(by_stratum.swapaxes(0, 1), found)
 
@@ -103,7 +103,7 @@ def group_strata(
     return GroupedStrata.of_counts(np.array(rows, np.int64).T)
 
 
-def stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
+def compute_stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
     """Weight the share of each stratum by its part of all claims.
 
     Returns:
@@ -122,12 +122,12 @@ def stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
     return math.fsum(parts)
 
 
-def stratified_se(
+def compute_stratified_se(
     strata: Sequence[LabelledStratum], *, finite_population: bool = True
 ) -> float | None:
-    """Compute the textbook standard error of `stratified_rate`.
+    """Compute the textbook standard error of `compute_stratified_rate`.
 
-    A stratum in which all labels are alike adds nothing to it; `corrected_this_run` has one that
+    A stratum in which all labels are alike adds nothing to it; `estimate_run_rate` has one that
     mistrusts this.
 
     Args:
@@ -157,7 +157,7 @@ def stratified_se(
     return math.sqrt(variance)
 
 
-def naive_label_mean(strata: Sequence[LabelledStratum]) -> Point:
+def compute_label_mean(strata: Sequence[LabelledStratum]) -> Point:
     """Compute the share of faithful labels, whatever way they were drawn.
 
     Not the rate of the run, unless all strata were labelled at the same density.
@@ -166,7 +166,7 @@ def naive_label_mean(strata: Sequence[LabelledStratum]) -> Point:
     return sum(each.faithful for each in strata) / labelled if labelled else Reason.NO_ITEMS
 
 
-def worst_case_bounds(strata: Sequence[LabelledStratum]) -> tuple[float, float] | None:
+def compute_worst_case_bounds(strata: Sequence[LabelledStratum]) -> tuple[float, float] | None:
     """Say what the rate of these claims cannot leave, however the labels were chosen.
 
     Returns:
@@ -184,7 +184,7 @@ def worst_case_bounds(strata: Sequence[LabelledStratum]) -> tuple[float, float] 
     return faithful / whole, 1 - unfaithful / whole
 
 
-def corrected_this_run(
+def estimate_run_rate(
     strata: Sequence[LabelledStratum], *, clusters: int = 0, level: float = LEVEL
 ) -> Estimate:
     """Estimate the rate among the claims of this run, from claims drawn at random per stratum.
@@ -196,17 +196,17 @@ def corrected_this_run(
         level: Confidence level in (0, 1).
 
     Returns:
-        The rate with a normal interval that is no wider than `worst_case_bounds`; of width 0 when
-        everything is labelled.
+        The rate with a normal interval that is no wider than `compute_worst_case_bounds`; of width
+        0 when everything is labelled.
 
     Source:
         Cochran 1977, 5.6 and 5A.9, with divisor n_h and, in the variance only, the share
         (y_h + 1) / (n_h + 2) of Laplace: a stratum with equal labels would otherwise claim to be
         without error. Simulated coverage of 95 % intervals is 95 to 97 %.
     """
-    value = stratified_rate(strata)
+    value = compute_stratified_rate(strata)
     labelled = sum(each.labelled for each in strata)
-    bounds = worst_case_bounds(strata)
+    bounds = compute_worst_case_bounds(strata)
     if isinstance(value, Reason) or bounds is None:
         return make_undefined_estimate(Reason.NO_ITEMS, labelled, clusters)
     whole = sum(each.population for each in strata)
@@ -233,7 +233,7 @@ def corrected_this_run(
     )
 
 
-def corrected_this_run_clustered(groups: GroupedStrata, level: float = LEVEL) -> Estimate:
+def estimate_run_rate_clustered(groups: GroupedStrata, level: float = LEVEL) -> Estimate:
     """Estimate the rate among the claims of this run, from whole conversations drawn at random.
 
     Args:
@@ -241,9 +241,9 @@ def corrected_this_run_clustered(groups: GroupedStrata, level: float = LEVEL) ->
         level: Confidence level in (0, 1).
 
     Returns:
-        The rate of `stratified_rate`, with an interval by leaving out the labels of one drawn
-        conversation at a time; its width shrinks with the part of the conversations that was not
-        drawn, and is 0 when everything is labelled.
+        The rate of `compute_stratified_rate`, with an interval by leaving out the labels of one
+        drawn conversation at a time; its width shrinks with the part of the conversations that was
+        not drawn, and is 0 when everything is labelled.
 
     Source:
         Cochran 1977, 9A.1 and 2.6: variance between drawn clusters, times 1 - g / G.
@@ -253,9 +253,9 @@ def corrected_this_run_clustered(groups: GroupedStrata, level: float = LEVEL) ->
     is_drawn = labelled.any(axis=0)
     times = groups.times[is_drawn]
     drawn, every = int(times.sum()), int(groups.times.sum())
-    value = stratified_rate(total)
+    value = compute_stratified_rate(total)
     if isinstance(value, Reason) or all(each.labelled == each.population for each in total):
-        return corrected_this_run(total, clusters=drawn, level=level)
+        return estimate_run_rate(total, clusters=drawn, level=level)
     populations, all_labelled, all_faithful = np.array(groups.counts @ groups.times)[..., None]
     without = _weigh_shares(
         np.broadcast_to(populations, labelled.shape),
@@ -264,10 +264,10 @@ def corrected_this_run_clustered(groups: GroupedStrata, level: float = LEVEL) ->
     )[is_drawn]
     moved = value + math.sqrt(1 - drawn / every) * (without - value)
     n = sum(each.labelled for each in total)
-    return make_estimate(value, moved, times, Scale.LOGIT, n=n, level=level)
+    return make_estimate(value, moved, times, IntervalScale.LOGIT, n=n, level=level)
 
 
-def corrected_future(groups: GroupedStrata, level: float = LEVEL) -> Estimate:
+def estimate_future_rate(groups: GroupedStrata, level: float = LEVEL) -> Estimate:
     """Estimate the rate to expect of conversations like these that are still to come.
 
     Args:
@@ -275,21 +275,22 @@ def corrected_future(groups: GroupedStrata, level: float = LEVEL) -> Estimate:
         level: Confidence level in (0, 1).
 
     Returns:
-        The rate of `stratified_rate` with a jackknife interval: each conversation is left out with
-        its labels and its claims, so that how often each verdict is given is estimated anew.
+        The rate of `compute_stratified_rate` with a jackknife interval: each conversation is left
+        out with its labels and its claims, so that how often each verdict is given is estimated
+        anew.
     """
     total = groups.total
     return make_estimate(
-        stratified_rate(total),
-        leave_out_future(groups),
+        compute_stratified_rate(total),
+        compute_left_out_rates(groups),
         groups.times,
-        Scale.LOGIT,
+        IntervalScale.LOGIT,
         n=sum(each.labelled for each in total),
         level=level,
     )
 
 
-def leave_out_future(groups: GroupedStrata) -> Floats:
+def compute_left_out_rates(groups: GroupedStrata) -> Floats:
     """Compute the rate without each of the different conversations; NaN where there is none.
 
     A stratum that loses its only labels is then taken to be like the others, weighted as they are;
@@ -359,17 +360,17 @@ class OutsideRate:
     """Interval of sensitivity + specificity - 1; None when either was measured on nothing."""
 
     @property
-    def out_of_range(self) -> bool:
+    def is_out_of_range(self) -> bool:
         """Whether the raw value is no share."""
         return self.raw is not None and not 0 <= self.raw <= 1
 
     @property
-    def maybe_uninformative(self) -> bool:
+    def is_maybe_uninformative(self) -> bool:
         """Whether the judge may be guessing for all that is known: the interval touches 0."""
         return self.information is not None and self.information[0] <= 0 <= self.information[1]
 
 
-def rogan_gladen(apparent: float, sensitivity: float, specificity: float) -> Point:
+def rogan_gladen_rate(apparent: float, sensitivity: float, specificity: float) -> Point:
     """Correct a share of positives for known sensitivity and specificity.
 
     Returns:
@@ -385,8 +386,10 @@ def rogan_gladen(apparent: float, sensitivity: float, specificity: float) -> Poi
     return (apparent + specificity - 1) / information
 
 
-def lang_reiczigel(accuracy: OutsideAccuracy, level: float = LEVEL) -> tuple[float, float] | Reason:
-    """Make the interval of `rogan_gladen` when sensitivity and specificity are estimates.
+def lang_reiczigel_interval(
+    accuracy: OutsideAccuracy, level: float = LEVEL
+) -> tuple[float, float] | Reason:
+    """Make the interval of `rogan_gladen_rate` when sensitivity and specificity are estimates.
 
     Returns:
         Lower and upper end, clipped to [0, 1]; `NO_ITEMS` when one of the three samples is empty,
@@ -404,8 +407,8 @@ def lang_reiczigel(accuracy: OutsideAccuracy, level: float = LEVEL) -> tuple[flo
     n_hits, n_rejections = accuracy.n_sensitivity + 2, accuracy.n_specificity + 2
     hits = (accuracy.n_sensitivity * accuracy.sensitivity + 1) / n_hits
     rejections = (accuracy.n_specificity * accuracy.specificity + 1) / n_rejections
-    plain = rogan_gladen(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
-    rate = rogan_gladen(apparent, hits, rejections)
+    plain = rogan_gladen_rate(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
+    rate = rogan_gladen_rate(apparent, hits, rejections)
     if isinstance(plain, Reason) or isinstance(rate, Reason):
         return Reason.UNINFORMATIVE_JUDGE
     of_hits = hits * (1 - hits) / n_hits
@@ -415,18 +418,18 @@ def lang_reiczigel(accuracy: OutsideAccuracy, level: float = LEVEL) -> tuple[flo
         apparent * (1 - apparent) / tested + rate**2 * of_hits + (1 - rate) ** 2 * of_rejections
     )
     half = z * math.sqrt(variance) / abs(hits + rejections - 1)
-    return _inside(rate + shift - half), _inside(rate + shift + half)
+    return _clip_share(rate + shift - half), _clip_share(rate + shift + half)
 
 
 def correct_by_accuracy(accuracy: OutsideAccuracy, level: float = LEVEL) -> OutsideRate:
     """Estimate a rate of positives by an accuracy measured elsewhere, with what to doubt in it."""
-    information = _information(accuracy, level)
-    ends = lang_reiczigel(accuracy, level)
-    raw = rogan_gladen(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
+    information = _make_information_interval(accuracy, level)
+    ends = lang_reiczigel_interval(accuracy, level)
+    raw = rogan_gladen_rate(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
     if isinstance(ends, Reason) or isinstance(raw, Reason):
         reason = ends if isinstance(ends, Reason) else Reason.UNINFORMATIVE_JUDGE
         return OutsideRate(None, make_undefined_estimate(reason, accuracy.tested), information)
-    value = _inside(raw)
+    value = _clip_share(raw)
     estimate = Estimate(
         value,
         EstimateStatus.OK,
@@ -441,7 +444,9 @@ def correct_by_accuracy(accuracy: OutsideAccuracy, level: float = LEVEL) -> Outs
     return OutsideRate(raw, estimate, information)
 
 
-def _information(accuracy: OutsideAccuracy, level: float) -> tuple[float, float] | None:
+def _make_information_interval(
+    accuracy: OutsideAccuracy, level: float
+) -> tuple[float, float] | None:
     """Make an interval of sensitivity + specificity - 1.
 
     Source:
@@ -459,5 +464,5 @@ def _information(accuracy: OutsideAccuracy, level: float) -> tuple[float, float]
     )
 
 
-def _inside(share: float) -> float:
+def _clip_share(share: float) -> float:
     return min(max(share, 0.0), 1.0)

@@ -11,10 +11,10 @@ from typing import Concatenate, Generic, ParamSpec
 import numpy as np
 
 from faithtui.agreement.statistics import coefficients
-from faithtui.agreement.statistics.coefficients import Disagreement, MeasurementLevel
+from faithtui.agreement.statistics.coefficients import DisagreementWeights, MeasurementLevel
 from faithtui.agreement.statistics.figures import divide
-from faithtui.agreement.statistics.intervals import Scale, make_estimate
-from faithtui.agreement.statistics.matrices import Floats, Ints, count_alike, number_keys
+from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
+from faithtui.agreement.statistics.matrices import Floats, Ints, count_distinct_columns, number_keys
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 
 OptionsP = ParamSpec("OptionsP")
@@ -35,7 +35,7 @@ class Ratings:
     """Units with each pattern; shape (patterns, …), the rest of it being that of the figures."""
 
     @classmethod
-    def of(cls, categories: Sequence[str], units: Mapping[Pattern, int]) -> "Ratings":
+    def from_counts(cls, categories: Sequence[str], units: Mapping[Pattern, int]) -> "Ratings":
         """Make ratings of a count of patterns."""
         patterns = sorted(units)
         return cls(
@@ -50,22 +50,22 @@ class Ratings:
         return np.asarray(self.patterns.sum(axis=1))
 
     @property
-    def rated(self) -> Ints:
+    def rated_count(self) -> Ints:
         """Units with a rating; shape (…)."""
         return np.asarray(self.times[self.sizes > 0].sum(axis=0))
 
     @property
-    def pairable(self) -> Ints:
+    def pairable_count(self) -> Ints:
         """Units with two ratings or more; shape (…)."""
         return np.asarray(self.times[self.sizes > 1].sum(axis=0))
 
     @property
-    def items(self) -> list[tuple[Pattern, int]]:
+    def pattern_counts(self) -> list[tuple[Pattern, int]]:
         """Patterns that occur, and how often; of ratings that are not a stack."""
         pairs = zip(self.patterns.tolist(), self.times.tolist(), strict=True)
         return [(tuple(pattern), times) for pattern, times in pairs if times]
 
-    def put_against_rest(self, category: int) -> "Ratings":
+    def collapse_others(self, category: int) -> "Ratings":
         """Put all categories but one together."""
         own = self.patterns[:, category]
         rest = self.patterns.sum(axis=1) - own
@@ -92,9 +92,9 @@ class RatingFigure(Generic[OptionsP]):
         value = float(self.compute(ratings, *options, **named))
         if value == value:  # not NaN
             return value
-        if ratings.pairable:
+        if ratings.pairable_count:
             return Reason.NO_VARIATION
-        return Reason.NO_OVERLAP if ratings.rated else Reason.NO_ITEMS
+        return Reason.NO_OVERLAP if ratings.rated_count else Reason.NO_ITEMS
 
     def bind(self, *options: OptionsP.args, **named: OptionsP.kwargs) -> "RatingFigure[[]]":
         """Fix the options."""
@@ -113,7 +113,7 @@ class GroupedRatings:
     """How many groups there are of each."""
 
     @property
-    def rest(self) -> Ratings:
+    def without_each_group(self) -> Ratings:
         """All units without those of each different group."""
         total = self.total
         return Ratings(total.categories, total.patterns, total.times[:, None] - self.by_group)
@@ -138,13 +138,13 @@ def group_ratings(
     groups, names = number_keys([group for group, _ in rows])
     patterns, which = np.unique(said, axis=0, return_inverse=True)
     counts = np.bincount(which.ravel() * len(names) + groups, minlength=len(patterns) * len(names))
-    by_group, times = count_alike(counts.reshape(len(patterns), len(names)))
+    by_group, times = count_distinct_columns(counts.reshape(len(patterns), len(names)))
     total = Ratings(tuple(categories), patterns, np.asarray(by_group @ times))
     return GroupedRatings(total, by_group, times)
 
 
 def estimate_ratings(
-    figure: RatingFigure[[]], groups: GroupedRatings, scale: Scale, level: float = LEVEL
+    figure: RatingFigure[[]], groups: GroupedRatings, scale: IntervalScale, level: float = LEVEL
 ) -> Estimate:
     """Estimate a figure of several raters, leaving out one group at a time.
 
@@ -159,19 +159,19 @@ def estimate_ratings(
     """
     total = groups.total
     own = Ratings(total.categories, total.patterns, groups.by_group)
-    enters = own.pairable > 0
+    enters = own.pairable_count > 0
     return make_estimate(
         figure(total),
-        figure.compute(groups.rest)[enters],
+        figure.compute(groups.without_each_group)[enters],
         groups.times[enters],
         scale,
-        n=int(total.pairable),
+        n=int(total.pairable_count),
         level=level,
     )
 
 
 @RatingFigure
-def percent_agreement(ratings: Ratings, weights: Disagreement | None = None) -> Floats:
+def percent_agreement(ratings: Ratings, weights: DisagreementWeights | None = None) -> Floats:
     """Compute the mean over units of the share of agreeing pairs of raters, in [0, 1].
 
     Units with fewer than two ratings say nothing about it.
@@ -183,7 +183,7 @@ def percent_agreement(ratings: Ratings, weights: Disagreement | None = None) -> 
 
 
 @RatingFigure
-def fleiss_kappa(ratings: Ratings, weights: Disagreement | None = None) -> Floats:
+def fleiss_kappa(ratings: Ratings, weights: DisagreementWeights | None = None) -> Floats:
     """Compute Fleiss' kappa, at most 1: chance from the shares of all raters together.
 
     Undefined when only one category was ever used (0/0).
@@ -194,12 +194,12 @@ def fleiss_kappa(ratings: Ratings, weights: Disagreement | None = None) -> Float
         averaged over all units with a rating. Two raters without gaps give Scott's pi.
     """
     shares = average_shares(ratings)
-    expected = coefficients.expect_crossed(shares, shares, weights)
+    expected = coefficients.expect_independent_disagreement(shares, shares, weights)
     return coefficients.compute_above_chance(_average_disagreement(ratings, weights), expected)
 
 
 @RatingFigure
-def brennan_prediger(ratings: Ratings, weights: Disagreement | None = None) -> Floats:
+def brennan_prediger(ratings: Ratings, weights: DisagreementWeights | None = None) -> Floats:
     """Compute Brennan and Prediger's coefficient, also known as Randolph's free-marginal kappa.
 
     Undefined when fewer than two categories are declared.
@@ -208,12 +208,12 @@ def brennan_prediger(ratings: Ratings, weights: Disagreement | None = None) -> F
         Brennan & Prediger 1981, Educational and Psychological Measurement 41:687-699; Randolph
         2005, Free-marginal multirater kappa.
     """
-    expected = coefficients.expect_uniform(len(ratings.categories), weights)
+    expected = coefficients.expect_uniform_disagreement(len(ratings.categories), weights)
     return coefficients.compute_above_chance(_average_disagreement(ratings, weights), expected)
 
 
 @RatingFigure
-def gwet_ac1(ratings: Ratings, weights: Disagreement | None = None) -> Floats:
+def gwet_ac1(ratings: Ratings, weights: DisagreementWeights | None = None) -> Floats:
     """Compute Gwet's AC1, with weights AC2, over the declared categories, at most 1.
 
     Undefined when fewer than two categories are declared. A category nobody used still counts.
@@ -225,7 +225,7 @@ def gwet_ac1(ratings: Ratings, weights: Disagreement | None = None) -> Floats:
     observed = _average_disagreement(ratings, weights)
     if len(ratings.categories) < 2:
         return np.full_like(observed, np.nan)
-    expected = coefficients.expect_gwet(average_shares(ratings), weights)
+    expected = coefficients.expect_gwet_disagreement(average_shares(ratings), weights)
     return coefficients.compute_above_chance(observed, expected)
 
 
@@ -262,10 +262,10 @@ def average_shares(ratings: Ratings) -> Floats:
     """
     some = ratings.sizes > 0
     shares = ratings.patterns[some].T / ratings.sizes[some]
-    return divide(np.tensordot(shares, ratings.times[some], axes=1), ratings.rated)
+    return divide(np.tensordot(shares, ratings.times[some], axes=1), ratings.rated_count)
 
 
-def measure_disagreement(patterns: Ints, weights: Disagreement | None) -> Floats:
+def compute_pair_disagreement(patterns: Ints, weights: DisagreementWeights | None) -> Floats:
     """Compute the share of disagreeing pairs among the ratings of a unit.
 
     Args:
@@ -282,7 +282,7 @@ def measure_disagreement(patterns: Ints, weights: Disagreement | None) -> Floats
     return np.asarray(np.einsum("pi,ij,pj->p", patterns, weights, patterns) / pairs)
 
 
-def _average_disagreement(ratings: Ratings, weights: Disagreement | None) -> Floats:
+def _average_disagreement(ratings: Ratings, weights: DisagreementWeights | None) -> Floats:
     several = ratings.sizes > 1
-    apart = measure_disagreement(ratings.patterns[several], weights)
-    return divide(np.tensordot(apart, ratings.times[several], axes=1), ratings.pairable)
+    apart = compute_pair_disagreement(ratings.patterns[several], weights)
+    return divide(np.tensordot(apart, ratings.times[several], axes=1), ratings.pairable_count)

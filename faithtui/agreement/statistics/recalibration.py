@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from faithtui.agreement.statistics.calibration import Bin
+    from faithtui.agreement.statistics.calibration import CalibrationBin
 
 FEWEST_LABELS: Final = 20
 """Labels below which nothing is offered: two numbers from fewer are mostly the prior."""
@@ -33,7 +33,7 @@ _SHORTEST: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledChance:
+class LabelledProbability:
     """A claim with a judge's probability and a person's label."""
 
     group: str
@@ -72,15 +72,15 @@ class RecalibrationEffect:
     """Expected calibration error, over ten bins of equal width, in [0, 1]."""
     error_after: float
     """The same where every claim is moved by numbers fitted without its fold: an honest guess."""
-    bins_before: tuple["Bin", ...]
-    bins_after: tuple["Bin", ...]
+    bins_before: tuple["CalibrationBin", ...]
+    bins_after: tuple["CalibrationBin", ...]
     raised: int
     """Labelled claims below 0.5 that the fitted numbers move to 0.5 or more."""
     lowered: int
     """And those that go the other way."""
 
 
-def fit(labelled: Sequence[LabelledChance]) -> Recalibration:
+def fit_recalibration(labelled: Sequence[LabelledProbability]) -> Recalibration:
     """Find the most probable slope and intercept given the labels and the priors.
 
     Without labels they are 1 and 0. The slope is at least `LEAST_SLOPE`.
@@ -91,7 +91,7 @@ def fit(labelled: Sequence[LabelledChance]) -> Recalibration:
     """
     points = [(log_odds(each.chance), each.is_supported) for each in labelled]
     slope, intercept = 1.0, 0.0
-    now = _improbability(points, slope, intercept)
+    now = _negative_log_posterior(points, slope, intercept)
     for _ in range(_MOST_STEPS):
         pull_slope = -(slope - 1) / SLOPE_SPREAD**2
         pull_intercept = -intercept / INTERCEPT_SPREAD**2
@@ -116,7 +116,7 @@ def fit(labelled: Sequence[LabelledChance]) -> Recalibration:
         length = 1.0
         while True:
             tried = (max(slope + length * step[0], LEAST_SLOPE), intercept + length * step[1])
-            after = _improbability(points, *tried)
+            after = _negative_log_posterior(points, *tried)
             if after < now or length < _SHORTEST:
                 break
             length /= 2
@@ -126,7 +126,7 @@ def fit(labelled: Sequence[LabelledChance]) -> Recalibration:
     return Recalibration(slope, intercept)
 
 
-def effect(labelled: Sequence[LabelledChance]) -> RecalibrationEffect:
+def evaluate_recalibration(labelled: Sequence[LabelledProbability]) -> RecalibrationEffect:
     """Fit, and say what it does: before and after, cross-validated over whole conversations.
 
     Args:
@@ -134,9 +134,9 @@ def effect(labelled: Sequence[LabelledChance]) -> RecalibrationEffect:
     """
     from faithtui.agreement.statistics.calibration import calibration_error, equal_width_bins
 
-    fitted = fit(labelled)
+    fitted = fit_recalibration(labelled)
     before = [(each.chance, each.is_supported) for each in labelled]
-    after = _cross_validated(labelled)
+    after = _cross_validate(labelled)
     bins_before = equal_width_bins(before, _BINS)
     bins_after = equal_width_bins(after, _BINS)
     moved = [(chance >= 0.5, fitted.apply(chance) >= 0.5) for chance, _ in before]
@@ -159,7 +159,9 @@ def log_odds(chance: float) -> float:
     return math.log(inside / (1 - inside))
 
 
-def _improbability(points: Sequence[tuple[float, bool]], slope: float, intercept: float) -> float:
+def _negative_log_posterior(
+    points: Sequence[tuple[float, bool]], slope: float, intercept: float
+) -> float:
     """Negative log of the posterior, up to a constant."""
     prior = ((slope - 1) / SLOPE_SPREAD) ** 2 / 2 + (intercept / INTERCEPT_SPREAD) ** 2 / 2
     return prior + math.fsum(
@@ -172,7 +174,7 @@ def _softplus(value: float) -> float:
     return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
 
 
-def _cross_validated(labelled: Sequence[LabelledChance]) -> list[tuple[float, bool]]:
+def _cross_validate(labelled: Sequence[LabelledProbability]) -> list[tuple[float, bool]]:
     """Each claim moved by numbers that were fitted without its fold."""
     groups = list(dict.fromkeys(each.group for each in labelled))
     if len(groups) > 1:
@@ -181,7 +183,9 @@ def _cross_validated(labelled: Sequence[LabelledChance]) -> list[tuple[float, bo
     else:
         folds = [number % _FOLDS for number in range(len(labelled))]
     fitted = {
-        fold: fit([each for each, own in zip(labelled, folds, strict=True) if own != fold])
+        fold: fit_recalibration(
+            [each for each, own in zip(labelled, folds, strict=True) if own != fold]
+        )
         for fold in set(folds)
     }
     return [

@@ -12,7 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from faithtui.agreement.statistics.figures import divide
-from faithtui.agreement.statistics.intervals import Scale, make_estimate
+from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
 from faithtui.agreement.statistics.matrices import Flags, Floats, Ints, number_keys
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 
@@ -71,19 +71,19 @@ def mean_absolute_error(pairs: Sequence[tuple[float, float]]) -> Point:
     return math.fsum(abs(a - b) for a, b in pairs) / len(pairs) if pairs else Reason.NO_ITEMS
 
 
-def bias_estimate(units: ScoredUnits, level: float = LEVEL) -> Estimate:
+def estimate_bias(units: ScoredUnits, level: float = LEVEL) -> Estimate:
     """Estimate the mean difference, leaving out one conversation at a time."""
     groups, _ = number_keys([group for group, *_ in units])
     differences = np.array([judge - human for _, judge, human in units], np.float64)
-    return mean_estimate(groups, differences, np.ones(len(units)), level)
+    return estimate_mean(groups, differences, np.ones(len(units)), level)
 
 
-def mae_estimate(units: ScoredUnits, level: float = LEVEL) -> Estimate:
+def estimate_mae(units: ScoredUnits, level: float = LEVEL) -> Estimate:
     """Estimate the mean size of the differences, leaving out one conversation at a time."""
-    return bias_estimate([(group, abs(judge - human), 0.0) for group, judge, human in units], level)
+    return estimate_bias([(group, abs(judge - human), 0.0) for group, judge, human in units], level)
 
 
-def mean_estimate(groups: Ints, values: Floats, weights: Floats, level: float = LEVEL) -> Estimate:
+def estimate_mean(groups: Ints, values: Floats, weights: Floats, level: float = LEVEL) -> Estimate:
     """Estimate a weighted mean, leaving out one group at a time.
 
     Args:
@@ -93,18 +93,18 @@ def mean_estimate(groups: Ints, values: Floats, weights: Floats, level: float = 
         level: Confidence level in (0, 1).
     """
     if not len(values):
-        return make_estimate(Reason.NO_ITEMS, (), 1, Scale.NATURAL, n=0, level=level)
+        return make_estimate(Reason.NO_ITEMS, (), 1, IntervalScale.NATURAL, n=0, level=level)
     sums = np.bincount(groups, weights=values * weights)
     masses = np.bincount(groups, weights=weights)
     total, whole = math.fsum(sums), math.fsum(masses)
     without = np.full(1, np.nan) if len(sums) == 1 else (total - sums) / (whole - masses)
     # Sorted, so that the order of groups does not show in the last digit.
     return make_estimate(
-        total / whole, np.sort(without), 1, Scale.NATURAL, n=len(values), level=level
+        total / whole, np.sort(without), 1, IntervalScale.NATURAL, n=len(values), level=level
     )
 
 
-def share_difference(
+def estimate_share_difference(
     groups: Ints, is_first: Flags, hits: Flags, weights: Floats, level: float = LEVEL
 ) -> Estimate:
     """Compare the share of hits among units of a first kind with that among the others.
@@ -141,7 +141,7 @@ def share_difference(
         Reason.NO_ITEMS if math.isnan(value) else value,
         np.sort(_subtract_shares(total[:, None] - sums)),
         1,
-        Scale.NATURAL,
+        IntervalScale.NATURAL,
         n=len(groups),
         level=level,
     )
@@ -164,7 +164,7 @@ def _subtract_shares(sums: Floats) -> Floats:
     )
 
 
-class Form(StrEnum):
+class IccForm(StrEnum):
     """Which raters and which ratings an intraclass correlation means."""
 
     ONE_WAY = "1,1"
@@ -178,7 +178,7 @@ class Form(StrEnum):
     CONSISTENCY_MEAN = "3,k"
 
 
-def icc(units: Sequence[Sequence[float]], form: Form = Form.ABSOLUTE) -> Point:
+def icc(units: Sequence[Sequence[float]], form: IccForm = IccForm.ABSOLUTE) -> Point:
     """Compute an intraclass correlation.
 
     Args:
@@ -213,17 +213,17 @@ def icc(units: Sequence[Sequence[float]], form: Form = Form.ABSOLUTE) -> Point:
     wms = max(0.0, whole - between) / (n * (k - 1))
     ems = max(0.0, whole - between - raters) / ((n - 1) * (k - 1))
     match form:
-        case Form.ONE_WAY:
+        case IccForm.ONE_WAY:
             above, below = bms - wms, bms + (k - 1) * wms
-        case Form.ABSOLUTE:
+        case IccForm.ABSOLUTE:
             above, below = bms - ems, bms + (k - 1) * ems + k * (jms - ems) / n
-        case Form.CONSISTENCY:
+        case IccForm.CONSISTENCY:
             above, below = bms - ems, bms + (k - 1) * ems
-        case Form.ONE_WAY_MEAN:
+        case IccForm.ONE_WAY_MEAN:
             above, below = bms - wms, bms
-        case Form.ABSOLUTE_MEAN:
+        case IccForm.ABSOLUTE_MEAN:
             above, below = bms - ems, bms + (jms - ems) / n
-        case Form.CONSISTENCY_MEAN:
+        case IccForm.CONSISTENCY_MEAN:
             above, below = bms - ems, bms
     if abs(below) <= _SAME * whole:
         return Reason.NO_VARIATION

@@ -11,13 +11,13 @@ import numpy as np
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.statistics import coefficients
-from faithtui.agreement.statistics.coefficients import Disagreement, compute_above_chance
+from faithtui.agreement.statistics.coefficients import DisagreementWeights, compute_above_chance
 from faithtui.agreement.statistics.matrices import Floats, MatrixStack
-from faithtui.agreement.statistics.ratings import Ratings, average_shares, measure_disagreement
+from faithtui.agreement.statistics.ratings import Ratings, average_shares, compute_pair_disagreement
 from faithtui.domain.estimates import Reason
 
 
-class Chance(Enum):
+class ChanceModel(Enum):
     """How a coefficient thinks of chance."""
 
     NONE = auto()
@@ -33,7 +33,9 @@ class Chance(Enum):
 
 
 def compute_standard_error(
-    matrix: ConfusionMatrix[float], by_chance: Chance, weights: Disagreement | None = None
+    matrix: ConfusionMatrix[float],
+    by_chance: ChanceModel,
+    weights: DisagreementWeights | None = None,
 ) -> float | Reason:
     """Compute the standard error of a coefficient of two raters.
 
@@ -60,12 +62,14 @@ def compute_standard_error(
     coefficient = float(compute_above_chance(observed, expected))
     if math.isnan(coefficient):
         return Reason.NO_VARIATION
-    scores = (1 - coefficient) * (across[:, None] + down) - _apart(table.size, weights)
+    scores = (1 - coefficient) * (across[:, None] + down) - _make_disagreement_matrix(
+        table.size, weights
+    )
     return math.sqrt(_variance(table.cells / table.n, scores) / table.n) / expected
 
 
 def compute_null_standard_error(
-    matrix: ConfusionMatrix[float], weights: Disagreement | None = None
+    matrix: ConfusionMatrix[float], weights: DisagreementWeights | None = None
 ) -> float | Reason:
     """Compute the standard error of kappa if the raters were independent.
 
@@ -82,16 +86,16 @@ def compute_null_standard_error(
     table = MatrixStack(matrix.counts)
     if not table.n:
         return Reason.NO_ITEMS
-    expected, across, down = _expect_with_slopes(table, Chance.MARGINS, weights)
+    expected, across, down = _expect_with_slopes(table, ChanceModel.MARGINS, weights)
     if math.isnan(float(compute_above_chance(0.0, expected))):
         return Reason.NO_VARIATION
     shares = table.rows[:, None] * table.columns / table.n**2
-    scores = across[:, None] + down - _apart(table.size, weights)
+    scores = across[:, None] + down - _make_disagreement_matrix(table.size, weights)
     return math.sqrt(_variance(shares, scores) / table.n) / expected
 
 
 def compute_ratings_standard_error(
-    ratings: Ratings, by_chance: Chance, weights: Disagreement | None = None
+    ratings: Ratings, by_chance: ChanceModel, weights: DisagreementWeights | None = None
 ) -> float | Reason:
     """Compute the standard error of a coefficient of several raters.
 
@@ -107,7 +111,7 @@ def compute_ratings_standard_error(
         Gwet, Handbook of Inter-Rater Reliability (4th ed.), chapter 5: each unit's influence on the
         coefficient, with divisor n (n - 1).
     """
-    units, pairable = int(ratings.rated), int(ratings.pairable)
+    units, pairable = int(ratings.rated_count), int(ratings.pairable_count)
     if not pairable:
         return Reason.NO_OVERLAP if units else Reason.NO_ITEMS
     shares = average_shares(ratings)
@@ -116,7 +120,7 @@ def compute_ratings_standard_error(
     patterns, sizes, times = ratings.patterns[rated], ratings.sizes[rated], ratings.times[rated]
     several = sizes > 1
     apart = np.zeros(len(patterns))
-    apart[several] = measure_disagreement(patterns[several], weights)
+    apart[several] = compute_pair_disagreement(patterns[several], weights)
     value = float(compute_above_chance(apart @ times / pairable, expected))
     if math.isnan(value) or units < 2:
         return Reason.NO_VARIATION
@@ -127,20 +131,20 @@ def compute_ratings_standard_error(
 
 
 def _expect_with_slopes(
-    table: MatrixStack, by_chance: Chance, weights: Disagreement | None
+    table: MatrixStack, by_chance: ChanceModel, weights: DisagreementWeights | None
 ) -> tuple[float, Floats, Floats]:
     """Give the disagreement by chance, and its slope as a part of the row and of the column."""
     rows, columns = table.rows / table.n, table.columns / table.n
-    if by_chance is Chance.MARGINS:
-        apart = _apart(table.size, weights)
-        expected = float(coefficients.expect_crossed(rows, columns, weights))
+    if by_chance is ChanceModel.MARGINS:
+        apart = _make_disagreement_matrix(table.size, weights)
+        expected = float(coefficients.expect_independent_disagreement(rows, columns, weights))
         return expected, apart @ columns, apart.T @ rows
     expected, slope = _expect_pooled((rows + columns) / 2, by_chance, weights)
     return expected, slope, slope
 
 
 def _expect_pooled(
-    shares: Floats, by_chance: Chance, weights: Disagreement | None
+    shares: Floats, by_chance: ChanceModel, weights: DisagreementWeights | None
 ) -> tuple[float, Floats]:
     """Give the disagreement expected by chance, and how it grows with each category's share.
 
@@ -154,22 +158,22 @@ def _expect_pooled(
     """
     flat = np.zeros(len(shares))
     match by_chance:
-        case Chance.NONE:
+        case ChanceModel.NONE:
             return 1.0, flat
-        case Chance.UNIFORM:
-            return coefficients.expect_uniform(len(shares), weights), flat
-        case Chance.GWET if len(shares) > 1:
-            factor = coefficients.gwet_factor(len(shares), weights)
-            return float(coefficients.expect_gwet(shares, weights)), factor * shares
-        case Chance.POOLED:
-            apart = _apart(len(shares), weights)
-            expected = float(coefficients.expect_crossed(shares, shares, weights))
+        case ChanceModel.UNIFORM:
+            return coefficients.expect_uniform_disagreement(len(shares), weights), flat
+        case ChanceModel.GWET if len(shares) > 1:
+            factor = coefficients.compute_gwet_factor(len(shares), weights)
+            return float(coefficients.expect_gwet_disagreement(shares, weights)), factor * shares
+        case ChanceModel.POOLED:
+            apart = _make_disagreement_matrix(len(shares), weights)
+            expected = float(coefficients.expect_independent_disagreement(shares, shares, weights))
             return expected, (apart @ shares + apart.T @ shares) / 2
         case _:
             return 0.0, flat
 
 
-def _apart(size: int, weights: Disagreement | None) -> Floats:
+def _make_disagreement_matrix(size: int, weights: DisagreementWeights | None) -> Floats:
     """Say how much any two categories differ; shape (q, q)."""
     return 1 - np.eye(size) if weights is None else weights
 

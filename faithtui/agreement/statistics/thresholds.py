@@ -20,7 +20,7 @@ FEWEST_TO_CROSS_VALIDATE = 5
 """Conversations; with fewer each choice would rest on next to nothing."""
 
 
-class Rule(StrEnum):
+class ThresholdRule(StrEnum):
     """What makes a threshold the best. Exported word for word."""
 
     YOUDEN = "youden"
@@ -41,10 +41,10 @@ class ChosenOn(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class ThresholdGoal:
     """What a threshold is to achieve."""
 
-    rule: Rule = Rule.YOUDEN
+    rule: ThresholdRule = ThresholdRule.YOUDEN
     recall: float = 0.9
     """Of `TARGET_RECALL`, in [0, 1]."""
     miss: float = 1.0
@@ -66,14 +66,14 @@ class ThresholdRow:
     tn: int
 
     @property
-    def flagged(self) -> int:
+    def flagged_count(self) -> int:
         """Units below the threshold."""
         return self.tp + self.fp
 
     @property
     def precision(self) -> Point:
         """Share of the flagged units that are unfaithful."""
-        return self.tp / self.flagged if self.flagged else Reason.NO_PREDICTED_POSITIVES
+        return self.tp / self.flagged_count if self.flagged_count else Reason.NO_PREDICTED_POSITIVES
 
     @property
     def recall(self) -> Point:
@@ -106,7 +106,7 @@ class ThresholdChoice:
 
     threshold: float
     """Chosen on all labels."""
-    goal: Goal
+    goal: ThresholdGoal
     chosen_on: ChosenOn
     """What `table` was counted on."""
     table: GroupedMatrix
@@ -119,7 +119,7 @@ Counts = Mapping[float, tuple[int, int]]
 """Faithful and unfaithful units at each score."""
 
 
-def threshold_table(units: Iterable[tuple[float, bool]]) -> tuple[ThresholdRow, ...]:
+def make_threshold_table(units: Iterable[tuple[float, bool]]) -> tuple[ThresholdRow, ...]:
     """Say for every score that occurs what it would flag as a threshold.
 
     Args:
@@ -128,11 +128,11 @@ def threshold_table(units: Iterable[tuple[float, bool]]) -> tuple[ThresholdRow, 
     Returns:
         In the order of the scores; the first flags nothing. () without units.
     """
-    return _rows(_counts(units))
+    return _make_rows(_count_by_score(units))
 
 
 def choose_threshold(
-    readings: Sequence[tuple[str, float, bool]], goal: Goal, folds: int = FOLDS
+    readings: Sequence[tuple[str, float, bool]], goal: ThresholdGoal, folds: int = FOLDS
 ) -> ThresholdChoice | Reason:
     """Choose a threshold, and count how well thresholds chosen in this way do.
 
@@ -151,34 +151,37 @@ def choose_threshold(
     Source:
         Stone 1974, Journal of the Royal Statistical Society B 36:111-147.
     """
-    counts = _counts((score, bad) for _, score, bad in readings)
-    best = _best(counts, goal)
+    counts = _count_by_score((score, bad) for _, score, bad in readings)
+    best = _find_best_threshold(counts, goal)
     if isinstance(best, Reason):
         return best
-    part_of = _parts({group for group, _, _ in readings}, folds)
+    part_of = _assign_folds({group for group, _, _ in readings}, folds)
     chosen: list[float] = []
     parts: dict[int, list[tuple[float, bool]]] = {}
     for group, score, bad in readings if part_of else ():
         parts.setdefault(part_of[group], []).append((score, bad))
     for _, units in sorted(parts.items()):
-        without = _best(_without(counts, _counts(units)), goal)
+        without = _find_best_threshold(_subtract_counts(counts, _count_by_score(units)), goal)
         if isinstance(without, Reason):
             chosen.clear()
             break
         chosen.append(without)
 
-    def flagged(group: str, score: float) -> bool:
-        return _level(score) < (chosen[part_of[group]] if chosen else best)
+    def is_flagged(group: str, score: float) -> bool:
+        return _round_score(score) < (chosen[part_of[group]] if chosen else best)
 
     table = count_matrix(
-        ((group, _word(bad), _word(flagged(group, score))) for group, score, bad in readings),
+        (
+            (group, _class_name(bad), _class_name(is_flagged(group, score)))
+            for group, score, bad in readings
+        ),
         ("positive", "negative"),
     )
     chosen_on = ChosenOn.CROSS_VALIDATED if chosen else ChosenOn.SAME_LABELS
     return ThresholdChoice(best, goal, chosen_on, table, tuple(chosen))
 
 
-def _parts(groups: Collection[str], folds: int) -> dict[str, int]:
+def _assign_folds(groups: Collection[str], folds: int) -> dict[str, int]:
     """Put conversations into parts of equal size; {} when there are too few."""
     if len(groups) < FEWEST_TO_CROSS_VALIDATE:
         return {}
@@ -186,8 +189,8 @@ def _parts(groups: Collection[str], folds: int) -> dict[str, int]:
     return {name: place % min(folds, len(ordered)) for place, name in enumerate(ordered)}
 
 
-def _best(counts: Counts, goal: Goal) -> float | Reason:
-    rows = _rows(counts)
+def _find_best_threshold(counts: Counts, goal: ThresholdGoal) -> float | Reason:
+    rows = _make_rows(counts)
     if not rows:
         return Reason.NO_ITEMS
     if isinstance(rows[0].youden, Reason):
@@ -195,18 +198,18 @@ def _best(counts: Counts, goal: Goal) -> float | Reason:
     # Whole numbers only, so that ties are ties.
     bad, good = rows[0].fn, rows[0].tn
     match goal.rule:
-        case Rule.YOUDEN:
+        case ThresholdRule.YOUDEN:
             return max(rows, key=lambda row: row.tp * good - row.fp * bad).threshold
-        case Rule.MIN_COST:
+        case ThresholdRule.MIN_COST:
             return min(
                 rows, key=lambda row: row.fn * goal.miss + row.fp * goal.false_alarm
             ).threshold
-        case Rule.TARGET_RECALL:
+        case ThresholdRule.TARGET_RECALL:
             reached = (row for row in rows if row.tp >= goal.recall * bad - TOLERANCE)
             return next(reached, rows[-1]).threshold
 
 
-def _rows(counts: Counts) -> tuple[ThresholdRow, ...]:
+def _make_rows(counts: Counts) -> tuple[ThresholdRow, ...]:
     good = sum(each for each, _ in counts.values())
     bad = sum(each for _, each in counts.values())
     rows = []
@@ -218,12 +221,12 @@ def _rows(counts: Counts) -> tuple[ThresholdRow, ...]:
     return tuple(rows)
 
 
-def _counts(units: Iterable[tuple[float, bool]]) -> Counts:
-    counted = Counter((_level(score), bad) for score, bad in units)
+def _count_by_score(units: Iterable[tuple[float, bool]]) -> Counts:
+    counted = Counter((_round_score(score), bad) for score, bad in units)
     return {score: (counted[score, False], counted[score, True]) for score, _ in counted}
 
 
-def _without(counts: Counts, part: Counts) -> Counts:
+def _subtract_counts(counts: Counts, part: Counts) -> Counts:
     """Leave out the units of a part; scores that nothing is left of are no thresholds."""
     rest = {}
     for score, (good, bad) in counts.items():
@@ -233,10 +236,10 @@ def _without(counts: Counts, part: Counts) -> Counts:
     return rest
 
 
-def _level(score: float) -> float:
+def _round_score(score: float) -> float:
     """Round, so that three windows of 0.7 are 0.7 whatever their order."""
     return round(score, 9)
 
 
-def _word(bad: bool) -> str:
+def _class_name(bad: bool) -> str:
     return "positive" if bad else "negative"

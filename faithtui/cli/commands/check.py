@@ -10,7 +10,7 @@ from faithtui.cli.output import Column, plural, print_json, print_table, print_t
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings_with_origins
 from faithtui.domain.ids import RunId
-from faithtui.domain.integrity.explanations import WORDS
+from faithtui.domain.integrity.explanations import EXPLANATIONS
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.engine.integrity.run_checks import check_run
 from faithtui.errors import ConfigError
@@ -107,7 +107,7 @@ def _print_counts(summary: FindingSummary) -> None:
                 str(count.entries),
                 str(count.claims) if count.claims else "",
                 str(count.conversations),
-                WORDS[kind].title,
+                EXPLANATIONS[kind].title,
             )
             for kind, count in summary.counts.items()
         ],

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from faithtui.agreement.documents.wording import number, p_value
+from faithtui.agreement.documents.wording import estimate_text, p_value_text
 from faithtui.cli.commands.figures_json import estimate_json
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
@@ -56,15 +56,15 @@ def _print_change(change: RunComparison) -> None:
         [
             (
                 "accuracy",
-                number(report.accuracy_a),
-                number(report.accuracy_b),
-                number(report.difference),
+                estimate_text(report.accuracy_a),
+                estimate_text(report.accuracy_b),
+                estimate_text(report.difference),
             ),
             (
                 "Cohen's kappa",
-                number(change.kappa_a),
-                number(change.kappa_b),
-                number(report.kappa_difference),
+                estimate_text(change.kappa_a),
+                estimate_text(change.kappa_b),
+                estimate_text(report.kappa_difference),
             ),
         ],
     )
@@ -74,9 +74,9 @@ def _print_change(change: RunComparison) -> None:
     print_table(
         [Column("IF NOTHING CHANGED"), Column("P", "right")],
         [
-            ("signs of groups flipped", p_value(report.signflip_p)),
-            ("McNemar for groups (Durkalski)", p_value(report.durkalski_p)),
-            ("McNemar mid-p, if claims were independent", p_value(report.mcnemar_p)),
+            ("signs of groups flipped", p_value_text(report.signflip_p)),
+            ("McNemar for groups (Durkalski)", p_value_text(report.durkalski_p)),
+            ("McNemar mid-p, if claims were independent", p_value_text(report.mcnemar_p)),
         ],
     )
     notes = _format_notes(change)

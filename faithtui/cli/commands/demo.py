@@ -59,7 +59,7 @@ def _print_result(store: Store, run: RunId, *, complete: bool, as_json: bool) ->
 
 def _format_summary(agreement: RunAgreement) -> str:
     row, report = agreement.row, agreement.report
-    primary = report.primary
+    primary = report.primary_level
     score = " · ".join(format_score_parts(row))
     return "\n".join(
         (
@@ -87,7 +87,7 @@ def _format_estimate(estimate: Estimate) -> str:
 
 
 def _as_json(agreement: RunAgreement) -> dict[str, object]:
-    row, primary = agreement.row, agreement.report.primary
+    row, primary = agreement.row, agreement.report.primary_level
     kappa = primary.cohen_kappa
     return {
         "run": row.id,

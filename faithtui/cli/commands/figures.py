@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from faithtui.agreement.imported_scores.annotators import PeopleFigures
-from faithtui.agreement.imported_scores.conventions import Convention, Pooling, Reading
-from faithtui.agreement.imported_scores.figures import ScaleFigures, shipped_figures
-from faithtui.agreement.imported_scores.judges import Detection, JudgeFigures
+from faithtui.agreement.imported_scores.annotators import AnnotatorFigures
+from faithtui.agreement.imported_scores.conventions import Pooling, ScaleConvention, ScaleReading
+from faithtui.agreement.imported_scores.figures import ScaleFigures, compute_scale_figures
+from faithtui.agreement.imported_scores.judges import JudgeFigures, ScoreDetection
 from faithtui.agreement.imported_scores.units import RatedScale, ScoredConversation, UnitKind
 from faithtui.cli.commands.figures_json import figures_json
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.formats.readers.imported_scores import read_scored_conversations
 
 _POOLING_WORDS = {
@@ -65,11 +65,11 @@ def _read_data_set(files: tuple[Path, ...]) -> DataSetFigures:
     conversations: list[ScoredConversation] = [
         each for path in files for each in read_scored_conversations(path)
     ]
-    return DataSetFigures(files, len(conversations), shipped_figures(conversations))
+    return DataSetFigures(files, len(conversations), compute_scale_figures(conversations))
 
 
 def _print_data_set(data: DataSetFigures) -> None:
-    names = " + ".join(visible_line(path.name) for path in data.files)
+    names = " + ".join(make_visible_line(path.name) for path in data.files)
     print_text(f"== {names}: {plural(data.conversations, 'conversation')}")
     for scale in data.scales:
         print_text("")
@@ -87,21 +87,21 @@ def _describe_scale(rated: RatedScale) -> Iterator[str]:
     if not rule.is_comparable:
         total = labels + sum(rated.left_out.values()) + rated.not_assigned
         yield (
-            f"-- {visible_line(rule.scale)}: {plural(total, 'label')} of spans that each "
+            f"-- {make_visible_line(rule.scale)}: {plural(total, 'label')} of spans that each "
             "annotator chose alone, so not compared"
         )
         return
-    people = len(rated.people)
+    people = len(rated.annotators)
     yield (
-        f"-- {visible_line(rule.scale)}: {plural(len(rated.units), rated.kind.value)} of "
-        f"{plural(rated.groups, 'group')}, {plural(labels, 'label')} by "
+        f"-- {make_visible_line(rule.scale)}: {plural(len(rated.units), rated.kind.value)} of "
+        f"{plural(rated.group_count, 'group')}, {plural(labels, 'label')} by "
         f"{plural(people, 'annotator')}"
     )
     counts = ", ".join(f"{level} ({count})" for level, count in rated.counts.items())
     yield f"labels, worst to best: {counts}; {_format_passing(rule)}"
     if rated.left_out:
         left = ", ".join(
-            f"{visible_line(word)} ({count})" for word, count in rated.left_out.items()
+            f"{make_visible_line(word)} ({count})" for word, count in rated.left_out.items()
         )
         yield f"left out, no level of the scale: {left}"
     if rated.not_assigned:
@@ -110,12 +110,12 @@ def _describe_scale(rated: RatedScale) -> Iterator[str]:
         yield "judges' scores are of whole answers and these labels of claims, so not compared"
 
 
-def _format_passing(rule: Convention) -> str:
+def _format_passing(rule: ScaleConvention) -> str:
     words = " and ".join(rule.passing)
     return f"{words} {'pass' if len(rule.passing) > 1 else 'passes'}"
 
 
-def _print_people(people: Sequence[PeopleFigures]) -> None:
+def _print_people(people: Sequence[AnnotatorFigures]) -> None:
     print_text("\ninter-annotator agreement")
     print_table(
         (
@@ -166,7 +166,7 @@ def _print_people(people: Sequence[PeopleFigures]) -> None:
     )
 
 
-def _count_pairs_with_kappa(people: PeopleFigures) -> str:
+def _count_pairs_with_kappa(people: AnnotatorFigures) -> str:
     """Count the pairs whose kappa enters the means, out of all where some have none."""
     known = sum(pair.kappa.value is not None for pair in people.pairs)
     return str(known) if known == len(people.pairs) else f"{known} of {len(people.pairs)}"
@@ -219,11 +219,11 @@ def _print_correlations(judges: Sequence[JudgeFigures]) -> None:
     )
 
 
-def _correlation_title(reading: Reading) -> str:
-    return "share that pass" if reading is Reading.TWO_WAY else f"mean of {reading.value}"
+def _correlation_title(reading: ScaleReading) -> str:
+    return "share that pass" if reading is ScaleReading.TWO_WAY else f"mean of {reading.value}"
 
 
-def _detection_row(judge: JudgeFigures, found: Detection) -> tuple[str, ...]:
+def _detection_row(judge: JudgeFigures, found: ScoreDetection) -> tuple[str, ...]:
     best = _format_point(found.best)
     if isinstance(found.best_threshold, float):
         best += f" at {found.best_threshold:.4g}"

@@ -1,8 +1,8 @@
 """The JSON of `faithtui figures`: every figure with its interval, its counts and its reason."""
 
-from faithtui.agreement.imported_scores.annotators import PeopleFigures
+from faithtui.agreement.imported_scores.annotators import AnnotatorFigures
 from faithtui.agreement.imported_scores.figures import ScaleFigures
-from faithtui.agreement.imported_scores.judges import Detection, JudgeFigures
+from faithtui.agreement.imported_scores.judges import JudgeFigures, ScoreDetection
 from faithtui.domain.estimates import Estimate, Point, Reason
 
 
@@ -17,8 +17,8 @@ def figures_json(figures: ScaleFigures) -> dict[str, object]:
         "levels": list(rule.levels),
         "passing": list(rule.passing),
         "units": len(rated.units),
-        "groups": rated.groups,
-        "people": list(rated.people),
+        "groups": rated.group_count,
+        "people": list(rated.annotators),
         "labels": dict(rated.counts),
         "left_out": dict(rated.left_out),
         "not_assigned": rated.not_assigned,
@@ -43,7 +43,7 @@ def estimate_json(estimate: Estimate) -> dict[str, object]:
     }
 
 
-def _people_json(people: PeopleFigures) -> dict[str, object]:
+def _people_json(people: AnnotatorFigures) -> dict[str, object]:
     return {
         "reading": people.view.reading.value,
         "categories": list(people.view.categories),
@@ -77,7 +77,7 @@ def _judge_json(judge: JudgeFigures) -> dict[str, object]:
     }
 
 
-def _detection_json(detection: Detection) -> dict[str, object]:
+def _detection_json(detection: ScoreDetection) -> dict[str, object]:
     return {
         "people_pass": detection.passed,
         "people_fail": detection.failed,

@@ -6,9 +6,16 @@ from collections.abc import Callable
 from math import isclose
 from pathlib import Path
 
-from faithtui.agreement.gate.thresholds import EXIT_CODES, TITLES, Basis, Check, Criterion, Outcome
+from faithtui.agreement.gate.thresholds import (
+    CRITERION_TITLES,
+    EXIT_CODES,
+    CheckOutcome,
+    Criterion,
+    CriterionCheck,
+    ThresholdBasis,
+)
 from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.report.settings import Level
+from faithtui.agreement.report.settings import ReportLevel
 from faithtui.cli.commands.figures_json import estimate_json
 from faithtui.cli.commands.report import read_idk_rule
 from faithtui.cli.output import Column, print_json, print_table, print_text, print_to_stderr
@@ -21,7 +28,7 @@ from faithtui.engine.review import gate as gate_run
 from faithtui.engine.review.gate import GateRequest, GateResult
 from faithtui.errors import ConfigError, FaithtuiError
 
-BROKEN = EXIT_CODES[Outcome.STALE]
+BROKEN = EXIT_CODES[CheckOutcome.STALE]
 
 
 def make_gate_order(
@@ -46,9 +53,9 @@ def make_gate_order(
     Raises:
         ConfigError: There is no such level, or no such rule.
     """
-    if level is not None and level not in tuple(Level):
-        raise ConfigError(f"there is no level `{level}`; known: {', '.join(Level)}")
-    basis = None if lower is None else Basis.LOWER if lower else Basis.POINT
+    if level is not None and level not in tuple(ReportLevel):
+        raise ConfigError(f"there is no level `{level}`; known: {', '.join(ReportLevel)}")
+    basis = None if lower is None else ThresholdBasis.LOWER if lower else ThresholdBasis.POINT
     return GateRequest(
         kappa=kappa,
         recall_no=recall_no,
@@ -57,7 +64,7 @@ def make_gate_order(
         age_days=age_days,
         basis=basis,
         among_labelled=among_labelled,
-        level=None if level is None else Level(level),
+        level=None if level is None else ReportLevel(level),
         idk=None if idk is None else read_idk_rule(idk),
         blind_only=True if blind_only else None,
         sample=None if sample is None else SampleId(sample),
@@ -133,12 +140,12 @@ def _format_counting_rules(result: GateResult) -> str:
     return f"{words}, blind verdicts only" if settings.blind_only else words
 
 
-def _check_row(check: Check, basis: Basis) -> tuple[str, ...]:
+def _check_row(check: CriterionCheck, basis: ThresholdBasis) -> tuple[str, ...]:
     most = check.criterion is Criterion.AGE
     sign = "at most" if most else "at least"
-    of = " (lower end)" if check.estimate is not None and basis is Basis.LOWER else ""
+    of = " (lower end)" if check.estimate is not None and basis is ThresholdBasis.LOWER else ""
     return (
-        TITLES[check.criterion],
+        CRITERION_TITLES[check.criterion],
         "–" if check.value is None else _format_number(check.value),
         _format_interval(check),
         f"{sign} {_format_number(check.threshold)}{of}",
@@ -154,7 +161,7 @@ def _format_number(value: float) -> str:
     return f"{value:.3f}"
 
 
-def _format_interval(check: Check) -> str:
+def _format_interval(check: CriterionCheck) -> str:
     found = check.estimate
     if found is None or found.ci_low is None or found.ci_high is None:
         return ""

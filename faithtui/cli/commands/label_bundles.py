@@ -15,7 +15,7 @@ from faithtui.cli.output import (
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings
 from faithtui.domain.label_bundle import ConversationName
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.engine.review.label_bundles import (
     MergeResult,
     export_labels,
@@ -63,14 +63,14 @@ def merge_bundles(store: Path | None, paths: Sequence[Path], *, as_json: bool) -
     with open_store(store, load_settings()) as opened:
         result = merge_files(opened, paths)
     for refusal in result.refusals[:MOST_PRINTED]:
-        print_to_stderr(visible_line(str(refusal), _MOST_CHARACTERS))
+        print_to_stderr(make_visible_line(str(refusal), _MOST_CHARACTERS))
     if len(result.refusals) > MOST_PRINTED:
         print_to_stderr(f"… and {len(result.refusals) - MOST_PRINTED} more refused")
     for each in result.merged.unmerged[:MOST_PRINTED]:
         # What to do is said at the end, which a long name must not push out.
         short = replace(each, conversation=_shorten_name(each.conversation))
         print_to_stderr(
-            visible_line(f"not merged, {plural(each.acts, 'act')}: {suggest_remedy(short)}")
+            make_visible_line(f"not merged, {plural(each.acts, 'act')}: {suggest_remedy(short)}")
         )
     if len(result.merged.unmerged) > MOST_PRINTED:
         print_to_stderr(
@@ -87,8 +87,8 @@ def merge_bundles(store: Path | None, paths: Sequence[Path], *, as_json: bool) -
 def _shorten_name(name: ConversationName) -> ConversationName:
     return replace(
         name,
-        source=visible_line(name.source, _MOST_OF_NAME),
-        key=visible_line(name.key, _MOST_OF_NAME),
+        source=make_visible_line(name.source, _MOST_OF_NAME),
+        key=make_visible_line(name.key, _MOST_OF_NAME),
     )
 
 

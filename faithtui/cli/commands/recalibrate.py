@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from faithtui.agreement.statistics.calibration import Bin
+from faithtui.agreement.statistics.calibration import CalibrationBin
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings
@@ -121,7 +121,9 @@ def _print_preview(wanted: RecalibrationPreview) -> None:
         )
 
 
-def _make_bin_rows(before: Sequence[Bin], after: Sequence[Bin]) -> list[tuple[str, ...]]:
+def _make_bin_rows(
+    before: Sequence[CalibrationBin], after: Sequence[CalibrationBin]
+) -> list[tuple[str, ...]]:
     """One row per bin that holds anything before or after."""
     old = {round(each.low, 6): each for each in before}
     new = {round(each.low, 6): each for each in after}
@@ -138,7 +140,7 @@ def _make_bin_rows(before: Sequence[Bin], after: Sequence[Bin]) -> list[tuple[st
     return rows
 
 
-def _bin_cells(found: Bin | None) -> tuple[str, str, str]:
+def _bin_cells(found: CalibrationBin | None) -> tuple[str, str, str]:
     if found is None:
         return "0", "", ""
     return str(found.n), f"{found.mean:.2f}", f"{found.observed:.2f}"
@@ -171,7 +173,7 @@ def _as_json(wanted: RecalibrationPreview, stands: StoredRecalibration | None) -
     }
 
 
-def _bin_json(found: Bin) -> dict[str, float]:
+def _bin_json(found: CalibrationBin) -> dict[str, float]:
     return {
         "low": found.low,
         "high": found.high,

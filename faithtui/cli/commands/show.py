@@ -15,7 +15,7 @@ from faithtui.domain.filters import Filter, Scope, read_filter
 from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.label_sets import LabelSet
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, format_left_out
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.engine.integrity.run_checks import check_for_moment
 from faithtui.engine.review.conversation_json import item_to_json, run_to_json, view_to_json
@@ -254,20 +254,20 @@ def _view_lines(view: ReviewView) -> list[str]:
     item = view.item
     lines = [
         f"run {view.run.id} · {view.run.spec.metric} by {view.run.spec.judge_title}",
-        visible_line(
+        make_visible_line(
             f"{item.source}/{item.key} · {plural(item.turns, 'turn')} · "
             f"{plural(item.windows, 'window')}"
         ),
     ]
     if item.reason:
-        lines.append(f"{item.state.value}: {visible_line(item.reason)}")
+        lines.append(f"{item.state.value}: {make_visible_line(item.reason)}")
     # What has no score for the reason above needs no second telling of it.
     if item.scores is not None and (item.scores.windowed.value is not None or not item.reason):
         lines.append(f"judge: {_format_scores(item.scores, item.windows)}")
     if item.corrected is not None and item.labelled:
         lines.append(f"with overrides: {_format_scores(item.corrected, item.windows)}")
     lines += [
-        visible_line(f"window {each.position + 1}: {_format_score(each.score)}")
+        make_visible_line(f"window {each.position + 1}: {_format_score(each.score)}")
         for each in view.windows
         if each.score.state in (ScoreState.UNDEFINED, ScoreState.SKIPPED)
     ]
@@ -315,7 +315,7 @@ def _format_notes(view: ReviewView) -> list[str]:
             f"turn {turn.position + 1}: image {image.media_type or image.url} {image.sha256[:12]}"
             for image in images
         ]
-    return [visible_line(line) for line in lines]
+    return [make_visible_line(line) for line in lines]
 
 
 def _evidence_lines(
@@ -351,7 +351,7 @@ def _evidence_lines(
 
 def _wrap_text(text: str, indent: str) -> list[str]:
     return textwrap.wrap(
-        visible_line(text),
+        make_visible_line(text),
         width=96,
         initial_indent=indent,
         subsequent_indent=indent + "  ",

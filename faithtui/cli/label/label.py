@@ -7,7 +7,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faithtui.agreement.sampling.draw import Design, SampleKind
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.cli.stores import (
     choose_store_path,
     open_store,
@@ -17,7 +17,7 @@ from faithtui.cli.stores import (
 )
 from faithtui.config import Settings, load_settings_with_origins
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.engine.review.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
@@ -168,14 +168,14 @@ def _make_sample_request(
     if wanted == "repeats":
         request = repeat_request(seed)
         return request if order.size is None else replace(request, size=order.size)
-    design = Design(wanted) if wanted != "new" else Design.SIMPLE
+    design = SamplingDesign(wanted) if wanted != "new" else SamplingDesign.SIMPLE
     if strata:
-        if design is Design.CONVERSATIONS or wanted == "simple":
+        if design is SamplingDesign.CONVERSATIONS or wanted == "simple":
             raise ConfigError(f"--stratify does not go with --sample {wanted}")
-        design = Design.STRATIFIED
-    elif design is Design.STRATIFIED:
+        design = SamplingDesign.STRATIFIED
+    elif design is SamplingDesign.STRATIFIED:
         strata = ("verdict",)
-    whole = design is Design.CONVERSATIONS
+    whole = design is SamplingDesign.CONVERSATIONS
     return SampleRequest(
         name=name_sample(design, strata),
         kind=SampleKind.SAMPLE,
@@ -216,10 +216,10 @@ def _opening_lines(queue: ClaimQueue, reviewer: str) -> list[str]:
     from faithtui.cli.label.line_text import wrap_with_label
 
     where = f"sample {queue.sample}" if queue.sample is not None else "a convenience order"
-    title = visible_line(queue.title, 200)
+    title = make_visible_line(queue.title, 200)
     lines = [
         *wrap_with_label("queue", f"{title}, {where}, {len(queue.entries)} of run {queue.run}"),
-        *wrap_with_label("reviewer", visible_line(reviewer, 200)),
+        *wrap_with_label("reviewer", make_visible_line(reviewer, 200)),
         "judge: hidden until you answer" if queue.blind else "judge: shown",
     ]
     if queue.repeats:
@@ -250,7 +250,7 @@ def _say_sample_status(
     lines = wrap_with_label("status", queue_status(end.progress))
     check = end.check if end.progress.is_finished and through else None
     if check is not None:
-        lines += wrap_with_label("decision", f"{check.decision.value}. {check.words}")
+        lines += wrap_with_label("decision", f"{check.decision.value}. {check.sentences}")
     talk.say(
         "status",
         *lines,

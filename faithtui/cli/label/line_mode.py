@@ -24,7 +24,7 @@ from faithtui.cli.output import plural
 from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, LabelMark
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.domain.limits import NOTE
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.errors import FaithtuiError
 from faithtui.store.annotations.blinding import blind_view, has_answered
 from faithtui.store.records import ReviewView
@@ -114,7 +114,7 @@ class LineMode:
             case "q":
                 return False
             case _ if not self._handle_last_verdict_key(key):
-                typed = visible_line(line, _MOST_ECHOED)
+                typed = make_visible_line(line, _MOST_ECHOED)
                 self.talk.say(
                     "refused",
                     *wrap_with_label("no such key", f"{typed}; ? lists the keys"),

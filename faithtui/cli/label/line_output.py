@@ -1,7 +1,7 @@
 """What line mode says: for a person line by line, for a program one JSON value per event."""
 
 from faithtui.cli.output import print_json
-from faithtui.domain.text.sanitizing import visible
+from faithtui.domain.text.sanitizing import make_visible
 
 
 class LineOutput:
@@ -17,7 +17,7 @@ class LineOutput:
             print_json({"event": event, **values})
         else:
             for line in lines:
-                print(visible(line), flush=True)
+                print(make_visible(line), flush=True)
 
     def prompt(self, words: str) -> None:
         """Ask for a line."""

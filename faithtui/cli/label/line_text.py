@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent
-from faithtui.domain.text.evidence import excerpt
-from faithtui.domain.text.sanitizing import visible, visible_line
-from faithtui.domain.text.texts import read_text
+from faithtui.domain.text.evidence import choose_excerpt
+from faithtui.domain.text.sanitizing import make_visible, make_visible_line
+from faithtui.domain.text.texts import tokenise_text
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.metric_view import reference_letter
@@ -85,7 +85,7 @@ def wrap_with_label(name: str, text: str) -> list[str]:
         else ""
     )
     return textwrap.wrap(
-        f"{visible_line(name)}: {visible_line(text[:PANE_TEXT_LIMIT])}{more}",
+        f"{make_visible_line(name)}: {make_visible_line(text[:PANE_TEXT_LIMIT])}{more}",
         width=WIDTH,
         subsequent_indent="  ",
         break_long_words=True,
@@ -127,8 +127,8 @@ def full_lines(served: ServedClaim) -> list[str]:
 
 
 def _wrap_paragraphs(name: str, text: str) -> list[str]:
-    lines = textwrap.wrap(f"{visible_line(name)}:", width=WIDTH, subsequent_indent="  ")
-    for paragraph in visible(text[:FULL_TEXT_LIMIT]).split("\n"):
+    lines = textwrap.wrap(f"{make_visible_line(name)}:", width=WIDTH, subsequent_indent="  ")
+    for paragraph in make_visible(text[:FULL_TEXT_LIMIT]).split("\n"):
         lines += textwrap.wrap(
             paragraph, width=WIDTH, initial_indent="  ", subsequent_indent="  "
         ) or [""]
@@ -193,7 +193,9 @@ def format_label_event(act: LabelEvent) -> str:
 
 
 def _passage_name(passage: RankedPassageView) -> str:
-    source = f", {visible_line(passage.document.source, 60)}" if passage.document.source else ""
+    source = (
+        f", {make_visible_line(passage.document.source, 60)}" if passage.document.source else ""
+    )
     return f"passage P{passage.document.number}{source}, turn {passage.turn + 1}"
 
 
@@ -246,7 +248,7 @@ def _excerpt_answer(turn: TurnView, claim: ClaimView) -> str:
         return text
     if span is None:
         return _shorten_text(text, _ANSWER)
-    parts = excerpt(read_text(text[:FULL_TEXT_LIMIT]), [span], _ANSWER)
+    parts = choose_excerpt(tokenise_text(text[:FULL_TEXT_LIMIT]), [span], _ANSWER)
     told = []
     for part in parts:
         start, end = max(part.start, span.start), min(part.end, span.end)

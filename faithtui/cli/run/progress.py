@@ -9,7 +9,7 @@ from typing import TextIO, assert_never
 
 from faithtui.cli.output import plural, print_json
 from faithtui.domain.judging.error_sentences import WAYS, format_attempt_failure
-from faithtui.domain.text.sanitizing import visible, visible_line
+from faithtui.domain.text.sanitizing import make_visible, make_visible_line
 from faithtui.engine.calls.budget import NUSD, BudgetCaps
 from faithtui.engine.runs.events import (
     BatchRead,
@@ -134,10 +134,10 @@ class ProgressLine:
 
     def print_lines(self, text: str) -> None:
         """Write lines for a person, above the line that updates."""
-        self._print_lines(visible(text))
+        self._print_lines(make_visible(text))
 
     def _print_line(self, text: str) -> None:
-        self._print_lines(visible_line(text))
+        self._print_lines(make_visible_line(text))
 
     def _print_lines(self, text: str) -> None:
         start = "\r\x1b[K" if self._is_line_open else ""

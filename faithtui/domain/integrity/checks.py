@@ -8,92 +8,92 @@ from typing import assert_never
 
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import TruthId
-from faithtui.domain.integrity.contradicting_reasons import contradicts
+from faithtui.domain.integrity.contradicting_reasons import contradicts_verdict
 from faithtui.domain.integrity.findings import (
-    Checked,
     CheckedClaim,
     CheckedTruth,
     CheckedVerdict,
+    CheckResult,
     Finding,
     FindingKind,
     JudgedConversation,
 )
-from faithtui.domain.integrity.invented_quotes import Quotable, quotes_in
-from faithtui.domain.integrity.missing_facts import DrawnTruths, lost_facts
-from faithtui.domain.integrity.phantom_claims import FEW, origin_of
-from faithtui.domain.integrity.prompt_echo import RUN, Material, words_in_row
-from faithtui.domain.integrity.prompt_injection import Request, requests_in
+from faithtui.domain.integrity.invented_quotes import QuotableTexts, find_quotes
+from faithtui.domain.integrity.missing_facts import TruthIndex, find_missing_facts
+from faithtui.domain.integrity.phantom_claims import REWORDING_MIN_SHARE, trace_origin
+from faithtui.domain.integrity.prompt_echo import RUN_WORDS, ShownMaterial, split_lowercase_words
+from faithtui.domain.integrity.prompt_injection import Injection, find_injections
 from faithtui.domain.integrity.run_summary import TextCounts
 from faithtui.domain.label_sets import LabelSet, Polarity
-from faithtui.domain.text.evidence import CLASH_FROM, overlap
-from faithtui.domain.text.sanitizing import visible_line
-from faithtui.domain.text.texts import ReadText, read_text
+from faithtui.domain.text.evidence import CLASH_MIN_SHARE, compute_overlap
+from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.texts import TokenisedText, tokenise_text
 from faithtui.domain.windows import cut_interactions, list_left_out_turns
 
 _Views = Mapping[int, frozenset[TruthId]]
 """Truths in view, by position of the window."""
 
-MOST_READ = 60_000
+MOST_COMPARED = 60_000
 """Characters of one text that are compared."""
 _WORD_CHARACTER = re.compile(r"\w")
 _SENTENCE_FROM = 10
 """Characters from which a text that stands in a passage was taken from there."""
 
 
-class _Reader:
+class _TextReader:
     """Cuts texts into words, each once: the checks look at the same ones."""
 
     def __init__(self) -> None:
-        self._read: dict[str, ReadText] = {}
+        self._read: dict[str, TokenisedText] = {}
 
-    def __call__(self, text: str) -> ReadText:
-        """Read a text up to `MOST_READ`."""
+    def __call__(self, text: str) -> TokenisedText:
+        """Read a text up to `MOST_COMPARED`."""
         known = self._read.get(text)
         if known is None:
-            known = self._read[text] = read_text(text[:MOST_READ])
+            known = self._read[text] = tokenise_text(text[:MOST_COMPARED])
         return known
 
 
-def check(judged: JudgedConversation) -> Checked:
+def check_conversation(judged: JudgedConversation) -> CheckResult:
     """Look for everything that looks wrong, and count the texts that were looked at."""
-    read = _Reader()
-    in_view = _truths_in_view(judged)
-    material = Material((*judged.documents, *(turn.content for turn in judged.turns)))
-    echoes = list(_echoes(judged, material))
+    read = _TextReader()
+    in_view = _group_truths_by_window(judged)
+    material = ShownMaterial((*judged.documents, *(turn.content for turn in judged.turns)))
+    echoes = list(_check_prompt_echoes(judged, material))
     found = [
-        *_words(judged),
-        *_windows(judged),
-        *_left_out(judged),
-        *_evidence(judged, in_view),
-        *_flips(judged, in_view),
-        *_asks(judged),
-        *_phantoms(judged, read),
-        *_find_invented_truths(judged, read),
+        *_check_verdict_words(judged),
+        *_check_windows(judged),
+        *_check_left_out_turns(judged),
+        *_check_evidence(judged, in_view),
+        *_check_flips(judged, in_view),
+        *_check_injections(judged),
+        *_check_phantom_claims(judged, read),
+        *_check_invented_truths(judged, read),
         *echoes,
-        *_quotes(judged),
-        *_lost(judged, read),
+        *_check_quotes(judged),
+        *_check_missing_facts(judged, read),
     ]
     order = {kind: place for place, kind in enumerate(FindingKind)}
     findings = tuple(sorted(found, key=lambda each: order[each.kind]))
-    return Checked(findings, _counts(judged, findings))
+    return CheckResult(findings, _count_texts(judged, findings))
 
 
-def _counts(judged: JudgedConversation, findings: Sequence[Finding]) -> TextCounts:
+def _count_texts(judged: JudgedConversation, findings: Sequence[Finding]) -> TextCounts:
     phantom = {each.claim for each in findings if each.kind is FindingKind.PHANTOM}
-    claims = sum(1 for _ in _claims_to_find(judged))
+    claims = sum(1 for _ in _list_traceable_claims(judged))
     truths = len(judged.truths) if judged.truths_are_facts else 0
-    reasons = sum(len(_reasons(claim)) for claim in judged.claims)
+    reasons = sum(len(_list_reasons(claim)) for claim in judged.claims)
     return TextCounts(
         claims=claims,
         phantom=len(phantom),
-        truths=sum(1 for _ in _truths_to_find(judged)),
+        truths=sum(1 for _ in _list_traceable_truths(judged)),
         invented=sum(each.kind is FindingKind.INVENTED_TRUTH for each in findings),
         texts=claims + truths + reasons,
         echoed=sum(each.kind is FindingKind.ECHOED_PROMPT for each in findings),
     )
 
 
-def _claims_to_find(judged: JudgedConversation) -> Iterator[CheckedClaim]:
+def _list_traceable_claims(judged: JudgedConversation) -> Iterator[CheckedClaim]:
     """Give the claims that were written by somebody, and of which it is known what they are from.
 
     A whole answer is judged as it stands.
@@ -104,22 +104,22 @@ def _claims_to_find(judged: JudgedConversation) -> Iterator[CheckedClaim]:
             yield claim
 
 
-def _truths_to_find(
+def _list_traceable_truths(
     judged: JudgedConversation,
 ) -> Iterator[tuple[CheckedTruth, Sequence[str]]]:
     """Give the truths of passages that are read whole, each with the passages it may be from."""
     if not judged.truths_are_facts:
         return
-    is_whole = sum(map(len, judged.documents)) <= MOST_READ
+    is_whole = sum(map(len, judged.documents)) <= MOST_COMPARED
     for truth in judged.truths:
         if truth.document is None:
             if is_whole and judged.documents:
                 yield truth, judged.documents
-        elif len(judged.documents[truth.document]) <= MOST_READ:
+        elif len(judged.documents[truth.document]) <= MOST_COMPARED:
             yield truth, (judged.documents[truth.document],)
 
 
-def _reasons(claim: CheckedClaim) -> dict[str, int]:
+def _list_reasons(claim: CheckedClaim) -> dict[str, int]:
     """Give the reasons of a claim's verdicts, each with the first window that has it."""
     reasons: dict[str, int] = {}
     for said in claim.verdicts:
@@ -128,7 +128,7 @@ def _reasons(claim: CheckedClaim) -> dict[str, int]:
     return reasons
 
 
-def _words(judged: JudgedConversation) -> Iterator[Finding]:
+def _check_verdict_words(judged: JudgedConversation) -> Iterator[Finding]:
     """Verdicts that are missing, unreadable, or denied by their own reason."""
     for claim in judged.claims:
         for said in claim.verdicts:
@@ -139,37 +139,37 @@ def _words(judged: JudgedConversation) -> Iterator[Finding]:
                 )
             elif not known:
                 word = said.label if said.label is not None else said.word or ""
-                detail = f"wrote “{visible_line(word, 60)}”"
+                detail = f"wrote “{make_visible_line(word, 60)}”"
                 yield Finding(FindingKind.UNKNOWN_WORD, detail, claim.id, said.window)
-        yield from _against_reasons(judged, claim)
+        yield from _check_reasons(judged, claim)
 
 
-def _against_reasons(judged: JudgedConversation, claim: CheckedClaim) -> Iterator[Finding]:
+def _check_reasons(judged: JudgedConversation, claim: CheckedClaim) -> Iterator[Finding]:
     """One finding per label and reason, however many windows repeat them."""
     seen: set[tuple[str, str]] = set()
     for said in claim.verdicts:
-        polarity = _polarity(judged.labels, said.label)
+        polarity = _get_polarity(judged.labels, said.label)
         if said.label is None or polarity is None or not said.reason:
             continue
-        if (said.label, said.reason) not in seen and contradicts(said.reason, polarity):
+        if (said.label, said.reason) not in seen and contradicts_verdict(said.reason, polarity):
             seen.add((said.label, said.reason))
-            detail = f"{said.label}, but: {visible_line(said.reason, 160)}"
+            detail = f"{said.label}, but: {make_visible_line(said.reason, 160)}"
             yield Finding(FindingKind.AGAINST_REASON, detail, claim.id, said.window)
 
 
-def _windows(judged: JudgedConversation) -> Iterator[Finding]:
+def _check_windows(judged: JudgedConversation) -> Iterator[Finding]:
     """Windows that failed, are missing or misplaced, or had nothing to judge or judge by."""
     for window in judged.windows:
         at = window.position
         if window.failure is not None:
-            detail = visible_line(window.failure, 160)
+            detail = make_visible_line(window.failure, 160)
             yield Finding(FindingKind.FAILED_WINDOW, detail, window=at)
         elif not window.claims and not window.skipped:
             yield Finding(FindingKind.NO_CLAIMS, "nothing was judged", window=at)
         if window.without_context:
             yield Finding(FindingKind.NO_CONTEXT, "no turn of it has a document", window=at)
         if window.surplus:
-            words = ", ".join(visible_line(str(word), 20) for word in window.surplus[:5])
+            words = ", ".join(make_visible_line(str(word), 20) for word in window.surplus[:5])
             detail = f"{len(window.surplus)} beyond the last claim: {words}"
             yield Finding(FindingKind.SURPLUS_VERDICT, detail, window=at)
     expected = 0
@@ -186,7 +186,7 @@ def _windows(judged: JudgedConversation) -> Iterator[Finding]:
             yield Finding(FindingKind.WINDOW_ORDER, detail, window=after.position)
 
 
-def _left_out(judged: JudgedConversation) -> Iterator[Finding]:
+def _check_left_out_turns(judged: JudgedConversation) -> Iterator[Finding]:
     """Turns that no verdict looks at."""
     parts = cut_interactions(judged.turns, answers_alone=True)
     left = dict.fromkeys(list_left_out_turns(judged.turns, parts), "it belongs to no exchange")
@@ -208,7 +208,7 @@ def _left_out(judged: JudgedConversation) -> Iterator[Finding]:
         yield Finding(FindingKind.TURN_LEFT_OUT, left[position], turn=position)
 
 
-def _truths_in_view(judged: JudgedConversation) -> _Views:
+def _group_truths_by_window(judged: JudgedConversation) -> _Views:
     """Give the truths of each window, by its position."""
     found: dict[int, set[TruthId]] = defaultdict(set)
     for truth in judged.truths:
@@ -217,15 +217,15 @@ def _truths_in_view(judged: JudgedConversation) -> _Views:
     return defaultdict(frozenset, {window: frozenset(each) for window, each in found.items()})
 
 
-def _evidence(judged: JudgedConversation, views: _Views) -> Iterator[Finding]:
+def _check_evidence(judged: JudgedConversation, views: _Views) -> Iterator[Finding]:
     """Verdicts that do not follow from the truths that were named."""
     for claim in judged.claims:
         for said in claim.verdicts:
-            polarity = _polarity(judged.labels, said.label)
+            polarity = _get_polarity(judged.labels, said.label)
             if polarity is None:
                 continue
             in_view = views[said.window]
-            if claim.named.isdisjoint(in_view):
+            if claim.named_truths.isdisjoint(in_view):
                 if polarity is Polarity.GOOD and judged.names_evidence:
                     detail = f"{said.label}, but no truth in view was named for it"
                     yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, said.window)
@@ -245,7 +245,7 @@ def _evidence(judged: JudgedConversation, views: _Views) -> Iterator[Finding]:
             yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, said.window)
 
 
-def _flips(judged: JudgedConversation, views: _Views) -> Iterator[Finding]:
+def _check_flips(judged: JudgedConversation, views: _Views) -> Iterator[Finding]:
     """Claims whose verdict changes from window to window."""
     turns = {window.position: frozenset(window.turns) for window in judged.windows}
     for claim in judged.claims:
@@ -283,16 +283,16 @@ def _is_explained(
     left = views[before.window] - views[after.window]
     earlier = turns.get(before.window, frozenset())
     later = turns.get(after.window, frozenset())
-    named = claim.named
+    named = claim.named_truths
     moved_on = not earlier <= later
-    polarity = _polarity(judged.labels, after.label)
+    polarity = _get_polarity(judged.labels, after.label)
     match polarity:
         case Polarity.BAD:
             return bool(came & claim.opposes) or (not named and moved_on)
         case Polarity.GOOD:
             # Context only grew: what was not addressed may be supported now.
             grew = not named and before.label is not None and not later <= earlier
-            unsure = _polarity(judged.labels, before.label) is Polarity.UNSURE
+            unsure = _get_polarity(judged.labels, before.label) is Polarity.UNSURE
             enough = claim.partial.union(*claim.sufficient)
             return bool(came & enough or left & claim.opposes) or (grew and unsure)
         case Polarity.UNSURE:
@@ -303,40 +303,40 @@ def _is_explained(
             assert_never(polarity)
 
 
-def _asks(judged: JudgedConversation) -> Iterator[Finding]:
+def _check_injections(judged: JudgedConversation) -> Iterator[Finding]:
     """Messages and passages that speak to the judge, each text once."""
     for position, turn in enumerate(judged.turns):
-        for request in requests_in(turn.content)[:1]:
-            yield Finding(FindingKind.ASKS_JUDGE, _asked(request), turn=position)
-    turns = _retrieving(judged)
+        for request in find_injections(turn.content)[:1]:
+            yield Finding(FindingKind.ASKS_JUDGE, _format_injection(request), turn=position)
+    turns = _find_retrieving_turns(judged)
     for document, text in enumerate(judged.documents):
-        for request in requests_in(text)[:1]:
-            detail = f"P{document + 1} {_asked(request)}"
+        for request in find_injections(text)[:1]:
+            detail = f"P{document + 1} {_format_injection(request)}"
             yield Finding(FindingKind.ASKS_JUDGE, detail, turn=turns.get(document))
 
 
-def _asked(request: Request) -> str:
-    return f"asks the judge to {request.asked.value}: “{visible_line(request.quote, 160)}”"
+def _format_injection(request: Injection) -> str:
+    return f"asks the judge to {request.kind.value}: “{make_visible_line(request.quote, 160)}”"
 
 
-def _phantoms(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
+def _check_phantom_claims(judged: JudgedConversation, read: _TextReader) -> Iterator[Finding]:
     """Claims whose words are not in their answer."""
-    for claim in _claims_to_find(judged):
+    for claim in _list_traceable_claims(judged):
         before: Sequence[Turn] = ()
         if claim.document is None:
             said, before = judged.turns[claim.turn].content, judged.turns[: claim.turn]
         else:
             said = judged.documents[claim.document]
-        why = _why_phantom(claim.text, said, [turn.content for turn in before], read)
-        if why is None and _is_question(claim.text, said, before, read):
+        why = _explain_phantom(claim.text, said, [turn.content for turn in before], read)
+        if why is None and _repeats_user(claim.text, said, before, read):
             why = "it repeats what the user said"
         if why is not None:
             where = "answer" if claim.document is None else "passage"
-            detail = f"not in the {where}: {visible_line(why, 120)}"
+            detail = f"not in the {where}: {make_visible_line(why, 120)}"
             yield Finding(FindingKind.PHANTOM, detail, claim.id, turn=claim.turn)
 
 
-def _why_phantom(text: str, said: str, before: Sequence[str], read: _Reader) -> str | None:
+def _explain_phantom(text: str, said: str, before: Sequence[str], read: _TextReader) -> str | None:
     """Give the words of a text that are not where they must be; None when it may be from there.
 
     Args:
@@ -345,30 +345,34 @@ def _why_phantom(text: str, said: str, before: Sequence[str], read: _Reader) -> 
         before: Texts whose words it may use, too.
         read: Reads texts.
     """
-    if _stands_in(text, said[:MOST_READ]):
+    if _is_contained(text, said[:MOST_COMPARED]):
         return None
     written = read(text)
-    origin = origin_of(written, read(said), [read(each) for each in before])
+    origin = trace_origin(written, read(said), [read(each) for each in before])
     if origin.is_phantom:
-        words = dict.fromkeys(written.said(word) for word in origin.suspect)
+        words = dict.fromkeys(written.get_word_text(word) for word in origin.suspect_words)
         return ", ".join(words) or f"it leaves a negation out: {text}"
-    if not origin.is_telling and not Material((said, *before)).holds(words_in_row(text)):
+    if not origin.is_telling and not ShownMaterial((said, *before)).contains_run(
+        split_lowercase_words(text)
+    ):
         return text
     return None
 
 
-def _is_question(text: str, said: str, before: Sequence[Turn], read: _Reader) -> bool:
+def _repeats_user(text: str, said: str, before: Sequence[Turn], read: _TextReader) -> bool:
     """Whether a claim repeats what the user said, and not what the answer says."""
-    words = words_in_row(text)
-    if len(words) < RUN or _stands_in(text, said[:MOST_READ]):
+    words = split_lowercase_words(text)
+    if len(words) < RUN_WORDS or _is_contained(text, said[:MOST_COMPARED]):
         return False
-    origin = origin_of(read(text), read(said), ())
-    if len(origin.found) >= FEW * (len(origin.found) + len(origin.added)):
+    origin = trace_origin(read(text), read(said), ())
+    if len(origin.found) >= REWORDING_MIN_SHARE * (len(origin.found) + len(origin.added)):
         return False
-    return Material([turn.content for turn in before if turn.role == "user"]).holds(words)
+    return ShownMaterial([turn.content for turn in before if turn.role == "user"]).contains_run(
+        words
+    )
 
 
-def _stands_in(text: str, said: str) -> bool:
+def _is_contained(text: str, said: str) -> bool:
     """Whether a text stands somewhere letter for letter, between two words."""
     start = said.find(text)
     if start < 0:
@@ -377,56 +381,56 @@ def _stands_in(text: str, said: str) -> bool:
     return not said[max(0, start - 1) : start].isalnum() and not said[end : end + 1].isalnum()
 
 
-def _find_invented_truths(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
+def _check_invented_truths(judged: JudgedConversation, read: _TextReader) -> Iterator[Finding]:
     """Truths whose words are not in the passage they were drawn from."""
-    turns = _retrieving(judged)
-    for truth, passages in _truths_to_find(judged):
-        why = _why_phantom(truth.text, passages[0], passages[1:], read)
+    turns = _find_retrieving_turns(judged)
+    for truth, passages in _list_traceable_truths(judged):
+        why = _explain_phantom(truth.text, passages[0], passages[1:], read)
         if why is not None:
             at = truth.document
             where = "no passage has" if at is None else f"P{at + 1} has no"
-            detail = f"{where} {visible_line(why, 80)}: “{visible_line(truth.text, 120)}”"
+            detail = f"{where} {make_visible_line(why, 80)}: “{make_visible_line(truth.text, 120)}”"
             turn = None if at is None else turns.get(at)
             window = min(truth.windows, default=None) if at is None else None
             yield Finding(FindingKind.INVENTED_TRUTH, detail, window=window, turn=turn)
 
 
-def _echoes(judged: JudgedConversation, material: Material) -> Iterator[Finding]:
+def _check_prompt_echoes(judged: JudgedConversation, material: ShownMaterial) -> Iterator[Finding]:
     """Claims, truths and reasons that repeat the prompt."""
     prompts, kind = judged.prompts, FindingKind.ECHOED_PROMPT
-    for claim in _claims_to_find(judged):
+    for claim in _list_traceable_claims(judged):
         if prompts.are_repeated_by(claim.text, material):
-            detail = f"the claim repeats the prompt: “{visible_line(claim.text, 120)}”"
+            detail = f"the claim repeats the prompt: “{make_visible_line(claim.text, 120)}”"
             yield Finding(kind, detail, claim.id, turn=claim.turn)
     for truth in judged.truths if judged.truths_are_facts else ():
         if prompts.are_repeated_by(truth.text, material):
-            detail = f"a truth repeats the prompt: “{visible_line(truth.text, 120)}”"
+            detail = f"a truth repeats the prompt: “{make_visible_line(truth.text, 120)}”"
             yield Finding(kind, detail, window=min(truth.windows, default=None))
     for claim in judged.claims:
-        for reason, window in _reasons(claim).items():
+        for reason, window in _list_reasons(claim).items():
             if prompts.are_repeated_by_reason(reason, material, judged.labels.names):
-                detail = f"the reason repeats the prompt: “{visible_line(reason, 120)}”"
+                detail = f"the reason repeats the prompt: “{make_visible_line(reason, 120)}”"
                 yield Finding(kind, detail, claim.id, window)
 
 
-def _quotes(judged: JudgedConversation) -> Iterator[Finding]:
+def _check_quotes(judged: JudgedConversation) -> Iterator[Finding]:
     """Quotations in reasons of words that nobody wrote, each once a claim."""
-    quotable: Quotable | None = None
+    quotable: QuotableTexts | None = None
     for claim in judged.claims:
         seen: set[str] = set()
         for said in claim.verdicts:
-            for quote in quotes_in(said.reason or ""):
+            for quote in find_quotes(said.reason or ""):
                 if quote in seen:
                     continue
                 seen.add(quote)
                 if quotable is None:
-                    quotable = Quotable(_everything(judged))
-                if not quotable.holds(quote):
-                    detail = f"“{visible_line(quote, 160)}” stands nowhere"
+                    quotable = QuotableTexts(_list_all_texts(judged))
+                if not quotable.contains_quote(quote):
+                    detail = f"“{make_visible_line(quote, 160)}” stands nowhere"
                     yield Finding(FindingKind.INVENTED_QUOTE, detail, claim.id, said.window)
 
 
-def _everything(judged: JudgedConversation) -> Iterator[str]:
+def _list_all_texts(judged: JudgedConversation) -> Iterator[str]:
     """Give all texts a judge was shown or wrote down before its reasons."""
     yield from judged.documents
     yield from (turn.content for turn in judged.turns)
@@ -436,7 +440,7 @@ def _everything(judged: JudgedConversation) -> Iterator[str]:
     yield from (said.word for claim in judged.claims for said in claim.verdicts if said.word)
 
 
-def _retrieving(judged: JudgedConversation) -> dict[int, int]:
+def _find_retrieving_turns(judged: JudgedConversation) -> dict[int, int]:
     """Give the first turn that retrieved each document."""
     turns: dict[int, int] = {}
     for position, documents in enumerate(judged.retrieved):
@@ -445,28 +449,28 @@ def _retrieving(judged: JudgedConversation) -> dict[int, int]:
     return turns
 
 
-def _lost(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
+def _check_missing_facts(judged: JudgedConversation, read: _TextReader) -> Iterator[Finding]:
     """Claims about which a passage of their turn says something that no truth does."""
     if not judged.truths_are_facts or not judged.truths:
         return
     # Of all documents: what another one says as well reached the judge all the same.
-    drawn: DrawnTruths | None = None
-    lost: dict[int, list[tuple[ReadText, str]]] = {}
+    drawn: TruthIndex | None = None
+    lost: dict[int, list[tuple[TokenisedText, str]]] = {}
 
-    def lost_of(document: int) -> list[tuple[ReadText, str]]:
+    def find_missing_in(document: int) -> list[tuple[TokenisedText, str]]:
         nonlocal drawn
         if document not in lost:
             text = judged.documents[document]
             lost[document] = []
-            if not _is_all_drawn(text[:MOST_READ], judged.truths):
+            if not _is_all_drawn(text[:MOST_COMPARED], judged.truths):
                 passage = read(text)
-                drawn = drawn or DrawnTruths.of(read(each.text) for each in judged.truths)
+                drawn = drawn or TruthIndex.from_texts(read(each.text) for each in judged.truths)
                 lost[document] = [
                     (
                         read(passage.text[sentence.start : sentence.end]),
                         passage.text[fact.span.start : fact.span.end],
                     )
-                    for fact in lost_facts(passage, drawn)
+                    for fact in find_missing_facts(passage, drawn)
                     for sentence in [passage.sentences[fact.sentence]]
                 ]
         return lost[document]
@@ -478,13 +482,13 @@ def _lost(judged: JudgedConversation, read: _Reader) -> Iterator[Finding]:
             fact = next(
                 (
                     words
-                    for sentence, words in lost_of(document)
-                    if overlap(read(claim.text), sentence) >= CLASH_FROM
+                    for sentence, words in find_missing_in(document)
+                    if compute_overlap(read(claim.text), sentence) >= CLASH_MIN_SHARE
                 ),
                 None,
             )
             if fact is not None:
-                detail = f"P{document + 1}: {visible_line(fact, 160)}"
+                detail = f"P{document + 1}: {make_visible_line(fact, 160)}"
                 yield Finding(FindingKind.LOST_FACT, detail, claim.id, turn=claim.turn)
                 break
 
@@ -502,5 +506,5 @@ def _is_all_drawn(passage: str, truths: Sequence[CheckedTruth]) -> bool:
     return all(each in texts or not _WORD_CHARACTER.search(each) for each in left)
 
 
-def _polarity(labels: LabelSet, label: str | None) -> Polarity | None:
+def _get_polarity(labels: LabelSet, label: str | None) -> Polarity | None:
     return labels.get_label(label).polarity if label is not None and label in labels.names else None

@@ -55,22 +55,22 @@ _EXCEPTS = re.compile(
 _TURN = re.compile(r"\b(?:but|however|although|though|while|yet|except|despite|whereas)\b|;", re.I)
 
 
-def leaning(reason: str) -> Leaning | None:
+def detect_leaning(reason: str) -> Leaning | None:
     """Say what a reason says about its claim; None when it says neither or both."""
     said: set[Leaning] = set()
     for part in _TURN.split(reason[:2_000]):
-        said |= _said(part)
+        said |= _detect_leanings(part)
     return next(iter(said)) if len(said) == 1 else None
 
 
-def contradicts(reason: str | None, polarity: Polarity) -> bool:
+def contradicts_verdict(reason: str | None, polarity: Polarity) -> bool:
     """Say whether a reason speaks against the verdict it was given for.
 
     Args:
         reason: The judge's words; None and blank contradict nothing.
         polarity: What the verdict says. An unsure one goes with anything but plain support.
     """
-    said = leaning(reason) if reason else None
+    said = detect_leaning(reason) if reason else None
     match polarity:
         case Polarity.GOOD:
             return said == "unsupported"
@@ -92,10 +92,10 @@ def finds_no_fault(reason: str) -> bool:
 
 def finds_fault(reason: str) -> bool:
     """Say whether the reason of a score claims that something was wrong."""
-    return leaning(reason) == "unsupported"
+    return detect_leaning(reason) == "unsupported"
 
 
-def _said(part: str) -> set[Leaning]:
+def _detect_leanings(part: str) -> set[Leaning]:
     said: set[Leaning] = set()
     lacking = [found.span() for found in _LACKS.finditer(part)]
     if lacking:

@@ -98,7 +98,7 @@ class CheckedClaim:
     """Truths the judge named against it."""
 
     @property
-    def named(self) -> frozenset[TruthId]:
+    def named_truths(self) -> frozenset[TruthId]:
         """All truths the judge named for it."""
         return self.partial.union(self.opposes, *self.sufficient)
 
@@ -158,7 +158,7 @@ class JudgedConversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """What the checks say of a conversation."""
 
     findings: tuple[Finding, ...]

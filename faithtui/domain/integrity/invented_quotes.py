@@ -21,13 +21,13 @@ _ALIKE: Final = str.maketrans(
 _EDGES: Final = " .,;:!?'-"
 
 
-def quotes_in(reason: str) -> tuple[str, ...]:
+def find_quotes(reason: str) -> tuple[str, ...]:
     """List what a reason puts into double quotation marks, each once; too short ones left out."""
     found = ("".join(each.groups(default="")).strip() for each in _QUOTED.finditer(reason))
     return tuple(dict.fromkeys(each for each in found if len(each.split()) >= FEWEST_WORDS))
 
 
-class Quotable:
+class QuotableTexts:
     """Texts that may be quoted."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -36,23 +36,23 @@ class Quotable:
         Args:
             texts: Everything the judge may quote from.
         """
-        self._texts = tuple(map(_folded, texts))
+        self._texts = tuple(map(_fold_text, texts))
 
-    def holds(self, quote: str) -> bool:
+    def contains_quote(self, quote: str) -> bool:
         """Say whether one text has all of a quotation, in order; what it leaves out by … may be.
 
         A part of two words or fewer between two gaps proves nothing and is not looked for.
         """
-        parts = [_folded(each).strip(_EDGES) for each in _LEFT_OUT.split(quote)]
+        parts = [_fold_text(each).strip(_EDGES) for each in _LEFT_OUT.split(quote)]
         parts = [each for each in parts if len(each.split()) > 2]
-        return any(_in_order(parts, text) for text in self._texts)
+        return any(_stand_in_order(parts, text) for text in self._texts)
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return normalise_text(text.translate(_ALIKE))
 
 
-def _in_order(parts: Iterable[str], text: str) -> bool:
+def _stand_in_order(parts: Iterable[str], text: str) -> bool:
     place = 0
     for part in parts:
         found = text.find(part, place)

@@ -11,10 +11,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.texts import ReadText, weights_of
+from faithtui.domain.text.texts import TokenisedText, weigh_words
 from faithtui.domain.text.tokens import MarkKind, Word
 
-SPEAKS_FROM = 0.3
+MENTION_MIN_SHARE = 0.3
 """Share of a sentence's weight from which a truth speaks of it."""
 _COVERED_FROM = 0.5
 """Share of a condition's words that has to be in truths that have a condition themselves."""
@@ -24,7 +24,7 @@ _CLAUSE_END = re.compile(r"[,;:—–()]|\.(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class LostFact:
+class MissingFact:
     """A stretch of a passage that no truth covers."""
 
     span: Span
@@ -39,10 +39,10 @@ class LostFact:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnTruths:
+class TruthIndex:
     """Truths, indexed once for all passages that are compared with them."""
 
-    truths: tuple[ReadText, ...]
+    truths: tuple[TokenisedText, ...]
     holders: Mapping[str, Sequence[int]]
     """For each stem, the truths that have it."""
     negated: frozenset[int]
@@ -51,7 +51,7 @@ class DrawnTruths:
     """Truths with a condition or a negation."""
 
     @classmethod
-    def of(cls, truths: Iterable[ReadText]) -> "DrawnTruths":
+    def from_texts(cls, truths: Iterable[TokenisedText]) -> "TruthIndex":
         """Index truths."""
         kept = tuple(truths)
         holders: dict[str, list[int]] = {}
@@ -70,12 +70,12 @@ class DrawnTruths:
         )
         return cls(kept, holders, negated, negated | with_condition)
 
-    def has(self, stem: str, among: AbstractSet[int]) -> bool:
+    def has_stem(self, stem: str, among: AbstractSet[int]) -> bool:
         """Whether one of some truths has a word."""
         return not among.isdisjoint(self.holders.get(stem, ()))
 
 
-def lost_facts(passage: ReadText, drawn: DrawnTruths) -> tuple[LostFact, ...]:
+def find_missing_facts(passage: TokenisedText, drawn: TruthIndex) -> tuple[MissingFact, ...]:
     """List what a passage says and no truth does.
 
     Args:
@@ -91,15 +91,15 @@ def lost_facts(passage: ReadText, drawn: DrawnTruths) -> tuple[LostFact, ...]:
         return ()
     found = []
     for index in range(len(passage.sentences)):
-        fact = _lost_in(passage, index, drawn)
+        fact = _find_missing_fact(passage, index, drawn)
         if fact is not None:
             found.append(fact)
     return tuple(found)
 
 
-def _lost_in(passage: ReadText, index: int, drawn: DrawnTruths) -> LostFact | None:
-    words = passage.words_in(index)
-    weights = weights_of(words)
+def _find_missing_fact(passage: TokenisedText, index: int, drawn: TruthIndex) -> MissingFact | None:
+    words = passage.get_sentence_words(index)
+    weights = weigh_words(words)
     if not weights:
         return None
     total = sum(weights.values())
@@ -107,29 +107,29 @@ def _lost_in(passage: ReadText, index: int, drawn: DrawnTruths) -> LostFact | No
     for stem, weight in weights.items():
         for number in drawn.holders.get(stem, ()):
             shared[number] = shared.get(number, 0) + weight
-    speaking = {each for each, weight in shared.items() if weight >= SPEAKS_FROM * total}
+    speaking = {each for each, weight in shared.items() if weight >= MENTION_MIN_SHARE * total}
     if not speaking:
         if len(weights) < _WORDS_OF_A_FACT:
             return None
-        return LostFact(passage.sentences[index], index, ())
-    condition = _condition(passage, index, words)
+        return MissingFact(passage.sentences[index], index, ())
+    condition = _find_condition(passage, index, words)
     if condition is not None and not _is_covered(condition, speaking, drawn):
         span = Span(condition[0].start, condition[-1].end)
-        return LostFact(span, index, ("condition",), (condition[0].span,))
+        return MissingFact(span, index, ("condition",), (condition[0].span,))
     negated = not speaking.isdisjoint(drawn.negated)
     dropped = [
         word
         for word in words
-        if (word.kind in ("number", "name", "date") and not drawn.has(word.stem, speaking))
+        if (word.kind in ("number", "name", "date") and not drawn.has_stem(word.stem, speaking))
         or (word.kind == "negation" and not negated)
     ]
     if not dropped:
         return None
     kinds = tuple(dict.fromkeys(word.kind for word in dropped))
-    return LostFact(passage.sentences[index], index, kinds, tuple(word.span for word in dropped))
+    return MissingFact(passage.sentences[index], index, kinds, tuple(word.span for word in dropped))
 
 
-def _condition(passage: ReadText, index: int, words: Sequence[Word]) -> list[Word] | None:
+def _find_condition(passage: TokenisedText, index: int, words: Sequence[Word]) -> list[Word] | None:
     """Find the words of a condition: from its first word to the end of the clause."""
     sentence = passage.sentences[index]
     for number, word in enumerate(words):
@@ -138,15 +138,15 @@ def _condition(passage: ReadText, index: int, words: Sequence[Word]) -> list[Wor
         ends = _CLAUSE_END.search(passage.text, word.end, sentence.end)
         end = ends.start() if ends else sentence.end
         clause = [each for each in words[number:] if each.end <= end]
-        if weights_of(clause):
+        if weigh_words(clause):
             return clause
     return None
 
 
-def _is_covered(condition: Sequence[Word], speaking: AbstractSet[int], drawn: DrawnTruths) -> bool:
+def _is_covered(condition: Sequence[Word], speaking: AbstractSet[int], drawn: TruthIndex) -> bool:
     """Say whether truths with a condition or a negation have most words of this one."""
-    weights = weights_of(condition)
+    weights = weigh_words(condition)
     touching = {number for stem in weights for number in drawn.holders.get(stem, ())}
     conditional = (speaking | touching) & drawn.conditional
-    kept = sum(weight for stem, weight in weights.items() if drawn.has(stem, conditional))
+    kept = sum(weight for stem, weight in weights.items() if drawn.has_stem(stem, conditional))
     return kept >= _COVERED_FROM * sum(weights.values())

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 from faithtui.domain.text.alignment import align
 from faithtui.domain.text.contradictions import Clash
-from faithtui.domain.text.texts import ReadText
+from faithtui.domain.text.texts import TokenisedText
 from faithtui.domain.text.tokens import Word
 
-FEW = 0.5
+REWORDING_MIN_SHARE = 0.5
 """A claim with less of its words in the answer is not a rewording of it."""
 _LEAST_WORDS = 2
 """One word that is not there is a matter of style in a claim of a few words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ClaimOrigin:
     """Where the telling words of a claim come from, in order."""
 
     found: tuple[Word, ...]
@@ -48,10 +48,13 @@ class Origin:
         known = len(self.found) + len(self.disputed) + len(self.resolved)
         if not known:
             return bool(self.added)
-        return known < FEW * (known + len(self.added)) and len(self.added) >= _LEAST_WORDS
+        return (
+            known < REWORDING_MIN_SHARE * (known + len(self.added))
+            and len(self.added) >= _LEAST_WORDS
+        )
 
     @property
-    def suspect(self) -> tuple[Word, ...]:
+    def suspect_words(self) -> tuple[Word, ...]:
         """Words of the claim that are not in the answer, or clash with it; () for a lost "not"."""
         claimed = None if self.clash is None else self.clash.claimed
         if claimed is None or claimed in self.added:
@@ -64,7 +67,9 @@ class Origin:
         return bool(self.found or self.disputed or self.resolved or self.added)
 
 
-def origin_of(claim: ReadText, answer: ReadText, before: Sequence[ReadText]) -> Origin:
+def trace_origin(
+    claim: TokenisedText, answer: TokenisedText, before: Sequence[TokenisedText]
+) -> ClaimOrigin:
     """Say where the words of a claim come from.
 
     Args:
@@ -74,15 +79,15 @@ def origin_of(claim: ReadText, answer: ReadText, before: Sequence[ReadText]) -> 
     """
     telling = [word for word in claim.words if word.weight]
     stems = {word.stem for word in telling}
-    missing = {stem for stem in stems if not answer.index.has(stem)}
-    added = {stem for stem in missing if not any(text.index.has(stem) for text in before)}
+    missing = {stem for stem in stems if not answer.index.has_stem(stem)}
+    added = {stem for stem in missing if not any(text.index.has_stem(stem) for text in before)}
     # A negation has many forms: any in the answer, or anything it says no to, stands for any.
     if any(word.kind == "negation" for word in answer.words):
         negations = {word.stem for word in telling if word.kind == "negation"}
         missing, added = missing - negations, added - negations
     alignments = [align(unit.words, answer.index) for unit in claim.index.units]
     disputed = frozenset[str]().union(*(each.disputed for each in alignments))
-    return Origin(
+    return ClaimOrigin(
         tuple(word for word in telling if word.stem not in missing | disputed),
         tuple(word for word in telling if word.stem in disputed),
         tuple(word for word in telling if word.stem in missing - added),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-RUN: Final = 4
+RUN_WORDS: Final = 4
 """Words in a row that must stand in the prompt: shorter runs are everybody's."""
 _COVERED_FROM: Final = 0.8
 """Share of a text's words that such runs must cover."""
@@ -35,36 +35,36 @@ class PromptWords:
     """What the prompts of a metric say themselves, without the material that is put into them."""
 
     runs: frozenset[tuple[str, ...]]
-    """Every `RUN` words in a row."""
+    """Every `RUN_WORDS` words in a row."""
     fields: frozenset[tuple[str, ...]]
     """What stands between quotation marks there: names of fields, examples of their content."""
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> "PromptWords":
+    def from_prompts(cls, texts: Iterable[str]) -> "PromptWords":
         """Read prompts, with holes such as `$claims` where material is put in."""
         runs: set[tuple[str, ...]] = set()
         fields: set[tuple[str, ...]] = set()
         for text in texts:
             for part in _HOLE.split(text):
-                runs.update(_runs(words_in_row(part)))
-                fields.update(words_in_row(found) for found in _QUOTED.findall(part))
+                runs.update(_list_runs(split_lowercase_words(part)))
+                fields.update(split_lowercase_words(found) for found in _QUOTED.findall(part))
         short = {field for field in fields if 0 < len(field) <= _LONGEST_FIELD}
         return cls(frozenset(runs), frozenset(short | {(word,) for word in _FIELD_WORDS}))
 
-    def are_repeated_by(self, text: str, material: "Material") -> bool:
+    def are_repeated_by(self, text: str, material: "ShownMaterial") -> bool:
         """Say whether a claim or a truth says nothing but what the prompt says.
 
         Args:
             text: What the judge wrote.
             material: What it was shown; what stands there is no echo of the prompt.
         """
-        words = words_in_row(text)
-        if len(words) < RUN:
-            return self._is_field(text) and not material.holds(words)
-        return self._covers(words, material, RUN)
+        words = split_lowercase_words(text)
+        if len(words) < RUN_WORDS:
+            return self._is_field(text) and not material.contains_run(words)
+        return self._covers_most(words, material, RUN_WORDS)
 
     def are_repeated_by_reason(
-        self, reason: str, material: "Material", verdicts: Collection[str]
+        self, reason: str, material: "ShownMaterial", verdicts: Collection[str]
     ) -> bool:
         """Say whether a reason says nothing but what the prompt says.
 
@@ -73,45 +73,49 @@ class PromptWords:
             material: What it was shown.
             verdicts: Labels of the metric: a reason that is one says little, and is no echo.
         """
-        words = words_in_row(reason)
-        if len(words) >= RUN:
-            return self._covers(words, material, _REASON_RUN)
+        words = split_lowercase_words(reason)
+        if len(words) >= RUN_WORDS:
+            return self._covers_most(words, material, _REASON_RUN)
         return (
-            self._is_field(reason) and " ".join(words) not in verdicts and not material.holds(words)
+            self._is_field(reason)
+            and " ".join(words) not in verdicts
+            and not material.contains_run(words)
         )
 
     def _is_field(self, text: str) -> bool:
         """Whether a text is the name of a field or its example; the example may be `...`."""
-        words = words_in_row(text)
+        words = split_lowercase_words(text)
         if not words:
             return bool(self.runs) and bool(_DOTS.fullmatch(text.strip()))
         is_key = bool(self.runs) and len(words) == 1 and bool(_KEY.fullmatch(words[0]))
         return is_key or words in self.fields
 
-    def _covers(self, words: Sequence[str], material: "Material", least: int) -> bool:
+    def _covers_most(self, words: Sequence[str], material: "ShownMaterial", least: int) -> bool:
         """Whether stretches of the prompt, of so many words at least, are most of a text."""
         known = [False] * len(words)
-        for at, run in enumerate(_runs(words)):
-            if run in self.runs and not material.holds(run):
-                known[at : at + RUN] = [True] * RUN
+        for at, run in enumerate(_list_runs(words)):
+            if run in self.runs and not material.contains_run(run):
+                known[at : at + RUN_WORDS] = [True] * RUN_WORDS
         stretches = (len(list(group)) for is_known, group in groupby(known) if is_known)
         covered = sum(length for length in stretches if length >= least)
         return covered >= _COVERED_FROM * len(words)
 
 
-class Material:
+class ShownMaterial:
     """What a judge was shown of a conversation, read when it is first needed."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
         self._joined: str | None = None
 
-    def holds(self, words: Sequence[str]) -> bool:
+    def contains_run(self, words: Sequence[str]) -> bool:
         """Say whether words stand in a row in one of the texts."""
         if not words:
             return False
         if self._joined is None:
-            self._joined = " \n ".join(f" {' '.join(words_in_row(text))} " for text in self._texts)
+            self._joined = " \n ".join(
+                f" {' '.join(split_lowercase_words(text))} " for text in self._texts
+            )
         return f" {' '.join(words)} " in self._joined
 
 
@@ -119,10 +123,10 @@ NO_PROMPTS: Final = PromptWords(frozenset(), frozenset())
 """Of a metric whose prompts are not known: nothing repeats them."""
 
 
-def words_in_row(text: str) -> tuple[str, ...]:
+def split_lowercase_words(text: str) -> tuple[str, ...]:
     """Cut a text into its words, in small letters."""
     return tuple(_WORD.findall(text.casefold()))
 
 
-def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    return (tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
+def _list_runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return (tuple(words[at : at + RUN_WORDS]) for at in range(len(words) - RUN_WORDS + 1))

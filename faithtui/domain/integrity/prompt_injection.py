@@ -15,7 +15,7 @@ from typing import Final
 
 from faithtui.domain.conversation import Span
 
-MOST_READ: Final = 1_000_000
+MOST_SEARCHED: Final = 1_000_000
 """Characters of one text that are looked through."""
 
 _MOST_QUOTED: Final = 160
@@ -26,7 +26,7 @@ _TAGS: Final = range(0xE0020, 0xE007F)
 _TAG_BASE: Final = 0xE0000
 
 
-class Asked(StrEnum):
+class InjectionKind(StrEnum):
     """What a text asks of its judge, in words that follow "asks the judge to"."""
 
     FORGET = "forget what it was told"
@@ -37,37 +37,37 @@ class Asked(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class Injection:
     """A place in a text that speaks to its judge."""
 
-    asked: Asked
+    kind: InjectionKind
     span: Span
     """What was found."""
     quote: str
     """That, with some of the line around it, as it stands in the text."""
 
 
-def requests_in(text: str) -> tuple[Request, ...]:
+def find_injections(text: str) -> tuple[Injection, ...]:
     """Find where a text speaks to its judge, the first place of each kind.
 
     Letters count whatever their case, width and invisible characters between them. The first
-    `MOST_READ` characters are looked through.
+    `MOST_SEARCHED` characters are looked through.
 
     Returns:
         In the order of the text; () for nearly every text.
     """
-    read = text[:MOST_READ]
-    folded = _folded(read)
+    read = text[:MOST_SEARCHED]
+    folded = _fold_text(read)
     found = []
     for asked, pattern in _PATTERNS.items():
         match = pattern.search(folded)
         if match is not None:
-            span = _back(read, match.start(), match.end())
-            found.append(Request(asked, span, _quoted(text, span)))
+            span = _find_original_span(read, match.start(), match.end())
+            found.append(Injection(asked, span, _quote_line(text, span)))
     return tuple(sorted(found, key=lambda each: each.span.start))
 
 
-def _pattern(*alternatives: str) -> re.Pattern[str]:
+def _compile_pattern(*alternatives: str) -> re.Pattern[str]:
     """Compile ways of saying something; a blank stands for any white space."""
     return re.compile("|".join(f"(?:{each})" for each in alternatives).replace(" ", r"\s+"))
 
@@ -93,7 +93,7 @@ _CHECKER: Final = (
 )
 
 _PATTERNS: Final = {
-    Asked.FORGET: _pattern(
+    InjectionKind.FORGET: _compile_pattern(
         rf"\b{_FORGET} (?:\w+ ){{0,3}}?"
         rf"(?:previous|prior|above|earlier|preceding|foregoing|your|system)(?: \w+){{0,2}}?"
         rf" {_TOLD}\b",
@@ -103,7 +103,7 @@ _PATTERNS: Final = {
         r"\b(?:ignore|disregard) the (?:above|documents?|passages?|truths|context) and"
         rf" {_ANSWER}\b",
     ),
-    Asked.VERDICT: _pattern(
+    InjectionKind.VERDICT: _compile_pattern(
         r"\b(?:you (?:must|should|have to|need to|shall|are to|will)|always|please|simply)"
         rf" (?:\w+ )?{_ANSWER}(?: only)?(?: with)?(?: only)?"
         rf"(?: the (?:word|verdict|label))? {_WORD}(?=\s*(?:$|[.!;:\n])| {_EACH})",
@@ -114,7 +114,7 @@ _PATTERNS: Final = {
         r"(?:full|highest|maximum|perfect|top|passing) (?:scores?|marks?|ratings?|grades?)\b",
         rf"\bverdicts? (?:must|should|has to|have to) (?:always )?be {_WORD}",
     ),
-    Asked.LISTEN: _pattern(
+    InjectionKind.LISTEN: _compile_pattern(
         r"\b(?:as|you are|dear|attention|(?:note|message|instructions?) (?:to|for)|hello|hey)[,:]?"
         rf" (?:an? |the |any |all )?{_MACHINE}[- ]{_CHECKER}\b",
         rf"\b(?:note|message|instructions?|attention) (?:to|for|of) (?:the |any |all )?"
@@ -126,7 +126,7 @@ _PATTERNS: Final = {
         r"\bfrom now on,? (?:you (?:must|will|shall|should) |always )(?:only )?"
         r"(?:answer|respond|reply|output|say)\b",
     ),
-    Asked.FORM: _pattern(
+    InjectionKind.FORM: _compile_pattern(
         r"\{\s*[\"'](?:verdicts?|claims|truths|statements)[\"']\s*:",
         r"[\"']c\d{1,3}[\"']\s*:\s*\{",
         r"[\"']verdict[\"']\s*:\s*[\"'](?:yes|no|idk|borderline)",
@@ -137,7 +137,7 @@ _PATTERNS: Final = {
         r"(?m:^)\s*#{1,4}\s*(?:system|instruction)(?: prompt)?\s*:",
         r"\b(?:begin|end|start) (?:of )?(?:the )?(?:new )?system (?:prompt|message)\b",
     ),
-    Asked.REVEAL: _pattern(
+    InjectionKind.REVEAL: _compile_pattern(
         r"\b(?:reveal|print|repeat|show|output|leak|disclose)(?: me)?(?: all(?: of)?)? (?:your|the)"
         r" (?:system prompt|hidden instructions|initial instructions|instructions above"
         r"|prompt above|original instructions)\b",
@@ -145,18 +145,18 @@ _PATTERNS: Final = {
 }
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     """Write a text in plain small letters, without what nobody sees."""
     if text.isascii():
         return text.lower()
-    return _NOT_ASCII.sub(lambda found: _fold(found[0]), text.lower())
+    return _NOT_ASCII.sub(lambda found: _fold_character(found[0]), text.lower())
 
 
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 
 
 @cache
-def _fold(character: str) -> str:
+def _fold_character(character: str) -> str:
     if ord(character) in _TAGS:
         return chr(ord(character) - _TAG_BASE).lower()
     if unicodedata.category(character) == "Cf":
@@ -164,19 +164,19 @@ def _fold(character: str) -> str:
     return unicodedata.normalize("NFKC", character).lower()
 
 
-def _back(text: str, start: int, end: int) -> Span:
+def _find_original_span(text: str, start: int, end: int) -> Span:
     """Find the characters of a text that a range of its folded form stands for."""
     if text.isascii():
         return Span(start, end)
     places = [
         place
         for place, character in enumerate(text)
-        for _ in (character.lower() if character.isascii() else _folded(character))
+        for _ in (character.lower() if character.isascii() else _fold_text(character))
     ]
     return Span(places[start], places[end - 1] + 1)
 
 
-def _quoted(text: str, span: Span) -> str:
+def _quote_line(text: str, span: Span) -> str:
     """Give what was found with the rest of its line, as much of it as is shown."""
     line_start = text.rfind("\n", 0, span.start) + 1
     line_end = text.find("\n", span.end)

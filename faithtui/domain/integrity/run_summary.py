@@ -11,10 +11,10 @@ from typing import Final
 CHECKS: Final = 4
 """Version of the checks. Conversations checked by an earlier one are checked again."""
 
-MOST: Final = 0.5
+SUSPECT_SHARE: Final = 0.5
 """A run is suspect when more of its claims than this are not in the answers, or of its truths not
 in the passages: then the score is not about them."""
-ECHOED: Final = 0.25
+SUSPECT_ECHO_SHARE: Final = 0.25
 """A run is suspect when more of its texts than this repeat the prompt. Sound judges write none."""
 FEWEST_ECHOES: Final = 2
 """One text may be an accident."""
@@ -44,9 +44,9 @@ class TextCounts:
     def is_suspect(self) -> bool:
         """Whether a score that rests on these texts cannot be taken for one."""
         return bool(
-            self.phantom > MOST * self.claims
-            or self.invented > MOST * self.truths
-            or (self.echoed >= FEWEST_ECHOES and self.echoed > ECHOED * self.texts)
+            self.phantom > SUSPECT_SHARE * self.claims
+            or self.invented > SUSPECT_SHARE * self.truths
+            or (self.echoed >= FEWEST_ECHOES and self.echoed > SUSPECT_ECHO_SHARE * self.texts)
         )
 
 
@@ -66,7 +66,7 @@ class Soundness(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Integrity:
+class IntegritySummary:
     """What the checks say of a run, or of one conversation of it."""
 
     counts: TextCounts = NO_COUNTS
@@ -86,7 +86,9 @@ class Integrity:
         some = self.counts.phantom or self.counts.invented or self.counts.echoed
         return Soundness.NOTED if some else Soundness.SOUND
 
-    def sentence(self, claims: tuple[str, str] = ("claim", "claims"), *, of: str = "answer") -> str:
+    def format_sentence(
+        self, claims: tuple[str, str] = ("claim", "claims"), *, of: str = "answer"
+    ) -> str:
         """Say what stands against a score.
 
         Args:
@@ -99,9 +101,9 @@ class Integrity:
         """
         counts = self.counts
         parts = [
-            _part(counts.phantom, counts.claims, claims, f"not in the {of}"),
-            _part(counts.invented, counts.truths, ("truth", "truths"), "not in the passage"),
-            _part(counts.echoed, counts.texts, ("text", "texts"), "copied from the prompt"),
+            _format_part(counts.phantom, counts.claims, claims, f"not in the {of}"),
+            _format_part(counts.invented, counts.truths, ("truth", "truths"), "not in the passage"),
+            _format_part(counts.echoed, counts.texts, ("text", "texts"), "copied from the prompt"),
         ]
         if self.unchecked and not self.checked:
             return "not checked yet"
@@ -112,10 +114,10 @@ class Integrity:
         return f"suspect: {said}" if counts.is_suspect else said
 
 
-NOTHING_JUDGED: Final = Integrity()
+EMPTY_SUMMARY: Final = IntegritySummary()
 
 
-def _part(count: int, total: int, names: tuple[str, str], what: str) -> str:
+def _format_part(count: int, total: int, names: tuple[str, str], what: str) -> str:
     if not count:
         return ""
     name = names[0] if total == 1 else names[1]

@@ -13,12 +13,17 @@ from typing import Final
 from faithtui.domain.text.contradictions import (
     Clash,
     ClashKind,
-    alternatives,
+    find_alternatives,
     find_clash,
     is_hedged_match,
 )
 from faithtui.domain.text.numbers import is_near
-from faithtui.domain.text.sentence_index import Context, Lookup, choose_evidence, holds
+from faithtui.domain.text.sentence_index import (
+    Lookup,
+    SentenceIndex,
+    choose_evidence,
+    contains_number,
+)
 from faithtui.domain.text.tokens import Word
 from faithtui.domain.text.word_lists import HEDGES
 
@@ -60,10 +65,10 @@ class Alignment:
         )
 
 
-def align(words: Sequence[Word], context: Context) -> Alignment:
+def align(words: Sequence[Word], context: SentenceIndex) -> Alignment:
     """Hold a claim of one sentence against a context."""
-    content = content_of(words)
-    lookups = tuple(context.find(word) for word in content)
+    content = select_content_words(words)
+    lookups = tuple(context.find_word(word) for word in content)
     best, common_order = choose_evidence([word.stem for word in words], lookups, context)
     disputed = find_disputed(words, content, lookups, context)
     return Alignment(
@@ -77,28 +82,31 @@ def align(words: Sequence[Word], context: Context) -> Alignment:
         disputed,
         best,
         common_order,
-        clash_with(words, content, lookups, best[0], context) if best else None,
+        find_agreeing_clash(words, content, lookups, best[0], context) if best else None,
     )
 
 
-def content_of(words: Sequence[Word]) -> tuple[Word, ...]:
+def select_content_words(words: Sequence[Word]) -> tuple[Word, ...]:
     """Choose the words of a claim that are looked up: content words, or all when there are none."""
     return tuple(word for word in words if word.is_content) or tuple(words)
 
 
-def matching_stems(
-    content: Sequence[Word], lookups: Sequence[Lookup], context: Context
+def find_matching_stems(
+    content: Sequence[Word], lookups: Sequence[Lookup], context: SentenceIndex
 ) -> set[str]:
     """Stems of a context that stand for words of a claim: the same, or what is taken for them."""
     found = {word.stem for word in content}
     for word, (strength, _) in zip(content, lookups, strict=True):
         if 0 < strength < 1:
-            found.update(context.resembling(word))
+            found.update(context.find_similar_stems(word))
     return found
 
 
 def find_disputed(
-    words: Sequence[Word], content: Sequence[Word], lookups: Sequence[Lookup], context: Context
+    words: Sequence[Word],
+    content: Sequence[Word],
+    lookups: Sequence[Lookup],
+    context: SentenceIndex,
 ) -> frozenset[str]:
     """Stems of a claim's numbers and dates that a context gives only as one of several.
 
@@ -106,21 +114,21 @@ def find_disputed(
     """
     if "or" not in context.holders:
         return frozenset()
-    offered = alternatives(words)
+    offered = find_alternatives(words)
     return frozenset(
         word.stem
         for word, (_, units) in zip(content, lookups, strict=True)
         if word.kind in ("number", "date") and units and word.stem not in offered
-        if all(word.stem in alternatives(context.units[each].words) for each in units)
+        if all(word.stem in find_alternatives(context.units[each].words) for each in units)
     )
 
 
-def clash_with(
+def find_agreeing_clash(
     words: Sequence[Word],
     content: Sequence[Word],
     lookups: Sequence[Lookup],
     number: int,
-    context: Context,
+    context: SentenceIndex,
 ) -> Clash | None:
     """The clash of a claim with one sentence, when the rest of the claim is there.
 
@@ -138,9 +146,9 @@ def clash_with(
     others = [
         units
         for word, (_, units) in zip(content, lookups, strict=True)
-        if word is not claimed and word not in clash.with_claimed
+        if word is not claimed and word not in clash.rest_of_name
     ]
-    agreeing = sum(holds(units, number) for units in others)
+    agreeing = sum(contains_number(units, number) for units in others)
     share = _STRICT_SHARE if clash.kind in _STRICT else AGREEING_SHARE
     if agreeing < share * len(others) or not agreeing:
         return None
@@ -150,30 +158,30 @@ def clash_with(
         return None
     before = words[: words.index(claimed)][-2:]
     is_hedged = any(word.text in HEDGES for word in before)
-    if is_hedged and are_near(claimed, found):
+    if is_hedged and are_near_numbers(claimed, found):
         return None
     is_said_elsewhere = any(
-        sum(holds(units, other) for units in others) >= _ELSEWHERE_SHARE * agreeing
+        sum(contains_number(units, other) for units in others) >= _ELSEWHERE_SHARE * agreeing
         for other in context.holders.get(claimed.stem, ())
     )
     return None if is_said_elsewhere else clash
 
 
-def _are_one_name(one: Word, other: Word, words: Sequence[Word], context: Context) -> bool:
+def _are_one_name(one: Word, other: Word, words: Sequence[Word], context: SentenceIndex) -> bool:
     """Whether two names stand beside each other somewhere: first name and surname of one person."""
     pairs = {(one.stem, other.stem), (other.stem, one.stem)}
     own = pairwise(word.stem for word in words)
     return not pairs.isdisjoint(own) or not pairs.isdisjoint(context.bigrams)
 
 
-def are_near(one: Word, other: Word) -> bool:
+def are_near_numbers(one: Word, other: Word) -> bool:
     """Whether "about" lets two numbers pass as one. Years have no such latitude."""
     if one.number is None or other.number is None or one.is_year or other.is_year:
         return False
     return is_near(one.number, other.number)
 
 
-def is_forgiven(word: Word, before: Sequence[Word], context: Context) -> bool:
+def is_rounded_in_context(word: Word, before: Sequence[Word], context: SentenceIndex) -> bool:
     """Whether a number that a context lacks may be one of its numbers, rounded.
 
     Args:
@@ -183,6 +191,6 @@ def is_forgiven(word: Word, before: Sequence[Word], context: Context) -> bool:
     """
     is_hedged = any(each.text in HEDGES for each in before[-2:])
     return any(
-        is_hedged_match(word, other) or (is_hedged and are_near(word, other))
+        is_hedged_match(word, other) or (is_hedged and are_near_numbers(word, other))
         for other in context.numbers
     )

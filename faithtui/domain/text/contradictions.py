@@ -28,7 +28,7 @@ from faithtui.domain.text.word_lists import (
     NO_OPPOSITES,
     OPPOSITE_PAIRS,
     ORDINALS,
-    TITLES,
+    PERSON_TITLES,
     WEEKDAYS,
 )
 
@@ -64,9 +64,9 @@ class Clash:
     """The word of the claim; None when only the sentence is negated."""
     found: Word | None
     """The word of the sentence; None when only the claim is negated."""
-    with_claimed: tuple[Word, ...] = ()
+    rest_of_name: tuple[Word, ...] = ()
     """Further words of the claim that belong to `claimed`: the rest of a name."""
-    turned: Word | None = None
+    negated_word: Word | None = None
     """The word of the sentence that only the claim negates."""
 
 
@@ -81,29 +81,29 @@ def find_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     mine = [word for word in claim if word.stem not in sentence_stems]
     theirs = [word for word in sentence if word.stem not in claim_stems]
     is_turned = any(map(is_negation, claim)) != any(map(is_negation, sentence))
-    differing = list(_differing(mine, theirs))
-    names = _names(mine, claim), _names(theirs, sentence)
-    exception = _exception(claim, sentence)
+    differing = list(_find_clashing_pairs(mine, theirs))
+    names = _select_names(mine, claim), _select_names(theirs, sentence)
+    exception = _find_exception(claim, sentence)
     if not differing and not is_turned and not all(names) and exception is None:
         return None  # most pairs end here, before anything is aligned
-    gaps = list(_gaps(claim, sentence))
-    for kind, one, other in sorted(differing, key=lambda each: _FIRST.index(each[0])):
+    gaps = list(_find_gaps(claim, sentence))
+    for kind, one, other in sorted(differing, key=lambda each: _KIND_ORDER.index(each[0])):
         if kind is ClashKind.OPPOSITE and _is_negated(one, claim) != _is_negated(other, sentence):
             continue
         if any(one in claimed and other in found for claimed, found, _ in gaps) or (
             kind is ClashKind.DATE and _are_of_one_date(one, claim, other, sentence)
         ):
             return Clash(kind, one, other)
-    if all(names) and (clash := _other_name(*names, gaps)) is not None:
+    if all(names) and (clash := _find_name_clash(*names, gaps)) is not None:
         return clash
-    if is_turned and (clash := _negation(claim, sentence, gaps)) is not None:
+    if is_turned and (clash := _find_negation_clash(claim, sentence, gaps)) is not None:
         return clash
     if exception is not None and any(exception.found in gap.found for gap in gaps):
         return exception
     return None
 
 
-_FIRST: Final = (ClashKind.NUMBER, ClashKind.DATE, ClashKind.OPPOSITE)
+_KIND_ORDER: Final = (ClashKind.NUMBER, ClashKind.DATE, ClashKind.OPPOSITE)
 
 
 class Gap(NamedTuple):
@@ -117,7 +117,7 @@ class Gap(NamedTuple):
     """The aligned word of the sentence behind it; None where one end is not aligned."""
 
 
-def _differing(
+def _find_clashing_pairs(
     mine: Sequence[Word], theirs: Sequence[Word]
 ) -> Iterator[tuple[ClashKind, Word, Word]]:
     """Pairs that would clash if they stood in the same place."""
@@ -134,10 +134,10 @@ def _differing(
                     yield ClashKind.DATE if is_date else ClashKind.NUMBER, one, other
             if one.unit != "th":
                 continue
-        for kind, stems in _excluded().get(one.stem, ()):
+        for kind, stems in _make_exclusion_table().get(one.stem, ()):
             for each in by_stem.keys() & stems:
                 yield kind, one, by_stem[each]
-        for text in _negated_forms(one.text) & by_text.keys():
+        for text in _list_negated_forms(one.text) & by_text.keys():
             yield ClashKind.OPPOSITE, one, by_text[text]
 
 
@@ -176,7 +176,7 @@ def is_hedged_match(claimed: Word, found: Word) -> bool:
     )
 
 
-def alternatives(sentence: Sequence[Word]) -> frozenset[str]:
+def find_alternatives(sentence: Sequence[Word]) -> frozenset[str]:
     """Stems of the numbers and dates that a sentence gives only as one of several.
 
     "In 1923, or 1932 by other accounts": whoever says one of them alone says more than the
@@ -200,7 +200,7 @@ def alternatives(sentence: Sequence[Word]) -> frozenset[str]:
                 if _are_of_a_kind(other, word):
                     found |= {other.stem, word.stem}
             right.append(word)
-        elif word.is_content and word.text not in _HEDGING:
+        elif word.is_content and word.text not in _HEDGES_OF_ALTERNATIVES:
             between += 1
             if right is not None:
                 left, right = right, None
@@ -209,7 +209,9 @@ def alternatives(sentence: Sequence[Word]) -> frozenset[str]:
     return frozenset(found)
 
 
-_HEDGING: Final = frozenset({"perhaps", "possibly", "maybe", "probably", "even", "possible"})
+_HEDGES_OF_ALTERNATIVES: Final = frozenset(
+    {"perhaps", "possibly", "maybe", "probably", "even", "possible"}
+)
 """Words that may stand between two alternatives."""
 
 
@@ -232,7 +234,7 @@ def is_name(words: Sequence[Word], place: int) -> bool:
     return len(words) > 1 and words[1].start - word.end == 1 and is_name(words, 1)
 
 
-def _names(differing: Sequence[Word], words: Sequence[Word]) -> list[Word]:
+def _select_names(differing: Sequence[Word], words: Sequence[Word]) -> list[Word]:
     """Names among the words that the other side does not have."""
     return [
         word
@@ -241,7 +243,9 @@ def _names(differing: Sequence[Word], words: Sequence[Word]) -> list[Word]:
     ]
 
 
-def _other_name(ours: Sequence[Word], theirs: Sequence[Word], gaps: Sequence[Gap]) -> Clash | None:
+def _find_name_clash(
+    ours: Sequence[Word], theirs: Sequence[Word], gaps: Sequence[Gap]
+) -> Clash | None:
     """Two names in the same place, with nothing else there but the same small words.
 
     A title may stand for a name, an epithet ("the Reds") for a club, a short form for a long one:
@@ -254,16 +258,16 @@ def _other_name(ours: Sequence[Word], theirs: Sequence[Word], gaps: Sequence[Gap
             continue
         if not all(word in theirs for word in other):
             continue
-        if any(word.text in TITLES for word in (*mine, *other)):
+        if any(word.text in PERSON_TITLES for word in (*mine, *other)):
             continue
         small = ({word.text for word in side if not word.is_content} for side in (claimed, found))
-        if len(set(map(frozenset, small))) > 1 or _may_be_one(mine, other):
+        if len(set(map(frozenset, small))) > 1 or _may_be_same_name(mine, other):
             continue
         return Clash(ClashKind.NAME, mine[0], other[0], tuple(mine[1:]))
     return None
 
 
-def _may_be_one(mine: Sequence[Word], other: Sequence[Word]) -> bool:
+def _may_be_same_name(mine: Sequence[Word], other: Sequence[Word]) -> bool:
     """Whether names may be two forms of one: alike at the beginning, or the letters of one."""
     if any(
         one.text[:_ALIKE_NAME] == two.text[:_ALIKE_NAME] or one.prefix == two.prefix != ""
@@ -280,7 +284,7 @@ _ALIKE_NAME: Final = 3
 """Letters that make two names alike: Mike and Michael are not, Alex and Alexander are."""
 
 
-def _exception(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
+def _find_exception(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     """What the claim says of all, and the sentence takes something out of."""
     absolute = next((word for word in claim if word.text in ABSOLUTE), None)
     if absolute is None or any(word.text in CONDITIONS for word in claim):
@@ -289,7 +293,7 @@ def _exception(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     return None if taken is None else Clash(ClashKind.CONDITION, absolute, taken)
 
 
-def _alignment(claim: Sequence[Word], sentence: Sequence[Word]) -> list[tuple[int, int]]:
+def _align_stems(claim: Sequence[Word], sentence: Sequence[Word]) -> list[tuple[int, int]]:
     """Positions of a longest common subsequence of stems, in order."""
     shared = {word.stem for word in claim} & {word.stem for word in sentence}
     rows = [position for position, word in enumerate(claim) if word.stem in shared]
@@ -317,9 +321,9 @@ def _alignment(claim: Sequence[Word], sentence: Sequence[Word]) -> list[tuple[in
     return pairs
 
 
-def _gaps(claim: Sequence[Word], sentence: Sequence[Word]) -> Iterator[Gap]:
+def _find_gaps(claim: Sequence[Word], sentence: Sequence[Word]) -> Iterator[Gap]:
     """What stands between aligned words; of what stands before or behind all, the nearest words."""
-    pairs = _alignment(claim, sentence)
+    pairs = _align_stems(claim, sentence)
     left = upper = 0
     for number, (right, lower) in enumerate(pairs):
         if not number:
@@ -343,7 +347,7 @@ def _numbers_clash(one: Word, other: Word) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _excluded() -> dict[str, tuple[tuple[ClashKind, frozenset[str]], ...]]:
+def _make_exclusion_table() -> dict[str, tuple[tuple[ClashKind, frozenset[str]], ...]]:
     """Stem to the stems that cannot stand in its place, by the kind of clash."""
     table: dict[str, list[tuple[ClashKind, frozenset[str]]]] = {}
     ranks = [f"#{value}th" for value in ORDINALS.values()]
@@ -365,7 +369,7 @@ def _excluded() -> dict[str, tuple[tuple[ClashKind, frozenset[str]], ...]]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _negated_forms(word: str) -> frozenset[str]:
+def _list_negated_forms(word: str) -> frozenset[str]:
     """A word with and without each prefix that makes an opposite; () when none does."""
     if not word.endswith(NEGATED_ENDINGS):
         return frozenset()
@@ -379,7 +383,7 @@ def _negated_forms(word: str) -> frozenset[str]:
     return frozenset(other for pair in pairs if word in pair for other in pair if other != word)
 
 
-def _negation(
+def _find_negation_clash(
     claim: Sequence[Word],
     sentence: Sequence[Word],
     gaps: Sequence[Gap],
@@ -403,6 +407,6 @@ def _negation(
             ClashKind.NEGATION,
             turned if is_claim_negated else None,
             None if is_claim_negated else turned,
-            turned=following if is_claim_negated else None,
+            negated_word=following if is_claim_negated else None,
         )
     return None

@@ -16,14 +16,14 @@ from typing import Final
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.alignment import (
     AGREEING_SHARE,
-    clash_with,
-    content_of,
+    find_agreeing_clash,
     find_disputed,
-    matching_stems,
+    find_matching_stems,
+    select_content_words,
 )
 from faithtui.domain.text.contradictions import Clash, ClashKind
-from faithtui.domain.text.sentence_index import Context, Lookup, sentence_scores
-from faithtui.domain.text.texts import ReadText, read_together, weights_of
+from faithtui.domain.text.sentence_index import Lookup, SentenceIndex, score_sentences
+from faithtui.domain.text.texts import TokenisedText, index_texts, weigh_words
 from faithtui.domain.text.tokens import DECISIVE, MarkKind, Word
 from faithtui.domain.verdicts import Stance
 
@@ -32,7 +32,7 @@ from faithtui.domain.verdicts import Stance
 class NamedTruth:
     """A truth that the judge named for the claim, drawn from this passage."""
 
-    text: ReadText
+    text: TokenisedText
     stance: Stance
     span: Span | None
     """Where it stands in the passage, None when it is not a literal piece of it."""
@@ -48,7 +48,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class WordMark:
     """A word to look at."""
 
     span: Span
@@ -72,15 +72,15 @@ class RankedPassage:
     """That sentence; None when no sentence shares a word with the claim."""
     quotes: tuple[Quote, ...]
     """By start, without overlaps."""
-    marks: tuple[Mark, ...]
+    marks: tuple[WordMark, ...]
     """By start, without overlaps."""
     differs: tuple[ClashKind, ...] = ()
     """In what sentences that speak of the same things clash with the claim."""
 
 
-QUOTE_FROM = 0.3
+QUOTE_MIN_SHARE = 0.3
 """A sentence that shares less of the claim's weight would only distract."""
-CLASH_FROM = 0.5
+CLASH_MIN_SHARE = 0.5
 """Sentences that share less do not speak of the same things."""
 _MOST_CLASHES = 12
 """Sentences of one passage that are quoted because they differ: nobody reads more of them."""
@@ -89,7 +89,7 @@ _INDEXES_KEPT: Final = 8
 
 
 def rank_passages(
-    claim: ReadText, passages: Sequence[ReadText], named: Sequence[Sequence[NamedTruth]]
+    claim: TokenisedText, passages: Sequence[TokenisedText], named: Sequence[Sequence[NamedTruth]]
 ) -> tuple[RankedPassage, ...]:
     """Order passages for a claim: those the judge named first, then by shared words.
 
@@ -104,11 +104,11 @@ def rank_passages(
     Returns:
         Every passage once, best first; equal ones in their given order.
     """
-    aligned = _Aligned.of(claim, _index(tuple(passages)))
+    aligned = _ClaimAlignment.from_claim(claim, _index_passages(tuple(passages)))
     ranked = []
     first = 0
     for position, (passage, truths) in enumerate(zip(passages, named, strict=True)):
-        ranked.append(_rank(aligned, passage, position, first, truths))
+        ranked.append(_rank_passage(aligned, passage, position, first, truths))
         first += len(passage.sentences)
     ranked.sort(
         key=lambda each: (
@@ -121,20 +121,22 @@ def rank_passages(
     return tuple(found for found, _ in ranked)
 
 
-def overlap(claim: ReadText, other: ReadText) -> float:
+def compute_overlap(claim: TokenisedText, other: TokenisedText) -> float:
     """Share of the claim's weight whose words the other text has too, in [0, 1]."""
-    weights = weights_of(claim.words)
+    weights = weigh_words(claim.words)
     total = sum(weights.values())
     if not total:
         return 0.0
     words = {word.stem: word for word in claim.words if word.stem in weights}
-    found = {stem: other.index.find(word) for stem, word in words.items()}
+    found = {stem: other.index.find_word(word) for stem, word in words.items()}
     disputed = find_disputed(claim.words, tuple(words.values()), tuple(found.values()), other.index)
     missing = [stem for stem, (strength, _) in found.items() if not strength or stem in disputed]
     return 1 - sum(weights[stem] for stem in missing) / total
 
 
-def place_of(piece: ReadText, passage: ReadText, span: Span | None = None) -> int | None:
+def find_sentence(
+    piece: TokenisedText, passage: TokenisedText, span: Span | None = None
+) -> int | None:
     """Find the sentence of a passage that a truth was drawn from.
 
     Args:
@@ -150,11 +152,11 @@ def place_of(piece: ReadText, passage: ReadText, span: Span | None = None) -> in
             if sentence.start < span.end and span.start < sentence.end:
                 return index
         return None
-    shares = _Aligned.of(piece, passage.index).shares
+    shares = _ClaimAlignment.from_claim(piece, passage.index).shares
     return min(shares, key=lambda index: (-shares[index], index), default=None)
 
 
-def excerpt(passage: ReadText, needed: Sequence[Span], budget: int) -> tuple[Span, ...]:
+def choose_excerpt(passage: TokenisedText, needed: Sequence[Span], budget: int) -> tuple[Span, ...]:
     """Choose the part of a passage that shows some stretches of it.
 
     Args:
@@ -197,19 +199,19 @@ def excerpt(passage: ReadText, needed: Sequence[Span], budget: int) -> tuple[Spa
 
 
 @lru_cache(maxsize=_INDEXES_KEPT)
-def _index(passages: tuple[ReadText, ...]) -> Context:
-    return passages[0].index if len(passages) == 1 else read_together(passages)
+def _index_passages(passages: tuple[TokenisedText, ...]) -> SentenceIndex:
+    return passages[0].index if len(passages) == 1 else index_texts(passages)
 
 
 @dataclass(frozen=True, slots=True)
-class _Aligned:
+class _ClaimAlignment:
     """A claim of any length held against all sentences of some passages."""
 
     words: tuple[Word, ...]
     content: tuple[Word, ...]
     """Its words that say something of the subject, each once."""
     lookups: tuple[Lookup, ...]
-    context: Context
+    context: SentenceIndex
     disputed: frozenset[str]
     clashes: Mapping[int, Clash]
     """Sentences that speak of the same things as a sentence of the claim, and clash with it."""
@@ -224,14 +226,14 @@ class _Aligned:
     sentence that has all the rest speaks of the same things, and says something else of them."""
 
     @classmethod
-    def of(cls, claim: ReadText, context: Context) -> "_Aligned":
+    def from_claim(cls, claim: TokenisedText, context: SentenceIndex) -> "_ClaimAlignment":
         """Look the words of a claim up."""
-        weights = weights_of(claim.words)
+        weights = weigh_words(claim.words)
         by_stem = {word.stem: word for word in reversed(claim.words) if word.stem in weights}
         content = tuple(by_stem[stem] for stem in weights)
-        lookups = tuple(context.find(word) for word in content)
-        rarities = [context.rarity(units) for _, units in lookups]
-        scores = sentence_scores([word.stem for word in claim.words], lookups, context)
+        lookups = tuple(context.find_word(word) for word in content)
+        rarities = [context.compute_rarity(units) for _, units in lookups]
+        scores = score_sentences([word.stem for word in claim.words], lookups, context)
         total = sum(rarities)
         clashing = sum(
             rarity
@@ -244,34 +246,36 @@ class _Aligned:
             lookups,
             context,
             find_disputed(claim.words, content, lookups, context),
-            _clashes(claim, dict(zip(weights, lookups, strict=True)), context),
+            _find_clashes(claim, dict(zip(weights, lookups, strict=True)), context),
             {number: min(1.0, score / total) for number, score in scores.held.items()},
             sorted(scores.held),
-            {number: worth for number, (worth, _) in scores.worths(scores.held).items()},
+            {number: worth for number, (worth, _) in scores.compute_worths(scores.held).items()},
             total / (total - clashing) if total > clashing else 0.0,
         )
 
 
-def _clashes(claim: ReadText, known: Mapping[str, Lookup], context: Context) -> dict[int, Clash]:
+def _find_clashes(
+    claim: TokenisedText, known: Mapping[str, Lookup], context: SentenceIndex
+) -> dict[int, Clash]:
     """Find the sentences that clash with any sentence of a claim; `known` is what was looked up."""
     clashes: dict[int, Clash] = {}
     for unit in claim.index.units:
-        content = content_of(unit.words)
-        lookups = [known.get(word.stem) or context.find(word) for word in content]
+        content = select_content_words(unit.words)
+        lookups = [known.get(word.stem) or context.find_word(word) for word in content]
         names = sum(word.is_capital for word in content)
         least = AGREEING_SHARE * (len(content) - max(1, names))
         counts = Counter(chain.from_iterable(units for _, units in lookups))
         for number, count in counts.items():
             if count >= least and number not in clashes:
-                clash = clash_with(unit.words, content, lookups, number, context)
+                clash = find_agreeing_clash(unit.words, content, lookups, number, context)
                 if clash is not None:
                     clashes[number] = clash
     return clashes
 
 
-def _rank(
-    aligned: _Aligned,
-    passage: ReadText,
+def _rank_passage(
+    aligned: _ClaimAlignment,
+    passage: TokenisedText,
     position: int,
     first: int,
     truths: Sequence[NamedTruth],
@@ -291,11 +295,11 @@ def _rank(
     for truth in truths:
         span = truth.span
         if span is None:
-            index = place_of(truth.text, passage)
+            index = find_sentence(truth.text, passage)
             span = None if index is None else passage.sentences[index]
         if span is not None and span.end <= len(passage.text):
             _add_quote(quotes, Quote(span, truth.stance))
-    if not quotes and best is not None and match * aligned.subject >= QUOTE_FROM:
+    if not quotes and best is not None and match * aligned.subject >= QUOTE_MIN_SHARE:
         quotes.append(Quote(passage.sentences[best], None))
     clashes = {n: aligned.clashes[first + n] for n in here if first + n in aligned.clashes}
     worst = sorted(clashes, key=lambda n: (-aligned.shares[first + n], n))[:_MOST_CLASHES]
@@ -305,14 +309,14 @@ def _rank(
     read = [quote.span for quote in quotes]
     if not read and best is not None:
         read.append(passage.sentences[best])
-    at = (clash.found or clash.turned for clash in clashes.values())
+    at = (clash.found or clash.negated_word for clash in clashes.values())
     differing = {word.start for word in at if word is not None}
     ranked = RankedPassage(
         position,
         match,
         None if best is None else passage.sentences[best],
         tuple(quotes),
-        _marks(aligned, passage, read, differing),
+        _find_marks(aligned, passage, read, differing),
         tuple(dict.fromkeys(clashes[n].kind for n in sorted(clashes))),
     )
     return ranked, worth
@@ -334,23 +338,26 @@ def _add_quote(quotes: list[Quote], quote: Quote) -> None:
     quotes.append(quote)
 
 
-def _marks(
-    aligned: _Aligned, passage: ReadText, read: Sequence[Span], differing: Collection[int]
-) -> tuple[Mark, ...]:
+def _find_marks(
+    aligned: _ClaimAlignment,
+    passage: TokenisedText,
+    read: Sequence[Span],
+    differing: Collection[int],
+) -> tuple[WordMark, ...]:
     """Mark what decides in the stretches to read, and the claim's numbers and names anywhere."""
     here = passage.index.holders
-    said = matching_stems(aligned.content, aligned.lookups, aligned.context)
+    said = find_matching_stems(aligned.content, aligned.lookups, aligned.context)
     said |= {word.stem for word in aligned.words if word.weight or word.kind in DECISIVE}
     anywhere = {word.stem for word in aligned.words if word.kind in ("number", "name", "date")}
-    marks: list[Mark] = []
-    inside = _sentences_in(passage, read)
+    marks: list[WordMark] = []
+    inside = _find_sentences(passage, read)
     for number in sorted(inside | {n for stem in anywhere for n in here.get(stem, ())}):
         sentence = passage.sentences[number]
         stretches = [each for each in read if each.start < sentence.end] if number in inside else ()
         is_whole = any(
             each.start <= sentence.start and sentence.end <= each.end for each in stretches
         )
-        for word in passage.words_in(number):
+        for word in passage.get_sentence_words(number):
             kind, shared, differs = word.kind, word.stem in said, word.start in differing
             if not (shared or differs or kind in DECISIVE):
                 continue
@@ -360,11 +367,11 @@ def _marks(
             if not is_read and (not shared or kind not in ("number", "name", "date")):
                 continue
             matched = shared and word.stem not in aligned.disputed
-            _add_mark(marks, Mark(word.span, kind, matched, differs))
+            _add_mark(marks, WordMark(word.span, kind, matched, differs))
     return tuple(marks)
 
 
-def _sentences_in(passage: ReadText, read: Sequence[Span]) -> set[int]:
+def _find_sentences(passage: TokenisedText, read: Sequence[Span]) -> set[int]:
     """Number the sentences that touch any of some stretches."""
     found: set[int] = set()
     for span in read:
@@ -374,7 +381,7 @@ def _sentences_in(passage: ReadText, read: Sequence[Span]) -> set[int]:
     return found
 
 
-def _add_mark(marks: list[Mark], mark: Mark) -> None:
+def _add_mark(marks: list[WordMark], mark: WordMark) -> None:
     """Keep marks apart: pairs of characters overlap where a script has no blanks."""
     last = marks[-1] if marks else None
     if last is None or last.span.end <= mark.span.start:

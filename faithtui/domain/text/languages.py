@@ -81,11 +81,11 @@ _SMALL_WORDS: Final = {
     "lui ale",
     "Vietnamese": "và của là có được trong cho một những các với không này đã người để khi từ",
 }
-MEASURED: Final = "English"
+MEASURED_LANGUAGE: Final = "English"
 """The language the words were measured on."""
 
 
-def language_of(text: str) -> str | None:
+def detect_language(text: str) -> str | None:
     """Name the language of a text, or its script where that is all that can be told.
 
     Returns:
@@ -96,31 +96,31 @@ def language_of(text: str) -> str | None:
     if not words:
         return None
     if looked_at.isascii():
-        return _latin_language(words)
+        return _detect_latin_language(words)
     foreign = [word for word in words if word[0] > _LATIN_END]
     letters = sum(map(len, words))
     if 2 * sum(map(len, foreign)) <= letters:
-        return _latin_language(words)
+        return _detect_latin_language(words)
     counts: dict[str, int] = {}
     for word in foreign:
-        if (script := _script(word[0])) is not None:
+        if (script := _find_script(word[0])) is not None:
             counts[script] = counts.get(script, 0) + len(word)
     return max(counts, key=lambda script: (counts[script], script), default=None)
 
 
-def are_comparable(one: str | None, other: str | None) -> bool:
+def are_comparable_languages(one: str | None, other: str | None) -> bool:
     """Whether texts in two languages may share words; True when one of the two is not known."""
     return one is None or other is None or one == other
 
 
 @lru_cache(maxsize=1)
-def _by_word() -> dict[str, list[str]]:
+def _list_languages_by_word() -> dict[str, list[str]]:
     """Small word to the languages it is a small word of.
 
     What is one in English too ("do", "he", "to") tells of no other language, nor does one letter.
     All are lower-case, and so is what is looked up: "De La" is a part of a name.
     """
-    found = {word: [MEASURED] for word in STOP_WORDS}
+    found = {word: [MEASURED_LANGUAGE] for word in STOP_WORDS}
     for language, words in _SMALL_WORDS.items():
         for word in words.split():
             if word not in STOP_WORDS and not (len(word) == 1 and word.isascii()):
@@ -128,10 +128,10 @@ def _by_word() -> dict[str, list[str]]:
     return found
 
 
-def _latin_language(words: Iterable[str]) -> str | None:
+def _detect_latin_language(words: Iterable[str]) -> str | None:
     total = 0
     hits: dict[str, int] = {}
-    by_word = _by_word()
+    by_word = _list_languages_by_word()
     for word in words:
         total += 1
         for language in by_word.get(word.replace("’", "'"), ()):
@@ -142,7 +142,7 @@ def _latin_language(words: Iterable[str]) -> str | None:
     return max(hits, key=lambda language: (hits[language], language))
 
 
-def _script(character: str) -> str | None:
+def _find_script(character: str) -> str | None:
     return next(
         (
             name

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.tokens import read_words
+from faithtui.domain.text.tokens import tokenise_words
 
 
-def locate(piece: str, text: str) -> Span | None:
+def find_span(piece: str, text: str) -> Span | None:
     """Find a piece in a text, letter for letter, else up to case and white space.
 
     Returns:
@@ -24,7 +24,7 @@ def locate(piece: str, text: str) -> Span | None:
     return Span(*found.span()) if found else None
 
 
-def closest(piece: str, texts: Sequence[str]) -> int:
+def find_closest_text(piece: str, texts: Sequence[str]) -> int:
     """Choose the text that repeats most of a piece's words.
 
     Args:
@@ -36,12 +36,12 @@ def closest(piece: str, texts: Sequence[str]) -> int:
         largest share of its words; the first of equals.
     """
     for position, text in enumerate(texts):
-        if locate(piece, text) is not None:
+        if find_span(piece, text) is not None:
             return position
-    words = _stems(piece)
-    shares = [len(words & _stems(text)) for text in texts]
+    words = _list_stems(piece)
+    shares = [len(words & _list_stems(text)) for text in texts]
     return shares.index(max(shares))
 
 
-def _stems(text: str) -> set[str]:
-    return {word.stem for word in read_words(text)}
+def _list_stems(text: str) -> set[str]:
+    return {word.stem for word in tokenise_words(text)}

@@ -7,7 +7,7 @@ and "12.0" are one.
 from functools import lru_cache
 from typing import Final
 
-from faithtui.domain.text.word_lists import NUMBER_WORDS, SCALES
+from faithtui.domain.text.word_lists import NUMBER_SCALES, NUMBER_WORDS
 
 _LEAST_YEAR: Final = 1000
 _PAST_YEARS: Final = 2101
@@ -15,12 +15,12 @@ _FIRST_CENTURY: Final = 15
 """Before it, two number words beside each other are two numbers: "twelve thirteen"."""
 _SHARES: Final = {"a": 1.0, "half": 0.5}
 """What a number may begin with before a scale: "a million", "half a million"."""
-NEAR: Final = 0.1
+NEAR_SHARE: Final = 0.1
 """Share by which "about" and "over" let a number differ."""
 
 
 @lru_cache(maxsize=1 << 12)
-def spelled_value(words: tuple[str, ...]) -> float | None:
+def parse_spelled_number(words: tuple[str, ...]) -> float | None:
     """Read a number written in words: "two hundred and five", "twenty-five", "nineteen ninety".
 
     Args:
@@ -31,22 +31,22 @@ def spelled_value(words: tuple[str, ...]) -> float | None:
     """
     total, part = 0.0, None
     for place, word in enumerate(words):
-        if word in SCALES:
+        if word in NUMBER_SCALES:
             if part is None:
                 return None
             if word in ("hundred", "dozen"):
-                part *= SCALES[word]
+                part *= NUMBER_SCALES[word]
             else:
-                total, part = total + part * SCALES[word], 0.0
+                total, part = total + part * NUMBER_SCALES[word], 0.0
         elif word == "and":
             # Only within a number: "two hundred and five", not "five and six".
-            if place + 1 == len(words) or words[place - 1] not in SCALES:
+            if place + 1 == len(words) or words[place - 1] not in NUMBER_SCALES:
                 return None
         elif word in NUMBER_WORDS:
             value = NUMBER_WORDS[word]
             if part is None:
                 part = float(value)
-            elif _goes_on(part, value, words[place - 1]):
+            elif _continues_number(part, value, words[place - 1]):
                 part += value
             elif place == 1 and _FIRST_CENTURY <= part <= 20 and value >= 10:
                 part = 100 * part + value  # a year: nineteen twenty, twenty eleven
@@ -61,8 +61,8 @@ def spelled_value(words: tuple[str, ...]) -> float | None:
     return None if part is None else total + part
 
 
-def _goes_on(part: float, value: int, before: str) -> bool:
-    if before in SCALES or before == "and":
+def _continues_number(part: float, value: int, before: str) -> bool:
+    if before in NUMBER_SCALES or before == "and":
         return 0 < value < 100
     return before in NUMBER_WORDS and NUMBER_WORDS[before] >= 20 and 0 < value < 10
 
@@ -74,7 +74,7 @@ def is_year_value(value: float) -> bool:
 
 def is_near(one: float, other: float) -> bool:
     """Whether a number may be told as "about" another one."""
-    return abs(one - other) <= abs(one) * NEAR
+    return abs(one - other) <= abs(one) * NEAR_SHARE
 
 
 def is_rounded(value: float, other: float, *, decimals: int, other_decimals: int) -> bool:

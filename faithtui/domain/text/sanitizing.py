@@ -1,8 +1,8 @@
 """Text made safe to draw: what is invisible or commands a terminal becomes visible characters.
 
-Every text from a file, a judge or a person passes `visible` or `visible_line` once before it is
-drawn or printed. The result is for eyes only: offsets differ from the original, so a highlighted
-text is made visible piece by piece, and what is stored or exported is never the result.
+Every text from a file, a judge or a person passes `make_visible` or `make_visible_line` once before
+it is drawn or printed. The result is for eyes only: offsets differ from the original, so a
+highlighted text is made visible piece by piece, and what is stored or exported is never the result.
 
 Nothing here wraps, colours or reads markup: whoever draws must still pass the result on as text.
 """
@@ -53,7 +53,7 @@ _BIDI = {
 """Characters that turn the direction of what follows, by the names Unicode gives them."""
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     r"""Make a text of any number of lines safe to draw; newlines stay.
 
     - controls become their pictures (ESC is ␛), a C1 control its two-character spelling (U+009D
@@ -69,14 +69,14 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    shown = _SPECIAL.sub(_shown, text.replace("\r\n", "\n"))
+    shown = _SPECIAL.sub(_replace_special, text.replace("\r\n", "\n"))
     if shown.isascii():
         return shown
-    piled, leading = _mark_patterns()
+    piled, leading = _compile_mark_patterns()
     return leading.sub("◌", piled.sub(r"\1", shown))
 
 
-def visible_line(text: str, limit: int | None = None) -> str:
+def make_visible_line(text: str, limit: int | None = None) -> str:
     """Make a text safe to draw on one line.
 
     Args:
@@ -85,19 +85,19 @@ def visible_line(text: str, limit: int | None = None) -> str:
             cut and ends with `…`. Characters are not cells: wide ones take two.
 
     Returns:
-        The text as `visible` gives it, with `NEWLINE_PICTURE` for newlines. Idempotent.
+        The text as `make_visible` gives it, with `NEWLINE_PICTURE` for newlines. Idempotent.
     """
     if limit is None:
-        return visible(text).replace("\n", NEWLINE_PICTURE)
+        return make_visible(text).replace("\n", NEWLINE_PICTURE)
     # A few times the limit leaves room for what is dropped, and a megabyte costs nothing.
     piece = text[: 4 * limit]
-    line = visible(piece).replace("\n", NEWLINE_PICTURE)
+    line = make_visible(piece).replace("\n", NEWLINE_PICTURE)
     if len(piece) == len(text) and len(line) <= limit:
         return line
     return line[: limit - 1] + "…"
 
 
-def _shown(match: re.Match[str]) -> str:
+def _replace_special(match: re.Match[str]) -> str:
     """Give what one special character is drawn as."""
     code = ord(match[0])
     if code == 0x09:
@@ -114,12 +114,12 @@ def _shown(match: re.Match[str]) -> str:
         return f"⟨{_BIDI[code]}⟩"
     if 0xD800 <= code <= 0xDFFF or 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE:
         return "�"
-    if code in (0x200D, 0x20E3) or 0x1F3FB <= code <= 0x1F3FF or _selects_variation(code):
+    if code in (0x200D, 0x20E3) or 0x1F3FB <= code <= 0x1F3FF or _is_variation_selector(code):
         return ""
     return "∅"
 
 
-def _selects_variation(code: int) -> bool:
+def _is_variation_selector(code: int) -> bool:
     """Tell whether a character only picks a look for the one before it."""
     return (
         0xFE00 <= code <= 0xFE0F
@@ -129,19 +129,19 @@ def _selects_variation(code: int) -> bool:
 
 
 @cache
-def _mark_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _compile_mark_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Compile the patterns for piles of marks and for marks without a base.
 
     Made on first need: looking at every character takes some 10 ms.
     """
     # Marks beyond 0x1FFFF are variation selectors, which are gone by then.
-    low = "".join(_mark_ranges(range(0x300, 0x10000)))
-    high = "".join(_mark_ranges(range(0x10000, 0x20000)))
+    low = "".join(_list_mark_ranges(range(0x300, 0x10000)))
+    high = "".join(_list_mark_ranges(range(0x10000, 0x20000)))
     mark = f"(?:[{low}]|(?=[{_ASTRAL}])[{high}])"
     return re.compile(f"({mark}{{2}}){mark}+"), re.compile(f"^(?={mark})", re.MULTILINE)
 
 
-def _mark_ranges(codes: range) -> Iterator[str]:
+def _list_mark_ranges(codes: range) -> Iterator[str]:
     """List the characters that take no room of their own, as parts of a character class."""
     start = None
     for code in codes:

@@ -13,12 +13,12 @@ from functools import lru_cache
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*")
 
 
-def words_of(text: str) -> list[str]:
+def split_search_words(text: str) -> list[str]:
     """List the words of a text in order, folded."""
-    return [folded(found.group()) for found in _WORD.finditer(text)]
+    return [fold_word(found.group()) for found in _WORD.finditer(text)]
 
 
-def folded(word: str) -> str:
+def fold_word(word: str) -> str:
     """Write a word as it is compared: in lower case, without accents."""
     if word.isascii():
         return word.lower()
@@ -27,8 +27,8 @@ def folded(word: str) -> str:
     return "".join(each for each in parts if not unicodedata.combining(each))
 
 
-def occurs(wanted: Sequence[str], text: str, *, begins: bool = False) -> bool:
-    """Whether `places` finds anything, much faster in a long text.
+def contains_words(wanted: Sequence[str], text: str, *, begins: bool = False) -> bool:
+    """Whether `find_words` finds anything, much faster in a long text.
 
     Args:
         wanted: Folded words in order; () is nowhere.
@@ -39,17 +39,17 @@ def occurs(wanted: Sequence[str], text: str, *, begins: bool = False) -> bool:
         return False
     end = "" if begins else r"(?![^\W_])"
     pattern = r"[\W_]+".join(map(re.escape, wanted))
-    there = folded(text) if text.isascii() else _folded_text(text)
+    there = fold_word(text) if text.isascii() else _fold_text(text)
     return re.search(rf"(?<![^\W_]){pattern}{end}", there) is not None
 
 
 @lru_cache(maxsize=32)
-def _folded_text(text: str) -> str:
+def _fold_text(text: str) -> str:
     # Kept, because each letter that is typed looks through the same texts.
-    return folded(text)
+    return fold_word(text)
 
 
-def places(wanted: Sequence[str], text: str, *, begins: bool = False) -> list[tuple[int, int]]:
+def find_words(wanted: Sequence[str], text: str, *, begins: bool = False) -> list[tuple[int, int]]:
     """Find where words stand one after the other.
 
     Args:
@@ -62,7 +62,7 @@ def places(wanted: Sequence[str], text: str, *, begins: bool = False) -> list[tu
     """
     if not wanted:
         return []
-    found = [(folded(each.group()), each.span()) for each in _WORD.finditer(text)]
+    found = [(fold_word(each.group()), each.span()) for each in _WORD.finditer(text)]
     size = len(wanted)
     *first, last = wanted
     return [

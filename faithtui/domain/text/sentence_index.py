@@ -14,10 +14,10 @@ from itertools import pairwise
 from typing import Final
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.languages import language_of
-from faithtui.domain.text.sentences import sentence_spans
-from faithtui.domain.text.spelling import nearly_spelt, spellable
-from faithtui.domain.text.tokens import Word, prefix_of, read_stems, read_words, stem
+from faithtui.domain.text.languages import detect_language
+from faithtui.domain.text.sentences import split_sentences
+from faithtui.domain.text.spelling import find_near_spellings, group_by_first_letter
+from faithtui.domain.text.tokens import Word, cut_prefix, stem, tokenise_stems, tokenise_words
 from faithtui.domain.text.word_lists import CURRENCIES
 
 _PREFIX_WEIGHT: Final = 0.7
@@ -33,7 +33,7 @@ _NEIGHBOUR_WEIGHT: Final = 0.4
 
 Source: docs/judges/offline.md, "Evidence": on WiCE 0.3 to 0.5 do equally well, 0 and 0.6 worse.
 """
-_COMPARED: Final = 12
+_MOST_COMPARED: Final = 12
 """Sentences whose word order and neighbours are looked at: those with most matched weight."""
 _CURRENCY_STEMS: Final = {sign: stem(name) for sign, name in CURRENCIES.items()}
 """A sentence with "$5" holds "dollars" too."""
@@ -45,7 +45,7 @@ Lookup = tuple[float, Sequence[int]]
 
 
 @dataclass(slots=True)
-class ReadSentence:
+class TokenisedSentence:
     """One sentence of a passage, read once for every context it is part of."""
 
     passage: str
@@ -61,17 +61,17 @@ class ReadSentence:
     def words(self) -> tuple[Word, ...]:
         """Its words, with offsets within the passage."""
         if self._words is None:
-            self._words = tuple(read_words(self.passage, self.span.start, self.span.end))
+            self._words = tuple(tokenise_words(self.passage, self.span.start, self.span.end))
         return self._words
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class IndexedSentence:
     """One sentence of a context."""
 
     source: int
     """Position of its passage among those given."""
-    sentence: ReadSentence
+    sentence: TokenisedSentence
 
     @property
     def passage(self) -> str:
@@ -94,13 +94,13 @@ class Unit:
         return self.sentence.stems
 
 
-def read_sentence(text: str, span: Span) -> ReadSentence:
+def tokenise_sentence(text: str, span: Span) -> TokenisedSentence:
     """Read the sentence `span` of `text`."""
-    stems = read_stems(text, span.start, span.end)
+    stems = tokenise_stems(text, span.start, span.end)
     if stems is not None:
-        return ReadSentence(text, span, stems, ())
-    words = tuple(read_words(text, span.start, span.end))
-    return ReadSentence(
+        return TokenisedSentence(text, span, stems, ())
+    words = tuple(tokenise_words(text, span.start, span.end))
+    return TokenisedSentence(
         passage=text,
         span=span,
         stems=tuple(word.stem for word in words),
@@ -110,10 +110,10 @@ def read_sentence(text: str, span: Span) -> ReadSentence:
 
 
 @dataclass(slots=True)
-class Context:
+class SentenceIndex:
     """Sentences of a context, indexed by their words: filled with `add`, then asked at will."""
 
-    units: list[Unit] = field(default_factory=list)
+    units: list[IndexedSentence] = field(default_factory=list)
     holders: dict[str, list[int]] = field(default_factory=dict)
     """Stem to the units that hold it, ascending."""
     numbers: list[Word] = field(default_factory=list)
@@ -124,12 +124,12 @@ class Context:
     _spellable: Mapping[str, Sequence[str]] | None = None
     """Stems that others may be misspelt forms of; made when first asked for."""
     _language: tuple[str | None] | None = None
-    """What `language` says, once it was asked."""
+    """What `find_language` says, once it was asked."""
 
-    def add(self, source: int, sentence: ReadSentence) -> None:
+    def add(self, source: int, sentence: TokenisedSentence) -> None:
         """Take in one sentence of passage number `source`."""
         number = len(self.units)
-        self.units.append(Unit(source, sentence))
+        self.units.append(IndexedSentence(source, sentence))
         for word in sentence.numbers:
             if word.stem not in self.holders:
                 self.numbers.append(word)
@@ -149,10 +149,10 @@ class Context:
                 units.append(number)
         self._bigrams = self._prefixes = self._spellable = self._language = None
 
-    def extend(self, source: int, other: "Context") -> None:
+    def extend(self, source: int, other: "SentenceIndex") -> None:
         """Take in all sentences of a context as those of passage number `source`."""
         before = len(self.units)
-        self.units += (Unit(source, unit.sentence) for unit in other.units)
+        self.units += (IndexedSentence(source, unit.sentence) for unit in other.units)
         self.numbers += (word for word in other.numbers if word.stem not in self.holders)
         for each, numbers in other.holders.items():
             self.holders.setdefault(each, []).extend([before + number for number in numbers])
@@ -165,62 +165,62 @@ class Context:
             self._bigrams = set().union(*(pairwise(unit.sentence.stems) for unit in self.units))
         return self._bigrams
 
-    def find(self, word: Word) -> Lookup:
+    def find_word(self, word: Word) -> Lookup:
         """How well a word is found, in {0, 0.7, 1}, and the units it is found in, ascending."""
         if (units := self.holders.get(word.stem)) is not None:
             return 1.0, units
-        alike = self.resembling(word)
+        alike = self.find_similar_stems(word)
         if not alike:
             return 0.0, ()
         if len(alike) == 1:
             return _PREFIX_WEIGHT, self.holders[alike[0]]
         return _PREFIX_WEIGHT, sorted({unit for each in alike for unit in self.holders[each]})
 
-    def resembling(self, word: Word) -> Sequence[str]:
+    def find_similar_stems(self, word: Word) -> Sequence[str]:
         """Stems that may be a word which is nowhere: they begin so, or are nearly spelt so."""
         prefix = word.prefix
-        if prefix and (alike := self._stems_with(prefix)):
+        if prefix and (alike := self._find_by_prefix(prefix)):
             return alike
-        return self._misspelt(word.stem)
+        return self._find_misspelt(word.stem)
 
-    def has(self, word: str) -> bool:
+    def has_stem(self, word: str) -> bool:
         """Whether a stem is there, letter for letter or misspelt."""
-        return word in self.holders or bool(self._misspelt(word))
+        return word in self.holders or bool(self._find_misspelt(word))
 
-    def _misspelt(self, word: str) -> Sequence[str]:
+    def _find_misspelt(self, word: str) -> Sequence[str]:
         if self._spellable is None:
-            self._spellable = spellable(self.holders)
-        return nearly_spelt(word, self._spellable)
+            self._spellable = group_by_first_letter(self.holders)
+        return find_near_spellings(word, self._spellable)
 
-    def rarity(self, units: Sequence[int]) -> float:
+    def compute_rarity(self, units: Sequence[int]) -> float:
         """Weight of a word by how few sentences hold it: log(1 + sentences / holders)."""
         return (
             math.log1p(len(self.units) / len(units)) if units else math.log1p(len(self.units) + 1)
         )
 
-    def language(self) -> str | None:
-        """The language of its first sentences, as `language_of` names it."""
+    def find_language(self) -> str | None:
+        """The language of its first sentences, as `detect_language` names it."""
         if self._language is None:
             opening = " ".join(unit.span.of(unit.passage) for unit in self.units[:_LANGUAGE_UNITS])
-            self._language = (language_of(opening),)
+            self._language = (detect_language(opening),)
         return self._language[0]
 
-    def _stems_with(self, prefix: str) -> Sequence[str]:
+    def _find_by_prefix(self, prefix: str) -> Sequence[str]:
         if self._prefixes is None:
             prefixes: dict[str, list[str]] = {}
             for each in self.holders:
-                if found := prefix_of(each):
+                if found := cut_prefix(each):
                     prefixes.setdefault(found, []).append(each)
             self._prefixes = prefixes
         return self._prefixes.get(prefix, ())
 
 
-def read_context(passages: Iterable[str]) -> Context:
+def index_passages(passages: Iterable[str]) -> SentenceIndex:
     """Read passages and index all their sentences."""
-    context = Context()
+    context = SentenceIndex()
     for source, passage in enumerate(passages):
-        for span in sentence_spans(passage):
-            context.add(source, read_sentence(passage, span))
+        for span in split_sentences(passage):
+            context.add(source, tokenise_sentence(passage, span))
     return context
 
 
@@ -236,26 +236,28 @@ class SentenceScores:
     """For each word, its weight times how well it is found."""
     _stems: Sequence[str]
     """All words of the claim, for word order."""
-    _context: Context
+    _context: SentenceIndex
 
-    def worths(self, numbers: Iterable[int]) -> dict[int, tuple[float, float]]:
+    def compute_worths(self, numbers: Iterable[int]) -> dict[int, tuple[float, float]]:
         """What orders units, and the share of the claim's words they hold in the claim's order.
 
         Weight, word order, and what a unit beside one holds that it lacks. Of more than a dozen
         units only those with most weight.
         """
-        candidates = sorted(numbers, key=lambda number: (-self.held[number], number))[:_COMPARED]
-        places, count = places_of(self._stems), len(self._stems)
+        candidates = sorted(numbers, key=lambda number: (-self.held[number], number))[
+            :_MOST_COMPARED
+        ]
+        places, count = index_positions(self._stems), len(self._stems)
         units = self._context.units
         worths = {}
         for number in candidates:
-            order = common_length(places, count, units[number].stems) / count
-            beside = self._held_beside(number)
+            order = compute_common_length(places, count, units[number].stems) / count
+            beside = self._weigh_neighbours(number)
             worth = self.held[number] + _NEIGHBOUR_WEIGHT * beside + _ORDER_WEIGHT * order
             worths[number] = worth, order
         return worths
 
-    def _held_beside(self, number: int) -> float:
+    def _weigh_neighbours(self, number: int) -> float:
         beside = 0
         units = self._context.units
         for other in (number - 1, number + 1):
@@ -269,17 +271,17 @@ class SentenceScores:
         )
 
 
-def sentence_scores(
-    stems: Sequence[str], lookups: Sequence[Lookup], context: Context
+def score_sentences(
+    stems: Sequence[str], lookups: Sequence[Lookup], context: SentenceIndex
 ) -> SentenceScores:
     """Weigh the sentences of a context by the words of a claim they hold.
 
     Args:
         stems: All words of the claim, for word order.
-        lookups: What `Context.find` said of each of its content words.
+        lookups: What `Context.find_word` said of each of its content words.
         context: Where they were looked up.
     """
-    strengths = [strength * context.rarity(units) for strength, units in lookups]
+    strengths = [strength * context.compute_rarity(units) for strength, units in lookups]
     held: defaultdict[int, float] = defaultdict(float)
     bits: defaultdict[int, int] = defaultdict(int)
     for position, ((_, units), strength) in enumerate(zip(lookups, strengths, strict=True)):
@@ -290,29 +292,31 @@ def sentence_scores(
 
 
 def choose_evidence(
-    stems: Sequence[str], lookups: Sequence[Lookup], context: Context
+    stems: Sequence[str], lookups: Sequence[Lookup], context: SentenceIndex
 ) -> tuple[tuple[int, ...], float]:
     """The sentence that holds most of the claim, then up to two that hold what is left of it.
 
     Args:
         stems: All words of the claim, for word order.
-        lookups: What `Context.find` said of each of its content words.
+        lookups: What `Context.find_word` said of each of its content words.
         context: Where they were looked up.
 
     Returns:
         Numbers of at most three units, the best first, () when no word was found; and the share of
         the claim's words, in [0, 1], that the best unit holds in the claim's order.
     """
-    scores = sentence_scores(stems, lookups, context)
+    scores = score_sentences(stems, lookups, context)
     if not scores.held:
         return (), 0.0
-    worths = scores.worths(scores.held)
+    worths = scores.compute_worths(scores.held)
     first = min(worths, key=lambda number: (-worths[number][0], number))
     chosen = [first]
     left = {
-        position for position, (_, units) in enumerate(lookups) if units and not holds(units, first)
+        position
+        for position, (_, units) in enumerate(lookups)
+        if units and not contains_number(units, first)
     }
-    weights = [context.rarity(units) for _, units in lookups]
+    weights = [context.compute_rarity(units) for _, units in lookups]
     total = sum(weights)
     while left and len(chosen) < MOST_EVIDENCE:
         gains: defaultdict[int, float] = defaultdict(float)
@@ -323,17 +327,19 @@ def choose_evidence(
         if gains[following] < _LEAST_GAIN * total:
             break
         chosen.append(following)
-        left = {position for position in left if not holds(lookups[position][1], following)}
+        left = {
+            position for position in left if not contains_number(lookups[position][1], following)
+        }
     return tuple(chosen), worths[first][1]
 
 
-def holds(units: Sequence[int], number: int) -> bool:
+def contains_number(units: Sequence[int], number: int) -> bool:
     """Whether an ascending list holds a number."""
     place = bisect_left(units, number)
     return place < len(units) and units[place] == number
 
 
-def places_of(stems: Sequence[str]) -> dict[str, int]:
+def index_positions(stems: Sequence[str]) -> dict[str, int]:
     """Stem to the positions it stands at, as bits."""
     places: dict[str, int] = {}
     for position, each in enumerate(stems):
@@ -341,11 +347,11 @@ def places_of(stems: Sequence[str]) -> dict[str, int]:
     return places
 
 
-def common_length(places: Mapping[str, int], count: int, sentence: Iterable[str]) -> int:
+def compute_common_length(places: Mapping[str, int], count: int, sentence: Iterable[str]) -> int:
     """Length, in words, of the longest common subsequence of a claim's stems and a sentence's.
 
     Args:
-        places: What `places_of` says of the claim.
+        places: What `index_positions` says of the claim.
         count: How many words the claim has.
         sentence: Stems of the sentence.
 

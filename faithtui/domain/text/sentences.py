@@ -72,7 +72,7 @@ class Sentence:
     kind: SentenceKind
 
 
-def sentence_spans(text: str) -> list[Span]:
+def split_sentences(text: str) -> list[Span]:
     """Cut a text into sentences.
 
     Spans are in order, do not overlap, begin behind list markers, neither begin nor end with a
@@ -83,25 +83,27 @@ def sentence_spans(text: str) -> list[Span]:
         Boundaries: sentencex 1.0, `get_sentence_boundaries`, read as English, whose rules for other
         scripts' full stops are the same.
     """
-    return [span for block in _blocks(text) for span in _spans_of(text, block)]
+    return [span for block in _split_blocks(text) for span in _split_block(text, block)]
 
 
-def answer_sentences(text: str) -> list[Sentence]:
+def split_answer(text: str) -> list[Sentence]:
     """Cut an answer into sentences and say of each what it is, in order.
 
     Nothing is understood here: no pronoun is resolved and no compound sentence is taken apart.
     A number or a single letter is a claim only when it is the whole answer.
     """
-    blocks = _blocks(text)
+    blocks = _split_blocks(text)
     found: list[Sentence] = []
     for number, block in enumerate(blocks):
-        spans = _spans_of(text, block)
+        spans = _split_block(text, block)
         is_title = len(spans) == 1 and _is_title(text, block, is_last=number == len(blocks) - 1)
         for span in spans:
-            bare = _without_number(text, _without_emphasis(text, span))
+            bare = _strip_number(text, _strip_emphasis(text, span))
             is_alone = len(blocks) == 1 and len(spans) == 1
             is_number = bool(_BARE_NUMBER.fullmatch(text, bare.start, bare.end)) and not is_alone
-            kind = SentenceKind.HEADING if is_title or is_number else _kind(bare.of(text))
+            kind = (
+                SentenceKind.HEADING if is_title or is_number else _classify_sentence(bare.of(text))
+            )
             found.append(Sentence(bare, bare.of(text), kind))
     return found
 
@@ -116,7 +118,7 @@ class _Block:
     """Where the text begins behind the list marker."""
 
 
-def _blocks(text: str) -> list[_Block]:
+def _split_blocks(text: str) -> list[_Block]:
     """Join lines that only wrap; every other line end is a boundary."""
     blocks: list[_Block] = []
     last_end = 0
@@ -124,8 +126,8 @@ def _blocks(text: str) -> list[_Block]:
         start, end = line.span()
         if line[0].isspace() or _FENCE.match(line[0]):
             continue
-        body = _behind_markers(text, start, end)
-        if blocks and _wraps(text, blocks[-1], last_end, start, is_marked=body > start):
+        body = _skip_markers(text, start, end)
+        if blocks and _continues_block(text, blocks[-1], last_end, start, is_marked=body > start):
             blocks[-1] = _Block(blocks[-1].start, end, blocks[-1].body)
         elif blocks and _BARE_MARKER.fullmatch(text, blocks[-1].start, blocks[-1].end):
             # A marker on a line of its own belongs to the line below it.
@@ -136,7 +138,9 @@ def _blocks(text: str) -> list[_Block]:
     return blocks
 
 
-def _wraps(text: str, block: _Block, last_end: int, start: int, *, is_marked: bool) -> bool:
+def _continues_block(
+    text: str, block: _Block, last_end: int, start: int, *, is_marked: bool
+) -> bool:
     """Whether the line at `start` continues the block: no empty line between, and it reads on."""
     between = text[last_end:start]
     if is_marked or between.count("\n") > 1 or between.count("\r") > 1:
@@ -148,27 +152,27 @@ def _wraps(text: str, block: _Block, last_end: int, start: int, *, is_marked: bo
     return first.islower() or tail.rstrip().endswith(",")
 
 
-def _behind_markers(text: str, start: int, end: int) -> int:
+def _skip_markers(text: str, start: int, end: int) -> int:
     """Offset behind the list markers, quote marks and hashes a line begins with."""
     while (marker := _MARKER.match(text, start, end)) is not None and marker.end() < end:
         start = marker.end()
     return start
 
 
-def _spans_of(text: str, block: _Block) -> list[Span]:
+def _split_block(text: str, block: _Block) -> list[Span]:
     spans: list[Span] = []
     if block.end - block.body <= _LONGEST:
-        for start, end in _boundaries(text, block.body, block.end):
-            _append(spans, text, start, end)
+        for start, end in _find_boundaries(text, block.body, block.end):
+            _append_span(spans, text, start, end)
         return spans
-    for start, end in _pieces(text, block.body, block.end, _PIECE):
-        for sentence_start, sentence_end in _boundaries(text, start, end):
-            for first, past in _pieces(text, sentence_start, sentence_end, _LONGEST):
-                _append(spans, text, first, past)
+    for start, end in _cut_pieces(text, block.body, block.end, _PIECE):
+        for sentence_start, sentence_end in _find_boundaries(text, start, end):
+            for first, past in _cut_pieces(text, sentence_start, sentence_end, _LONGEST):
+                _append_span(spans, text, first, past)
     return spans
 
 
-def _append(spans: list[Span], text: str, start: int, end: int) -> None:
+def _append_span(spans: list[Span], text: str, start: int, end: int) -> None:
     """Append a stripped span.
 
     What holds no letter and no digit goes to the sentence before it, a list number to the one
@@ -187,14 +191,14 @@ def _append(spans: list[Span], text: str, start: int, end: int) -> None:
             spans[-1] = Span(spans[-1].start, end)
         elif spans and (left := _TRAILING_MARKER.search(text, spans[-1].start, spans[-1].end)):
             spans[-1] = Span(spans[-1].start, left.start() + 1)
-            _append(spans, text, left.start(1), end)
+            _append_span(spans, text, left.start(1), end)
         else:
             spans.append(Span(start, end))
     elif spans and start < end and end - spans[-1].start <= _LONGEST:
         spans[-1] = Span(spans[-1].start, end)
 
 
-def _boundaries(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _find_boundaries(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Sentences between two offsets, end to end."""
     piece = text[start:end]
     if not (piece.isascii() and piece.isprintable()):
@@ -212,7 +216,7 @@ def _boundaries(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [(start + each["start_index"], start + each["end_index"]) for each in found]
 
 
-def _pieces(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
+def _cut_pieces(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
     """Cut a range into ranges of at most `longest` characters, behind a blank if there is one."""
     while end - start > longest:
         blank = text.rfind(" ", start + longest // 2, start + longest)
@@ -222,7 +226,7 @@ def _pieces(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int
     yield start, end
 
 
-def _without_emphasis(text: str, span: Span) -> Span:
+def _strip_emphasis(text: str, span: Span) -> Span:
     """Take off markdown emphasis that wraps the span, or is left over at one of its ends."""
     start, end = span.start, span.end
     changed = True
@@ -247,7 +251,7 @@ def _without_emphasis(text: str, span: Span) -> Span:
     return Span(start, end) if any(c.isalnum() for c in text[start:end]) else span
 
 
-def _without_number(text: str, span: Span) -> Span:
+def _strip_number(text: str, span: Span) -> Span:
     """Take off the list number a sentence within a line begins with."""
     marker = _INLINE_NUMBER.match(text, span.start, span.end)
     return span if marker is None else Span(marker.end(), span.end)
@@ -311,7 +315,7 @@ _CHAT: Final = re.compile(
 )
 
 
-def _kind(sentence: str) -> SentenceKind:
+def _classify_sentence(sentence: str) -> SentenceKind:
     bare = sentence.strip().strip(_CLOSERS)
     if sentence.rstrip(_CLOSERS).endswith(_QUESTION_MARKS):
         return SentenceKind.QUESTION

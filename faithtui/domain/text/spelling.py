@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-ALIKE_FROM: Final = 90
+MIN_SIMILARITY: Final = 90
 """Two words are one, misspelt, from this ratio on: `recommend` and `reccommend`, not `form` and
 `from`.
 
@@ -12,7 +12,7 @@ _ALIKE_LETTERS: Final = 5
 """Shorter words are never taken for misspelt ones."""
 
 
-def spellable(stems: Collection[str]) -> dict[str, list[str]]:
+def group_by_first_letter(stems: Collection[str]) -> dict[str, list[str]]:
     """Sort the words that others may be misspelt forms of by their first letter."""
     pool: dict[str, list[str]] = {}
     for stem in stems:
@@ -21,7 +21,7 @@ def spellable(stems: Collection[str]) -> dict[str, list[str]]:
     return pool
 
 
-def nearly_spelt(stem: str, pool: Mapping[str, Sequence[str]]) -> list[str]:
+def find_near_spellings(stem: str, pool: Mapping[str, Sequence[str]]) -> list[str]:
     """List the words of a pool that one word is spelt nearly like, the nearest first.
 
     Nobody misspells a first letter, and most words need not be looked at for it. Numbers and short
@@ -32,5 +32,5 @@ def nearly_spelt(stem: str, pool: Mapping[str, Sequence[str]]) -> list[str]:
         return []
     from rapidfuzz import fuzz, process  # takes 30 ms to import
 
-    near = process.extract(stem, same, scorer=fuzz.ratio, score_cutoff=ALIKE_FROM, limit=8)
+    near = process.extract(stem, same, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, limit=8)
     return [each for each, _, _ in near]

@@ -10,8 +10,8 @@ from functools import cached_property
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.contradictions import is_name
-from faithtui.domain.text.sentence_index import Context, read_sentence
-from faithtui.domain.text.sentences import sentence_spans
+from faithtui.domain.text.sentence_index import SentenceIndex, tokenise_sentence
+from faithtui.domain.text.sentences import split_sentences
 from faithtui.domain.text.tokens import Word, stem
 
 _NAME = re.compile(r"(?<=[^\W\d_][,;] )[^\W\d_a-z][^\W\d_]+|(?<=[^\W\d_] )[^\W\d_a-z][^\W\d_]+")
@@ -25,17 +25,17 @@ _ENDED_WITHIN = 8
 
 
 @dataclass(eq=False)
-class ReadText:
+class TokenisedText:
     """A text, its sentences and words."""
 
     text: str
     sentences: tuple[Span, ...]
     """In order, without list markers; () for a text without letters and digits."""
-    index: Context = field(repr=False)
+    index: SentenceIndex = field(repr=False)
     """What each sentence holds: its units are the sentences."""
     _words: dict[int, tuple[Word, ...]] = field(default_factory=dict, repr=False)
 
-    def words_in(self, sentence: int) -> tuple[Word, ...]:
+    def get_sentence_words(self, sentence: int) -> tuple[Word, ...]:
         """Give the words of a sentence, its names known as such."""
         words = self._words.get(sentence)
         if words is None:
@@ -57,15 +57,17 @@ class ReadText:
     def words(self) -> tuple[Word, ...]:
         """All words, in order."""
         return tuple(
-            word for number in range(len(self.sentences)) for word in self.words_in(number)
+            word
+            for number in range(len(self.sentences))
+            for word in self.get_sentence_words(number)
         )
 
-    def said(self, word: Word) -> str:
+    def get_word_text(self, word: Word) -> str:
         """Give a word as it stands in the text."""
         return self.text[word.start : word.end]
 
     @cached_property
-    def _names(self) -> frozenset[str]:
+    def _capitalised_stems(self) -> frozenset[str]:
         """Stems of the words that have a capital somewhere inside a sentence."""
         return frozenset(stem(each.casefold()) for each in _NAME.findall(self.text))
 
@@ -77,29 +79,29 @@ class ReadText:
         near = max(words[place - 1].end - 2 if place else 0, word.start - _ENDED_WITHIN, 0)
         if place and not _ENDED.search(self.text, near, word.start):
             return is_name(words, place)
-        if word.stem in self._names or self.text[word.end : word.end + 1].isdigit():
+        if word.stem in self._capitalised_stems or self.text[word.end : word.end + 1].isdigit():
             return True
         return place == 0 and is_name(words, 0)
 
 
-def read_text(text: str) -> ReadText:
+def tokenise_text(text: str) -> TokenisedText:
     """Cut a text into sentences, and index what they hold."""
-    spans = tuple(sentence_spans(text))
-    index = Context()
+    spans = tuple(split_sentences(text))
+    index = SentenceIndex()
     for span in spans:
-        index.add(0, read_sentence(text, span))
-    return ReadText(text, spans, index)
+        index.add(0, tokenise_sentence(text, span))
+    return TokenisedText(text, spans, index)
 
 
-def read_together(texts: Sequence[ReadText]) -> Context:
+def index_texts(texts: Sequence[TokenisedText]) -> SentenceIndex:
     """Index several texts as one context: unit by unit, each with the position of its text."""
-    context = Context()
+    context = SentenceIndex()
     for source, each in enumerate(texts):
         context.extend(source, each.index)
     return context
 
 
-def weights_of(words: Sequence[Word]) -> dict[str, int]:
+def weigh_words(words: Sequence[Word]) -> dict[str, int]:
     """Weigh the words that say something about the subject: stem to weight, in order."""
     weights: dict[str, int] = {}
     for word in words:

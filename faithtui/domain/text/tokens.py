@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, cast
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.numbers import is_year_value, spelled_value
+from faithtui.domain.text.numbers import is_year_value, parse_spelled_number
 from faithtui.domain.text.word_lists import (
     BEFORE_MONTHS,
     CONDITIONS,
@@ -21,10 +21,10 @@ from faithtui.domain.text.word_lists import (
     MONTHS,
     MONTHS_SHORT,
     NEGATIONS,
+    NUMBER_SCALES,
     NUMBER_WORDS,
     ORDINALS,
     PERCENT_WORDS,
-    SCALES,
     STOP_WORDS,
     UNITS,
     WEEKDAYS,
@@ -62,7 +62,7 @@ _SPACELESS: Final = re.compile(
     "\U00020000-\U0003ffff]+"
 )
 _WITHOUT_CONTENT: Final = STOP_WORDS | FOREIGN_STOP_WORDS
-_NUMERIC: Final = frozenset({*NUMBER_WORDS, *SCALES, *PERCENT_WORDS})
+_NUMERIC: Final = frozenset({*NUMBER_WORDS, *NUMBER_SCALES, *PERCENT_WORDS})
 _INVISIBLE: Final = re.compile("[\u00ad\u200c\u200d\u2060]")
 _ISO_DATE: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d\d(?!\d)")
 _RUN: Final = re.compile(r"\d[\d.,]*|[^\W\d_]+")
@@ -130,7 +130,7 @@ class Word(NamedTuple):
     @property
     def prefix(self) -> str:
         """First five letters of a stem of at least six, else empty."""
-        return prefix_of(self.stem)
+        return cut_prefix(self.stem)
 
     @property
     def is_year(self) -> bool:
@@ -138,7 +138,7 @@ class Word(NamedTuple):
         return self.number is not None and self.kind == "date"
 
 
-def read_words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
+def tokenise_words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
     """Cut a range of a text into words, in order, with their offsets in the whole text.
 
     Pairs of characters overlap where a script has no blanks. Empty for a range without letters and
@@ -150,7 +150,7 @@ def read_words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
     is_after_number = False
     for match in pattern.finditer(text, start, past):
         first, last = match.span()
-        form = _plain_form(match[0])
+        form = _make_plain_form(match[0])
         if form is not None and not is_after_number:
             found.append(Word(first, last, *form))
             continue
@@ -159,13 +159,13 @@ def read_words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
         elif match[0].isascii() or not _SPACELESS.search(match[0]):
             _add_word(found, text, first, last, start, past)
         else:
-            _add_pairs(found, text, first, last, start, past)
+            _add_character_pairs(found, text, first, last, start, past)
         is_after_number = found[-1].number is not None
     return found
 
 
-def read_stems(text: str, start: int, end: int) -> tuple[str, ...] | None:
-    """The stems that `read_words` would find, several times faster, where that is simple.
+def tokenise_stems(text: str, start: int, end: int) -> tuple[str, ...] | None:
+    """The stems that `tokenise_words` would find, several times faster, where that is simple.
 
     Returns:
         None when the range holds a number, in digits or in words, or a script without blanks:
@@ -173,11 +173,11 @@ def read_stems(text: str, start: int, end: int) -> tuple[str, ...] | None:
     """
     sentence = text[start:end]
     pattern = _ASCII_PLAIN_TOKEN if sentence.isascii() else _PLAIN_TOKEN
-    stems = tuple(map(_plain_stem, pattern.findall(sentence)))
+    stems = tuple(map(_make_plain_stem, pattern.findall(sentence)))
     return None if None in stems else cast("tuple[str, ...]", stems)
 
 
-def prefix_of(stem: str) -> str:
+def cut_prefix(stem: str) -> str:
     """First five letters of a stem of at least six, empty for shorter ones and for numbers."""
     return stem[:_PREFIX] if len(stem) > _PREFIX and stem[0] != "#" else ""
 
@@ -194,7 +194,7 @@ def stem(word: str) -> str:
     if len(word) < _MIN_STEMMED or not word.isascii():
         return word
     if len(word) > _MIN_STEMMED:
-        word = _one_spelling(word)
+        word = _unify_spelling(word)
     if word.endswith("ies") and len(word) > _MIN_STEMMED:
         word = word[:-3] + "y"
     elif word.endswith(("sses", "ches", "shes", "xes", "zes")):
@@ -213,7 +213,7 @@ def stem(word: str) -> str:
     return word[:-1] + "i" if word.endswith("y") and len(word) >= _MIN_STEMMED else word
 
 
-def _one_spelling(word: str) -> str:
+def _unify_spelling(word: str) -> str:
     """Write British and American spellings alike: colour, organise, centre, catalogue."""
     for british, american in (("our", "or"), ("iz", "is"), ("yz", "ys"), ("ogue", "og")):
         if british in word:
@@ -224,7 +224,7 @@ def _one_spelling(word: str) -> str:
     return word
 
 
-class _Form(NamedTuple):
+class _WordForm(NamedTuple):
     """What a written word is, wherever it stands."""
 
     normal: str
@@ -235,8 +235,8 @@ class _Form(NamedTuple):
 
 
 @lru_cache(maxsize=_KEPT_FORMS)
-def _form(raw: str) -> _Form:
-    normal = _normal(raw)
+def _make_form(raw: str) -> _WordForm:
+    normal = _normalise(raw)
     is_content = normal not in _WITHOUT_CONTENT and (len(normal) > 1 or not normal.isascii())
     is_capital = len(raw) > 1 and raw[0].isupper()
     kind: MarkKind = "word"
@@ -253,7 +253,7 @@ def _form(raw: str) -> _Form:
     else:
         # A "1" is found in "one of them", which is no number itself.
         its_stem = "#1" if normal == "one" else stem(normal)
-    return _Form(normal, its_stem, is_content, is_capital, kind)
+    return _WordForm(normal, its_stem, is_content, is_capital, kind)
 
 
 def has_own_capital(raw: str) -> bool:
@@ -264,31 +264,31 @@ def has_own_capital(raw: str) -> bool:
 
 
 @lru_cache(maxsize=_KEPT_FORMS)
-def _plain_form(token: str) -> _Form | None:
+def _make_plain_form(token: str) -> _WordForm | None:
     """What a token is; None when it takes its neighbours or the text around it to tell."""
     if token[0].isdecimal() or not (token.isascii() or _SPACELESS.search(token) is None):
         return None
-    form = _form(token)
+    form = _make_form(token)
     return None if form.normal in _NUMERIC or token in _NEEDS_NEIGHBOURS else form
 
 
 @lru_cache(maxsize=_KEPT_FORMS)
-def _plain_stem(token: str) -> str | None:
-    form = _plain_form(token)
+def _make_plain_stem(token: str) -> str | None:
+    form = _make_plain_form(token)
     if form is None:
         # "one" is a number only beside a tens word or a scale, and those are noticed themselves.
-        return _form(token).stem if token.isalpha() and _normal(token) == "one" else None
+        return _make_form(token).stem if token.isalpha() and _normalise(token) == "one" else None
     return form.stem
 
 
-def _normal(text: str) -> str:
+def _normalise(text: str) -> str:
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).replace("’", "'").casefold()
 
 
-def _number(start: int, end: int, text: str, value: float, unit: str, decimals: int) -> Word:
-    is_spelled = not text[0].isdecimal() and _RUN.findall(text)[-1] not in SCALES
+def _make_number(start: int, end: int, text: str, value: float, unit: str, decimals: int) -> Word:
+    is_spelled = not text[0].isdecimal() and _RUN.findall(text)[-1] not in NUMBER_SCALES
     is_year = not unit and is_year_value(value) and (len(text) == len("2000") or is_spelled)
     stem = f"#{value:.12g}th" if unit == "th" else f"#{value:.12g}"
     return Word(
@@ -312,7 +312,7 @@ def _add_digits(found: list[Word], text: str, match: re.Match[str], begin: int, 
         date = _ISO_DATE.match(text, start - len("2024-"), past)
         if date is not None:
             month = MONTHS[int(date[1]) - 1]
-            found.append(_month(start, end, month))
+            found.append(_make_month(start, end, month))
             return
     unit = ""
     before = text[start - 1 : start] if start > begin else ""
@@ -325,7 +325,7 @@ def _add_digits(found: list[Word], text: str, match: re.Match[str], begin: int, 
     digits = match["number"]
     value = float(digits.replace(",", ""))
     written = text[start : match.end("number")] if unit != "th" else text[start:end]
-    found.append(_number(start, end, written, value, unit, len(digits.partition(".")[2])))
+    found.append(_make_number(start, end, written, value, unit, len(digits.partition(".")[2])))
 
 
 def _is_day(text: str, start: int, end: int, begin: int, past: int) -> bool:
@@ -335,7 +335,7 @@ def _is_day(text: str, start: int, end: int, begin: int, past: int) -> bool:
     return _MONTH_BEFORE.search(text, max(begin, start - _LONGEST_MONTH), start) is not None
 
 
-def _month(start: int, end: int, name: str) -> Word:
+def _make_month(start: int, end: int, name: str) -> Word:
     its_stem = MAY if name == "may" else stem(name)
     return Word(start, end, name, its_stem, is_content=True, is_capital=True, kind="date")
 
@@ -343,19 +343,19 @@ def _month(start: int, end: int, name: str) -> Word:
 def _add_word(found: list[Word], text: str, start: int, end: int, begin: int, past: int) -> None:
     """Append a word, or let it change the number before it."""
     raw = text[start:end]
-    form = _form(raw)
+    form = _make_form(raw)
     normal = form.normal
-    if found and _changes_number(found, text, start, end, raw, normal):
+    if found and _extend_number(found, text, start, end, raw, normal):
         return
     if normal in NUMBER_WORDS and (normal != "one" or _scale_follows(text, end, past)):
-        found.append(_number(start, end, normal, NUMBER_WORDS[normal], "", 0))
+        found.append(_make_number(start, end, normal, NUMBER_WORDS[normal], "", 0))
     elif normal in MONTHS_SHORT and _is_month(found, text, start, end, raw, begin, past):
-        found.append(_month(start, end, MONTHS_SHORT[normal]))
+        found.append(_make_month(start, end, MONTHS_SHORT[normal]))
     else:
         found.append(Word(start, end, *form))
 
 
-def _changes_number(
+def _extend_number(
     found: list[Word], text: str, start: int, end: int, raw: str, normal: str
 ) -> bool:
     """Let a word change the number before it: a scale, percent, more of the number, a unit."""
@@ -363,8 +363,8 @@ def _changes_number(
     if start - joint > 1:
         return False
     if last.number is None:
-        if normal in SCALES and last.text == "a" and len(normal) > 2:
-            _count_one(found, text, end)
+        if normal in NUMBER_SCALES and last.text == "a" and len(normal) > 2:
+            _merge_article(found, text, end)
             return True
         is_joined = len(found) > 1 and last.start - found[-2].end <= 1
         number = found[-2] if is_joined and last.text in ("and", "per") else None
@@ -380,26 +380,26 @@ def _changes_number(
     is_spelled = not number.text[0].isdecimal()
     written = text[number.start : end].lower()
     if normal in PERCENT_WORDS:
-        grown = _number(number.start, end, number.text, cast("float", value), "%", decimals)
+        grown = _make_number(number.start, end, number.text, cast("float", value), "%", decimals)
     elif unit in CURRENCIES and raw in ("m", "M") and start == joint:
-        scaled = cast("float", value) * SCALES["million"]
-        grown = _number(number.start, end, written, scaled, unit, decimals)
+        scaled = cast("float", value) * NUMBER_SCALES["million"]
+        grown = _make_number(number.start, end, written, scaled, unit, decimals)
     elif normal in ORDINALS and is_spelled and 0 < ORDINALS[normal] < 10 and not unit:
         if not 20 <= cast("float", value) < 100 or cast("float", value) % 10:
             return False
         rank = cast("float", value) + ORDINALS[normal]
-        grown = _number(number.start, end, written, rank, "th", 0)
-    elif (normal in SCALES and unit in ("", *CURRENCIES)) or (
+        grown = _make_number(number.start, end, written, rank, "th", 0)
+    elif (normal in NUMBER_SCALES and unit in ("", *CURRENCIES)) or (
         normal in NUMBER_WORDS and is_spelled and not unit
     ):
-        spelled = spelled_value(tuple(_RUN.findall(written.replace(",", ""))))
+        spelled = parse_spelled_number(tuple(_RUN.findall(written.replace(",", ""))))
         if spelled is None:
             return False
-        grown = _number(number.start, end, written, spelled, unit, decimals)
-        if normal in SCALES:
-            _scale_earlier(found, SCALES[normal])
+        grown = _make_number(number.start, end, written, spelled, unit, decimals)
+        if normal in NUMBER_SCALES:
+            _scale_earlier(found, NUMBER_SCALES[normal])
     elif normal in UNITS and raw.islower() and not is_spelled:
-        form = _form(UNITS[normal])
+        form = _make_form(UNITS[normal])
         found.append(Word(start, end, *form))
         return True
     else:
@@ -419,20 +419,20 @@ def _scale_earlier(found: list[Word], scale: float) -> None:
     word = found[place]
     if word.number is None or word.kind != "number" or word.unit in ("%", "th"):
         return
-    if word.number < _LEAST_SCALED and _RUN.findall(word.text)[-1] not in SCALES:
+    if word.number < _LEAST_SCALED and _RUN.findall(word.text)[-1] not in NUMBER_SCALES:
         scaled = word.number * scale
         found[place] = word._replace(stem=f"#{scaled:.12g}", number=scaled)
 
 
-def _count_one(found: list[Word], text: str, end: int) -> None:
+def _merge_article(found: list[Word], text: str, end: int) -> None:
     """Read "a million" as a number, and "half a million"."""
     article = found.pop()
     start = article.start
     if found and found[-1].text == "half" and start - found[-1].end <= 1:
         start = found.pop().start
     written = text[start:end].lower()
-    value = spelled_value(tuple(_RUN.findall(written)))
-    found.append(_number(start, end, written, value or 0.0, "", 0))
+    value = parse_spelled_number(tuple(_RUN.findall(written)))
+    found.append(_make_number(start, end, written, value or 0.0, "", 0))
 
 
 def _is_month(
@@ -450,10 +450,12 @@ def _is_month(
 def _scale_follows(text: str, end: int, past: int) -> bool:
     """Whether the next word multiplies: "one million" is a number, "one of them" is not."""
     following = _TOKEN.match(text, end + 1, past)
-    return following is not None and following[0].lower() in SCALES
+    return following is not None and following[0].lower() in NUMBER_SCALES
 
 
-def _add_pairs(found: list[Word], text: str, start: int, end: int, begin: int, past: int) -> None:
+def _add_character_pairs(
+    found: list[Word], text: str, start: int, end: int, begin: int, past: int
+) -> None:
     """Append a run that holds a script without blanks, as overlapping pairs of characters."""
     position = start
     for run in _SPACELESS.finditer(text, start, end):
@@ -462,7 +464,7 @@ def _add_pairs(found: list[Word], text: str, start: int, end: int, begin: int, p
         last = max(run.start() + 1, run.end() - 1)
         for first in range(run.start(), last):
             pair_end = min(first + 2, run.end())
-            normal = _normal(text[first:pair_end])
+            normal = _normalise(text[first:pair_end])
             found.append(Word(first, pair_end, normal, normal, is_content=True, is_capital=False))
         position = run.end()
     if position < end:

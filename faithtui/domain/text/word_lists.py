@@ -7,15 +7,15 @@ by their stem (see `tokens.stem`) where the list says so, by their lower-case fo
 from typing import Final
 
 
-def _entries(text: str) -> list[str]:
+def _split_entries(text: str) -> list[str]:
     return text.split()
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(_entries(text))
+def _make_set(text: str) -> frozenset[str]:
+    return frozenset(_split_entries(text))
 
 
-STOP_WORDS: Final = _set(
+STOP_WORDS: Final = _make_set(
     """
     a about above after again all also am an and any are aren't as at be because been before being
     below between both but by can can't cannot could couldn't did didn't do does doesn't doing
@@ -33,10 +33,10 @@ STOP_WORDS: Final = _set(
 )
 """Lower-case forms that carry no content of their own."""
 
-FOREIGN_STOP_WORDS: Final = _set("das der ein eine est et les oder que sind und une")
+FOREIGN_STOP_WORDS: Final = _make_set("das der ein eine est et les oder que sind und une")
 """The same of other languages, as far as they are no English words."""
 
-NEGATIONS: Final = _set(
+NEGATIONS: Final = _make_set(
     """
     not no never none nobody nothing nowhere neither nor without cannot n't can't don't doesn't
     didn't isn't aren't wasn't weren't won't wouldn't couldn't shouldn't hasn't haven't hadn't
@@ -45,38 +45,40 @@ NEGATIONS: Final = _set(
 )
 """Lower-case forms that turn a statement round; of other languages, what is not English."""
 
-CONDITIONS: Final = _set(
+CONDITIONS: Final = _make_set(
     "unless except excluding if until provided only außer falls salvo sauf sofern"
 )
 """Lower-case forms that limit a statement."""
 
-EXCEPTIONS: Final = _set("unless except excluding außer sauf salvo")
+EXCEPTIONS: Final = _make_set("unless except excluding außer sauf salvo")
 """Those of them that take something out of what is said."""
 
-ABSOLUTE: Final = _set("always never every all must entire entirely")
+ABSOLUTE: Final = _make_set("always never every all must entire entirely")
 """Lower-case forms that allow of no exception. "Each" and "any" are said of what is left, too."""
 
-BENDS_NEGATION: Final = _set(
+BENDS_NEGATION: Final = _make_set(
     "only until just necessarily always avoid if whether unless ensure verify check sure should"
 )
 """Beside one of these a negation need not turn the statement: "not until", "verify that"."""
 
-NEGATES_SILENTLY: Final = _set(
+NEGATES_SILENTLY: Final = _make_set(
     "avoid avoids avoided prevent prevents prevented refuse refuses refused fail fails failed lack "
     "lacks lacked deny denies denied stop stops stopped unable"
 )
 """On the side without a negation these say as much: "prefer to avoid", "prefer not to take"."""
 
-FIRST_PERSON: Final = _set("i i'm i've i'd i'll me my mine myself we we're we've we'd we'll our us")
+FIRST_PERSON: Final = _make_set(
+    "i i'm i've i'd i'll me my mine myself we we're we've we'd we'll our us"
+)
 """Lower-case forms by which a speaker talks of themselves."""
 
-HEDGES: Final = _set(
+HEDGES: Final = _make_set(
     "about around roughly approximately nearly almost circa over under more less least most "
     "up some close"
 )
 """Lower-case forms that make the number after them approximate."""
 
-TITLES: Final = _set(
+PERSON_TITLES: Final = _make_set(
     "mr mrs ms miss dr doctor prof professor sir lord lady dame king queen prince princess emperor "
     "president chancellor premier prime minister senator governor mayor judge justice general "
     "colonel captain major admiral pope bishop saint st reverend chairman director chief coach"
@@ -86,7 +88,7 @@ TITLES: Final = _set(
 NUMBER_WORDS: Final[dict[str, int]] = {
     word: value
     for value, word in enumerate(
-        _entries(
+        _split_entries(
             "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
             "fifteen sixteen seventeen eighteen nineteen"
         )
@@ -94,12 +96,12 @@ NUMBER_WORDS: Final[dict[str, int]] = {
 } | {
     word: 10 * tens
     for tens, word in enumerate(
-        _entries("twenty thirty forty fifty sixty seventy eighty ninety"), start=2
+        _split_entries("twenty thirty forty fifty sixty seventy eighty ninety"), start=2
     )
 }
 """Values of number words below one hundred."""
 
-SCALES: Final[dict[str, float]] = {
+NUMBER_SCALES: Final[dict[str, float]] = {
     "dozen": 12,
     "hundred": 1e2,
     "thousand": 1e3,
@@ -112,14 +114,14 @@ SCALES: Final[dict[str, float]] = {
 }
 """Words that multiply the number before them."""
 
-PERCENT_WORDS: Final = _set("percent percentage pct")
+PERCENT_WORDS: Final = _make_set("percent percentage pct")
 
 CURRENCIES: Final = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
 """Signs before a number, with the word that stands behind it instead."""
 
 UNITS: Final[dict[str, str]] = dict(
     pair.split(":")
-    for pair in _entries(
+    for pair in _split_entries(
         """
         km:kilometer m:meter cm:centimeter mm:millimeter ft:foot mi:mile kg:kilogram g:gram
         mg:milligram lb:pound lbs:pound oz:ounce l:liter ml:milliliter h:hour hr:hour hrs:hour
@@ -130,14 +132,14 @@ UNITS: Final[dict[str, str]] = dict(
 """Short forms directly behind a number, with what they are short for."""
 
 MONTHS: Final = tuple(
-    _entries(
+    _split_entries(
         "january february march april may june july august september october november december"
     )
 )
 MONTHS_SHORT: Final[dict[str, str]] = {name[:3]: name for name in MONTHS} | {"sept": "september"}
 """Short forms beside a number; `may` is long and short."""
-WEEKDAYS: Final = tuple(_entries("monday tuesday wednesday thursday friday saturday sunday"))
-BEFORE_MONTHS: Final = _set(
+WEEKDAYS: Final = tuple(_split_entries("monday tuesday wednesday thursday friday saturday sunday"))
+BEFORE_MONTHS: Final = _make_set(
     "in of since until till by during from to last next early late mid this every and or between "
     "through before after"
 )
@@ -146,7 +148,7 @@ BEFORE_MONTHS: Final = _set(
 ORDINALS: Final[dict[str, int]] = {
     word: value
     for value, word in enumerate(
-        _entries(
+        _split_entries(
             "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
             "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
         ),
@@ -157,29 +159,29 @@ ORDINALS: Final[dict[str, int]] = {
 
 
 EXCLUSIVE_KINDS: Final = (
-    _set("seconds minutes hours days weeks months years decades centuries"),
-    _set("black white red green blue yellow orange purple pink brown grey"),
-    _set(
+    _make_set("seconds minutes hours days weeks months years decades centuries"),
+    _make_set("black white red green blue yellow orange purple pink brown grey"),
+    _make_set(
         "american british irish french german italian spanish portuguese "
         "dutch belgian swiss austrian swedish norwegian danish finnish polish czech hungarian "
         "russian ukrainian turkish greek israeli egyptian iranian iraqi indian pakistani chinese "
         "japanese korean vietnamese thai australian canadian mexican brazilian argentine chilean "
         "nigerian kenyan"
     ),
-    _set(
+    _make_set(
         "england scotland wales ireland france germany italy spain portugal netherlands belgium "
         "switzerland austria sweden norway denmark finland poland hungary russia ukraine turkey "
         "greece israel egypt iran iraq india pakistan china japan vietnam thailand australia "
         "canada mexico brazil argentina chile nigeria kenya"
     ),
-    _set("london paris berlin madrid rome vienna moscow tokyo beijing sydney toronto boston"),
-    _set("car train plane bus ship bicycle"),
+    _make_set("london paris berlin madrid rome vienna moscow tokyo beijing sydney toronto boston"),
+    _make_set("car train plane bus ship bicycle"),
 )
 """Sets of lower-case forms of which, as a rule, one place in a sentence takes only one."""
 
 IRREGULAR: Final[dict[str, str]] = dict(
     pair.split(":")
-    for pair in _entries(
+    for pair in _split_entries(
         """
         arose:arise arisen:arise ate:eat eaten:eat awoke:awake became:become began:begin
         begun:begin bent:bend bitten:bite bled:bleed blew:blow blown:blow
@@ -216,22 +218,24 @@ IRREGULAR: Final[dict[str, str]] = dict(
 )
 """Irregular forms and spellings, each with the form it is read as; none is another word as well."""
 
-RISING: Final = _entries("increase rise grow climb soar surge jump gain expand")
-FALLING: Final = _entries("decrease decline drop fall sink shrink plunge plummet slump tumble dip")
+RISING: Final = _split_entries("increase rise grow climb soar surge jump gain expand")
+FALLING: Final = _split_entries(
+    "decrease decline drop fall sink shrink plunge plummet slump tumble dip"
+)
 """Movements of which each of one list is the opposite of each of the other."""
 
 NEGATING_PREFIXES: Final = ("un", "non", "in", "im", "ir", "il", "dis")
 """What turns an adjective into its opposite: efficient, inefficient."""
 NEGATED_ENDINGS: Final = ("able", "ible", "ate", "ient", "ent", "ant", "ive", "ed", "ful", "ly")
 """Endings of words of which a prefix makes the opposite; elsewhere "in" is seldom a negation."""
-NO_OPPOSITES: Final = _set("valuable different vested closed covered tended")
+NO_OPPOSITES: Final = _make_set("valuable different vested closed covered tended")
 """Words that end so, but whose prefixed form is no opposite: valuable, invaluable."""
 
 OPPOSITE_PAIRS: Final = tuple(
     (left, right)
     for left, _, right in (
         pair.partition("/")
-        for pair in _entries(
+        for pair in _split_entries(
             """
             increase/reduce increase/cut gain/lose gain/loss boost/impair boost/hinder boost/harm
             expand/contract improve/worsen improve/impair improve/deteriorate

@@ -15,7 +15,7 @@ from faithtui.domain.integrity.findings import (
     JudgedConversation,
 )
 from faithtui.domain.integrity.prompt_echo import NO_PROMPTS, PromptWords
-from faithtui.domain.integrity.run_summary import Integrity
+from faithtui.domain.integrity.run_summary import IntegritySummary
 from faithtui.domain.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Stance, Truth, Verdict, claim_identity
@@ -44,7 +44,7 @@ class CheckRules:
     def from_metric(cls, metric: Metric[Any]) -> "CheckRules":
         """Take them from a metric."""
         labels, facts = _get_labels(metric.spec)
-        prompts = PromptWords.of(metric.prompts.texts.values())
+        prompts = PromptWords.from_prompts(metric.prompts.texts.values())
         # Messages may all be served by a statement without one being named.
         return cls(labels, facts, prompts, facts and getattr(metric, "strategy", "") == "evidence")
 
@@ -78,7 +78,7 @@ def _get_labels(spec: MetricSpec) -> tuple[LabelSet, bool]:
     return spec.labels, spec.references is not None and spec.references_are_facts
 
 
-def integrity_sentence(metric: str, found: Integrity) -> str:
+def integrity_sentence(metric: str, found: IntegritySummary) -> str:
     """Say what stands against a score of a run, in the words of its metric; "" for nothing.
 
     Args:
@@ -88,7 +88,7 @@ def integrity_sentence(metric: str, found: Integrity) -> str:
     try:
         return find_metric(metric).spec.integrity_sentence(found)
     except ConfigError:
-        return found.sentence()
+        return found.format_sentence()
 
 
 def make_check_rules(store: Store, run: RunSpec) -> CheckRules:

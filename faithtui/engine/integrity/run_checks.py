@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.integrity.checks import check
-from faithtui.domain.integrity.findings import Checked
+from faithtui.domain.integrity.checks import check_conversation
+from faithtui.domain.integrity.findings import CheckResult
 from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.judged_conversations import (
     CheckRules,
@@ -183,7 +183,9 @@ class BackgroundCheck:
 def check_stored(store: Store, item: ItemId, rules: CheckRules) -> ItemCheckResult:
     """Check a conversation of a run as it is stored; nothing is written."""
     view = store.runs.review_view(item, "")
-    found = check(judged_conversation_from_view(view, store.findings.surplus(item), rules))
+    found = check_conversation(
+        judged_conversation_from_view(view, store.findings.surplus(item), rules)
+    )
     return ItemCheckResult(item, view.item.state, view.item.windows, found.findings, found.counts)
 
 
@@ -193,7 +195,7 @@ def check_assessed(
     rules: CheckRules,
     *,
     complete: bool,
-) -> Checked:
+) -> CheckResult:
     """Check a conversation that was just judged, without reading it from a store.
 
     Claims and truths are known by their place here: findings name no claim of a store.
@@ -204,7 +206,7 @@ def check_assessed(
         rules: What the checks must know of the metric.
         complete: Nothing of it failed.
     """
-    return check(
+    return check_conversation(
         judged_conversation_from_assessments(conversation, assessments, rules, complete=complete)
     )
 

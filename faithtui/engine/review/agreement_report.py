@@ -20,18 +20,24 @@ from faithtui.agreement.documents.files import (
     report_plots,
 )
 from faithtui.agreement.labelled_units import (
-    ClaimReading,
+    ClaimUnit,
     LabelState,
-    ReadingSettings,
-    RunReadings,
+    RunUnits,
     ScoredUnit,
+    UnitSettings,
 )
-from faithtui.agreement.report.compare import PairedUnit, compute_steadiness
-from faithtui.agreement.report.digest import readings_digest
+from faithtui.agreement.report.compare import PairedUnit, compute_self_consistency
+from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport
-from faithtui.agreement.report.report import Judged, OtherJudge, Prepared, report_of, with_points
+from faithtui.agreement.report.report import (
+    JudgingDescription,
+    OtherJudge,
+    PreparedUnits,
+    report_prepared,
+    update_report_points,
+)
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.split_units import readings_within
+from faithtui.agreement.report.split_units import select_split_units
 from faithtui.agreement.report.units import weigh_claims
 from faithtui.domain.ids import LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
@@ -65,7 +71,7 @@ class RunAgreement:
     """What is known about a run's agreement at one moment."""
 
     row: RunRow
-    readings: RunReadings
+    readings: RunUnits
     report: AgreementReport
     windows: int
     """Windows that were judged."""
@@ -73,7 +79,7 @@ class RunAgreement:
     """Of those, the ones without a claim."""
     newest: LabelId
     """The newest act that is in it."""
-    prepared: Prepared
+    prepared: PreparedUnits
     """What the report was computed from."""
     split: Split | None = None
     """The part of the conversations; None: all."""
@@ -83,7 +89,7 @@ class RunAgreement:
     """With `points_only`: the report of the readings."""
 
     @property
-    def claims(self) -> tuple[ClaimReading, ...]:
+    def claims(self) -> tuple[ClaimUnit, ...]:
         """Everything the run judged once."""
         return self.readings.claims
 
@@ -95,7 +101,7 @@ class RunAgreement:
     @cached_property
     def digest(self) -> str:
         """Hash of the readings: equal for two reports that speak of the same labels."""
-        return readings_digest(self.readings.claims, self.readings.answers)
+        return hash_units(self.readings.claims, self.readings.answers)
 
 
 @pause_gc()
@@ -130,13 +136,13 @@ def compute_run_agreement(
     readings = store.reviews.read_run_units(run, reading, spec.labels.severity)
     windows, empty_windows = row.windows, store.runs.count_empty_windows(run)
     if split is not None:
-        readings = readings_within(readings, read_split_rule(store), split)
+        readings = select_split_units(readings, read_split_rule(store), split)
         of_windows = [each for each in readings.scores if each.unit is ScoredUnit.WINDOW]
         windows, empty_windows = len(of_windows), sum(not each.claims for each in of_windows)
-    prepared = Prepared(readings, spec.labels, row.spec.rule, wanted)
-    report = report_of(
+    prepared = PreparedUnits(readings, spec.labels, row.spec.rule, wanted)
+    report = report_prepared(
         prepared,
-        judged=Judged(
+        judged=JudgingDescription(
             metric=row.spec.metric,
             judge=row.spec.judge_title,
             unit=spec.units,
@@ -146,7 +152,7 @@ def compute_run_agreement(
             unfinished=_format_unfinished(row),
         ),
         other=None if other is None else _read_other_judge(store, row, other, reading, split),
-        repeats=compute_steadiness(
+        repeats=compute_self_consistency(
             store.claim_details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)
         ),
     )
@@ -173,7 +179,7 @@ def update_run_agreement(store: Store, known: RunAgreement) -> RunAgreement | No
     said = store.reviews.read_labels_since(known.row.id, known.newest, reading)
     if not said:
         return None
-    known_claims = known.prepared.by_claim
+    known_claims = known.prepared.units_by_claim
     before = [known_claims[each] for each in said if each in known_claims]
     if not before:
         return None
@@ -189,7 +195,7 @@ def update_run_agreement(store: Store, known: RunAgreement) -> RunAgreement | No
         for now in (said[each.claim],)
     ]
     judge = known.row.spec.judge_title
-    report = with_points(known.prepared, known.report_of_readings, before, after, judge)
+    report = update_report_points(known.prepared, known.report_of_readings, before, after, judge)
     return replace(known, report=report, full_report=known.report_of_readings, points_only=True)
 
 
@@ -204,15 +210,15 @@ def _format_unfinished(row: RunRow) -> str:
     )
 
 
-def _make_reading_settings(settings: ReportSettings) -> ReadingSettings:
+def _make_reading_settings(settings: ReportSettings) -> UnitSettings:
     """Say what is read for a report."""
-    return ReadingSettings(
+    return UnitSettings(
         duplicates=settings.duplicates, sample=settings.sample, blind_only=settings.blind_only
     )
 
 
 def _read_other_judge(
-    store: Store, row: RunRow, other: RunId, reading: ReadingSettings, split: Split | None
+    store: Store, row: RunRow, other: RunId, reading: UnitSettings, split: Split | None
 ) -> OtherJudge:
     """Read what another run says of the same claims, but for those that a judge was shown."""
     if other == row.id:
@@ -276,7 +282,7 @@ def render_report(
 
 def _read_claim_rows(
     store: Store, agreement: RunAgreement, *, every_passage: bool
-) -> Iterator[tuple[ClaimReading, ClaimExtras]]:
+) -> Iterator[tuple[ClaimUnit, ClaimExtras]]:
     """Read what stands beside the claims, some at a time.
 
     Passages are the bulk of a file, thousands of characters a claim.

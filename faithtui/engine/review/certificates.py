@@ -7,34 +7,34 @@ from importlib.metadata import version
 from pathlib import Path
 
 from faithtui.agreement.gate.certificate import (
-    SCHEMA_VERSION,
+    CERTIFICATE_SCHEMA_VERSION,
     Certificate,
-    Counting,
+    CountingRules,
+    CriterionResult,
     GuidelineIdentity,
     LabelFacts,
     MetricIdentity,
-    Result,
     RunIdentity,
     SampleIdentity,
-    certified_options,
-    conversations_digest,
-    judge_identity,
-    labels_digest,
-    verdicts_by_origin,
+    count_by_origin,
+    hash_conversations,
+    hash_labels,
+    make_judge_identity,
+    split_metric_options,
 )
-from faithtui.agreement.gate.certificate_changes import Bound
-from faithtui.agreement.gate.certificate_file import certificate_text, read_certificate
-from faithtui.agreement.gate.thresholds import Check, Measured, Thresholds
-from faithtui.agreement.gate.transfer import accuracy_of
+from faithtui.agreement.gate.certificate_changes import CertificateBinding
+from faithtui.agreement.gate.certificate_file import format_certificate, parse_certificate
+from faithtui.agreement.gate.thresholds import CriterionCheck, GateFigures, Thresholds
+from faithtui.agreement.gate.transfer import find_judge_accuracy
 from faithtui.agreement.labelled_units import (
-    AnswerReading,
-    ClaimReading,
-    DesignReading,
+    AnswerUnit,
+    ClaimUnit,
+    LabelDesign,
     Opinion,
-    RunReadings,
+    RunUnits,
 )
 from faithtui.agreement.report.model import PASS, AgreementReport, LevelReport
-from faithtui.agreement.report.settings import Level, ReportSettings
+from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import RunAgreement, compute_run_agreement
 from faithtui.errors import InputError
@@ -57,7 +57,7 @@ class GateInput:
         return self.agreement.row
 
     @property
-    def readings(self) -> RunReadings:
+    def readings(self) -> RunUnits:
         """What judge and people said."""
         return self.agreement.readings
 
@@ -66,16 +66,18 @@ class GateInput:
         """How far they agree."""
         return self.agreement.report
 
-    def get_level(self, wanted: Level | None) -> LevelReport:
+    def get_level(self, wanted: ReportLevel | None) -> LevelReport:
         """Give one level; None: the one the report speaks of first."""
         if wanted is None:
-            return self.report.primary
-        return self.report.claims if wanted is Level.CLAIMS else self.report.answers
+            return self.report.primary_level
+        return self.report.claims if wanted is ReportLevel.CLAIMS else self.report.answers
 
-    def find_newest_label_time(self, level: Level) -> datetime | None:
+    def find_newest_label_time(self, level: ReportLevel) -> datetime | None:
         """Say when the newest verdict at a level was given; None without any."""
         origins = self.origins
-        return origins.newest_of_judged if level is Level.CLAIMS else origins.newest_of_answers
+        return (
+            origins.newest_of_judged if level is ReportLevel.CLAIMS else origins.newest_of_answers
+        )
 
 
 def read_gate_input(store: Store, run: RunId, settings: ReportSettings | None = None) -> GateInput:
@@ -101,7 +103,7 @@ def read_certificate_file(path: Path) -> Certificate:
         InputError: It cannot be read, is none, or was changed.
     """
     try:
-        return read_certificate(path.read_bytes())
+        return parse_certificate(path.read_bytes())
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
     except InputError as error:
@@ -111,7 +113,7 @@ def read_certificate_file(path: Path) -> Certificate:
 def metric_identity(row: RunRow) -> MetricIdentity:
     """Say what a run asked, and how it was scored."""
     spec = row.spec
-    size, options = certified_options(spec.options)
+    size, options = split_metric_options(spec.options)
     return MetricIdentity(
         name=spec.metric,
         version=spec.metric_version,
@@ -133,25 +135,25 @@ def guideline_in_force(store: Store) -> GuidelineIdentity | None:
     return None if found is None else GuidelineIdentity(found.number, found.digest)
 
 
-def make_binding(store: Store, seen: GateInput, level: Level) -> Bound:
+def make_binding(store: Store, seen: GateInput, level: ReportLevel) -> CertificateBinding:
     """Say what a certificate of a level of a run would be bound to."""
     readings, row = seen.readings, seen.row
-    return Bound(
-        judge=judge_identity(row.spec.judge, row.spec.judge_fingerprint),
+    return CertificateBinding(
+        judge=make_judge_identity(row.spec.judge, row.spec.judge_fingerprint),
         metric=metric_identity(row),
         guideline=guideline_in_force(store),
         run=RunIdentity(
             row.id,
             row.created_at,
-            conversations_digest(readings.claims, readings.answers),
+            hash_conversations(readings.claims, readings.answers),
             seen.agreement.digest,
         ),
         sample=_make_sample_identity(store, seen.get_level(level).design),
-        labels=labels_digest(readings.claims, readings.answers),
+        labels=hash_labels(readings.claims, readings.answers),
     )
 
 
-def _make_sample_identity(store: Store, design: DesignReading) -> SampleIdentity:
+def _make_sample_identity(store: Store, design: LabelDesign) -> SampleIdentity:
     if design.sample is None:
         return SampleIdentity(design.kind, None, None, None, design.frame)
     row = store.samples.row(design.sample, "")
@@ -162,9 +164,9 @@ def make_certificate(
     store: Store,
     seen: GateInput,
     level: LevelReport,
-    found: Measured,
+    found: GateFigures,
     thresholds: Thresholds,
-    results: Sequence[Check],
+    results: Sequence[CriterionCheck],
     now: datetime,
 ) -> Certificate:
     """Put together what was found; everything passed, so there are labels."""
@@ -172,16 +174,16 @@ def make_certificate(
     assert newest is not None
     bound = make_binding(store, seen, level.level)
     readings, settings = seen.readings, seen.report.settings
-    is_claims = level.level is Level.CLAIMS
+    is_claims = level.level is ReportLevel.CLAIMS
     opinions = list_counted_labels(
         *((readings.claims, ()) if is_claims else ((), readings.answers))
     )
     under, others = count_by_guideline(store, seen.origins)
-    passing = seen.agreement.prepared.passing.passing if is_claims else (PASS,)
-    counts = verdicts_by_origin(opinions)
+    passing = seen.agreement.prepared.recoded_rule.passing if is_claims else (PASS,)
+    counts = count_by_origin(opinions)
     given_here = counts["blind"] + counts["shown"]
     return Certificate(
-        schema_version=SCHEMA_VERSION,
+        schema_version=CERTIFICATE_SCHEMA_VERSION,
         issued_at=now,
         tool_version=version("faithtui"),
         judge=bound.judge,
@@ -202,10 +204,12 @@ def make_certificate(
             under_others=others,
         ),
         measured=found,
-        accuracy=accuracy_of(level, passing),
+        accuracy=find_judge_accuracy(level, passing),
         thresholds=thresholds,
-        results=tuple(Result(each.criterion, each.threshold, each.outcome) for each in results),
-        counting=Counting(settings.idk, settings.blind_only),
+        results=tuple(
+            CriterionResult(each.criterion, each.threshold, each.outcome) for each in results
+        ),
+        counting=CountingRules(settings.idk, settings.blind_only),
     )
 
 
@@ -215,7 +219,7 @@ def write_certificate_file(path: Path, certificate: Certificate, *, force: bool)
     Raises:
         ExportError: It is a store, is there already, or cannot be written.
     """
-    write_text(path, [certificate_text(certificate)], force=force)
+    write_text(path, [format_certificate(certificate)], force=force)
 
 
 def count_by_guideline(store: Store, origins: LabelOrigins) -> tuple[int, int]:
@@ -226,7 +230,7 @@ def count_by_guideline(store: Store, origins: LabelOrigins) -> tuple[int, int]:
 
 
 def list_counted_labels(
-    claims: Sequence[ClaimReading], answers: Sequence[AnswerReading]
+    claims: Sequence[ClaimUnit], answers: Sequence[AnswerUnit]
 ) -> list[Opinion]:
     """List the verdicts that count."""
     return [

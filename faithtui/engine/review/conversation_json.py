@@ -5,7 +5,7 @@ from dataclasses import asdict
 from json import dumps
 
 from faithtui.domain.ids import ItemId
-from faithtui.domain.integrity.run_summary import Integrity
+from faithtui.domain.integrity.run_summary import IntegritySummary
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.store.records import ClaimView, ItemRow, ReviewView, RunRow
@@ -93,7 +93,7 @@ def item_to_json(row: ItemRow, metric: str) -> dict[str, object]:
     }
 
 
-def integrity_to_json(metric: str, found: Integrity) -> dict[str, object]:
+def integrity_to_json(metric: str, found: IntegritySummary) -> dict[str, object]:
     """Describe whether what a judge wrote can be found where it must come from.
 
     Args:

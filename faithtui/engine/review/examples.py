@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from faithtui.agreement.labelled_units import ClaimReading, LabelState
+from faithtui.agreement.labelled_units import ClaimUnit, LabelState
 from faithtui.domain.annotations import HumanVerdict
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.domain.judging.examples import Example, Reference, draw_keys
@@ -131,13 +131,13 @@ def read_stored_examples(store: Store, digest: str | None) -> tuple[Example, ...
     )
 
 
-def has_usable_label(reading: ClaimReading, labels: LabelSet) -> bool:
+def has_usable_label(reading: ClaimUnit, labels: LabelSet) -> bool:
     """Whether people read a claim and gave a verdict that means something to the metric."""
     known = reading.human in labels.names or reading.human == NOT_A_CLAIM
     return known and reading.state not in _NOT_READ
 
 
-def _make_example(view: ReviewView, reading: ClaimReading, rule: SplitRule | None) -> Example:
+def _make_example(view: ReviewView, reading: ClaimUnit, rule: SplitRule | None) -> Example:
     (claim,) = (each for each in view.claims if each.id == reading.claim)
     said = list_consensus_verdicts(view, claim, reading.human)
     codes = Counter(each.code for each in said if each.code)

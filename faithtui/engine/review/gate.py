@@ -12,31 +12,31 @@ from pathlib import Path
 
 from faithtui.agreement.gate.certificate import (
     Certificate,
-    Counting,
-    conversations_digest,
-    judge_identity,
+    CountingRules,
+    hash_conversations,
+    make_judge_identity,
 )
 from faithtui.agreement.gate.certificate_changes import (
-    data_changes,
-    guideline_changes,
-    judging_changes,
+    list_data_changes,
+    list_guideline_changes,
+    list_judging_changes,
 )
 from faithtui.agreement.gate.thresholds import (
-    Basis,
-    Check,
-    Measured,
-    Outcome,
+    CheckOutcome,
+    CriterionCheck,
+    GateFigures,
+    ThresholdBasis,
     Thresholds,
-    checks,
-    doubts,
-    measured,
-    worst,
+    check_thresholds,
+    choose_worst_outcome,
+    find_doubtful_figures,
+    read_gate_figures,
 )
-from faithtui.agreement.gate.transfer import corrected_outside, outside_score
+from faithtui.agreement.gate.transfer import correct_outside_rate, estimate_outside_rate
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.model import LevelReport
-from faithtui.agreement.report.settings import Level, ReportSettings
+from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.agreement.statistics.rates import OutsideRate
 from faithtui.domain.estimates import LEVEL, EstimateStatus, Reason
 from faithtui.domain.ids import RunId, SampleId
@@ -82,9 +82,9 @@ class GateRequest:
     score: float | None = None
     labels: int | None = None
     age_days: float | None = None
-    basis: Basis | None = None
+    basis: ThresholdBasis | None = None
     among_labelled: bool = False
-    level: Level | None = None
+    level: ReportLevel | None = None
     """None: the certificate's, else the one the report speaks of first."""
     idk: IdkRule | None = None
     """How `idk` is treated; None: as certified, else as a label of its own."""
@@ -110,8 +110,8 @@ class GateResult:
     """What came of it."""
 
     row: RunRow
-    outcome: Outcome
-    checks: tuple[Check, ...]
+    outcome: CheckOutcome
+    checks: tuple[CriterionCheck, ...]
     broken: tuple[str, ...]
     """Why nothing can be relied on, one sentence each: changes since the certificate and more."""
     notes: tuple[str, ...]
@@ -119,7 +119,7 @@ class GateResult:
     thresholds: Thresholds
     settings: ReportSettings
     """How labels were counted."""
-    measured: Measured
+    measured: GateFigures
     certificate: Certificate | None
     """The one that was read."""
     written: Path | None
@@ -157,7 +157,7 @@ def check_gate(
     now = clock()
     seen = read_gate_input(store, run, settings)
     level = seen.get_level(order.level or (certificate.measured.level if certificate else None))
-    found = measured(level, among_labelled=thresholds.among_labelled)
+    found = read_gate_figures(level, among_labelled=thresholds.among_labelled)
     evidence_at = _find_evidence_time(seen, level.level)
     state = read_run(store, seen.row.id).state
     broken = [
@@ -179,10 +179,12 @@ def check_gate(
         labelled = RunId(certificate.run.number)
         if not known.has_interval:
             known, forecast = certificate.measured.score, found.score
-    doubted = doubts(found, known, forecast, str(labelled))
+    doubted = find_doubtful_figures(found, known, forecast, str(labelled))
     age = None if evidence_at is None else (now - evidence_at).total_seconds() / _DAY_S
-    results = checks(found, thresholds, age, doubted)
-    outcome = Outcome.STALE if broken else worst(each.outcome for each in results)
+    results = check_thresholds(found, thresholds, age, doubted)
+    outcome = (
+        CheckOutcome.STALE if broken else choose_worst_outcome(each.outcome for each in results)
+    )
     if any(each.estimate and each.estimate.reason is Reason.DESIGN_NOT_RANDOM for each in results):
         notes.append(_UNDRAWN.format(many=level.unit[1], run=run))
     written = None
@@ -190,7 +192,7 @@ def check_gate(
         raise ConfigError(
             f"run {run} has no labels of its own to certify; name the run that annotators labelled"
         )
-    if order.write is not None and outcome is Outcome.PASSED:
+    if order.write is not None and outcome is CheckOutcome.PASSED:
         written = order.write
         certificate = certificates.make_certificate(
             store, seen, level, found, thresholds, results, now
@@ -246,7 +248,7 @@ def _choose_settings(order: GateRequest, certificate: Certificate | None) -> Rep
     Raises:
         ConfigError: They were counted otherwise than it is ordered.
     """
-    known = Counting() if certificate is None else certificate.counting
+    known = CountingRules() if certificate is None else certificate.counting
     if certificate is not None:
         if order.idk not in (None, known.idk):
             raise ConfigError(
@@ -262,7 +264,7 @@ def _choose_settings(order: GateRequest, certificate: Certificate | None) -> Rep
     )
 
 
-def _find_evidence_time(seen: GateInput, level: Level) -> datetime | None:
+def _find_evidence_time(seen: GateInput, level: ReportLevel) -> datetime | None:
     """Give the older of the judge's verdicts and the newest label; None without labels."""
     newest = seen.find_newest_label_time(level)
     return None if newest is None else min(seen.row.created_at, newest)
@@ -325,7 +327,7 @@ def _list_bias_notes(store: Store, seen: GateInput) -> list[str]:
 def _refuse_outdated(certificate: Certificate) -> list[str]:
     """Refuse a certificate in which rated answers were taken for all answers of a run."""
     found = certificate.measured
-    if found.level is Level.ANSWERS and found.design is DesignKind.CENSUS:
+    if found.level is ReportLevel.ANSWERS and found.design is DesignKind.CENSUS:
         return [
             "the certificate counts the rated answers as all answers, but they "
             "are no random sample: write it again"
@@ -342,9 +344,9 @@ def _find_changes(
         What changed, and what could not be verified because it is not here.
     """
     spec = seen.row.spec
-    broken = judging_changes(
+    broken = list_judging_changes(
         certificate,
-        judge_identity(spec.judge, spec.judge_fingerprint),
+        make_judge_identity(spec.judge, spec.judge_fingerprint),
         certificates.metric_identity(seen.row),
     )
     settings = replace(seen.report.settings, sample=None)
@@ -356,11 +358,11 @@ def _find_changes(
     if certified is None:
         guideline = certificates.guideline_in_force(store)
         if guideline is not None:
-            return broken + guideline_changes(certificate, guideline), [
+            return broken + list_guideline_changes(certificate, guideline), [
                 _format_unverified("labels, sample")
             ]
         return broken, [_format_unverified("labels, sample, guideline")]
-    broken += data_changes(
+    broken += list_data_changes(
         certificate, certificates.make_binding(store, certified, certificate.measured.level)
     )
     return broken + _refuse_machine_labels(store, certified), []
@@ -380,7 +382,7 @@ def _is_same_data(certificate: Certificate, seen: GateInput) -> bool:
         return True
     if seen.origins.newest_at is None:
         return False
-    here = conversations_digest(seen.readings.claims, seen.readings.answers)
+    here = hash_conversations(seen.readings.claims, seen.readings.answers)
     return certificate.run.conversations == here
 
 
@@ -394,7 +396,7 @@ def _find_certified_run(
     return None
 
 
-def _apply_certificate(certificate: Certificate, level: LevelReport) -> tuple[Measured, bool]:
+def _apply_certificate(certificate: Certificate, level: LevelReport) -> tuple[GateFigures, bool]:
     """Take the certified figures, with the score of the run at hand.
 
     Returns:
@@ -404,7 +406,9 @@ def _apply_certificate(certificate: Certificate, level: LevelReport) -> tuple[Me
     if own.status is EstimateStatus.OK and own.has_interval:
         return replace(certificate.measured, score=own), False
     accuracy, judge = certificate.accuracy, level.rate.judge
-    outside = None if accuracy is None else outside_score(accuracy, judge, LEVEL)
-    score = corrected_outside(accuracy, judge, LEVEL)
-    clipped = isinstance(outside, OutsideRate) and outside.out_of_range and score.value is not None
+    outside = None if accuracy is None else correct_outside_rate(accuracy, judge, LEVEL)
+    score = estimate_outside_rate(accuracy, judge, LEVEL)
+    clipped = (
+        isinstance(outside, OutsideRate) and outside.is_out_of_range and score.value is not None
+    )
     return replace(certificate.measured, score=score), clipped

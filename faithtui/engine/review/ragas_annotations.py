@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from faithtui.agreement.labelled_units import ClaimReading
+from faithtui.agreement.labelled_units import ClaimUnit
 from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
@@ -100,7 +100,7 @@ def _find_question_position(view: ReviewView, turn: int) -> int:
 def _make_answer(
     view: ReviewView,
     claims: list[ClaimView],
-    readings: dict[ClaimId, ClaimReading],
+    readings: dict[ClaimId, ClaimUnit],
     labels: LabelSet,
 ) -> AnnotatedAnswer:
     begins = _find_question_position(view, claims[0].turn)

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 from faithtui.agreement.statistics.recalibration import (
     FEWEST_LABELS,
-    LabelledChance,
+    LabelledProbability,
     Recalibration,
     RecalibrationEffect,
-    effect,
+    evaluate_recalibration,
 )
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import Polarity
 from faithtui.errors import ConfigError
-from faithtui.judges.embedded.embedded_judge import offline_fingerprint
+from faithtui.judges.embedded.embedded_judge import make_offline_fingerprint
 from faithtui.metrics.registry import find_metric
 from faithtui.store.calls.recalibrations import StoredRecalibration
 from faithtui.store.records import RunRow
@@ -65,7 +65,7 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
                 "probabilities can be recalibrated: faithtui run --judge offline"
             )
         rows = [row]
-    found: dict[ClaimId, LabelledChance] = {}
+    found: dict[ClaimId, LabelledProbability] = {}
     used: list[RunId] = []
     for row in rows:
         fresh = {
@@ -84,7 +84,10 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
         )
     labelled = list(found.values())
     return RecalibrationPreview(
-        offline_fingerprint(), tuple(used), effect(labelled), find_current_recalibration(store)
+        make_offline_fingerprint(),
+        tuple(used),
+        evaluate_recalibration(labelled),
+        find_current_recalibration(store),
     )
 
 
@@ -95,12 +98,12 @@ def apply_recalibration(store: Store, wanted: RecalibrationPreview, reviewer: st
 
 def withdraw_recalibration(store: Store) -> bool:
     """Use the embedded judge as it was shipped; False when it already was."""
-    return store.recalibrations.withdraw(offline_fingerprint()) > 0
+    return store.recalibrations.withdraw(make_offline_fingerprint()) > 0
 
 
 def find_current_recalibration(store: Store) -> StoredRecalibration | None:
     """Give the recalibration that new runs of the embedded judge use; None: as shipped."""
-    return store.recalibrations.find_in_force(offline_fingerprint())
+    return store.recalibrations.find_in_force(make_offline_fingerprint())
 
 
 def make_run_calibration(store: Store, judge: str) -> Mapping[str, object] | None:
@@ -131,12 +134,14 @@ def read_run_calibration(kept: Mapping[str, object] | None) -> tuple[float, floa
 
 def _is_current_version(row: RunRow) -> bool:
     """Whether a run was made by the present version of the judge, recalibrated or not."""
-    return row.spec.judge == OFFLINE and row.spec.judge_fingerprint == offline_fingerprint(
+    return row.spec.judge == OFFLINE and row.spec.judge_fingerprint == make_offline_fingerprint(
         read_run_calibration(row.spec.calibration)
     )
 
 
-def _list_labelled_claims(store: Store, row: RunRow) -> Iterator[tuple[ClaimId, LabelledChance]]:
+def _list_labelled_claims(
+    store: Store, row: RunRow
+) -> Iterator[tuple[ClaimId, LabelledProbability]]:
     """Claims of a run that have a probability and a label, with the probability as shipped."""
     labels = find_metric(row.spec.metric).spec.labels
     moved = read_run_calibration(row.spec.calibration)
@@ -147,4 +152,4 @@ def _list_labelled_claims(store: Store, row: RunRow) -> Iterator[tuple[ClaimId, 
         if moved is not None:
             chance = Recalibration(*moved).undo(chance)
         is_supported = labels.get_label(reading.human).polarity is Polarity.GOOD
-        yield reading.claim, LabelledChance(reading.group, chance, is_supported)
+        yield reading.claim, LabelledProbability(reading.group, chance, is_supported)

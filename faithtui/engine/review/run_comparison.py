@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.agreement.labelled_units import PairedReading
+from faithtui.agreement.labelled_units import PairedClaim
 from faithtui.agreement.report.compare import PairedUnit, compare_judges
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.model import ComparisonReport
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.sampling.draw import Design, SampleKind
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.agreement.statistics.coefficients import KAPPA
 from faithtui.agreement.statistics.figures import estimate_figure
 from faithtui.agreement.statistics.matrices import count_matrix
@@ -137,7 +137,7 @@ def compare_runs(
 
 
 def _refuse_stratified_labels(
-    store: Store, first: RunId, second: RunId, compared: Sequence[PairedReading]
+    store: Store, first: RunId, second: RunId, compared: Sequence[PairedClaim]
 ) -> None:
     """Refuse labels of a sample by strata, which stand for different numbers of claims.
 
@@ -149,7 +149,7 @@ def _refuse_stratified_labels(
     """
     claims = {each.claim for each in compared}
     for row in store.samples.rows(""):
-        if row.design is not Design.STRATIFIED or row.kind is not SampleKind.SAMPLE:
+        if row.design is not SamplingDesign.STRATIFIED or row.kind is not SampleKind.SAMPLE:
             continue
         if claims.isdisjoint(each.claim for each in store.samples.entries(row.id, "")):
             continue
@@ -161,12 +161,12 @@ def _refuse_stratified_labels(
         )
 
 
-def _is_comparable(claim: PairedReading, labels: Sequence[str]) -> bool:
+def _is_comparable(claim: PairedClaim, labels: Sequence[str]) -> bool:
     return claim.first is not None and claim.second is not None and claim.human in labels
 
 
 def _count_exclusions(
-    both: Sequence[PairedReading], unseen: Sequence[PairedReading], labels: Sequence[str]
+    both: Sequence[PairedClaim], unseen: Sequence[PairedClaim], labels: Sequence[str]
 ) -> ExclusionCounts:
     judged = [each for each in unseen if each.first is not None and each.second is not None]
     unfair = sum(each.human == NOT_A_CLAIM for each in judged)
@@ -188,7 +188,7 @@ def _compute_kappa(
 
 
 def _find_shown_split(
-    store: Store, split: Split | None, compared: Sequence[PairedReading]
+    store: Store, split: Split | None, compared: Sequence[PairedClaim]
 ) -> Split | None:
     """Say which part figures show: the test part also when it is among all conversations."""
     if split is not None:

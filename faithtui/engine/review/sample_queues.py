@@ -4,16 +4,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from faithtui.agreement.sampling.draw import Design, Frame, Plan, SampleKind, draw
+from faithtui.agreement.sampling.draw import (
+    SampleKind,
+    SamplePlan,
+    SamplingDesign,
+    SamplingFrame,
+    make_sample_draw,
+)
 from faithtui.agreement.sampling.stopping import (
     KAPPA_TARGET,
     SPOT_CHECK_SIZE,
     USUAL_PACE_S,
     SpotCheck,
     SpotCheckDecision,
-    labels_for,
-    labels_still_needed,
-    spot_check,
+    decide_spot_check,
+    estimate_labels_needed,
+    plan_label_count,
 )
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
@@ -41,7 +47,7 @@ class SampleRequest:
 
     name: str
     kind: SampleKind = SampleKind.SAMPLE
-    design: Design = Design.SIMPLE
+    design: SamplingDesign = SamplingDesign.SIMPLE
     stratified_by: tuple[str, ...] = ()
     """Of `frames.STRATA`; only read with `STRATIFIED`."""
     size: int = 0
@@ -54,25 +60,25 @@ class SampleRequest:
     """Share of the claims of a blind sample that show the judge, in [0, 1]."""
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> SamplePlan:
         """What is drawn, as the domain wants it."""
         share = self.shown_share if self.blind else 0.0
-        return Plan(self.design, self.seed, self.size, self.sizes, share)
+        return SamplePlan(self.design, self.seed, self.size, self.sizes, share)
 
     @property
     def strata(self) -> tuple[str, ...]:
         """What strata are made of: nothing, unless they are drawn from."""
-        return self.stratified_by if self.design is Design.STRATIFIED else ()
+        return self.stratified_by if self.design is SamplingDesign.STRATIFIED else ()
 
 
-def name_sample(design: Design, stratified_by: Sequence[str]) -> str:
+def name_sample(design: SamplingDesign, stratified_by: Sequence[str]) -> str:
     """Name a sample after how it is drawn."""
     match design:
-        case Design.SIMPLE:
+        case SamplingDesign.SIMPLE:
             return "simple random"
-        case Design.STRATIFIED:
+        case SamplingDesign.STRATIFIED:
             return f"by {', '.join(stratified_by)}"
-        case Design.CONVERSATIONS:
+        case SamplingDesign.CONVERSATIONS:
             return "whole conversations"
 
 
@@ -91,7 +97,9 @@ def repeat_request(seed: int, size: int = REPEATS) -> SampleRequest:
     return SampleRequest("own repeats", SampleKind.REPEAT, size=size, seed=seed)
 
 
-def read_request_frame(store: Store, run: RunId, reviewer: str, request: SampleRequest) -> Frame:
+def read_request_frame(
+    store: Store, run: RunId, reviewer: str, request: SampleRequest
+) -> SamplingFrame:
     """Read what a request is drawn from. Seconds for a million claims: meant for a thread.
 
     Raises:
@@ -103,7 +111,11 @@ def read_request_frame(store: Store, run: RunId, reviewer: str, request: SampleR
 
 
 def draw_sample(
-    store: Store, run: RunId, reviewer: str, request: SampleRequest, frame: Frame | None = None
+    store: Store,
+    run: RunId,
+    reviewer: str,
+    request: SampleRequest,
+    frame: SamplingFrame | None = None,
 ) -> SampleRow:
     """Draw a sample and store it as a queue. Meant for a thread.
 
@@ -122,7 +134,7 @@ def draw_sample(
     return store.samples.add(
         run,
         reviewer,
-        draw(frame, plan),
+        make_sample_draw(frame, plan),
         plan,
         name=request.name,
         kind=request.kind,
@@ -176,7 +188,7 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
         needed = _estimate_labels_needed(pairs, find_metric(spec.metric).spec.labels.names)
     planned = needed is None
     if needed is None:
-        needed = max(0, labels_for(KAPPA_TARGET) - len(pairs))
+        needed = max(0, plan_label_count(KAPPA_TARGET) - len(pairs))
     return QueueProgress(
         row, len(pairs), differ, min(needed, max(0, row.frame - row.answered)), planned
     )
@@ -207,7 +219,7 @@ def _estimate_labels_needed(pairs: Sequence[LabelPair], labels: Sequence[str]) -
     kappa = estimate_figure(KAPPA, count_matrix(known, labels))
     if kappa.ci_low is None or kappa.ci_high is None:
         return None
-    return labels_still_needed(len(known), (kappa.ci_high - kappa.ci_low) / 2, KAPPA_TARGET)
+    return estimate_labels_needed(len(known), (kappa.ci_high - kappa.ci_low) / 2, KAPPA_TARGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +246,7 @@ def conclude_queue(store: Store, sample: SampleId, reviewer: str) -> QueueOutcom
     knew = Counter(each.saw_judge for each in store.samples.read_labels(sample, reviewer))
     check = None
     if row.kind is SampleKind.SPOT_CHECK:
-        check = spot_check(progress.compared, progress.differ, row.size)
+        check = decide_spot_check(progress.compared, progress.differ, row.size)
         decided = check.decision is not SpotCheckDecision.UNFINISHED
         if decided and progress.is_finished and row.decision != check.decision.value:
             store.samples.close(sample, check.decision.value)

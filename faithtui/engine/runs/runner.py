@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.judging.error_sentences import MOST_SAID
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.engine.batches import batch_run
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
@@ -170,7 +170,7 @@ def _make_asker(
     )
 
     def emit_retry(step: str, error: JudgeError, wait_s: float) -> None:
-        said = visible_line(error.provider_message, MOST_SAID)
+        said = make_visible_line(error.provider_message, MOST_SAID)
         kind = type(error).__name__
         course.emit(
             CallRetried(row.id, step, kind, wait_s, course.update_progress(), error.status, said)

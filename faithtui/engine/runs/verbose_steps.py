@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from faithtui.domain.scores import Score
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.domain.verdicts import Assessment, Conclusion
 from faithtui.metrics.base import MetricSpec
 
@@ -23,7 +23,7 @@ def format_steps(
         Lines safe for a terminal, without a line break at the end.
     """
     return "\n".join(
-        visible_line(line) for line in _format_lines(title, spec, assessments, conclusion)
+        make_visible_line(line) for line in _format_lines(title, spec, assessments, conclusion)
     )
 
 

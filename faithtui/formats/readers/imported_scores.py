@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from faithtui.agreement.imported_scores.conventions import is_comparable
-from faithtui.agreement.imported_scores.units import ScoredConversation, kind_of, unit_of
+from faithtui.agreement.imported_scores.units import (
+    ScoredConversation,
+    find_unit_kind,
+    make_unit_key,
+)
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import describe_json
@@ -81,7 +85,7 @@ def _check_labels(conversation: Conversation) -> None:
     for number, rating in enumerate(conversation.ratings):
         if not is_comparable(rating.scale):
             continue
-        name = (rating.scale, rating.annotator, kind_of(rating), *unit_of(rating))
+        name = (rating.scale, rating.annotator, find_unit_kind(rating), *make_unit_key(rating))
         before = seen.setdefault(name, number)
         if before != number:
             raise _FieldError(

@@ -31,28 +31,32 @@ from faithtui.domain.judging.tasks import (
     Task,
 )
 from faithtui.domain.text.sentence_index import (
-    Context,
-    ReadSentence,
-    read_context,
-    read_sentence,
+    SentenceIndex,
+    TokenisedSentence,
+    index_passages,
+    tokenise_sentence,
 )
-from faithtui.domain.text.sentences import SentenceKind, answer_sentences, sentence_spans
-from faithtui.judges.embedded.overlap import Answer, Finding, judge_claim
-from faithtui.judges.embedded.reason_templates import conclusion, explanation, relevance
-from faithtui.judges.embedded.relevance import Messages, Relation
-from faithtui.judges.embedded.weights import AS_SHIPPED, Calibration
+from faithtui.domain.text.sentences import SentenceKind, split_answer, split_sentences
+from faithtui.judges.embedded.overlap import OverlapVerdict, VerdictWord, judge_claim
+from faithtui.judges.embedded.reason_templates import (
+    conclude_reasons,
+    explain_relevance,
+    explain_score,
+)
+from faithtui.judges.embedded.relevance import MessageMatcher, MessageRelation
+from faithtui.judges.embedded.weights import NO_RECALIBRATION, Calibration
 
 _KEPT_CONTEXTS: Final = 16
 """Indexed contexts kept for the next question; neighbouring windows share most of theirs."""
 _KEPT_TRUTHS: Final = 20_000
 """Truths whose words are remembered; windows overlap, so most are read many times."""
-_BREATH: Final = 50
+_YIELD_EVERY: Final = 50
 """Sentences indexed, a millisecond or two of work, before others get a turn."""
-_STATES: Final = frozenset({SentenceKind.CLAIM, SentenceKind.REFUSAL})
+_STATING_KINDS: Final = frozenset({SentenceKind.CLAIM, SentenceKind.REFUSAL})
 """Kinds of sentences that say something which could be inferred or not."""
 
-Reply = dict[str, object]
-Related = Sequence[tuple[str, Relation]]
+ReplyObject = dict[str, object]
+DocumentRelations = Sequence[tuple[str, MessageRelation]]
 """Statements of a document, in order, each with what it shares with the messages."""
 
 
@@ -63,72 +67,74 @@ class OfflineAnswers:
         calibration: Slope and intercept put on the log odds of every probability.
     """
 
-    def __init__(self, calibration: Calibration = AS_SHIPPED) -> None:
+    def __init__(self, calibration: Calibration = NO_RECALIBRATION) -> None:
         self._calibration = calibration
-        self._contexts: OrderedDict[tuple[str, ...], Context] = OrderedDict()
-        self._read_truths: dict[str, tuple[ReadSentence, ...]] = {}
+        self._contexts: OrderedDict[tuple[str, ...], SentenceIndex] = OrderedDict()
+        self._tokenised_truths: dict[str, tuple[TokenisedSentence, ...]] = {}
 
-    def forget(self) -> None:
+    def clear_caches(self) -> None:
         """Give the memory back."""
         self._contexts.clear()
-        self._read_truths.clear()
+        self._tokenised_truths.clear()
 
-    async def answer(self, task: Task) -> Reply | str:
+    async def answer(self, task: Task) -> ReplyObject | str:
         """Answer one question, in the shape described beside its task."""
         match task:
             case ExtractTruths(documents, limit):
                 return {
-                    f"d{position}": await _distinct(_truths(document), limit)
+                    f"d{position}": await _take_distinct(_split_truths(document), limit)
                     for position, document in enumerate(documents)
                 }
             case ExtractPooledTruths(documents, limit):
-                pooled = (truth for document in documents for truth in _truths(document))
-                return {"truths": await _distinct(pooled, limit)}
+                pooled = (truth for document in documents for truth in _split_truths(document))
+                return {"truths": await _take_distinct(pooled, limit)}
             case ExtractClaims(answers):
                 return {
-                    f"a{position}": await _distinct(_claims(answer), None)
+                    f"a{position}": await _take_distinct(_split_claims(answer), None)
                     for position, answer in enumerate(answers)
                 }
             case ExtractPooledClaims(answers):
-                pooled = (claim for answer in answers for claim in _claims(answer))
-                return {"claims": await _distinct(pooled, None)}
+                pooled = (claim for answer in answers for claim in _split_claims(answer))
+                return {"claims": await _take_distinct(pooled, None)}
             case FindEvidence():
                 return await self._find_evidence(task)
             case JudgeClaims(claims, truths):
-                return _judged(await self._judge(claims, truths))
+                return _make_verdicts_reply(await self._judge_claims(claims, truths))
             case JudgeClaimList(claims, truths):
-                return _judged_in_order(await self._judge(claims, truths))
+                return _make_verdict_list_reply(await self._judge_claims(claims, truths))
             case ExplainScore():
-                return {"reason": explanation(task)}
+                return {"reason": explain_score(task)}
             case ConcludeReasons():
-                return {"reason": conclusion(task)}
+                return {"reason": conclude_reasons(task)}
             case RelateDocument(document, messages):
-                return _related(await self._relate(document, messages))
+                return _make_relations_reply(await self._relate_document(document, messages))
             case JudgeDocument(document, messages):
-                return _related_or_not(await self._relate(document, messages))
+                return _make_relation_list_reply(await self._relate_document(document, messages))
             case ExplainRelevance():
-                return {"reason": relevance(task)}
+                return {"reason": explain_relevance(task)}
             case SplitAnswer(answer=answer):
-                return {"statements": await _distinct(_statements(answer), None)}
+                return {"statements": await _take_distinct(_split_statements(answer), None)}
             case InferStatements(statements, contexts):
-                return _inferred(await self._judge(statements, contexts))
+                return _make_inferences_reply(await self._judge_claims(statements, contexts))
             case InferStatementList(statements, contexts):
-                return _inferred_in_order(statements, await self._judge(statements, contexts))
+                return _make_inference_list_reply(
+                    statements, await self._judge_claims(statements, contexts)
+                )
             case SupportAnswer():
-                return await self._support(task)
+                return await self._judge_support(task)
             case _:
                 assert_never(task)
 
-    async def _find_evidence(self, task: FindEvidence) -> Reply:
-        reply: Reply = {}
+    async def _find_evidence(self, task: FindEvidence) -> ReplyObject:
+        reply: ReplyObject = {}
         first_truth = 0
         for group in task.groups:
-            findings = await self._judge(group.claims, group.truths)
+            findings = await self._judge_claims(group.claims, group.truths)
             for claim, finding in zip(group.claims, findings, strict=True):
                 sources = tuple(dict.fromkeys(each.source for each in finding.evidence))
                 sets = (
-                    await self._sufficient(claim, group.truths, sources)
-                    if finding.answer is Answer.YES
+                    await self._find_sufficient_sets(claim, group.truths, sources)
+                    if finding.answer is VerdictWord.YES
                     else ()
                 )
                 reply[f"c{len(reply)}"] = {
@@ -137,7 +143,7 @@ class OfflineAnswers:
                     "partial": [],
                     # Only the sentence that clashes says the opposite; the others merely are near.
                     "contradicts": [f"t{first_truth + n}" for n in sources[:1]]
-                    if finding.answer is Answer.NO
+                    if finding.answer is VerdictWord.NO
                     else [],
                     "verdict": finding.answer.value,
                     "confidence": round(finding.probability, 4),
@@ -145,7 +151,7 @@ class OfflineAnswers:
             first_truth += len(group.truths)
         return reply
 
-    async def _sufficient(
+    async def _find_sufficient_sets(
         self, claim: str, truths: Sequence[str], sources: tuple[int, ...]
     ) -> Sequence[tuple[int, ...]]:
         """Name the smallest sets of a supported claim's best truths that support it by themselves.
@@ -161,86 +167,88 @@ class OfflineAnswers:
         for size in range(1, len(sources)):
             sets = []
             for chosen in combinations(sorted(sources), size):
-                context = await self._context(tuple(truths[n] for n in chosen))
-                if judge_claim(claim, context, self._calibration).answer is Answer.YES:
+                context = await self._get_context(tuple(truths[n] for n in chosen))
+                if judge_claim(claim, context, self._calibration).answer is VerdictWord.YES:
                     sets.append(chosen)
             if sets:
                 return sets
         return [tuple(sorted(sources))] if sources else []
 
-    async def _support(self, task: SupportAnswer) -> str:
+    async def _judge_support(self, task: SupportAnswer) -> str:
         """`YES` or `NO`. A chunk that says nothing of an answer does not unsay an earlier one."""
         if task.earlier is not None and task.earlier.strip().casefold().startswith("yes"):
             return "YES"
-        [finding] = await self._judge((task.answer,), (task.context,))
-        return "YES" if finding.answer is Answer.YES else "NO"
+        [finding] = await self._judge_claims((task.answer,), (task.context,))
+        return "YES" if finding.answer is VerdictWord.YES else "NO"
 
-    async def _relate(self, document: str, messages: Sequence[str]) -> Related:
+    async def _relate_document(self, document: str, messages: Sequence[str]) -> DocumentRelations:
         """Each different sentence of a document, in order, beside the messages."""
-        context = await self._context((document,))
-        wanted = Messages(messages, context)
-        related: dict[str, Relation] = {}
+        context = await self._get_context((document,))
+        wanted = MessageMatcher(messages, context)
+        related: dict[str, MessageRelation] = {}
         for number, unit in enumerate(context.units):
             statement = unit.span.of(document)
             if statement not in related:
-                related[statement] = wanted.relation(number)
-            if number % _BREATH == 0:
-                await _let_others_in()
+                related[statement] = wanted.relate_sentence(number)
+            if number % _YIELD_EVERY == 0:
+                await _yield_to_loop()
         return list(related.items())
 
-    async def _judge(self, claims: Sequence[str], truths: tuple[str, ...]) -> list[Finding]:
-        context = await self._context(truths)
-        findings: list[Finding] = []
+    async def _judge_claims(
+        self, claims: Sequence[str], truths: tuple[str, ...]
+    ) -> list[OverlapVerdict]:
+        context = await self._get_context(truths)
+        findings: list[OverlapVerdict] = []
         for claim in claims:
             findings.append(judge_claim(claim, context, self._calibration))
-            await _let_others_in()
+            await _yield_to_loop()
         return findings
 
-    async def _context(self, truths: tuple[str, ...]) -> Context:
+    async def _get_context(self, truths: tuple[str, ...]) -> SentenceIndex:
         """The truths, indexed; the same ones only once."""
         if (kept := self._contexts.get(truths)) is not None:
             self._contexts.move_to_end(truths)
             return kept
-        context = Context()
+        context = SentenceIndex()
         for source, text in enumerate(truths):
-            for sentence in await self._read(text):
+            for sentence in await self._tokenise_text(text):
                 context.add(source, sentence)
-            if len(context.units) % _BREATH == 0:
-                await _let_others_in()
+            if len(context.units) % _YIELD_EVERY == 0:
+                await _yield_to_loop()
         self._contexts[truths] = context
         while len(self._contexts) > _KEPT_CONTEXTS:
             self._contexts.popitem(last=False)
         return context
 
-    async def _read(self, text: str) -> tuple[ReadSentence, ...]:
+    async def _tokenise_text(self, text: str) -> tuple[TokenisedSentence, ...]:
         """The sentences of a truth, or of a whole document, with their words."""
-        if (kept := self._read_truths.get(text)) is not None:
+        if (kept := self._tokenised_truths.get(text)) is not None:
             return kept
-        if len(self._read_truths) >= _KEPT_TRUTHS:
-            self._read_truths.clear()
-        sentences: list[ReadSentence] = []
-        for number, span in enumerate(sentence_spans(text), start=1):
-            sentences.append(read_sentence(text, span))
-            if number % _BREATH == 0:
-                await _let_others_in()
+        if len(self._tokenised_truths) >= _KEPT_TRUTHS:
+            self._tokenised_truths.clear()
+        sentences: list[TokenisedSentence] = []
+        for number, span in enumerate(split_sentences(text), start=1):
+            sentences.append(tokenise_sentence(text, span))
+            if number % _YIELD_EVERY == 0:
+                await _yield_to_loop()
         found = tuple(sentences)
-        self._read_truths[text] = found
+        self._tokenised_truths[text] = found
         return found
 
 
-def judge_text(claim: str, context: str) -> Finding:
+def judge_text(claim: str, context: str) -> OverlapVerdict:
     """Judge one claim against one text, outside a run."""
-    return judge_claim(claim, _indexed(context))
+    return judge_claim(claim, _index_text(context))
 
 
 @lru_cache(maxsize=_KEPT_CONTEXTS)
-def _indexed(context: str) -> Context:
+def _index_text(context: str) -> SentenceIndex:
     """The sentences of a text; claims about the same one tend to come together."""
-    return read_context((context,))
+    return index_passages((context,))
 
 
 @coroutine
-def _let_others_in() -> Generator[None]:
+def _yield_to_loop() -> Generator[None]:
     """Give the loop a turn: what `asyncio.sleep(0)` does, without the time asyncio takes to import.
 
     Source:
@@ -249,22 +257,22 @@ def _let_others_in() -> Generator[None]:
     yield
 
 
-def _truths(document: str) -> Iterator[str]:
+def _split_truths(document: str) -> Iterator[str]:
     """Sentences of a document, letter for letter."""
-    return (span.of(document) for span in sentence_spans(document))
+    return (span.of(document) for span in split_sentences(document))
 
 
-def _claims(answer: str) -> Iterator[str]:
+def _split_claims(answer: str) -> Iterator[str]:
     """Sentences of an answer that state something, letter for letter."""
-    return (each.text for each in answer_sentences(answer) if each.kind is SentenceKind.CLAIM)
+    return (each.text for each in split_answer(answer) if each.kind is SentenceKind.CLAIM)
 
 
-def _statements(answer: str) -> Iterator[str]:
+def _split_statements(answer: str) -> Iterator[str]:
     """Sentences of an answer that state something, its refusals too, letter for letter."""
-    return (each.text for each in answer_sentences(answer) if each.kind in _STATES)
+    return (each.text for each in split_answer(answer) if each.kind in _STATING_KINDS)
 
 
-def _judged(findings: Sequence[Finding]) -> Reply:
+def _make_verdicts_reply(findings: Sequence[OverlapVerdict]) -> ReplyObject:
     return {
         f"c{position}": {
             "reason": finding.reason,
@@ -275,7 +283,7 @@ def _judged(findings: Sequence[Finding]) -> Reply:
     }
 
 
-def _judged_in_order(findings: Sequence[Finding]) -> Reply:
+def _make_verdict_list_reply(findings: Sequence[OverlapVerdict]) -> ReplyObject:
     return {
         "verdicts": [
             {"verdict": finding.answer.value, "reason": finding.reason} for finding in findings
@@ -283,7 +291,7 @@ def _judged_in_order(findings: Sequence[Finding]) -> Reply:
     }
 
 
-def _related(statements: Related) -> Reply:
+def _make_relations_reply(statements: DocumentRelations) -> ReplyObject:
     return {
         "statements": [
             {
@@ -297,7 +305,7 @@ def _related(statements: Related) -> Reply:
     }
 
 
-def _related_or_not(statements: Related) -> Reply:
+def _make_relation_list_reply(statements: DocumentRelations) -> ReplyObject:
     return {
         "verdicts": [
             {
@@ -310,28 +318,34 @@ def _related_or_not(statements: Related) -> Reply:
     }
 
 
-def _inferred(findings: Sequence[Finding]) -> Reply:
+def _make_inferences_reply(findings: Sequence[OverlapVerdict]) -> ReplyObject:
     return {
-        f"s{position}": {"reason": finding.reason, "verdict": str(_is_inferred(finding))}
+        f"s{position}": {"reason": finding.reason, "verdict": str(_inference_verdict(finding))}
         for position, finding in enumerate(findings)
     }
 
 
-def _inferred_in_order(statements: Sequence[str], findings: Sequence[Finding]) -> Reply:
+def _make_inference_list_reply(
+    statements: Sequence[str], findings: Sequence[OverlapVerdict]
+) -> ReplyObject:
     return {
         "statements": [
-            {"statement": statement, "reason": finding.reason, "verdict": _is_inferred(finding)}
+            {
+                "statement": statement,
+                "reason": finding.reason,
+                "verdict": _inference_verdict(finding),
+            }
             for statement, finding in zip(statements, findings, strict=True)
         ]
     }
 
 
-def _is_inferred(finding: Finding) -> int:
+def _inference_verdict(finding: OverlapVerdict) -> int:
     """1 when supported. The other verdicts are one and the same to whoever asks to infer."""
-    return int(finding.answer is Answer.YES)
+    return int(finding.answer is VerdictWord.YES)
 
 
-async def _distinct(texts: Iterable[str], limit: int | None) -> list[str]:
+async def _take_distinct(texts: Iterable[str], limit: int | None) -> list[str]:
     """The first `limit` different texts, in order; None: all. Lets others in while it works."""
     found: dict[str, None] = {}
     for text in texts:
@@ -339,5 +353,5 @@ async def _distinct(texts: Iterable[str], limit: int | None) -> list[str]:
             break
         if text not in found:
             found[text] = None
-    await _let_others_in()
+    await _yield_to_loop()
     return list(found)

@@ -14,7 +14,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
-from faithtui.judges.embedded.weights import AS_SHIPPED, VERSION, Calibration, shipped_weights
+from faithtui.judges.embedded.weights import (
+    HEURISTIC_VERSION,
+    NO_RECALIBRATION,
+    Calibration,
+    load_weights,
+)
 
 if TYPE_CHECKING:
     from faithtui.judges.embedded.answers import OfflineAnswers
@@ -35,9 +40,9 @@ class OfflineJudge(LocalJudge):
         calibration: Calibration | None = None,
     ) -> None:
         self._clock = clock
-        self._calibration = AS_SHIPPED if calibration is None else calibration
+        self._calibration = NO_RECALIBRATION if calibration is None else calibration
         self._answers: OfflineAnswers | None = None
-        self._fingerprint = offline_fingerprint(self._calibration)
+        self._fingerprint = make_offline_fingerprint(self._calibration)
 
     @property
     def ref(self) -> str:
@@ -82,10 +87,10 @@ class OfflineJudge(LocalJudge):
     async def aclose(self) -> None:
         """Forget what was read. Safe to call twice."""
         if self._answers is not None:
-            self._answers.forget()
+            self._answers.clear_caches()
 
 
-def offline_fingerprint(calibration: Calibration | None = None) -> str:
+def make_offline_fingerprint(calibration: Calibration | None = None) -> str:
     """Everything an answer depends on, so that stored replies of another kind are not reused.
 
     Args:
@@ -94,11 +99,11 @@ def offline_fingerprint(calibration: Calibration | None = None) -> str:
     from importlib.metadata import version  # costs more time than all else this module imports
 
     recalibrated = ""
-    if calibration is not None and calibration != AS_SHIPPED:
+    if calibration is not None and calibration != NO_RECALIBRATION:
         slope, intercept = calibration
         recalibrated = f";recalibrated={slope:.6g},{intercept:.6g}"
     return (
-        f"offline:overlap-baseline/{VERSION};weights={shipped_weights().digest}"
+        f"offline:overlap-baseline/{HEURISTIC_VERSION};weights={load_weights().digest}"
         f";sentencex={version('sentencex')}{recalibrated}"
     )
 

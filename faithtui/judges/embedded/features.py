@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from faithtui.domain.text.alignment import Alignment, align, is_forgiven
+from faithtui.domain.text.alignment import Alignment, align, is_rounded_in_context
 from faithtui.domain.text.contradictions import ClashKind
-from faithtui.domain.text.sentence_index import Context
-from faithtui.domain.text.tokens import read_words
+from faithtui.domain.text.sentence_index import SentenceIndex
+from faithtui.domain.text.tokens import tokenise_words
 from faithtui.domain.text.word_lists import FIRST_PERSON
 
 _FEATURE_OF_CLASH: Final = {
@@ -28,7 +28,7 @@ _FEATURE_OF_CLASH: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SentenceComparison:
     """One sentence of a claim beside a context: everything a finding is made of."""
 
     text: str
@@ -37,16 +37,16 @@ class Comparison:
     """Values of `FEATURES`."""
 
 
-def compare(claim: str, context: Context) -> Comparison:
+def compare_sentence(claim: str, context: SentenceIndex) -> SentenceComparison:
     """Measure a claim of one sentence against a context."""
-    aligned = align(read_words(claim), context)
+    aligned = align(tokenise_words(claim), context)
     words, found = aligned.words, aligned.found
     clash = _FEATURE_OF_CLASH[aligned.clash.kind] if aligned.clash is not None else None
-    numbers_missing, numbers_found = _numbers(aligned, context)
-    names_missing, names_far = _names(aligned)
+    numbers_missing, numbers_found = _count_numbers(aligned, context)
+    names_missing, names_far = _count_names(aligned)
     features = (
         sum(found) / len(found) if found else 0.0,
-        _share(map(context.bigrams.__contains__, pairwise([word.stem for word in words]))),
+        _compute_share(map(context.bigrams.__contains__, pairwise([word.stem for word in words]))),
         aligned.common_order,
         math.log1p(numbers_found),
         math.log1p(numbers_missing),
@@ -57,15 +57,15 @@ def compare(claim: str, context: Context) -> Comparison:
         float(clash == "opposite_clash"),
         float(clash == "negation_clash"),
     )
-    return Comparison(claim, aligned, features)
+    return SentenceComparison(claim, aligned, features)
 
 
-def _share(hits: Iterable[bool]) -> float:
+def _compute_share(hits: Iterable[bool]) -> float:
     values = list(hits)
     return sum(values) / len(values) if values else 0.0
 
 
-def _numbers(aligned: Alignment, context: Context) -> tuple[int, int]:
+def _count_numbers(aligned: Alignment, context: SentenceIndex) -> tuple[int, int]:
     """How many numbers of the claim the context does not hold, rounding forgiven, and holds."""
     missing = found = 0
     for position, word in enumerate(aligned.words):
@@ -76,11 +76,11 @@ def _numbers(aligned: Alignment, context: Context) -> tuple[int, int]:
         elif word.stem in context.holders:
             found += 1
         else:
-            missing += not is_forgiven(word, aligned.words[:position], context)
+            missing += not is_rounded_in_context(word, aligned.words[:position], context)
     return missing, found
 
 
-def _names(aligned: Alignment) -> tuple[int, int]:
+def _count_names(aligned: Alignment) -> tuple[int, int]:
     """How many capitalised words the context does not hold, and holds but not in the evidence.
 
     The first word of a claim is capitalised whatever it is, so it does not count.

@@ -12,24 +12,28 @@ from enum import StrEnum
 from typing import Final
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.alignment import matching_stems
+from faithtui.domain.text.alignment import find_matching_stems
 from faithtui.domain.text.contradictions import Clash
-from faithtui.domain.text.languages import MEASURED, are_comparable, language_of
-from faithtui.domain.text.sentence_index import MOST_EVIDENCE, Context, Unit
-from faithtui.domain.text.sentences import SentenceKind, answer_sentences
-from faithtui.judges.embedded.features import Comparison, compare
+from faithtui.domain.text.languages import (
+    MEASURED_LANGUAGE,
+    are_comparable_languages,
+    detect_language,
+)
+from faithtui.domain.text.sentence_index import MOST_EVIDENCE, IndexedSentence, SentenceIndex
+from faithtui.domain.text.sentences import SentenceKind, split_answer
+from faithtui.judges.embedded.features import SentenceComparison, compare_sentence
 from faithtui.judges.embedded.weights import (
-    AS_SHIPPED,
+    NO_RECALIBRATION,
     Calibration,
     OverlapWeights,
-    shipped_weights,
+    load_weights,
 )
 
-CLASH_CAP: Final = 0.4
+MAX_CLASH_PROBABILITY: Final = 0.4
 """Probability a claim gets at most that clashes explicitly or is in another language."""
 
 
-class Answer(StrEnum):
+class VerdictWord(StrEnum):
     """The verdict words of the embedded judge."""
 
     YES = "yes"
@@ -38,7 +42,7 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class OverlapEvidence:
     """A sentence that holds part of a claim."""
 
     source: int
@@ -50,13 +54,13 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class OverlapVerdict:
     """What the baseline says of one claim."""
 
-    answer: Answer
+    answer: VerdictWord
     probability: float
     """That the claim is supported, in [0, 1]."""
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[OverlapEvidence, ...]
     """At most three sentences, the best first; () when the context holds no word of the claim."""
     missing: tuple[Span, ...]
     """Content words of the claim that are not in the context, in order."""
@@ -64,7 +68,9 @@ class Finding:
     reason: str
 
 
-def judge_claim(claim: str, context: Context, calibration: Calibration = AS_SHIPPED) -> Finding:
+def judge_claim(
+    claim: str, context: SentenceIndex, calibration: Calibration = NO_RECALIBRATION
+) -> OverlapVerdict:
     """Judge a claim against a context.
 
     A claim of several sentences gets the mean of their probabilities; those that state nothing
@@ -78,53 +84,67 @@ def judge_claim(claim: str, context: Context, calibration: Calibration = AS_SHIP
         calibration: Slope and intercept put on the log odds of the probability, from the labels of
             a project's own people.
     """
-    sentences = answer_sentences(claim)
+    sentences = split_answer(claim)
     stating = [each for each in sentences if each.kind is SentenceKind.CLAIM] or sentences
-    parts = [(compare(each.text, context), each.span.start) for each in stating] or [
-        (compare("", context), 0)
+    parts = [(compare_sentence(each.text, context), each.span.start) for each in stating] or [
+        (compare_sentence("", context), 0)
     ]
     # The part with a clash decides, so its evidence and reason come first.
     parts.sort(key=lambda part: part[0].alignment.clash is None)
     clash = parts[0][0].alignment.clash
-    languages = (language_of(claim), context.language())
-    chance = recalibrated(chance_of([part for part, _ in parts], shipped_weights()), calibration)
-    if clash is not None or not are_comparable(*languages):
-        chance = min(chance, CLASH_CAP)
-    answer = Answer.NO if clash is not None else Answer.YES if chance >= 0.5 else Answer.IDK
+    languages = (detect_language(claim), context.find_language())
+    chance = recalibrate_probability(
+        compute_probability([part for part, _ in parts], load_weights()), calibration
+    )
+    if clash is not None or not are_comparable_languages(*languages):
+        chance = min(chance, MAX_CLASH_PROBABILITY)
+    answer = (
+        VerdictWord.NO
+        if clash is not None
+        else VerdictWord.YES
+        if chance >= 0.5
+        else VerdictWord.IDK
+    )
     missing = tuple(
         Span(word.start + shift, word.end + shift)
         for part, shift in sorted(parts, key=lambda part: part[1])
         for word in part.alignment.missing
     )
-    reason = _reason([part for part, _ in parts], context, answer)
-    return Finding(
+    reason = _make_reason([part for part, _ in parts], context, answer)
+    return OverlapVerdict(
         answer=answer,
         probability=chance,
-        evidence=quoted([part for part, _ in parts], context),
+        evidence=collect_evidence([part for part, _ in parts], context),
         missing=missing,
         clash=clash,
-        reason=f"{reason}{_language_note(*languages)}",
+        reason=f"{reason}{_make_language_note(*languages)}",
     )
 
 
-def chance_of(parts: Sequence[Comparison], weights: OverlapWeights) -> float:
+def compute_probability(parts: Sequence[SentenceComparison], weights: OverlapWeights) -> float:
     """Probability in [0, 1] that a claim of one or more sentences is supported: their mean.
 
-    A sentence that clashes, or states what the context leaves open, counts `CLASH_CAP` at most; so
-    does a claim that holds one that clashes.
+    A sentence that clashes, or states what the context leaves open, counts `MAX_CLASH_PROBABILITY`
+    at most; so does a claim that holds one that clashes.
     """
     chances = [
-        min(chance, CLASH_CAP) if part.alignment.clash or part.alignment.disputed else chance
+        min(chance, MAX_CLASH_PROBABILITY)
+        if part.alignment.clash or part.alignment.disputed
+        else chance
         for part in parts
         for chance in (_logistic(weights.log_odds(part.features)),)
     ]
     mean = sum(chances) / len(chances)
-    return min(mean, CLASH_CAP) if any(part.alignment.clash is not None for part in parts) else mean
+    return (
+        min(mean, MAX_CLASH_PROBABILITY)
+        if any(part.alignment.clash is not None for part in parts)
+        else mean
+    )
 
 
-def recalibrated(chance: float, calibration: Calibration) -> float:
+def recalibrate_probability(chance: float, calibration: Calibration) -> float:
     """Put a slope and an intercept on the log odds of a probability; both ends stay."""
-    if calibration == AS_SHIPPED or chance in (0.0, 1.0):
+    if calibration == NO_RECALIBRATION or chance in (0.0, 1.0):
         return chance
     slope, intercept = calibration
     return _logistic(slope * math.log(chance / (1 - chance)) + intercept)
@@ -137,7 +157,9 @@ def _logistic(log_odds: float) -> float:
     return 1 / (1 + math.exp(-log_odds))
 
 
-def quoted(parts: Sequence[Comparison], context: Context) -> tuple[Evidence, ...]:
+def collect_evidence(
+    parts: Sequence[SentenceComparison], context: SentenceIndex
+) -> tuple[OverlapEvidence, ...]:
     """Evidence of all parts, best sentences first, at most three in all."""
     ranked = [
         (number, part)
@@ -145,15 +167,15 @@ def quoted(parts: Sequence[Comparison], context: Context) -> tuple[Evidence, ...
         for part in parts
         for number in part.alignment.best[rank : rank + 1]
     ]
-    chosen: dict[int, Evidence] = {}
+    chosen: dict[int, OverlapEvidence] = {}
     for number, part in ranked:
         if number in chosen or len(chosen) == MOST_EVIDENCE:
             continue
         unit = context.units[number]
         aligned = part.alignment
-        stems = matching_stems(aligned.content, aligned.lookups, context)
+        stems = find_matching_stems(aligned.content, aligned.lookups, context)
         matched = tuple(word.span for word in unit.words if word.stem in stems)
-        chosen[number] = Evidence(unit.source, unit.span, matched)
+        chosen[number] = OverlapEvidence(unit.source, unit.span, matched)
     return tuple(chosen.values())
 
 
@@ -161,7 +183,9 @@ _NAMED_WORDS: Final = 6
 """Missing words a reason names."""
 
 
-def _reason(parts: Sequence[Comparison], context: Context, answer: Answer) -> str:
+def _make_reason(
+    parts: Sequence[SentenceComparison], context: SentenceIndex, answer: VerdictWord
+) -> str:
     """One sentence or two made from the numbers."""
     if not context.units:
         return "There is no context to compare the claim with."
@@ -172,36 +196,36 @@ def _reason(parts: Sequence[Comparison], context: Context, answer: Answer) -> st
     found = sum(weight > 0 for each in aligned for weight in each.found)
     clash = aligned[0].clash
     if clash is not None:
-        reason = _clash_reason(clash, parts[0], context.units[aligned[0].best[0]])
+        reason = _make_clash_reason(clash, parts[0], context.units[aligned[0].best[0]])
     elif found < total:
         reason = f"{found} of {total} content words are in the context"
         for words, name in (
-            (_named(parts, are_disputed=True), "only as one of several"),
-            (_named(parts, are_disputed=False), "not found"),
+            (_list_missing_words(parts, are_disputed=True), "only as one of several"),
+            (_list_missing_words(parts, are_disputed=False), "not found"),
         ):
             reason += f"; {name}: {words}" if words else ""
         reason += "."
-    elif answer is Answer.YES:
+    elif answer is VerdictWord.YES:
         reason = f"All {total} content words are in the context."
     else:
         reason = f"All {total} content words are in the context, but not close together."
     return reason
 
 
-def _language_note(claim: str | None, context: str | None) -> str:
+def _make_language_note(claim: str | None, context: str | None) -> str:
     """What is to be added to a reason about languages; empty when both are English, or unknown."""
-    if not are_comparable(claim, context):
+    if not are_comparable_languages(claim, context):
         return (
             f" Unmeasured language: the claim reads as {claim}, the context as {context}; words of "
             "different languages cannot be compared."
         )
-    other = next((each for each in (claim, context) if each not in (None, MEASURED)), None)
+    other = next((each for each in (claim, context) if each not in (None, MEASURED_LANGUAGE)), None)
     if other is None:
         return ""
     return f" Unmeasured language ({other}): this heuristic was measured on English only."
 
 
-def _clash_reason(clash: Clash, part: Comparison, unit: Unit) -> str:
+def _make_clash_reason(clash: Clash, part: SentenceComparison, unit: IndexedSentence) -> str:
     claimed = part.text[clash.claimed.start : clash.claimed.end] if clash.claimed else ""
     found = unit.passage[clash.found.start : clash.found.end] if clash.found else ""
     if clash.found is None:
@@ -214,7 +238,7 @@ def _clash_reason(clash: Clash, part: Comparison, unit: Unit) -> str:
     )
 
 
-def _named(parts: Sequence[Comparison], *, are_disputed: bool) -> str:
+def _list_missing_words(parts: Sequence[SentenceComparison], *, are_disputed: bool) -> str:
     """Missing words as the claim writes them, overlapping character pairs joined, each once.
 
     Args:

@@ -10,25 +10,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from faithtui.domain.text.sentence_index import Context
-from faithtui.domain.text.tokens import Word, read_words
+from faithtui.domain.text.sentence_index import SentenceIndex
+from faithtui.domain.text.tokens import Word, tokenise_words
 
-SERVES_FROM: Final = 0.15
+SERVES_MIN_SCORE: Final = 0.15
 """Least score with which a statement serves a message.
 
 Source: docs/judges/offline.md, "Relevance": chosen on the conversations of MTRAG (TACL 2025).
 """
-_BEFORE: Final = 0.25
+_PREVIOUS_WEIGHT: Final = 0.25
 """Part of the score for which the words of the sentence before count as well.
 
-Source: as `SERVES_FROM`. A larger part finds more, and calls more relevant that merely stands near.
+Source: as `SERVES_MIN_SCORE`. A larger part finds more, and calls more relevant that merely stands
+near.
 """
 _NAMED_WORDS: Final = 6
 """Shared words a reason names."""
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class MessageRelation:
     """What one statement of a document shares with the messages."""
 
     serves: tuple[int, ...]
@@ -37,7 +38,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _MessageMatch:
     """One message beside one document."""
 
     words: tuple[Word, ...]
@@ -47,64 +48,70 @@ class _Wanted:
     held: dict[int, frozenset[int]]
     """For each sentence that holds any of the words, their positions."""
 
-    def score(self, unit: int) -> float:
+    def score_sentence(self, unit: int) -> float:
         """How much of the words a sentence, and a little the one before, holds; in [0, 1]."""
         own = self.held.get(unit, frozenset())
         both = own | self.held.get(unit - 1, frozenset())
-        return (1 - _BEFORE) * self._share(own) + _BEFORE * self._share(both)
+        return (1 - _PREVIOUS_WEIGHT) * self._compute_share(
+            own
+        ) + _PREVIOUS_WEIGHT * self._compute_share(both)
 
-    def _share(self, positions: frozenset[int]) -> float:
+    def _compute_share(self, positions: frozenset[int]) -> float:
         if not positions:
             return 0.0
         # In order, so that rounding is the same on every machine.
         return sum(self.strengths[each] for each in sorted(positions)) / len(self.words)
 
 
-class Messages:
+class MessageMatcher:
     """The messages of a question beside the document it is about."""
 
-    def __init__(self, messages: Sequence[str], document: Context) -> None:
+    def __init__(self, messages: Sequence[str], document: SentenceIndex) -> None:
         """Look the words of all messages up.
 
         Args:
             messages: In order; one without content words is served by nothing.
             document: The document's sentences, indexed.
         """
-        self._wanted = [_wanted(message, document) for message in messages]
+        self._wanted = [_match_message(message, document) for message in messages]
 
-    def relation(self, unit: int) -> Relation:
+    def relate_sentence(self, unit: int) -> MessageRelation:
         """Say which messages the sentence with this number serves."""
         if not self._wanted:
-            return Relation((), "There is no message to compare it with.")
-        scores = [wanted.score(unit) for wanted in self._wanted]
+            return MessageRelation((), "There is no message to compare it with.")
+        scores = [wanted.score_sentence(unit) for wanted in self._wanted]
         # Of equal ones the first, but one that could be compared before one that could not.
         best = max(
             range(len(scores)),
             key=lambda position: (scores[position], bool(self._wanted[position].words)),
         )
-        serves = tuple(position for position, score in enumerate(scores) if score >= SERVES_FROM)
-        return Relation(serves, _reason(self._wanted[best], unit, is_served=bool(serves)))
+        serves = tuple(
+            position for position, score in enumerate(scores) if score >= SERVES_MIN_SCORE
+        )
+        return MessageRelation(
+            serves, _make_reason(self._wanted[best], unit, is_served=bool(serves))
+        )
 
 
-def _wanted(message: str, document: Context) -> _Wanted:
+def _match_message(message: str, document: SentenceIndex) -> _MessageMatch:
     by_stem: dict[str, Word] = {}
-    for word in read_words(message):
+    for word in tokenise_words(message):
         if word.is_content:
             by_stem.setdefault(word.stem, word)
     words = tuple(by_stem.values())
-    lookups = [document.find(word) for word in words]
+    lookups = [document.find_word(word) for word in words]
     held: dict[int, set[int]] = {}
     for position, (_, units) in enumerate(lookups):
         for unit in units:
             held.setdefault(unit, set()).add(position)
-    return _Wanted(
+    return _MessageMatch(
         words,
         tuple(strength for strength, _ in lookups),
         {unit: frozenset(positions) for unit, positions in held.items()},
     )
 
 
-def _reason(wanted: _Wanted, unit: int, *, is_served: bool) -> str:
+def _make_reason(wanted: _MessageMatch, unit: int, *, is_served: bool) -> str:
     """One sentence about the message that comes closest."""
     count = len(wanted.words)
     if not count:

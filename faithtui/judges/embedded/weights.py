@@ -12,11 +12,11 @@ from functools import lru_cache
 from typing import Any, Final
 from zlib import crc32
 
-VERSION: Final = "3"
+HEURISTIC_VERSION: Final = "3"
 """Goes up whenever the same question may get another answer."""
 WEIGHTS_FILE: Final = "overlap_weights.json"
 
-SIGNS: Final = {
+FEATURE_SIGNS: Final = {
     "covered": +1,
     "bigrams": +1,
     "common_order": +1,
@@ -34,12 +34,12 @@ SIGNS: Final = {
 docs/judges/offline.md defines each. The signs were fixed before training: weights that may take any
 sign fit their own data better and do worse on other data.
 """
-FEATURES: Final = tuple(SIGNS)
+FEATURES: Final = tuple(FEATURE_SIGNS)
 """Names of the features, in the order of `Comparison.features`."""
 
 Calibration = tuple[float, float]
 """Slope and intercept that are put on the log odds of a probability."""
-AS_SHIPPED: Final[Calibration] = (1.0, 0.0)
+NO_RECALIBRATION: Final[Calibration] = (1.0, 0.0)
 """The calibration that changes nothing."""
 
 
@@ -62,7 +62,7 @@ class OverlapWeights:
         return slope * raw + intercept
 
 
-def overlap_weights(document: Mapping[str, Any]) -> OverlapWeights:
+def parse_weights(document: Mapping[str, Any]) -> OverlapWeights:
     """Check what a weights file says and take its numbers out.
 
     Args:
@@ -73,10 +73,10 @@ def overlap_weights(document: Mapping[str, Any]) -> OverlapWeights:
             is not finite. Then package and file do not belong together.
     """
     given = {each["name"]: float(each["weight"]) for each in document["features"]}
-    if tuple(given) != tuple(SIGNS):
+    if tuple(given) != tuple(FEATURE_SIGNS):
         raise ValueError(f"{WEIGHTS_FILE} has the features {', '.join(given)}")
     for name, weight in given.items():
-        if weight * SIGNS[name] < 0 or not math.isfinite(weight):
+        if weight * FEATURE_SIGNS[name] < 0 or not math.isfinite(weight):
             raise ValueError(f"{WEIGHTS_FILE} gives {name} the weight {weight}, against its sign")
     platt = document["calibration"]
     weights = tuple(given.values())
@@ -89,7 +89,7 @@ def overlap_weights(document: Mapping[str, Any]) -> OverlapWeights:
 
 
 @lru_cache(maxsize=1)
-def shipped_document() -> Mapping[str, Any]:
+def load_weights_document() -> Mapping[str, Any]:
     """The weights file of this package, with its provenance and measured figures."""
     from importlib.resources import files  # half of the time it takes to import this module
 
@@ -99,6 +99,6 @@ def shipped_document() -> Mapping[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def shipped_weights() -> OverlapWeights:
-    """The numbers of `shipped_document`."""
-    return overlap_weights(shipped_document())
+def load_weights() -> OverlapWeights:
+    """The numbers of `load_weights_document`."""
+    return parse_weights(load_weights_document())

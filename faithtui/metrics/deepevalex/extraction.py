@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TypeVar
 
 from faithtui.domain.conversation import Passage
-from faithtui.domain.text.location import locate
+from faithtui.domain.text.location import find_span
 from faithtui.domain.verdicts import Claim, Truth
 from faithtui.errors import JudgeError
 from faithtui.metrics.answers import AnsweredInteraction
@@ -114,7 +114,7 @@ async def _ask_claims(
     if isinstance(reply, JudgeError):
         return reply
     return tuple(
-        Claim(turn, text, locate(text, answer.text))
+        Claim(turn, text, find_span(text, answer.text))
         for (turn, answer), found in zip(answers.items(), reply, strict=True)
         for text in found
     )
@@ -135,7 +135,7 @@ def _group_new_documents(every: Sequence[AnsweredInteraction]) -> list[tuple[Pas
 
 def _locate_truths(facts: Sequence[str], document: Passage) -> tuple[Truth, ...]:
     return tuple(
-        Truth(fact, document.text_with_marks, locate(fact, document.text)) for fact in facts
+        Truth(fact, document.text_with_marks, find_span(fact, document.text)) for fact in facts
     )
 
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.scores import ScoringRule, score_window
-from faithtui.domain.text.location import locate
+from faithtui.domain.text.location import find_span
 from faithtui.domain.verdicts import Claim, Truth
 from faithtui.domain.windows import Window
 from faithtui.metrics.base import Ask
@@ -131,7 +131,7 @@ def make_claim(statement: str, document: Passage, homes: Mapping[str, int]) -> C
     return Claim(
         turn=homes[document.text_with_marks],
         text=statement,
-        span=locate(statement, document.text),
+        span=find_span(statement, document.text),
         kind="statement",
         document=document.text_with_marks,
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.text.location import locate
+from faithtui.domain.text.location import find_span
 from faithtui.domain.verdicts import Claim, Truth
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
@@ -179,7 +179,7 @@ async def _extract_claims(
         known.failures[window.position] = format_failure(reply)
         return
     known.claims[window.position] = tuple(
-        Claim(turn, text, locate(text, answer.text))
+        Claim(turn, text, find_span(text, answer.text))
         for (turn, answer), found in zip(answers.items(), reply, strict=True)
         for text in found
     )
@@ -197,5 +197,6 @@ def list_own_turns(windows: Sequence[Window], interaction: int) -> tuple[int, ..
 def _locate_truths(facts: Sequence[str], document: Passage, limit: int | None) -> tuple[Truth, ...]:
     """Keep at most `limit` truths of a document, whatever the judge sent."""
     return tuple(
-        Truth(fact, document.text_with_marks, locate(fact, document.text)) for fact in facts[:limit]
+        Truth(fact, document.text_with_marks, find_span(fact, document.text))
+        for fact in facts[:limit]
     )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from faithtui.domain.conversation import Conversation, Passage, normalise_text
-from faithtui.domain.text.location import locate
+from faithtui.domain.text.location import find_span
 from faithtui.domain.verdicts import Claim, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
@@ -129,7 +129,7 @@ async def _extract_truths(
     for document, facts in zip(unique, found, strict=True):
         for fact in facts[:limit]:
             truths.setdefault(
-                fact, Truth(fact, document.text_with_marks, locate(fact, document.text))
+                fact, Truth(fact, document.text_with_marks, find_span(fact, document.text))
             )
     return tuple(truths.values())
 

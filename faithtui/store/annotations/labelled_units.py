@@ -14,18 +14,18 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, select
 
 from faithtui.agreement.labelled_units import (
-    AnswerReading,
-    ClaimReading,
+    AnswerUnit,
+    ClaimUnit,
     LabelState,
-    PairedReading,
-    PairedReadings,
-    ReadingSettings,
-    RunReadings,
+    PairedClaim,
+    PairedClaims,
+    RunUnits,
+    UnitSettings,
     UnratedAnswer,
 )
-from faithtui.agreement.rating_scales import rating_of
-from faithtui.agreement.sampling.designs import DrawnSample, design_reading
-from faithtui.agreement.sampling.draw import Design
+from faithtui.agreement.rating_scales import translate_to_rating
+from faithtui.agreement.sampling.designs import LabelledSample, find_label_design
+from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
@@ -54,7 +54,7 @@ from faithtui.store.samples.sample_draws import read_report_sample
 from faithtui.store.samples.sampling_frames import read_frame
 from faithtui.store.schema.tables import claim, human_label, run_item, turn
 
-DEFAULTS = ReadingSettings()
+DEFAULTS = UnitSettings()
 MOST_SINCE = 200
 """Claims acted on since a report above which it is computed anew at once."""
 
@@ -74,9 +74,9 @@ class _RunLabels:
 def read_run_units(
     connection: Connection,
     run_id: RunId,
-    settings: ReadingSettings = DEFAULTS,
+    settings: UnitSettings = DEFAULTS,
     severity: Mapping[str, int] = SEVERITY,
-) -> RunReadings:
+) -> RunUnits:
     """Read everything that a report on a run is computed from; see `Reviews.read_run_units`."""
     known = _read_run_labels(connection, run_id, settings)
     rated = _has_imported_ratings(known)
@@ -86,11 +86,11 @@ def read_run_units(
         each: found.run_label for each, found in known.said.items() if found.run_label is not None
     }
     answers, unrated = _read_answers(connection, run_id, known)
-    return RunReadings(
+    return RunUnits(
         claims=claims,
         answers=answers,
         scores=tuple(score_labelled_units(known.judged, heard)),
-        design=design_reading(claims, sample, rated=rated),
+        design=find_label_design(claims, sample, rated=rated),
         unrated=unrated,
     )
 
@@ -104,7 +104,7 @@ def read_labels_since(
     connection: Connection,
     run_id: RunId,
     after: LabelId,
-    settings: ReadingSettings,
+    settings: UnitSettings,
     most: int,
 ) -> dict[ClaimId, CountedLabels] | None:
     """Read what people say of claims that were acted on since; see `Reviews.read_labels_since`."""
@@ -120,21 +120,21 @@ def read_labels_since(
     return {claim_id: said.get(claim_id, UNREVIEWED) for claim_id in words}
 
 
-def read_claim_units(connection: Connection, run_id: RunId) -> tuple[ClaimReading, ...]:
+def read_claim_units(connection: Connection, run_id: RunId) -> tuple[ClaimUnit, ...]:
     """Read what a run judged; see `Reviews.read_claim_units`."""
     known = _read_run_labels(connection, run_id, DEFAULTS)
     return tuple(_make_claim_units(connection, run_id, known, DEFAULTS, SEVERITY, None))
 
 
-def read_answer_units(connection: Connection, run_id: RunId) -> tuple[AnswerReading, ...]:
+def read_answer_units(connection: Connection, run_id: RunId) -> tuple[AnswerUnit, ...]:
     """Read the rated answers of a run; see `Reviews.read_answer_units`."""
     rated, _ = _read_answers(connection, run_id, _read_run_labels(connection, run_id, DEFAULTS))
     return rated
 
 
 def read_paired_units(
-    connection: Connection, first: RunId, second: RunId, settings: ReadingSettings = DEFAULTS
-) -> PairedReadings:
+    connection: Connection, first: RunId, second: RunId, settings: UnitSettings = DEFAULTS
+) -> PairedClaims:
     """Read what two runs say of the same claims; see `Reviews.read_paired_units`."""
     judged = read_judged_run(connection, first)
     if set(judged.rule.labels) != set(read_scoring_rule(connection, second).labels):
@@ -156,7 +156,7 @@ def read_paired_units(
             continue
         item, people = judged.items[number], said.get(claim_id, UNREVIEWED)
         pairs.append(
-            PairedReading(
+            PairedClaim(
                 claim=claim_id,
                 conversation=item.conversation,
                 group=item.group,
@@ -166,14 +166,12 @@ def read_paired_units(
                 blind=people.blind,
             )
         )
-    return PairedReadings(
+    return PairedClaims(
         tuple(pairs), only_first=len(one) - len(pairs), only_second=len(two) - len(pairs)
     )
 
 
-def _read_run_labels(
-    connection: Connection, run_id: RunId, settings: ReadingSettings
-) -> _RunLabels:
+def _read_run_labels(connection: Connection, run_id: RunId, settings: UnitSettings) -> _RunLabels:
     judged = read_judged_run(connection, run_id)
     log = read_run_label_log(connection, run_id)
     words = {claim_id: label for _, _, _, claim_id, label, _, _, _ in judged.homes}
@@ -194,11 +192,11 @@ def _has_imported_ratings(known: _RunLabels) -> bool:
 def _read_sample(
     connection: Connection,
     run_id: RunId,
-    settings: ReadingSettings,
+    settings: UnitSettings,
     known: _RunLabels,
     *,
     rated: bool,
-) -> DrawnSample | None:
+) -> LabelledSample | None:
     """Read the sample that the labels of a run rest on; None where they need none or have none."""
     labelled = {
         claim_id
@@ -214,16 +212,16 @@ def _make_claim_units(
     connection: Connection,
     run_id: RunId,
     known: _RunLabels,
-    settings: ReadingSettings,
+    settings: UnitSettings,
     severity: Mapping[str, int],
-    sample: DrawnSample | None,
-) -> Iterator[ClaimReading]:
+    sample: LabelledSample | None,
+) -> Iterator[ClaimUnit]:
     """Put together what is known about each claim of a run."""
     judged, said = known.judged, known.said
     texts: Mapping[tuple[int, int], str] = {}
     if any(kind == "answer" for *_, kind, _ in judged.homes):
         texts = answer_texts(connection, run_id)
-    drawn = {} if sample is None else sample.places()
+    drawn = {} if sample is None else sample.find_claim_places()
     strata = _read_strata(connection, run_id, sample)
     for number, at, _, claim_id, label, confidence, kind, text in judged.homes:
         item = judged.items[number]
@@ -231,7 +229,7 @@ def _make_claim_units(
         state, opinions, _, human, reviewers, blind = said.get(claim_id, UNREVIEWED)
         stratum, position = drawn.get(claim_id, (strata.get(claim_id), None))
         # By place: naming seventeen fields takes longer than all the rest.
-        yield ClaimReading(
+        yield ClaimUnit(
             claim_id,
             item.conversation,
             item.key,
@@ -253,13 +251,13 @@ def _make_claim_units(
 
 
 def _read_strata(
-    connection: Connection, run_id: RunId, sample: DrawnSample | None
+    connection: Connection, run_id: RunId, sample: LabelledSample | None
 ) -> Mapping[ClaimId, str]:
     """Say of which stratum each claim of the run is, drawn or not.
 
     What a label stands for is counted in the run, not among what was drawn.
     """
-    if sample is None or sample.design is not Design.STRATIFIED:
+    if sample is None or sample.design is not SamplingDesign.STRATIFIED:
         return {}
     known = {each.name for each in sample.strata}
     frame = read_frame(connection, run_id, sample.stratified_by)
@@ -294,7 +292,7 @@ def _score_answers(connection: Connection, run_id: RunId, judged: JudgedRun) -> 
 
 def _read_answers(
     connection: Connection, run_id: RunId, known: _RunLabels
-) -> tuple[tuple[AnswerReading, ...], tuple[UnratedAnswer, ...]]:
+) -> tuple[tuple[AnswerUnit, ...], tuple[UnratedAnswer, ...]]:
     """Put together what is known about the answers of a run.
 
     Returns:
@@ -316,7 +314,7 @@ def _read_answers(
 
 def _read_rated(
     rows: Sequence[Row[Any]], known: _RunLabels, scores: _AnswerScores
-) -> Iterator[AnswerReading]:
+) -> Iterator[AnswerUnit]:
     """Put together what is known about each answer that people labelled as a whole."""
     judged, said = known.judged, known.said
     raters, ratings = _collect_imported_ratings(known.log)
@@ -328,7 +326,7 @@ def _read_rated(
         score, claims = scores.get_score((row.item, row.turn))
         rated = ratings[row.claim]
         item = judged.items[row.number]
-        yield AnswerReading(
+        yield AnswerUnit(
             conversation=item.conversation,
             key=item.key,
             group=item.group,
@@ -349,7 +347,7 @@ def _read_unrated(
     run_id: RunId,
     judged: JudgedRun,
     scores: _AnswerScores,
-    rated: Sequence[AnswerReading],
+    rated: Sequence[AnswerUnit],
 ) -> Iterator[UnratedAnswer]:
     """Read the answers of windows that nobody labelled as a whole, in the order of the run."""
     known = {(each.conversation, each.turn) for each in rated}
@@ -409,7 +407,7 @@ def _collect_imported_ratings(
             raters[row.claim].add(row.reviewer)
             if row.scale is None or row.raw_label is None:
                 continue
-            rating = rating_of(row.scale, row.raw_label)
+            rating = translate_to_rating(row.scale, row.raw_label)
             if rating is not None:
                 ratings[row.claim].append(rating)
     return raters, ratings

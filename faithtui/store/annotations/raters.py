@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, case, func, select
 
-from faithtui.agreement.report.raters import ComparedClaim, Repeat, repeats_of
+from faithtui.agreement.report.raters import ComparedClaim, RepeatedLabel, find_repeats
 from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, drop_withdrawn
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule
@@ -39,7 +39,7 @@ class RaterRecords:
     """Runs of the same metric that judged labelled claims of it: itself, then the newest first."""
     claims: tuple[ComparedClaim, ...]
     """Claims that somebody acted on, in the order of the run and of the text."""
-    repeats: tuple[Repeat, ...]
+    repeats: tuple[RepeatedLabel, ...]
     """Second verdicts of people on their own claims."""
 
 
@@ -234,8 +234,8 @@ def _make_final_verdict(act: LabelEvent | None, rule: ScoringRule) -> HumanVerdi
 
 def _read_repeats(
     connection: Connection, acts: Sequence[LabelEvent], groups: dict[ClaimId, str], row: RunRow
-) -> tuple[Repeat, ...]:
-    found = repeats_of(acts)
+) -> tuple[RepeatedLabel, ...]:
+    found = find_repeats(acts)
     numbers = sorted({act.id for each in found for act in (each.first, each.second)})
     times: dict[LabelId, datetime] = {}
     for some in split_into_chunks(numbers):
@@ -245,7 +245,7 @@ def _read_repeats(
             times[LabelId(told.id)] = told.created_at
     rule = row.spec.rule
     return tuple(
-        Repeat(
+        RepeatedLabel(
             each.second.reviewer,
             groups[each.second.claim],
             rule.translate_label(each.first.verdict or "") or "",

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from faithtui.agreement.rating_scales import verdict_of
+from faithtui.agreement.rating_scales import translate_to_verdict
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.store.annotations.label_replay import next_clock
@@ -79,7 +79,7 @@ def add_ratings(
                     ),
                     "clock": clock + len(rows),
                     "action": Action.IMPORTED.value,
-                    "verdict": verdict_of(rating.scale, rating.label),
+                    "verdict": translate_to_verdict(rating.scale, rating.label),
                     "saw_judge": False,
                     "created_at": now,
                 }

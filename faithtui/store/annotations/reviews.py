@@ -13,11 +13,11 @@ from sqlalchemy import Connection, func, insert, select
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from faithtui.agreement.labelled_units import (
-    AnswerReading,
-    ClaimReading,
-    PairedReadings,
-    ReadingSettings,
-    RunReadings,
+    AnswerUnit,
+    ClaimUnit,
+    PairedClaims,
+    RunUnits,
+    UnitSettings,
 )
 from faithtui.domain.annotations import (
     Action,
@@ -388,7 +388,7 @@ class Reviews:
             ).scalar()
         return None if found is None else ItemId(found)
 
-    def read_claim_units(self, run_id: RunId) -> tuple[ClaimReading, ...]:
+    def read_claim_units(self, run_id: RunId) -> tuple[ClaimUnit, ...]:
         """Read everything a run judged once, in the order of the run and of the text.
 
         Claims, statements or answers, with people's verdicts in the words of the run's metric. A
@@ -397,7 +397,7 @@ class Reviews:
         with self._database.open_reader() as connection:
             return read_claim_units(connection, run_id)
 
-    def read_answer_units(self, run_id: RunId) -> tuple[AnswerReading, ...]:
+    def read_answer_units(self, run_id: RunId) -> tuple[AnswerUnit, ...]:
         """Read every answer of a run that people rated as a whole.
 
         Only of conversations that are done; in the order of the run and of the turns. What the
@@ -409,9 +409,9 @@ class Reviews:
     def read_run_units(
         self,
         run_id: RunId,
-        settings: ReadingSettings = DEFAULTS,
+        settings: UnitSettings = DEFAULTS,
         severity: Mapping[str, int] = SEVERITY,
-    ) -> RunReadings:
+    ) -> RunUnits:
         """Read everything that a report on a run is computed from, as one snapshot.
 
         Takes the time of reading every verdict of the run, so seconds for a million claims.
@@ -436,7 +436,7 @@ class Reviews:
         self,
         run_id: RunId,
         after: LabelId,
-        settings: ReadingSettings = DEFAULTS,
+        settings: UnitSettings = DEFAULTS,
         *,
         most: int = MOST_SINCE,
     ) -> dict[ClaimId, CountedLabels] | None:
@@ -460,8 +460,8 @@ class Reviews:
             return read_labels_since(connection, run_id, after, settings, most)
 
     def read_paired_units(
-        self, first: RunId, second: RunId, settings: ReadingSettings = DEFAULTS
-    ) -> PairedReadings:
+        self, first: RunId, second: RunId, settings: UnitSettings = DEFAULTS
+    ) -> PairedClaims:
         """Read what two runs say of the claims that both judged, and what people say of them.
 
         Judges' words are those of the home windows; of the settings, only `blind_only` is read.

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, select
 
-from faithtui.agreement.report.raters import Repeat, repeats_of
+from faithtui.agreement.report.raters import RepeatedLabel, find_repeats
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule
@@ -68,7 +68,7 @@ class ClaimDetails:
                         found[claim_id] = remarks
             return found
 
-    def repeats(self, run_id: RunId) -> tuple[Repeat, ...]:
+    def repeats(self, run_id: RunId) -> tuple[RepeatedLabel, ...]:
         """Read second verdicts of people on claims of a run, in its words; () without any.
 
         Raises:
@@ -163,7 +163,9 @@ def _read_retrieved_documents(
     return found
 
 
-def _repeats(connection: Connection, claims: Sequence[int], rule: ScoringRule) -> list[Repeat]:
+def _repeats(
+    connection: Connection, claims: Sequence[int], rule: ScoringRule
+) -> list[RepeatedLabel]:
     about = claim.c.id.in_(claims)
     groups = {
         row.id: row.group
@@ -182,12 +184,12 @@ def _repeats(connection: Connection, claims: Sequence[int], rule: ScoringRule) -
         )
     }
     return [
-        Repeat(
+        RepeatedLabel(
             again.second.reviewer,
             groups[again.second.claim],
             rule.translate_label(again.first.verdict or "") or "",
             rule.translate_label(again.second.verdict or "") or "",
             (given[again.second.id] - given[again.first.id]).total_seconds(),
         )
-        for again in repeats_of(read_acts(connection, about))
+        for again in find_repeats(read_acts(connection, about))
     ]

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Select, desc, exists, func, select
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ConversationId, ItemId, RunId
-from faithtui.domain.integrity.run_summary import CHECKS, Integrity
+from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary
 from faithtui.store.records import ItemRow, ItemState, RunRow
 from faithtui.store.runs.run_rows import run_from_row, text_counts
 from faithtui.store.schema.json_columns import AnyRow, score_set_from_json
@@ -110,12 +110,12 @@ def _item_from_row(row: AnyRow) -> ItemRow:
     )
 
 
-def _integrity_from_row(row: AnyRow) -> Integrity:
+def _integrity_from_row(row: AnyRow) -> IntegritySummary:
     if row.state not in (ItemState.DONE.value, ItemState.FAILED.value):
-        return Integrity()
+        return IntegritySummary()
     if row.checked != CHECKS:
-        return Integrity(unchecked=1)
-    return Integrity(text_counts(row), checked=1)
+        return IntegritySummary(unchecked=1)
+    return IntegritySummary(text_counts(row), checked=1)
 
 
 def read_list_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:

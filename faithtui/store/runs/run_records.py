@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.integrity.run_summary import NOTHING_JUDGED, Integrity
+from faithtui.domain.integrity.run_summary import EMPTY_SUMMARY, IntegritySummary
 from faithtui.domain.judging.judge_names import judge_title
 from faithtui.domain.scores import ScoringRule
 
@@ -126,7 +126,7 @@ class RunRow:
     """The same of windows; those of scored conversations are left out of their means."""
     skipped_windows: int = 0
     """Windows to which the metric does not apply."""
-    integrity: Integrity = NOTHING_JUDGED
+    integrity: IntegritySummary = EMPTY_SUMMARY
     """Whether what the judge wrote can be found where it must come from."""
 
 

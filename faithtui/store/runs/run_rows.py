@@ -3,7 +3,7 @@
 from typing import Any
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.integrity.run_summary import CHECKS, Integrity, TextCounts
+from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary, TextCounts
 from faithtui.store.records import RunRow, RunSpec, RunState
 from faithtui.store.schema.json_columns import mean_from_units, rule_from_json
 
@@ -69,11 +69,11 @@ def run_from_row(row: Any) -> RunRow:
     )
 
 
-def _integrity_from_row(row: Any) -> Integrity:
+def _integrity_from_row(row: Any) -> IntegritySummary:
     judged = row.done + row.failed
     if row.checks != CHECKS:
-        return Integrity(unchecked=judged)
-    return Integrity(text_counts(row), row.checked, max(0, judged - row.checked))
+        return IntegritySummary(unchecked=judged)
+    return IntegritySummary(text_counts(row), row.checked, max(0, judged - row.checked))
 
 
 def text_counts(row: Any) -> TextCounts:

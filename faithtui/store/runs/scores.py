@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 
-from faithtui.agreement.labelled_units import ScoredUnit, ScoreReading
+from faithtui.agreement.labelled_units import ScoredUnit, UnitScores
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import Score, ScoreState, average_scores, score_corrected_window
 from faithtui.store.records import ItemState
@@ -13,7 +13,7 @@ from faithtui.store.runs.rollups import is_explained_by_labels
 _NOT_JUDGED = (ScoreState.FAILED, ScoreState.SKIPPED)
 
 
-def score_labelled_units(judged: JudgedRun, said: Mapping[ClaimId, str]) -> Iterator[ScoreReading]:
+def score_labelled_units(judged: JudgedRun, said: Mapping[ClaimId, str]) -> Iterator[UnitScores]:
     """Score what people labelled completely, beside the judge.
 
     Windows that failed or were skipped are not judged, and conversations that are not done are
@@ -53,7 +53,7 @@ class _UnitScorer:
         windows: Sequence[WindowScore],
         judge: float | None,
         position: int | None = None,
-    ) -> ScoreReading:
+    ) -> UnitScores:
         """Compare the scores of some windows of a conversation; `position`: of a single one."""
         item, of_window = self._judged.items[number], self._judged.claims
         claims = frozenset[ClaimId]().union(*[of_window.get(each.id, ()) for each in windows])
@@ -62,7 +62,7 @@ class _UnitScorer:
         if claims and labelled == len(claims):
             scores = [self._compute_human_score(each) for each in windows]
             human = average_scores(scores, self._judged.rule).value
-        return ScoreReading(
+        return UnitScores(
             unit=ScoredUnit.CONVERSATION if position is None else ScoredUnit.WINDOW,
             key=item.key,
             group=item.group,

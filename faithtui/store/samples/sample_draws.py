@@ -5,8 +5,8 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, select
 
-from faithtui.agreement.sampling.designs import DrawnClaim, DrawnSample
-from faithtui.agreement.sampling.draw import Design, SampleKind, Stratum
+from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError
 from faithtui.store.schema.tables import sample, sample_claim
@@ -17,7 +17,7 @@ _REPRESENTATIVE_KINDS = (SampleKind.SAMPLE.value, SampleKind.SPOT_CHECK.value)
 
 def read_report_sample(
     connection: Connection, run_id: RunId, asked: SampleId | None, labelled: Collection[ClaimId]
-) -> DrawnSample | None:
+) -> LabelledSample | None:
     """Read the sample that labels of a run rest on.
 
     Args:
@@ -49,18 +49,18 @@ def read_report_sample(
         .where(sample_claim.c.sample_id == chosen)
         .order_by(sample_claim.c.position)
     )
-    return DrawnSample(
+    return LabelledSample(
         id=chosen,
         name=row.name,
         seed=row.seed,
-        design=Design(row.design),
+        design=SamplingDesign(row.design),
         frame=row.frame,
         stratified_by=tuple(row.stratified_by),
         strata=tuple(
             Stratum(each["name"], each["population"], each["drawn"]) for each in row.strata
         ),
         claims=tuple(
-            DrawnClaim(ClaimId(claim_id), ItemId(item), stratum)
+            SampledClaim(ClaimId(claim_id), ItemId(item), stratum)
             for claim_id, item, stratum in claims
         ),
     )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from faithtui.agreement.sampling.draw import Design, SampleKind, Stratum
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 
 
@@ -18,7 +18,7 @@ class SampleRow:
     run: RunId
     reviewer: str
     """Who drew it."""
-    design: Design
+    design: SamplingDesign
     stratified_by: tuple[str, ...]
     seed: int
     blind: bool

@@ -9,15 +9,15 @@ from uuid import uuid4
 from sqlalchemy import Connection, func, insert, select, update
 
 from faithtui.agreement.sampling.draw import (
-    Design,
-    Draw,
-    Drawn,
-    Frame,
-    Plan,
+    ClaimDraw,
+    SampleDraw,
     SampleKind,
+    SamplePlan,
+    SamplingDesign,
+    SamplingFrame,
     Stratum,
-    draw,
-    enlarged,
+    enlarge_plan,
+    make_sample_draw,
 )
 from faithtui.domain.annotations import (
     VERDICT_ACTIONS,
@@ -56,7 +56,7 @@ class Samples:
         self._database = database
         self._clock = clock
 
-    def read_frame(self, run_id: RunId, stratified_by: Sequence[str] = ()) -> Frame:
+    def read_frame(self, run_id: RunId, stratified_by: Sequence[str] = ()) -> SamplingFrame:
         """List every claim a run judged, each once, in the order of the run and of the text.
 
         Args:
@@ -74,7 +74,7 @@ class Samples:
         with self._database.open_reader() as connection:
             return read_frame(connection, run_id, stratified_by)
 
-    def read_own_labelled_frame(self, run_id: RunId, reviewer: str) -> Frame:
+    def read_own_labelled_frame(self, run_id: RunId, reviewer: str) -> SamplingFrame:
         """List the claims of a run that a person has a counted verdict on, for blind repeats."""
         with self._database.open_reader() as connection:
             mine = {
@@ -83,14 +83,16 @@ class Samples:
                 if found.is_counted and found.action is not Action.IMPORTED
             }
             whole = read_frame(connection, run_id, ())
-            return Frame((each.item, each.claim, "") for each in whole if each.claim in mine)
+            return SamplingFrame(
+                (each.item, each.claim, "") for each in whole if each.claim in mine
+            )
 
     def add(
         self,
         run_id: RunId,
         reviewer: str,
-        drawn: Draw,
-        plan: Plan,
+        drawn: SampleDraw,
+        plan: SamplePlan,
         *,
         name: str,
         kind: SampleKind = SampleKind.SAMPLE,
@@ -147,8 +149,8 @@ class Samples:
         if before.kind is not SampleKind.SAMPLE:
             raise StoreError(f"a {before.kind} is not extended; draw a new sample")
         frame = self.read_frame(before.run, before.stratified_by)
-        plan = Plan(before.design, before.seed, shown_share=before.shown_share)
-        drawn = draw(frame, enlarged(plan, before.strata, more))
+        plan = SamplePlan(before.design, before.seed, shown_share=before.shown_share)
+        drawn = make_sample_draw(frame, enlarge_plan(plan, before.strata, more))
         if drawn.frame != before.frame or _populations(drawn.strata) != _populations(before.strata):
             raise StoreError(
                 "what the run has judged is not what this sample was drawn from any more; "
@@ -308,7 +310,7 @@ class Samples:
             )
 
 
-def _make_count_columns(drawn: Draw) -> dict[str, object]:
+def _make_count_columns(drawn: SampleDraw) -> dict[str, object]:
     return {
         "frame": drawn.frame,
         "strata": [
@@ -323,7 +325,7 @@ def _populations(strata: Sequence[Stratum]) -> list[tuple[str, int]]:
 
 
 def _add_claims(
-    connection: Connection, number: SampleId, claims: Sequence[Drawn], first: int
+    connection: Connection, number: SampleId, claims: Sequence[ClaimDraw], first: int
 ) -> None:
     for start in range(0, len(claims), _AT_ONCE):
         part = claims[start : start + _AT_ONCE]
@@ -356,7 +358,7 @@ def _sample_from_row(connection: Connection, row: AnyRow, reviewer: str) -> Samp
         kind=SampleKind(row.kind),
         run=RunId(row.run_id),
         reviewer=row.reviewer,
-        design=Design(row.design),
+        design=SamplingDesign(row.design),
         stratified_by=tuple(row.stratified_by),
         seed=row.seed,
         blind=row.blind,

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection, func, select
 
-from faithtui.agreement.sampling.draw import Frame
+from faithtui.agreement.sampling.draw import SamplingFrame
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.tables import claim, conversation, run, run_item, verdict
@@ -39,7 +39,9 @@ ValueReader = Callable[[FrameColumns], Sequence[str]]
 """Gives the value of one thing that strata are made of, of each row."""
 
 
-def read_frame(connection: Connection, run_id: RunId, stratified_by: Sequence[str]) -> Frame:
+def read_frame(
+    connection: Connection, run_id: RunId, stratified_by: Sequence[str]
+) -> SamplingFrame:
     """Read the frame of a run; see `Samples.frame`."""
     strata_of = _make_strata_namer(connection, run_id, stratified_by)
     rows = connection.execute(
@@ -56,7 +58,7 @@ def read_frame(connection: Connection, run_id: RunId, stratified_by: Sequence[st
             columns = FrameColumns(*zip(*part, strict=True))
             yield columns.items, columns.claims, strata_of(columns)
 
-    return Frame.of_columns(read_parts())
+    return SamplingFrame.from_columns(read_parts())
 
 
 def _make_strata_namer(

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from faithtui.agreement.report.raters import ComparedClaim, sides
+from faithtui.agreement.report.raters import ComparedClaim, order_anonymously
 from faithtui.domain.annotations import Action, HumanVerdict, LabelMark
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
@@ -187,7 +187,7 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
         chosen = self._require_painted_claim()
         if chosen is None:
             return
-        opinions = sides(chosen.claim)
+        opinions = order_anonymously(chosen.claim)
         if side >= len(opinions):
             keys = " ".join(self.keys(f"adjudicate.final-{name}") for name in (1, 2, 3, "unfair"))
             self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final label")

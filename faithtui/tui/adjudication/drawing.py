@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from faithtui.agreement.report.raters import (
     ComparedClaim,
-    Filter,
+    ComparisonFilter,
+    RaterComparison,
     RaterFigures,
-    Raters,
-    Steadiness,
-    sides,
+    SelfConsistency,
+    order_anonymously,
 )
 from faithtui.domain.annotations import REASON_CODES, HumanVerdict
 from faithtui.domain.estimates import Estimate
@@ -59,7 +59,7 @@ class FinalVerdictView:
     claim: ComparedClaim | None
     compared: RaterRecords
     spec: "MetricSpec"
-    filter: Filter
+    filter: ComparisonFilter
     last: str
     """The last act in words; "" for none yet."""
     keys: KeyNames
@@ -67,7 +67,7 @@ class FinalVerdictView:
 
 
 def rater_lines(
-    compared: RaterRecords, raters: Raters, spec: "MetricSpec", width: int
+    compared: RaterRecords, raters: RaterComparison, spec: "MetricSpec", width: int
 ) -> list[Line]:
     """Draw a row per judge, per pair of people and per person, each with its number of claims."""
     bad = next((each.letter for each in spec.labels.labels if each.polarity is Polarity.BAD), "")
@@ -90,8 +90,10 @@ def rater_lines(
     for person in raters.people:
         title = escape_line(f"{person.reviewer} vs the others", limit=60)
         lines.append(_rater_line(title.text, "human", person.figures, name))
-        if person.again is not None:
-            lines += wrap(_self_consistency_pieces(person.again), width - 1, first=[Piece("   ")])
+        if person.self_consistency is not None:
+            lines += wrap(
+                _self_consistency_pieces(person.self_consistency), width - 1, first=[Piece("   ")]
+            )
     return lines
 
 
@@ -125,7 +127,7 @@ def _format_interval(value: Estimate) -> str:
     return f"{text} [{value.ci_low:.2f}, {value.ci_high:.2f}]"
 
 
-def _self_consistency_pieces(own: Steadiness) -> list[Piece]:
+def _self_consistency_pieces(own: SelfConsistency) -> list[Piece]:
     pieces = [escape_line(own.reviewer, "human", limit=40), Piece(f" again on {own.n}: ")]
     if own.same.value is not None:
         pieces.append(Piece(f"{own.same.value:.0%} the same", "strong"))
@@ -168,7 +170,7 @@ def claim_line(
     """Draw a claim: its words, what each person says, the final word, and the judges' words."""
     mark = Piece("!", "warn") if claim.flagged else Piece("·" if claim.final else " ", "quiet")
     right: list[Piece] = []
-    opinions = sides(claim)
+    opinions = order_anonymously(claim)
     for place in range(most):
         right.append(
             _letter_piece(opinions[place].verdict, labels) if place < len(opinions) else Piece(" ")
@@ -258,7 +260,7 @@ def _judge_pieces(found: FinalVerdictView, claim: ComparedClaim) -> list[Piece]:
 
 def _strip_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> list[Line]:
     room = width - 2
-    opinions = sides(claim)
+    opinions = order_anonymously(claim)
     share = max(12, room // max(1, min(3, len(opinions))) - 1)
     both: list[Piece] = []
     for letter, opinion in zip(LETTERS, opinions[:3], strict=False):
@@ -286,7 +288,7 @@ def _column_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> 
     labels = found.spec.labels
     lines: list[Line] = []
     pad = [Piece(" ")]
-    for place, opinion in enumerate(sides(claim)):
+    for place, opinion in enumerate(order_anonymously(claim)):
         letter = LETTERS[place] if place < len(LETTERS) else "…"
         lines += wrap(_opinion_pieces(letter, opinion, labels), width - 1, first=pad)
         if opinion.note:
@@ -334,7 +336,7 @@ def _column_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> 
 
 
 def empty_list_lines(
-    compared: RaterRecords | None, chosen: Filter, spec: "MetricSpec | None", width: int
+    compared: RaterRecords | None, chosen: ComparisonFilter, spec: "MetricSpec | None", width: int
 ) -> Sequence[Line]:
     """Say in few words why the list is empty."""
     first, *_ = _explain_empty_list(compared, chosen, spec)
@@ -343,7 +345,7 @@ def empty_list_lines(
 
 def next_step_lines(
     compared: RaterRecords | None,
-    chosen: Filter,
+    chosen: ComparisonFilter,
     spec: "MetricSpec | None",
     width: int,
     keys: KeyNames,
@@ -354,7 +356,7 @@ def next_step_lines(
 
 
 def _explain_empty_list(
-    compared: RaterRecords | None, chosen: Filter, spec: "MetricSpec | None"
+    compared: RaterRecords | None, chosen: ComparisonFilter, spec: "MetricSpec | None"
 ) -> tuple[str, ...]:
     """Give sentences: what is needed, then how to get there."""
     if compared is None or spec is None:
@@ -363,7 +365,7 @@ def _explain_empty_list(
     people = {each.reviewer for claim in compared.claims for each in claim.opinions}
     other = f"{{adjudicate.filter}} lists something else than: {chosen}."
     match chosen:
-        case Filter.HUMANS if len(people) < 2:
+        case ComparisonFilter.HUMANS if len(people) < 2:
             return (
                 f"Needed: two annotators on the same {units}. So far: {len(people)}.",
                 "Both label this store, each under a name (faithtui --reviewer NAME), or each a "
@@ -371,16 +373,16 @@ def _explain_empty_list(
                 "{go.queues} draws a sample to label.",
                 other,
             )
-        case Filter.HUMANS:
+        case ComparisonFilter.HUMANS:
             return (f"{len(people)} annotators, and none differ.", other)
-        case Filter.FINAL:
+        case ComparisonFilter.FINAL:
             return (
                 "The judge's verdict equals the human label wherever there is one.",
                 "Claims that still need adjudication are not listed here: that would reveal the "
                 "judge's verdict.",
                 other,
             )
-        case Filter.JUDGES:
+        case ComparisonFilter.JUDGES:
             return (
                 f"Needed: another run of this metric that judges the same {units} otherwise.",
                 "{go.runs}, then {runs.new} starts one.",

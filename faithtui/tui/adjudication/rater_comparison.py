@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 from textual import getters, on, work
 from textual.message import Message
 
-from faithtui.agreement.report.raters import ComparedClaim, Filter, Raters, is_listed
+from faithtui.agreement.report.raters import (
+    ComparedClaim,
+    ComparisonFilter,
+    RaterComparison,
+    matches_filter,
+)
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.store.annotations.blinding import blind_view
@@ -33,7 +38,7 @@ from faithtui.tui.widgets.virtual_list import VirtualList
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
-FILTERS = tuple(Filter)
+FILTERS = tuple(ComparisonFilter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,7 @@ class RaterComparisonScreen(FaithScreen):
 
         compared: RaterRecords | None
         spec: "MetricSpec | None"
-        raters: Raters | None
+        raters: RaterComparison | None
         listed: tuple[ComparedClaim, ...]
 
     @dataclass
@@ -94,8 +99,8 @@ class RaterComparisonScreen(FaithScreen):
         """Begin in the list."""
         self.compared: RaterRecords | None = None
         self.spec: MetricSpec | None = None
-        self.raters: Raters | None = None
-        self.filter = Filter.HUMANS
+        self.raters: RaterComparison | None = None
+        self.filter = ComparisonFilter.HUMANS
         self.listed_entries: dict[ClaimId, ComparedClaim] = {}
         self.pager: Pager[ClaimId, ClaimRow] | None = None
         self.selection: SelectedClaim | None = None
@@ -129,17 +134,21 @@ class RaterComparisonScreen(FaithScreen):
         self.session.choose_run(run)
         self.post_message(await self.read(self._read_comparison, run, self.filter))
 
-    def _read_comparison(self, run: RunId, chosen: Filter) -> Loaded:
+    def _read_comparison(self, run: RunId, chosen: ComparisonFilter) -> Loaded:
         reads = self.session.store.raters
         compared = reads.read_rater_records(run)
         spec = spec_of(compared.run.spec)
-        from faithtui.agreement.report.compare import compare_raters, compute_steadiness
+        from faithtui.agreement.report.compare import compare_raters, compute_self_consistency
 
-        again = compute_steadiness(compared.repeats, (*spec.labels.names, NOT_A_CLAIM))
+        again = compute_self_consistency(compared.repeats, (*spec.labels.names, NOT_A_CLAIM))
         runs = [each.id for each in compared.runs]
         found = compare_raters(compared.claims, runs, spec.labels, again)
-        claims = reads.read_judge_disagreements(run) if chosen is Filter.JUDGES else compared.claims
-        listed = tuple(each for each in claims if is_listed(each, chosen, run))
+        claims = (
+            reads.read_judge_disagreements(run)
+            if chosen is ComparisonFilter.JUDGES
+            else compared.claims
+        )
+        listed = tuple(each for each in claims if matches_filter(each, chosen, run))
         return self.Loaded(compared, spec, found, listed)
 
     @on(Loaded)
@@ -275,7 +284,7 @@ class RaterComparisonScreen(FaithScreen):
         if self.compared is None:
             self.set_title([Piece("  no run", "quiet")])
             return
-        differ = [each for each in self.compared.claims if each.differs]
+        differ = [each for each in self.compared.claims if each.has_disagreement]
         left = sum(each.is_open for each in differ)
         self.set_title(
             run_crumbs(self.compared.run),

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.report.settings import Level, ReportSettings
+from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.domain.ids import ConversationId
 from faithtui.tui.agreement import matrix_drawing as draw
 from faithtui.tui.agreement import parts_drawing as parts
@@ -169,7 +169,7 @@ class AgreementScreen(FaithScreen):
         """Begin in the matrix."""
         self.agreement: RunAgreement | None = None
         self.spec: MetricSpec | None = None
-        self.level: Level | None = None
+        self.level: ReportLevel | None = None
         self.settings = ReportSettings()
         self.matrix.focus()
         super().on_mount()
@@ -214,7 +214,7 @@ class AgreementScreen(FaithScreen):
             self.level = None
         self.agreement, self.spec = event.agreement, event.spec
         if event.agreement is not None and self.level is None:
-            self.level = event.agreement.report.primary.level
+            self.level = event.agreement.report.primary_level.level
         self._draw()
         self.refresh_bindings()
 
@@ -238,10 +238,10 @@ class AgreementScreen(FaithScreen):
         units = units_at(kind, spec)
         level = draw.level_of(report, kind)
         self.matrix.show_level(level, spec)
-        interval = f" · {report.level:.0%} interval"
+        interval = f" · {report.confidence_level:.0%} interval"
         wide = self.size.width >= layouts.WIDE_FROM
         # Only what is judged is broken down by people, parts and labels.
-        named = "" if kind is Level.CLAIMS else f" · {units_at(Level.CLAIMS, spec)[1]}"
+        named = "" if kind is ReportLevel.CLAIMS else f" · {units_at(ReportLevel.CLAIMS, spec)[1]}"
         # A smaller screen has fewer panes: what has none of its own follows in another one.
         progress = self.query_one("#progress", Pane)
         builders: dict[str, tuple[Builder, str]] = {
@@ -304,7 +304,7 @@ class AgreementScreen(FaithScreen):
             "warnings": (
                 lambda w: (
                     draw.warning_lines(report, kind, w)
-                    if report.primary.coverage.compared
+                    if report.primary_level.coverage.compared
                     else draw.nothing_labelled(report, spec, w)
                 ),
                 "Summary and warnings",
@@ -347,7 +347,9 @@ class AgreementScreen(FaithScreen):
     def action_level(self) -> None:
         """Switch between what the metric judges and whole answers."""
         if self.level is not None:
-            self.level = Level.ANSWERS if self.level is Level.CLAIMS else Level.CLAIMS
+            self.level = (
+                ReportLevel.ANSWERS if self.level is ReportLevel.CLAIMS else ReportLevel.CLAIMS
+            )
             self._draw()
 
     def action_part(self, pane: str) -> None:

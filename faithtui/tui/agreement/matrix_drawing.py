@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faithtui.agreement.idk_recoding import recode
-from faithtui.agreement.labelled_units import RunReadings
+from faithtui.agreement.idk_recoding import recode_label
+from faithtui.agreement.labelled_units import RunUnits
 from faithtui.agreement.report.headline import write_headline
 from faithtui.agreement.report.model import (
     PASS,
@@ -14,7 +14,7 @@ from faithtui.agreement.report.model import (
     Disagreement,
     LevelReport,
 )
-from faithtui.agreement.report.settings import IntervalMethod, Level, Severity
+from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Severity
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import LabelSet
 from faithtui.tui.agreement.parts_drawing import estimate_line, next_lines, shade_count
@@ -42,24 +42,24 @@ class ListedUnit:
     text: str
 
 
-def level_of(report: AgreementReport, level: Level) -> LevelReport:
+def level_of(report: AgreementReport, level: ReportLevel) -> LevelReport:
     """Give the figures of a level."""
-    return report.claims if level is Level.CLAIMS else report.answers
+    return report.claims if level is ReportLevel.CLAIMS else report.answers
 
 
 def list_cell_units(
     report: AgreementReport,
-    readings: RunReadings,
-    level: Level,
+    readings: RunUnits,
+    level: ReportLevel,
     cell: tuple[str, str],
     spec: "MetricSpec",
 ) -> tuple[ListedUnit, ...]:
     """List what a cell of the matrix counts, (judge, people), in the order of the readings."""
     judge, human = cell
     passing = report.passing
-    if level is Level.CLAIMS:
+    if level is ReportLevel.CLAIMS:
         rule, labels = report.settings.idk, spec.labels
-        read = {name: recode(name, rule, labels, passing) for name in labels.names}
+        read = {name: recode_label(name, rule, labels, passing) for name in labels.names}
         drawn = report.claims.coverage.outside > 0
         return tuple(
             ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
@@ -180,13 +180,13 @@ def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -
     if level.chance is not None:
         words = f"{level.chance:.3f} agreement would come by chance"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
-    if level.level is Level.CLAIMS and report.humans is not None:
+    if level.level is ReportLevel.CLAIMS and report.humans is not None:
         lines += estimate_line("human α", report.humans.krippendorff_alpha, width, name_width=9)
     groups = fmt.count_in_words(level.agreement.clusters, "group")
     way = f"leaving out one of {groups} at a time"
     if report.settings.interval is IntervalMethod.BOOTSTRAP:
         way = f"{report.settings.resamples} draws of {groups}, seed {report.settings.seed}"
-    words = f"in brackets: {report.level:.0%} interval, {way}"
+    words = f"in brackets: {report.confidence_level:.0%} interval, {way}"
     if level.agreement.weighted is not None:
         words += "; weighted by the sample, the counts beside are not"
     lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
@@ -325,7 +325,7 @@ def coverage_lines(
         for name, count, look in rows
         if count or name in ("compared", "unreviewed")
     ]
-    if level.level is Level.CLAIMS and report.consistency.repeated:
+    if level.level is ReportLevel.CLAIMS and report.consistency.repeated:
         steady = report.consistency
         lines += wrap(
             [
@@ -347,7 +347,7 @@ def headed_lines(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
     return [BLANK, make_line(Piece(f" {name}", "strong")), *lines] if wanted else []
 
 
-def warning_lines(report: AgreementReport, level: Level, width: int) -> list[Line]:
+def warning_lines(report: AgreementReport, level: ReportLevel, width: int) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
     lines = wrap(
         [escape_line(write_headline(level_of(report, level)), "strong")], width - 1, first=PAD
@@ -379,11 +379,11 @@ def passing_words(report: AgreementReport) -> str:
     words = f"{' and '.join(report.passing)} {'passes' if len(report.passing) == 1 else 'pass'}"
     if failing:
         words += f", {' and '.join(failing)} {'fails' if len(failing) == 1 else 'fail'}"
-    if report.bar is None:
+    if report.threshold is None:
         return f"In this run {words}; there is no threshold, so no answer passes by the judge."
     return (
         f"In this run {words}: an answer passes by its human label, and by the judge "
-        f"when its score reaches {report.bar:.2f}."
+        f"when its score reaches {report.threshold:.2f}."
     )
 
 

@@ -11,7 +11,7 @@ from faithtui.agreement.report.model import (
     Slice,
     UnitScoreReport,
 )
-from faithtui.agreement.report.settings import Level
+from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.estimates import Estimate
 from faithtui.tui.agreement.curves_drawing import curve_lines, draw_reliability_bin, share_bar
 from faithtui.tui.theme import format as fmt
@@ -321,9 +321,9 @@ def progress_lines(report: AgreementReport, width: int, height: int) -> list[Lin
     return [*lines, *curve_lines(points, width - 1, room, low=low)]
 
 
-def next_lines(report: AgreementReport, level: Level, width: int) -> list[Line]:
+def next_lines(report: AgreementReport, level: ReportLevel, width: int) -> list[Line]:
     """Say what would help most now."""
-    steps = list(_list_next_steps(report)) if level is Level.CLAIMS else []
+    steps = list(_list_next_steps(report)) if level is ReportLevel.CLAIMS else []
     lines: list[Line] = []
     for each in steps:
         lines += wrap([Piece(each)], width - 1, first=[Piece(" > ", "key")])

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.errors import ExportError
 from faithtui.files import make_directory, write_text
 from faithtui.store.records import ItemRow, ItemState, RunRow
@@ -109,7 +109,7 @@ class ConversationActionsScreen(FilteredListScreen):
         found = await self.read(
             self.session.store.search.find_claims, row.id, self.active_filter, self.list_order
         )
-        title = visible_line(self.state.filter, 60)
+        title = make_visible_line(self.state.filter, 60)
         if marks:
             found = tuple(each for each in found if each[0] in marks)
             count = fmt.count_in_words(len(marks), "marked conversation")
@@ -159,7 +159,7 @@ class ConversationActionsScreen(FilteredListScreen):
             path = await self.read(self._write, row.id, items, left)
         finally:
             left.set()
-        where = visible_line(str(path))
+        where = make_visible_line(str(path))
         self.post_message(
             self.Exported((Piece(f"{count} written", "good"), Piece(f" · {where}", "quiet")))
         )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faithtui.domain.integrity.explanations import WORDS
+from faithtui.domain.integrity.explanations import EXPLANATIONS
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.tui.keymap.key_names import KeyNames
@@ -71,7 +71,7 @@ def kind_lines(
             continue
         claims = fmt.format_compact_count(row.count.claims) if row.count.claims else ""
         counts = f"{claims:>6}  {fmt.format_compact_count(row.count.entries):>7} "
-        left = [Piece(f" {WORDS[row.kind].title}")]
+        left = [Piece(f" {EXPLANATIONS[row.kind].title}")]
         lines.append(Line(align_to_edges(left, [Piece(counts, "strong")], width).pieces, number))
     return lines
 
@@ -122,7 +122,7 @@ def detail_lines(
             BLANK,
             *wrap(keys.make_pieces(second, "warn"), width - 1, first=pad),
         ]
-    told = WORDS[choice.kind]
+    told = EXPLANATIONS[choice.kind]
     lines = [
         *wrap([Piece(told.meaning)], width - 1, first=pad),
         BLANK,

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.integrity.explanations import WORDS
+from faithtui.domain.integrity.explanations import EXPLANATIONS
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingRow, FindingSummary, RunRow
 from faithtui.tui.integrity.drawing import (
@@ -231,7 +231,7 @@ class IntegrityScreen(FaithScreen):
             title = "suspicious first"
         else:
             entries = await self.read(findings.claims, run, kind)
-            title = WORDS[kind].title
+            title = EXPLANATIONS[kind].title
         self.post_message(
             self.QueueRead(ClaimQueue(title, run, entries, reveals_judge=True), start)
         )
@@ -261,7 +261,10 @@ class IntegrityScreen(FaithScreen):
             if answer is not None and int(answer) < len(rows):
                 self._open_entry(event.kind, rows[int(answer)])
 
-        title = f"{fmt.count_in_words(event.total, 'entry', 'entries')} · {WORDS[event.kind].title}"
+        title = (
+            f"{fmt.count_in_words(event.total, 'entry', 'entries')} · "
+            f"{EXPLANATIONS[event.kind].title}"
+        )
 
         def record_seen(places: Sequence[int]) -> None:
             self._record_exposure([rows[place] for place in places])
@@ -415,7 +418,7 @@ class IntegrityScreen(FaithScreen):
         title = "What it means"
         self._preview_rows = rows
         if choice is not None:
-            title = "suspicious first" if choice.kind is None else WORDS[choice.kind].title
+            title = "suspicious first" if choice.kind is None else EXPLANATIONS[choice.kind].title
         self.detail.show(
             lambda width: detail_lines(choice, rows, width, self.keys), title=title, keep=False
         )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.domain.judging.error_sentences import WAYS
-from faithtui.domain.text.sanitizing import visible
+from faithtui.domain.text.sanitizing import make_visible
 from faithtui.store.records import CallRow, ItemCost, RunTotals
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -166,7 +166,7 @@ def reply_lines(call: CallRow, width: int) -> list[Line]:
 
 def reply_text(call: CallRow) -> str:
     """Give the reply for a clipboard: control characters are made visible."""
-    return visible(call.reply.text)
+    return make_visible(call.reply.text)
 
 
 def _quiet_piece(words: str) -> Piece:

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.text.sanitizing import visible
+from faithtui.domain.text.sanitizing import make_visible
 from faithtui.tui.metric_view import capitalise
 from faithtui.tui.review import position
 from faithtui.tui.review.drawing import claims as draw_claims
@@ -182,7 +182,7 @@ class EvidenceScreen(VerdictScreen):
         """Copy the words of the claim, made visible: what is pasted does nothing."""
         claim = self.claim
         if claim is not None:
-            self.app.copy_to_clipboard(visible(claim.text))
+            self.app.copy_to_clipboard(make_visible(claim.text))
             self.show_message(
                 Piece(f"{self.name_of(claim)} copied, control characters made visible")
             )

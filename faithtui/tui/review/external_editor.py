@@ -10,7 +10,7 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 
 from faithtui.domain.limits import Limit
-from faithtui.domain.text.sanitizing import visible
+from faithtui.domain.text.sanitizing import make_visible
 from faithtui.errors import ConfigError
 
 
@@ -47,7 +47,7 @@ def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | Con
                 else ConfigError(f"{problem}. {_save_rejected_text(found, name)}")
             )
         except (OSError, ValueError, SuspendNotSupported) as error:
-            return ConfigError(f"the editor could not be used: {visible(str(error))}")
+            return ConfigError(f"the editor could not be used: {make_visible(str(error))}")
 
 
 def _save_rejected_text(text: str, name: str) -> str:

@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.limits import NOTE
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.errors import ConfigError
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.external_editor import edit_text
@@ -74,7 +74,7 @@ class NotesScreen(LabelWriterScreen):
 
     def _save_note(self, claim: ClaimView, text: str) -> None:
         before = (claim.mine.note or "") if claim.mine else ""
-        if text not in (before, visible_line(before)):
+        if text not in (before, make_visible_line(before)):
             self.save_act(claim, Action.NOTED, f"note on {self.name_of(claim)}", note=text)
         else:
             self.show_message(Piece(f"note on {self.name_of(claim)} left as it was", "quiet"))

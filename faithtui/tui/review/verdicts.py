@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.annotations import REASON_CODES, Action, LabelMark
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.store.annotations.reviews import NewLabel
 from faithtui.store.records import ClaimView
 from faithtui.tui.navigation import holds_keys
@@ -422,7 +422,7 @@ class VerdictScreen(NotesScreen):
         queue = self.session.claim_queue
         if queue is not None and queue.blind:
             key = self.keys("review.reveal")
-            title = visible_line(queue.title, 40)
+            title = make_visible_line(queue.title, 40)
             self.refuse(f"{title} is a blind queue: {key} reveals one claim, and records it")
             return
         if queue is not None and queue.reveals_judge:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual import on, work
 
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.runs.run_records import RunState
 from faithtui.tui.messages import NewRunRequested, ResumeRequested
@@ -171,7 +171,9 @@ def _read_last_options(store: "Store") -> dict[str, dict[str, str]]:
                 name: value if isinstance(value, str) else json.dumps(value)
                 for name, value in changed.items()
             }
-            found[key] = {name: text for name, text in texts.items() if visible_line(text) == text}
+            found[key] = {
+                name: text for name, text in texts.items() if make_visible_line(text) == text
+            }
     return found
 
 

@@ -3,7 +3,7 @@
 import json
 from typing import TYPE_CHECKING
 
-from faithtui.domain.integrity.run_summary import Integrity, Soundness
+from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness
 from faithtui.domain.scores import format_left_out
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.keymap.key_names import KeyNames
@@ -95,7 +95,7 @@ def _score_with_mark(row: RunRow) -> str:
     return score if row.score is None else fmt.soundness_mark(row.integrity) + score
 
 
-def integrity_lines(found: Integrity, metric: "MetricSpec", width: int) -> list[Line]:
+def integrity_lines(found: IntegritySummary, metric: "MetricSpec", width: int) -> list[Line]:
     """Say what stands against a score; no line when nothing does."""
     sentence = metric.integrity_sentence(found)
     if not sentence:

@@ -3,9 +3,13 @@
 import math
 from collections.abc import Sequence
 
-from faithtui.agreement.sampling.draw import Design, SampleKind, Stratum
-from faithtui.agreement.sampling.stopping import KAPPA_TARGET, effective_size, half_width
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
+from faithtui.agreement.sampling.stopping import (
+    KAPPA_TARGET,
+    compute_effective_size,
+    predict_half_width,
+)
+from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.engine.review.sample_queues import QueueOutcome, QueueProgress
 from faithtui.store.samples.sample_records import SampleRow, StratumRow
 from faithtui.tui.keymap.key_names import KeyNames
@@ -18,9 +22,9 @@ KINDS = {
     SampleKind.REPEAT: "own repeats",
 }
 DESIGNS = {
-    Design.SIMPLE: "simple random",
-    Design.STRATIFIED: "stratified",
-    Design.CONVERSATIONS: "whole conversations",
+    SamplingDesign.SIMPLE: "simple random",
+    SamplingDesign.STRATIFIED: "stratified",
+    SamplingDesign.CONVERSATIONS: "whole conversations",
 }
 _SHARES = (0.5, 0.8, 0.9)
 """Shares whose interval is foreseen."""
@@ -184,9 +188,9 @@ def _bar(row: SampleRow, width: int) -> list[Line]:
 
 
 def _describe_design(row: SampleRow) -> str:
-    if row.design is not Design.STRATIFIED:
+    if row.design is not SamplingDesign.STRATIFIED:
         return DESIGNS[row.design]
-    return f"stratified by {', '.join(visible_line(each, 40) for each in row.stratified_by)}"
+    return f"stratified by {', '.join(make_visible_line(each, 40) for each in row.stratified_by)}"
 
 
 def _describe_blindness(row: SampleRow) -> str:
@@ -199,7 +203,7 @@ def _describe_blindness(row: SampleRow) -> str:
 
 def _describe_size(row: SampleRow) -> str:
     drawn = f"{fmt.count_in_words(row.size, 'claim')} of {fmt.format_count(row.frame)}"
-    if row.design is not Design.CONVERSATIONS:
+    if row.design is not SamplingDesign.CONVERSATIONS:
         return drawn
     whole = row.strata[0]
     return (
@@ -254,7 +258,7 @@ def _stratum_columns(
 
 
 def _stratum_name(stratum: Stratum) -> str:
-    return visible_line(stratum.name, 200) or "all claims"
+    return make_visible_line(stratum.name, 200) or "all claims"
 
 
 def _format_weight(value: float | None) -> str:
@@ -263,7 +267,7 @@ def _format_weight(value: float | None) -> str:
 
 def sample_preview_lines(
     strata: Sequence[Stratum],
-    design: Design,
+    design: SamplingDesign,
     frame: int,
     pace_s: float,
     width: int,
@@ -281,7 +285,7 @@ def sample_preview_lines(
         numbered: Number the strata, for those who give each a size.
     """
     drawn, whole = sum(each.drawn for each in strata), sum(each.population for each in strata)
-    by_conversation = design is Design.CONVERSATIONS
+    by_conversation = design is SamplingDesign.CONVERSATIONS
     claims = round(frame * drawn / whole) if by_conversation and whole else drawn
     unit = "conversation" if by_conversation else "claim"
     about = f", about {fmt.count_in_words(claims, 'claim')}" if by_conversation else ""
@@ -296,7 +300,7 @@ def sample_preview_lines(
     )
     if not drawn:
         return [*lines, *wrap([Piece("nothing would be drawn", "warn")], width)]
-    if design is Design.STRATIFIED:
+    if design is SamplingDesign.STRATIFIED:
         room = max(8, width - 37)
         for number, each in enumerate(strata[:_MOST_STRATA], 1):
             name = f"{number} {_stratum_name(each)}" if numbered else _stratum_name(each)
@@ -320,10 +324,12 @@ def sample_preview_lines(
 
 def _describe_interval_widths(strata: Sequence[Stratum], by_conversation: bool, claims: int) -> str:
     """Say how wide intervals of shares will be."""
-    size = float(claims) if by_conversation else effective_size(strata)
+    size = float(claims) if by_conversation else compute_effective_size(strata)
     if not size:
         return "a stratum that gives nothing: no figure for the whole run can be had from this"
-    widths = ", ".join(f"±{half_width(size, share):.3f} at {share:.0%}" for share in _SHARES)
+    widths = ", ".join(
+        f"±{predict_half_width(size, share):.3f} at {share:.0%}" for share in _SHARES
+    )
     return (
         f"a share will be known to {widths}, less surely where claims of a conversation are alike"
     )
@@ -351,7 +357,7 @@ def end_lines(end: QueueOutcome, width: int) -> list[Line]:
     if row.skipped:
         told.append([Piece(f"{fmt.count_in_words(row.skipped, 'claim')} skipped and left", "warn")])
     if end.check is not None:
-        told.append([Piece(end.check.decision.value, "strong"), Piece(f": {end.check.words}")])
+        told.append([Piece(end.check.decision.value, "strong"), Piece(f": {end.check.sentences}")])
     elif row.kind is SampleKind.REPEAT:
         told.append([Piece("The agreement screen shows your self-consistency.")])
     else:

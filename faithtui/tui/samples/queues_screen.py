@@ -8,7 +8,7 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.agreement.sampling.draw import Design, SampleKind
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.agreement.sampling.stopping import SPOT_CHECK_SIZE
 from faithtui.domain.ids import SampleId
 from faithtui.engine.review.sample_queues import (
@@ -362,6 +362,8 @@ class QueuesScreen(FaithScreen):
 def can_extend(row: SampleRow) -> bool:
     """Whether there is anything left to draw for a sample."""
     whole = (
-        row.strata[0].population if row.design is Design.CONVERSATIONS and row.strata else row.frame
+        row.strata[0].population
+        if row.design is SamplingDesign.CONVERSATIONS and row.strata
+        else row.frame
     )
     return row.kind is SampleKind.SAMPLE and sum(each.drawn for each in row.strata) < whole

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, Label, Select
 from textual.worker import Worker, WorkerState
 
-from faithtui.agreement.sampling.draw import Design, Frame, foreseen
+from faithtui.agreement.sampling.draw import SamplingDesign, SamplingFrame, preview_strata
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.engine.review.sample_queues import (
     USUAL_CONVERSATIONS,
@@ -153,7 +153,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         """What can be drawn was read."""
 
         stratified_by: tuple[str, ...]
-        frame: Frame
+        frame: SamplingFrame
 
     def __init__(self, session: Session, run: RunId, *, seed: int, pace_s: float) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         self._run = run
         self._seed = seed
         self._pace_s = pace_s
-        self._frames: dict[tuple[str, ...], Frame] = {}
+        self._frames: dict[tuple[str, ...], SamplingFrame] = {}
         """What was read, by what strata are made of; the last one only."""
         self._is_drawing = False
 
@@ -248,7 +248,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         size = self.query_one("#size", Input)
         usual = {str(USUAL_SIZE), str(USUAL_CONVERSATIONS)}
         if size.value in usual:
-            whole = self._chosen_design is Design.CONVERSATIONS
+            whole = self._chosen_design is SamplingDesign.CONVERSATIONS
             size.value = str(USUAL_CONVERSATIONS if whole else USUAL_SIZE)
         self._show_fields()
         self.update_preview()
@@ -269,7 +269,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         except ConfigError as error:
             self._show_in_preview(escape_text(str(error), "warn"))
             return
-        strata = foreseen(frame, request.plan)
+        strata = preview_strata(frame, request.plan)
         pace, size = self._pace_s, len(frame)
         self.query_one("#preview", Pane).show(
             lambda width: sample_preview_lines(
@@ -336,17 +336,17 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         self.call_after_refresh(problem.scroll_visible, animate=False)
 
     @property
-    def _chosen_design(self) -> Design:
-        return Design(str(self.query_one("#design", Select).value))
+    def _chosen_design(self) -> SamplingDesign:
+        return SamplingDesign(str(self.query_one("#design", Select).value))
 
     @property
     def _chosen_strata(self) -> tuple[str, ...]:
-        if self._chosen_design is not Design.STRATIFIED:
+        if self._chosen_design is not SamplingDesign.STRATIFIED:
             return ()
         return self.query_one("#strata", ChoicePane).selection
 
     def _show_fields(self) -> None:
-        stratified = self._chosen_design is Design.STRATIFIED
+        stratified = self._chosen_design is SamplingDesign.STRATIFIED
         for name in ("strata", "sizes", "sizes-label"):
             self.query_one(f"#{name}").display = stratified
         self.query_one("#more").styles.height = 5 if stratified else 4
@@ -354,17 +354,17 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
     def _show_in_preview(self, piece: Piece) -> None:
         self.query_one("#preview", Pane).show(lambda width: wrap([piece], width))
 
-    def _read_request(self, frame: Frame | None) -> SampleRequest:
+    def _read_request(self, frame: SamplingFrame | None) -> SampleRequest:
         """Read the form.
 
         Raises:
             ConfigError: A field cannot be read.
         """
         design, strata = self._chosen_design, self._chosen_strata
-        if design is Design.STRATIFIED and not strata:
+        if design is SamplingDesign.STRATIFIED and not strata:
             raise ConfigError("strata: at least one is to be chosen; space chooses")
         sizes: dict[str, int] = {}
-        if design is Design.STRATIFIED:
+        if design is SamplingDesign.STRATIFIED:
             typed = self.query_one("#sizes", Input).value
             if typed.strip() and frame is None:
                 raise ConfigError("what can be drawn is still being counted; a moment")
@@ -406,7 +406,7 @@ class ExtendSampleScreen(ModalWindow[int | None]):
 
     def compose(self) -> ComposeResult:
         """Stack the field and what it is for."""
-        unit = "conversations" if self._row.design is Design.CONVERSATIONS else "claims"
+        unit = "conversations" if self._row.design is SamplingDesign.CONVERSATIONS else "claims"
         with Vertical(id="dialog") as dialog:
             dialog.border_title = Content("Draw more")
             with Grid(id="one"):

@@ -18,7 +18,7 @@ from faithtui.domain.filters import (
 )
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.text.search_words import occurs, places, words_of
+from faithtui.domain.text.search_words import contains_words, find_words, split_search_words
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.theme.lines import Piece
 
@@ -73,7 +73,9 @@ def highlight_matches(piece: Piece, wanted: Filter) -> list[Piece]:
         span
         for term in wanted.list_terms(TermName.TEXT)
         if not term.negated
-        for span in places(words_of(term.value), text, begins=term is wanted.unfinished_word)
+        for span in find_words(
+            split_search_words(term.value), text, begins=term is wanted.unfinished_word
+        )
     )
     return [*_split_at_spans(piece, spans)] if spans else [piece]
 
@@ -162,4 +164,6 @@ def _does_score_match(score: float | None, value: str) -> bool:
 
 
 def _does_text_match(text: str, term: Term, wanted: Filter) -> bool:
-    return occurs(words_of(term.value), text, begins=term is wanted.unfinished_word)
+    return contains_words(
+        split_search_words(term.value), text, begins=term is wanted.unfinished_word
+    )

@@ -4,12 +4,12 @@ from datetime import datetime
 from pathlib import Path
 
 from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
-from faithtui.domain.integrity.run_summary import Integrity, Soundness
+from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness
 from faithtui.domain.judging.judge_names import describe_judge_label
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.likelihood import find_band
 from faithtui.domain.scores import Score, ScoreState
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 
 NONE = "—"
 """No value and nothing to say about it."""
@@ -71,12 +71,12 @@ def format_score(value: Score | None) -> str:
     return format_number(value.value) if value.value is not None else _STATES[value.state]
 
 
-def soundness_mark(found: Integrity) -> str:
+def soundness_mark(found: IntegritySummary) -> str:
     """Give what stands before a score: `!` suspect, `?` not checked, else nothing."""
     return {Soundness.SUSPECT: "!", Soundness.UNCHECKED: "?"}.get(found.soundness, "")
 
 
-def soundness_look(found: Integrity) -> str:
+def soundness_look(found: IntegritySummary) -> str:
     """Give the look of what the checks say."""
     return {Soundness.SUSPECT: "bad", Soundness.UNCHECKED: "warn"}.get(found.soundness, "quiet")
 
@@ -124,7 +124,7 @@ def get_label_letter(label: str | None, labels: LabelSet) -> str:
         return "X"
     if label in labels.names:
         return labels.get_label(label).letter
-    return visible_line(label)[:1].upper() or "?"
+    return make_visible_line(label)[:1].upper() or "?"
 
 
 def get_label_look(label: str | None, labels: LabelSet) -> str:
@@ -145,7 +145,7 @@ def describe_label(label: str | None, labels: LabelSet, judge: str | None = None
         return "no verdict"
     if label == NOT_A_CLAIM:
         return "X not fair"
-    name = visible_line(label, 24)
+    name = make_visible_line(label, 24)
     if label not in labels.names:
         return name
     said = (

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 
-from faithtui.domain.text.sanitizing import visible, visible_line
+from faithtui.domain.text.sanitizing import make_visible, make_visible_line
 
 FULL_TEXT_LIMIT = 100_000
 """Characters of one text that are shown when it is opened in full. What is beyond is counted, not
@@ -56,12 +56,12 @@ def escape_text(text: str, look: str = "", most: int = PANE_TEXT_LIMIT) -> Piece
     """
     if len(text) > most:
         text = f"{text[:most]}… ({len(text) - most:,} more characters)"
-    return Piece(visible(text), look)
+    return Piece(make_visible(text), look)
 
 
 def escape_line(text: str, look: str = "", limit: int = 1_000) -> Piece:
     """Make a piece of foreign text that stays on one line; `limit` characters of it."""
-    return Piece(visible_line(text, limit), look)
+    return Piece(make_visible_line(text, limit), look)
 
 
 def width_of(pieces: Iterable[Piece]) -> int:

@@ -3,7 +3,7 @@
 from textual import events
 from textual.widgets import Input
 
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 
 MOST_TYPED = 2_000
 """Characters of a line that is typed: each key draws all of it anew."""
@@ -14,7 +14,7 @@ def can_be_typed(text: str) -> bool:
 
     Line ends are not, and would come out as the characters that stand for them.
     """
-    return len(text) <= MOST_TYPED and visible_line(text) == text
+    return len(text) <= MOST_TYPED and make_visible_line(text) == text
 
 
 class PlainInput(Input):
@@ -40,4 +40,4 @@ class PlainInput(Input):
 
     def validate_value(self, value: str) -> str:
         """Make what was typed, pasted or loaded visible."""
-        return visible_line(value)
+        return make_visible_line(value)

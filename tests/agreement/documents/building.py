@@ -15,21 +15,21 @@ from hypothesis import strategies as st
 from faithtui.agreement.documents.files import ReportHeader
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import (
-    AnswerReading,
-    ClaimReading,
+    AnswerUnit,
+    ClaimUnit,
     DesignKind,
-    DesignReading,
+    LabelDesign,
     LabelState,
     Opinion,
-    RunReadings,
+    RunUnits,
     ScoredUnit,
-    ScoreReading,
-    StratumReading,
+    StratumCounts,
+    UnitScores,
 )
-from faithtui.agreement.report.compare import PairedUnit, compute_steadiness
+from faithtui.agreement.report.compare import PairedUnit, compute_self_consistency
 from faithtui.agreement.report.model import AgreementReport
-from faithtui.agreement.report.raters import Repeat
-from faithtui.agreement.report.report import Judged, OtherJudge, agreement_report
+from faithtui.agreement.report.raters import RepeatedLabel
+from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
@@ -90,8 +90,8 @@ def hostile_pages() -> list[str]:
     return [" ".join(HOSTILE), *(" ".join(texts[i : i + 12]) for i in range(0, len(texts), 12))]
 
 
-def claim(number: int, judge: str | None, human: str | None, text: str = "") -> ClaimReading:
-    return ClaimReading(
+def claim(number: int, judge: str | None, human: str | None, text: str = "") -> ClaimUnit:
+    return ClaimUnit(
         claim=ClaimId(number),
         conversation=ConversationId(number % 8),
         key=f"key {number % 8}",
@@ -107,9 +107,9 @@ def claim(number: int, judge: str | None, human: str | None, text: str = "") -> 
     )
 
 
-def answer(number: int, share: float, human: str, rating: float) -> AnswerReading:
+def answer(number: int, share: float, human: str, rating: float) -> AnswerUnit:
     score = make_score(share)
-    return AnswerReading(
+    return AnswerUnit(
         conversation=ConversationId(number % 8),
         key=f"key {number % 8}",
         group=f"group {number % 8}",
@@ -137,7 +137,7 @@ ANSWERS = [
 
 
 def report(
-    claims: Sequence[ClaimReading] = CLAIMS, answers: Sequence[AnswerReading] = ANSWERS
+    claims: Sequence[ClaimUnit] = CLAIMS, answers: Sequence[AnswerUnit] = ANSWERS
 ) -> AgreementReport:
     return agreement_report(readings(claims, answers), FAITHFULNESS, RULE)
 
@@ -145,7 +145,7 @@ def report(
 PEOPLE = ("ann", "bob", "Çağla", "dee, who has a rather long name")
 
 
-def rich_readings(text: str = "") -> RunReadings:
+def rich_readings(text: str = "") -> RunUnits:
     """Make a run with a stratified sample, several people, confidences and scores.
 
     Args:
@@ -184,7 +184,7 @@ def rich_readings(text: str = "") -> RunReadings:
         if not drawn:
             opinions = ()
         claims.append(
-            ClaimReading(
+            ClaimUnit(
                 claim=ClaimId(number),
                 conversation=ConversationId(group),
                 key=text or f"conversation {group}",
@@ -207,10 +207,10 @@ def rich_readings(text: str = "") -> RunReadings:
             )
         )
     strata = tuple(
-        StratumReading(names[word], whole, drawn + 3, drawn, 3)
+        StratumCounts(names[word], whole, drawn + 3, drawn, 3)
         for word, (whole, drawn) in counts.items()
     )
-    design = DesignReading(
+    design = LabelDesign(
         DesignKind.STRATIFIED, 400, strata, SampleId(1), text or "by verdict", 7, True, 0, 25, 0
     )
     scores = []
@@ -218,16 +218,16 @@ def rich_readings(text: str = "") -> RunReadings:
         human = choose.random()
         judged = min(1.0, max(0.0, human + choose.gauss(0, 0.15)))
         scores.append(
-            ScoreReading(
+            UnitScores(
                 ScoredUnit.WINDOW, text or "c", f"g{number % 30}", number, judged, human, 5, 5
             )
         )
     scores += [
-        ScoreReading(ScoredUnit.CONVERSATION, text or "c", f"g{i}", None, 0.5, None, 5, 2)
+        UnitScores(ScoredUnit.CONVERSATION, text or "c", f"g{i}", None, 0.5, None, 5, 2)
         for i in range(6)
     ]
     answers = [replace(each, key=text or each.key) for each in ANSWERS]
-    return RunReadings(tuple(claims), tuple(answers), tuple(scores), design)
+    return RunUnits(tuple(claims), tuple(answers), tuple(scores), design)
 
 
 @cache
@@ -245,7 +245,7 @@ def rich(text: str = "", settings: ReportSettings | None = None) -> AgreementRep
         for each in found.claims
     )
     repeats = [
-        Repeat(
+        RepeatedLabel(
             text or "ann",
             f"g{i}",
             "yes" if i % 3 else "no",
@@ -259,9 +259,9 @@ def rich(text: str = "", settings: ReportSettings | None = None) -> AgreementRep
         FAITHFULNESS,
         replace(RULE, threshold=0.5),
         settings,
-        judged=Judged("turn-faithfulness", text or "judge-x"),
+        judged=JudgingDescription("turn-faithfulness", text or "judge-x"),
         other=OtherJudge(text or "judge-y", other),
-        repeats=compute_steadiness(repeats, WORDS),
+        repeats=compute_self_consistency(repeats, WORDS),
     )
 
 
@@ -309,7 +309,7 @@ def any_report(draw: st.DrawFn) -> AgreementReport:
             )
         )
     strata = tuple(
-        StratumReading(
+        StratumCounts(
             name,
             sum(each.stratum == name for each in claims),
             sum(each.stratum == name and each.position is not None for each in claims),
@@ -318,7 +318,7 @@ def any_report(draw: st.DrawFn) -> AgreementReport:
         )
         for name in (*WORDS, "unread")
     )
-    design = DesignReading(
+    design = LabelDesign(
         kind,
         len(claims),
         strata if kind is DesignKind.STRATIFIED else (),
@@ -329,7 +329,7 @@ def any_report(draw: st.DrawFn) -> AgreementReport:
     )
     shares = st.sampled_from((0.0, 0.25, 0.5, 1.0, None))
     scores = [
-        ScoreReading(
+        UnitScores(
             draw(st.sampled_from(ScoredUnit)),
             "key",
             f"group {number % 4}",
@@ -368,10 +368,10 @@ def any_report(draw: st.DrawFn) -> AgreementReport:
         for each in ANSWERS[: draw(st.integers(0, len(ANSWERS)))]
     ]
     return agreement_report(
-        RunReadings(tuple(claims), tuple(answers), tuple(scores), design),
+        RunUnits(tuple(claims), tuple(answers), tuple(scores), design),
         FAITHFULNESS,
         rule,
         settings,
-        judged=Judged("metric", "judge"),
+        judged=JudgingDescription("metric", "judge"),
         other=other,
     )

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.documents.csv_report import COLUMNS, harmless
+from faithtui.agreement.documents.csv_report import COLUMNS, escape_formula
 from faithtui.agreement.documents.files import ClaimExtras, claims_csv
-from faithtui.agreement.labelled_units import ClaimReading, DesignKind, DesignReading
+from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign
 from faithtui.agreement.report.units import weigh_claims
 from faithtui.domain.label_sets import FAITHFULNESS
 from tests.agreement.documents.building import (
@@ -23,13 +23,13 @@ from tests.agreement.documents.building import (
 
 
 def beside(
-    claims: Sequence[ClaimReading], extras: ClaimExtras | None = None
-) -> Iterator[tuple[ClaimReading, ClaimExtras]]:
+    claims: Sequence[ClaimUnit], extras: ClaimExtras | None = None
+) -> Iterator[tuple[ClaimUnit, ClaimExtras]]:
     return ((each, extras or ClaimExtras()) for each in claims)
 
 
 def table(
-    claims: Sequence[ClaimReading], extras: ClaimExtras | None = None, sample: str = ""
+    claims: Sequence[ClaimUnit], extras: ClaimExtras | None = None, sample: str = ""
 ) -> list[dict[str, str]]:
     text = "".join(claims_csv(beside(claims, extras), HEADER, sample=sample))
     return list(csv.DictReader(StringIO(text, newline="")))
@@ -108,14 +108,14 @@ def test_a_weight_is_one_over_the_probability(kind: DesignKind, expected: float 
     ]
     if kind is DesignKind.CENSUS:
         claims = claims[:5]
-    design = DesignReading(kind, len(claims), conversations=8, drawn_conversations=2)
+    design = LabelDesign(kind, len(claims), conversations=8, drawn_conversations=2)
     weights = weigh_claims(claims, FAITHFULNESS, design)
     assert set(weights.values()) == (set() if expected is None else {expected})
 
 
 def test_a_claim_beside_the_sample_has_no_weight() -> None:
     claims = [claim(0, "yes", "no")._replace(position=0), claim(1, "yes", "no")]
-    design = DesignReading(DesignKind.SIMPLE, 2)
+    design = LabelDesign(DesignKind.SIMPLE, 2)
     assert set(weigh_claims(claims, FAITHFULNESS, design)) == {claims[0].claim}
 
 
@@ -129,7 +129,7 @@ def test_hostile_words_in_every_column_stay_one_row_and_start_no_formula(text: s
         assert row["text"].removeprefix("'") == reading.text.removeprefix("'")
         assert json.loads(row["passages"]) == [text, "=1"]
         for cell in row.values():
-            assert cell.startswith(("'", "[")) or cell == harmless(cell)
+            assert cell.startswith(("'", "[")) or cell == escape_formula(cell)
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝"])
@@ -142,7 +142,7 @@ def test_a_cell_that_looks_like_a_formula_is_made_harmless(start: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_a_harmless_cell_never_starts_a_formula(text: str) -> None:
-    cell = harmless(text)
+    cell = escape_formula(text)
     assert cell in (text, f"'{text}")
     assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
 

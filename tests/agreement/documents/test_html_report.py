@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from faithtui.agreement.documents.files import report_html, report_markdown, report_plots
 from faithtui.agreement.report.model import AgreementReport
-from faithtui.domain.text.sanitizing import visible
+from faithtui.domain.text.sanitizing import make_visible
 from tests.agreement.documents.building import (
     HEADER,
     HOSTILE,
@@ -157,7 +157,7 @@ def test_hostile_words_everywhere_are_words(text: str) -> None:
     page = check_page(report_html(rich(text), header))
     shown = "".join(page.texts)
     # Claims, the judge's name, the sample: as they are, but for what is invisible.
-    assert shown.count(visible(text)) > len(rich(text).claims.disagreements)
+    assert shown.count(make_visible(text)) > len(rich(text).claims.disagreements)
 
 
 @given(any_report())

@@ -13,16 +13,16 @@ from faithtui.agreement.documents.files import (
     report_plots,
 )
 from faithtui.agreement.labelled_units import (
-    AnswerReading,
-    ClaimReading,
+    AnswerUnit,
+    ClaimUnit,
     DesignKind,
-    DesignReading,
-    StratumReading,
+    LabelDesign,
+    StratumCounts,
 )
-from faithtui.agreement.report.digest import readings_digest
+from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
-from faithtui.agreement.report.settings import IntervalMethod, Level, ReportSettings
+from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
 from faithtui.domain.label_sets import FAITHFULNESS
 from tests.agreement.documents.building import (
     ANSWERS,
@@ -40,13 +40,13 @@ from tests.agreement.documents.test_csv_report import beside
 from tests.agreement.report.building import readings
 
 
-@pytest.mark.parametrize("level", [None, Level.CLAIMS, Level.ANSWERS])
+@pytest.mark.parametrize("level", [None, ReportLevel.CLAIMS, ReportLevel.ANSWERS])
 @pytest.mark.parametrize(
     ("claims", "answers"),
     [(CLAIMS, ANSWERS), (CLAIMS, []), ([], ANSWERS), ([], []), (CLAIMS[-2:], []), (CLAIMS[:1], [])],
 )
 def test_the_json_validates_against_the_schema(
-    claims: list[ClaimReading], answers: list[AnswerReading], level: Level | None
+    claims: list[ClaimUnit], answers: list[AnswerUnit], level: ReportLevel | None
 ) -> None:
     check_schema(json.loads(report_json(report(claims, answers), HEADER, level=level)))
 
@@ -83,7 +83,7 @@ def test_the_json_of_a_census_gives_peoples_rate_as_the_corrected_one() -> None:
 
 
 def test_the_json_of_answers_names_its_unit_and_its_own_warnings() -> None:
-    document = json.loads(report_json(report(), HEADER, level=Level.ANSWERS))
+    document = json.loads(report_json(report(), HEADER, level=ReportLevel.ANSWERS))
     codes = {each["code"] for each in document["warnings"]}
     assert document["scope"]["unit"] == "window"
     assert document["scope"]["categories"] == ["yes", "no"]
@@ -120,7 +120,7 @@ def test_a_hostile_text_is_ascii_and_unchanged_in_the_json(text: str) -> None:
 
 
 def test_the_json_carries_the_digest_of_the_readings() -> None:
-    header = replace(HEADER, input_digest=readings_digest(CLAIMS, ANSWERS))
+    header = replace(HEADER, input_digest=hash_units(CLAIMS, ANSWERS))
     document = json.loads(report_json(report(), header))
     assert document["input_digest"] == header.input_digest
     assert len(document["input_digest"]) == 64
@@ -138,7 +138,7 @@ def test_a_run_without_a_threshold_says_so() -> None:
 @given(any_report())
 @settings(max_examples=40)
 def test_the_json_of_any_report_validates_against_the_schema(found: AgreementReport) -> None:
-    for level in Level:
+    for level in ReportLevel:
         document = json.loads(
             report_json(found, HEADER, level=level, plots=report_plots(found, HEADER))
         )
@@ -223,9 +223,9 @@ def test_units_drawn_by_verdict_are_no_sign_of_bias() -> None:
             + [("yes", None)] * 200
         )
     ]
-    strata = (StratumReading("no", 50, 50, 50, 0), StratumReading("yes", 250, 50, 50, 0))
-    drawn = DesignReading(DesignKind.STRATIFIED, 300, strata, random_prefix=True)
-    plain = DesignReading(DesignKind.CONVENIENCE, 300)
+    strata = (StratumCounts("no", 50, 50, 50, 0), StratumCounts("yes", 250, 50, 50, 0))
+    drawn = LabelDesign(DesignKind.STRATIFIED, 300, strata, random_prefix=True)
+    plain = LabelDesign(DesignKind.CONVENIENCE, 300)
     for design, warned in ((drawn, False), (plain, True)):
         found = agreement_report(readings(claims, design=design), FAITHFULNESS, RULE)
         assert ("marginal_bias" in {each.code for each in found.warnings}) is warned

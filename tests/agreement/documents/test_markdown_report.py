@@ -6,17 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from faithtui.agreement.documents.differences import LISTED
+from faithtui.agreement.documents.differences import MOST_DISAGREEMENTS
 from faithtui.agreement.documents.files import report_markdown
-from faithtui.agreement.documents.markdown_report import escape
+from faithtui.agreement.documents.markdown_report import escape_markdown
 from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.labelled_units import DesignKind, DesignReading
+from faithtui.agreement.labelled_units import DesignKind, LabelDesign
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.domain.text.sanitizing import visible_line
+from faithtui.domain.text.sanitizing import make_visible_line
 from tests.agreement.documents.building import (
     CLAIMS,
     HEADER,
@@ -80,17 +80,17 @@ def test_any_text_stays_text_in_a_table_cell(text: str) -> None:
 
 
 def check_cell(text: str) -> None:
-    found = drawn(f"| a | b |\n| --- | --- |\n| x{escape(text)}x | end |\n")
+    found = drawn(f"| a | b |\n| --- | --- |\n| x{escape_markdown(text)}x | end |\n")
     assert found.tags == TABLE_TAGS
-    assert found.cells == ["a", "b", f"x{visible_line(text)}x", "end"]
+    assert found.cells == ["a", "b", f"x{make_visible_line(text)}x", "end"]
 
 
 def test_intervals_stay_readable_and_links_do_not() -> None:
-    assert escape("0.67 [0.55, 0.79]") == "0.67 [0.55, 0.79]"
-    assert escape("86.8% [85.8%, -87.9%] in") == "86.8% [85.8%, -87.9%] in"
-    assert escape("[1](x)") == r"\[1\](x)"
-    assert escape("[1][2]") == r"\[1\][2]"
-    assert escape("[x]") == r"\[x\]"
+    assert escape_markdown("0.67 [0.55, 0.79]") == "0.67 [0.55, 0.79]"
+    assert escape_markdown("86.8% [85.8%, -87.9%] in") == "86.8% [85.8%, -87.9%] in"
+    assert escape_markdown("[1](x)") == r"\[1\](x)"
+    assert escape_markdown("[1][2]") == r"\[1\][2]"
+    assert escape_markdown("[x]") == r"\[x\]"
 
 
 def headings(page: str) -> list[str]:
@@ -226,7 +226,7 @@ def test_the_method_says_how_it_was_asked(wanted: ReportSettings, sentence: str)
 )
 def test_the_page_says_how_labels_were_chosen(kind: DesignKind, sentence: str) -> None:
     claims = [each._replace(position=number) for number, each in enumerate(CLAIMS[:40])]
-    design = DesignReading(
+    design = LabelDesign(
         kind,
         40,
         name="s",
@@ -253,9 +253,9 @@ def test_without_a_random_sample_there_are_bounds() -> None:
 
 
 def test_the_markdown_lists_some_disagreements_and_counts_the_rest() -> None:
-    found = report([claim(i, "yes", "no") for i in range(LISTED + 3)], [])
+    found = report([claim(i, "yes", "no") for i in range(MOST_DISAGREEMENTS + 3)], [])
     page = report_markdown(found, HEADER)
-    assert page.count("| yes | no |  | claim ") == LISTED
+    assert page.count("| yes | no |  | claim ") == MOST_DISAGREEMENTS
     assert "3 more are not listed here." in page
 
 
@@ -274,7 +274,7 @@ def test_hostile_words_everywhere_make_no_tags(text: str) -> None:
     found = drawn(report_markdown(rich(text), header))
     assert found.tags <= allowed_tags()
     # Disagreements list the text, and the name of its conversation.
-    shown = visible_line(text).strip()
+    shown = make_visible_line(text).strip()
     assert sum(cell.strip() == shown for cell in found.cells) >= 2 * len(
         rich(text).claims.disagreements
     )

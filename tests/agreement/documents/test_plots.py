@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from faithtui.agreement.documents.blocks import Plot
-from faithtui.agreement.documents.markup import Markup, element, joined, text
-from faithtui.agreement.documents.plot_axes import WIDTH, Scale, fitting
+from faithtui.agreement.documents.markup import Markup, escape_to_markup, join_markup, make_element
+from faithtui.agreement.documents.plot_axes import PLOT_WIDTH, AxisScale, fit_label
 from faithtui.agreement.documents.plots import (
     confusion_plot,
     coverage_plot,
@@ -83,7 +83,7 @@ def test_every_plot_lies_inside_its_frame_and_says_something() -> None:
     for plot in plots:
         svg = tree(plot)
         _, _, width, height = map(float, svg.attrib["viewBox"].split())
-        assert width == WIDTH
+        assert width == PLOT_WIDTH
         assert plot.alt.endswith(".")
         for each in svg.iter():
             for name, most in (("x", width), ("cx", width), ("y", height), ("cy", height)):
@@ -229,7 +229,7 @@ def test_every_name_below_the_bar_of_what_became_has_room() -> None:
     for each in named:
         starts, letters = float(each.attrib["x"]), len("".join(each.itertext()))
         # 13 px letters are 7.2 px wide on average in the widest of the fonts named.
-        room = (WIDTH / 2 if starts < WIDTH / 2 else WIDTH) - starts
+        room = (PLOT_WIDTH / 2 if starts < PLOT_WIDTH / 2 else PLOT_WIDTH) - starts
         assert 7.2 * letters <= room
 
 
@@ -250,23 +250,25 @@ def test_there_is_no_picture_of_nothing() -> None:
 
 
 def test_names_are_cut_to_the_room_there_is() -> None:
-    assert fitting("short") == "short"
-    assert fitting("x" * 25) == "x" * 23 + "…"
-    assert fitting("測" * 20) == "測" * 11 + "…"
-    assert "\x1b" not in fitting("\x1b[31m")
+    assert fit_label("short") == "short"
+    assert fit_label("x" * 25) == "x" * 23 + "…"
+    assert fit_label("測" * 20) == "測" * 11 + "…"
+    assert "\x1b" not in fit_label("\x1b[31m")
 
 
 def test_a_value_beyond_a_scale_lies_on_its_end() -> None:
-    scale = Scale(0, 1, 100, 200)
-    assert [scale.at(value) for value in (-1, 0, 0.25, 1, 2)] == [100, 100, 125, 200, 200]
+    scale = AxisScale(0, 1, 100, 200)
+    assert [scale.to_position(value) for value in (-1, 0, 0.25, 1, 2)] == [100, 100, 125, 200, 200]
 
 
 def test_strings_are_text_and_only_elements_are_markup() -> None:
-    made = element("p", "a < b & c", element("b", '"'), title='x"<y', aria_label=None, x=1.005)
+    made = make_element(
+        "p", "a < b & c", make_element("b", '"'), title='x"<y', aria_label=None, x=1.005
+    )
     assert made.text == '<p title="x&quot;&lt;y" x="1">a &lt; b &amp; c<b>&quot;</b></p>'
-    assert joined("<", Markup("<i/>")).text == "&lt;<i/>"
+    assert join_markup("<", Markup("<i/>")).text == "&lt;<i/>"
     assert (
-        element("line", class_="a", stroke_width=-0.001).text
+        make_element("line", class_="a", stroke_width=-0.001).text
         == '<line class="a" stroke-width="0"/>'
     )
-    assert text("\x00\ud800").text == "␀�"
+    assert escape_to_markup("\x00\ud800").text == "␀�"

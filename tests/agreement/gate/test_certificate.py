@@ -5,14 +5,18 @@ from dataclasses import replace
 import pytest
 
 from faithtui.agreement.gate.certificate import (
-    certified_options,
-    conversations_digest,
-    judge_identity,
-    labels_digest,
-    verdicts_by_origin,
+    count_by_origin,
+    hash_conversations,
+    hash_labels,
+    make_judge_identity,
+    split_metric_options,
 )
-from faithtui.agreement.gate.transfer import Accuracy, accuracy_of, corrected_outside
-from faithtui.agreement.labelled_units import ClaimReading, Opinion
+from faithtui.agreement.gate.transfer import (
+    JudgeAccuracy,
+    estimate_outside_rate,
+    find_judge_accuracy,
+)
+from faithtui.agreement.labelled_units import ClaimUnit, Opinion
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.domain.annotations import Action
@@ -38,12 +42,12 @@ def share(value: float, se: float | None, n: int = 100, clusters: int = 20) -> E
     )  # fmt: skip
 
 
-GOOD = Accuracy(("no",), share(0.9, 0.03), share(0.8, 0.04))
+GOOD = JudgeAccuracy(("no",), share(0.9, 0.03), share(0.8, 0.04))
 
 
-def claim(number: int, **changes: object) -> ClaimReading:
+def claim(number: int, **changes: object) -> ClaimUnit:
     said = (Opinion("ann", "yes", Action.BLIND, blind=True),)
-    made = ClaimReading(
+    made = ClaimUnit(
         ClaimId(number), ConversationId(number), f"c{number}", f"c{number}", 1, f"claim {number}",
         "yes", "yes", 1, 1, True, opinions=said,
     )  # fmt: skip
@@ -51,21 +55,24 @@ def claim(number: int, **changes: object) -> ClaimReading:
 
 
 def test_a_judge_is_taken_apart_without_the_folders_of_a_file() -> None:
-    assert judge_identity("openai:llama3:8b", "f").model == "llama3:8b"
-    assert (judge_identity("offline", "f").provider, judge_identity("offline", "f").model) == (
+    assert make_judge_identity("openai:llama3:8b", "f").model == "llama3:8b"
+    assert (
+        make_judge_identity("offline", "f").provider,
+        make_judge_identity("offline", "f").model,
+    ) == (
         "offline",
         "",
     )
-    assert judge_identity("replay:secret/place/replies.jsonl", "f").model == "replies.jsonl"
-    assert judge_identity("replay:C:\\place\\replies.jsonl", "f").model == "replies.jsonl"
+    assert make_judge_identity("replay:secret/place/replies.jsonl", "f").model == "replies.jsonl"
+    assert make_judge_identity("replay:C:\\place\\replies.jsonl", "f").model == "replies.jsonl"
 
 
 def test_options_that_only_talk_are_left_out() -> None:
-    size, others = certified_options(
+    size, others = split_metric_options(
         {"window_size": 4, "verbose_mode": True, "async_mode": False, "threshold": 0.5, "llm": None}
     )
     assert (size, others) == (4, {"llm": None, "threshold": 0.5})
-    assert certified_options({})[0] is None
+    assert split_metric_options({})[0] is None
 
 
 def test_labels_have_one_name_whatever_the_judge_says_and_wherever_they_lie() -> None:
@@ -75,7 +82,7 @@ def test_labels_have_one_name_whatever_the_judge_says_and_wherever_they_lie() ->
         claim(1, claim=ClaimId(8), stratum="yes", position=4),
         claim(3, opinions=(), human=None),
     ]
-    assert labels_digest(here, ()) == labels_digest(there, ())
+    assert hash_labels(here, ()) == hash_labels(there, ())
 
 
 @pytest.mark.parametrize(
@@ -89,15 +96,15 @@ def test_labels_have_one_name_whatever_the_judge_says_and_wherever_they_lie() ->
         claim(1, opinions=(Opinion("ann", "yes", Action.AGREED, blind=False),)),
     ],
 )
-def test_any_change_of_a_label_changes_their_name(other: ClaimReading) -> None:
-    assert labels_digest([claim(1)], ()) != labels_digest([other], ())
+def test_any_change_of_a_label_changes_their_name(other: ClaimUnit) -> None:
+    assert hash_labels([claim(1)], ()) != hash_labels([other], ())
 
 
 def test_conversations_are_named_by_group_and_key_alone() -> None:
-    assert conversations_digest([claim(1), claim(2)], ()) == conversations_digest(
+    assert hash_conversations([claim(1), claim(2)], ()) == hash_conversations(
         [claim(2, judge="no", text="x"), claim(1), claim(1)], ()
     )
-    assert conversations_digest([claim(1)], ()) != conversations_digest([claim(2)], ())
+    assert hash_conversations([claim(1)], ()) != hash_conversations([claim(2)], ())
 
 
 def test_verdicts_are_counted_by_where_they_come_from() -> None:
@@ -108,7 +115,7 @@ def test_verdicts_are_counted_by_where_they_come_from() -> None:
         Opinion("a", "yes", Action.OVERRIDDEN, blind=False),
         Opinion("a", "yes", Action.ADJUDICATED, blind=True),
     ]
-    assert verdicts_by_origin(counted) == {
+    assert count_by_origin(counted) == {
         "imported": 1, "adjudicated": 1, "blind": 1, "shown": 2,
     }  # fmt: skip
 
@@ -121,19 +128,19 @@ def report(passing: tuple[str, ...]) -> LevelReport:
 
 def test_accuracy_is_that_of_what_fails() -> None:
     strict, lenient = (
-        accuracy_of(report(("yes", "idk")), ("yes", "idk")),
-        accuracy_of(report(("yes",)), ("yes",)),
+        find_judge_accuracy(report(("yes", "idk")), ("yes", "idk")),
+        find_judge_accuracy(report(("yes",)), ("yes",)),
     )
     assert strict is not None
     assert strict.positive == ("no",)
     assert lenient is not None
     assert lenient.positive == ("idk", "no")
-    assert accuracy_of(report(("idk",)), ("idk",)) is None
+    assert find_judge_accuracy(report(("idk",)), ("idk",)) is None
 
 
 def test_a_share_elsewhere_is_corrected_by_the_certified_accuracy() -> None:
     judge = share(0.7, 0.02, n=500)
-    found = corrected_outside(GOOD, judge, LEVEL)
+    found = estimate_outside_rate(GOOD, judge, LEVEL)
     assert found.value == pytest.approx(1 - (0.3 + 0.8 - 1) / (0.9 + 0.8 - 1))
     assert found.ci_low is not None
     assert found.ci_high is not None
@@ -143,9 +150,12 @@ def test_a_share_elsewhere_is_corrected_by_the_certified_accuracy() -> None:
 
 
 def test_an_accuracy_known_less_well_makes_a_wider_interval() -> None:
-    rough = Accuracy(("no",), share(0.9, 0.06), share(0.8, 0.08))
+    rough = JudgeAccuracy(("no",), share(0.9, 0.06), share(0.8, 0.08))
     judge = share(0.7, 0.02, n=500)
-    narrow, wide = corrected_outside(GOOD, judge, LEVEL), corrected_outside(rough, judge, LEVEL)
+    narrow, wide = (
+        estimate_outside_rate(GOOD, judge, LEVEL),
+        estimate_outside_rate(rough, judge, LEVEL),
+    )
     assert narrow.ci_low is not None
     assert wide.ci_low is not None
     assert wide.ci_low < narrow.ci_low
@@ -162,24 +172,27 @@ def test_an_accuracy_known_less_well_makes_a_wider_interval() -> None:
          Reason.NO_REFERENCE_POSITIVES),
         (replace(GOOD, specificity=Estimate(0.9, EstimateStatus.OK, 9, 3, Reason.TOO_FEW_CLUSTERS)),
          share(0.7, 0.02), Reason.TOO_FEW_CLUSTERS),
-        (Accuracy(("no",), share(0.5, 0.05), share(0.55, 0.05)), share(0.7, 0.02),
+        (JudgeAccuracy(("no",), share(0.5, 0.05), share(0.55, 0.05)), share(0.7, 0.02),
          Reason.UNINFORMATIVE_JUDGE),
-        (Accuracy(("no",), share(0.5, 0.05), share(0.5, 0.05)), share(0.7, 0.02),
+        (JudgeAccuracy(("no",), share(0.5, 0.05), share(0.5, 0.05)), share(0.7, 0.02),
          Reason.UNINFORMATIVE_JUDGE),
     ],
 )  # fmt: skip
 def test_where_it_cannot_be_corrected_the_reason_is_told(
-    accuracy: Accuracy | None, judge: Estimate, reason: Reason
+    accuracy: JudgeAccuracy | None, judge: Estimate, reason: Reason
 ) -> None:
-    found = corrected_outside(accuracy, judge, LEVEL)
+    found = estimate_outside_rate(accuracy, judge, LEVEL)
     assert (found.value, found.reason) == (None, reason)
 
 
 def test_a_share_without_a_standard_error_counts_its_groups() -> None:
-    sure = Accuracy(("no",), share(1.0, None, clusters=20), share(1.0, None, clusters=20))
-    surer = Accuracy(("no",), share(1.0, None, clusters=400), share(1.0, None, clusters=400))
+    sure = JudgeAccuracy(("no",), share(1.0, None, clusters=20), share(1.0, None, clusters=20))
+    surer = JudgeAccuracy(("no",), share(1.0, None, clusters=400), share(1.0, None, clusters=400))
     judge = share(0.7, 0.02, n=500)
-    few, many = corrected_outside(sure, judge, LEVEL), corrected_outside(surer, judge, LEVEL)
+    few, many = (
+        estimate_outside_rate(sure, judge, LEVEL),
+        estimate_outside_rate(surer, judge, LEVEL),
+    )
     assert few.value == many.value == pytest.approx(0.7)
     assert few.ci_low is not None
     assert many.ci_low is not None

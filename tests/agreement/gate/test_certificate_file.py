@@ -11,18 +11,22 @@ from hypothesis import strategies as st
 
 from faithtui.agreement.gate.certificate import (
     Certificate,
+    CriterionResult,
     GuidelineIdentity,
     JudgeIdentity,
     LabelFacts,
     MetricIdentity,
-    Result,
     RunIdentity,
     SampleIdentity,
 )
-from faithtui.agreement.gate.certificate_file import MOST_BYTES, certificate_text, read_certificate
-from faithtui.agreement.gate.thresholds import Criterion, Measured, Outcome, Thresholds
+from faithtui.agreement.gate.certificate_file import (
+    MOST_BYTES,
+    format_certificate,
+    parse_certificate,
+)
+from faithtui.agreement.gate.thresholds import CheckOutcome, Criterion, GateFigures, Thresholds
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.settings import Level
+from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.estimates import (
     Estimate,
     EstimateMethod,
@@ -61,8 +65,8 @@ def certificate(
         run=RunIdentity(1, DAY, "1" * 64, "2" * 64),
         sample=SampleIdentity("simple_random", "uid", 3, 60, 96),
         labels=LabelFacts("3" * 64, DAY, 60, 24, 1, 1.0, 60, 0, 0, 0, 0, 60, 0),
-        measured=Measured(
-            Level.CLAIMS,
+        measured=GateFigures(
+            ReportLevel.CLAIMS,
             DesignKind.SIMPLE,
             60,
             24,
@@ -72,15 +76,15 @@ def certificate(
         ),
         accuracy=None,
         thresholds=Thresholds(kappa=0.4),
-        results=(Result(Criterion.KAPPA, 0.4, Outcome.PASSED),),
+        results=(CriterionResult(Criterion.KAPPA, 0.4, CheckOutcome.PASSED),),
     )  # fmt: skip
 
 
 def test_what_is_written_is_read_and_written_again_byte_for_byte() -> None:
-    text = certificate_text(certificate())
-    read = read_certificate(text.encode())
+    text = format_certificate(certificate())
+    read = parse_certificate(text.encode())
     assert read == certificate()
-    assert certificate_text(read) == text
+    assert format_certificate(read) == text
 
 
 VALUES = (
@@ -93,15 +97,15 @@ def test_any_model_and_options_come_back(
     model: str, options: dict[str, str | int | float | bool | None]
 ) -> None:
     made = certificate(model, options)
-    text = certificate_text(made)
+    text = format_certificate(made)
     assert text.isascii()
-    read = read_certificate(text.encode())
+    read = parse_certificate(text.encode())
     assert read.judge == made.judge
     assert list(map(repr, read.metric.options.values())) == list(map(repr, options.values()))
 
 
 def edited(change: Callable[[dict[str, Any]], object]) -> bytes:
-    found = json.loads(certificate_text(certificate()))
+    found = json.loads(format_certificate(certificate()))
     change(found)
     return json.dumps(found).encode()
 
@@ -124,13 +128,13 @@ def test_an_edited_file_is_told_from_a_whole_one(
     change: Callable[[dict[str, Any]], object],
 ) -> None:
     with pytest.raises(InputError, match="does not match its own digest"):
-        read_certificate(edited(change))
+        parse_certificate(edited(change))
 
 
 def test_order_and_white_space_are_no_change() -> None:
-    found = json.loads(certificate_text(certificate()))
+    found = json.loads(format_certificate(certificate()))
     turned = json.dumps(dict(reversed(found.items())), separators=(",", ":"))
-    assert read_certificate(turned.encode()) == certificate()
+    assert parse_certificate(turned.encode()) == certificate()
 
 
 @pytest.mark.parametrize(
@@ -148,13 +152,13 @@ def test_order_and_white_space_are_no_change() -> None:
 )
 def test_what_is_no_certificate_is_refused_with_a_sentence(content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_certificate(content)
+        parse_certificate(content)
 
 
 def test_a_whole_file_of_another_shape_names_the_field() -> None:
-    from faithtui.agreement.gate.certificate_file import _digest
+    from faithtui.agreement.gate.certificate_file import _hash_content
 
-    found = json.loads(certificate_text(certificate()))
+    found = json.loads(format_certificate(certificate()))
     del found["digest"], found["judge"]["model"]
     with pytest.raises(InputError, match=r"judge\.model: is missing"):
-        read_certificate(json.dumps({**found, "digest": _digest(found)}).encode())
+        parse_certificate(json.dumps({**found, "digest": _hash_content(found)}).encode())

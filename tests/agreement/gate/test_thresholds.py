@@ -9,21 +9,21 @@ from hypothesis import strategies as st
 
 from faithtui.agreement.gate.thresholds import (
     EXIT_CODES,
-    Basis,
-    Check,
+    CheckOutcome,
     Criterion,
-    Measured,
-    Outcome,
+    CriterionCheck,
+    GateFigures,
+    ThresholdBasis,
     Thresholds,
-    checks,
-    doubts,
-    measured,
-    worst,
+    check_thresholds,
+    choose_worst_outcome,
+    find_doubtful_figures,
+    read_gate_figures,
 )
-from faithtui.agreement.labelled_units import ClaimReading, DesignKind, DesignReading
+from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import agreement_report
-from faithtui.agreement.report.settings import Level
+from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.estimates import (
     Estimate,
     EstimateMethod,
@@ -49,8 +49,8 @@ def figure(value: float, low: float | None, high: float | None = None, n: int = 
     )  # fmt: skip
 
 
-FOUND = Measured(
-    Level.CLAIMS, DesignKind.CENSUS, 60, 24,
+FOUND = GateFigures(
+    ReportLevel.CLAIMS, DesignKind.CENSUS, 60, 24,
     kappa=figure(0.7, 0.6, 0.8), recall_no=figure(0.8, 0.5, 0.9, 12), score=figure(0.9, 0.85, 0.95),
 )  # fmt: skip
 
@@ -58,37 +58,46 @@ FOUND = Measured(
 NARROW, WIDE = figure(0.9, 0.85, 0.95), figure(0.9, 0.8, 0.96)
 
 
-def only(found: Measured, wanted: Thresholds, age: float | None = 1.0) -> Check:
+def only(found: GateFigures, wanted: Thresholds, age: float | None = 1.0) -> CriterionCheck:
     """The check of the one threshold that is asked for."""
-    _, check = checks(found, wanted, age)
+    _, check = check_thresholds(found, wanted, age)
     return check
 
 
 def test_the_lower_end_has_to_reach_the_threshold() -> None:
-    assert only(FOUND, Thresholds(kappa=0.6)).outcome is Outcome.PASSED
+    assert only(FOUND, Thresholds(kappa=0.6)).outcome is CheckOutcome.PASSED
     between = only(FOUND, Thresholds(kappa=0.65))
-    assert between.outcome is Outcome.BELOW
+    assert between.outcome is CheckOutcome.BELOW
     assert between.reason == "the value reaches it, the lower end of its interval does not"
     below = only(FOUND, Thresholds(kappa=0.75))
-    assert (below.outcome, below.reason) == (Outcome.BELOW, "")
+    assert (below.outcome, below.reason) == (CheckOutcome.BELOW, "")
 
 
 def test_the_value_is_enough_when_asked_so() -> None:
-    assert only(FOUND, Thresholds(kappa=0.65, basis=Basis.POINT)).outcome is Outcome.PASSED
-    assert only(FOUND, Thresholds(kappa=0.75, basis=Basis.POINT)).outcome is Outcome.BELOW
+    assert (
+        only(FOUND, Thresholds(kappa=0.65, basis=ThresholdBasis.POINT)).outcome
+        is CheckOutcome.PASSED
+    )
+    assert (
+        only(FOUND, Thresholds(kappa=0.75, basis=ThresholdBasis.POINT)).outcome
+        is CheckOutcome.BELOW
+    )
 
 
 def test_without_an_interval_only_the_value_can_pass() -> None:
     found = replace(FOUND, kappa=figure(0.9, None))
     check = only(found, Thresholds(kappa=0.5))
     assert (check.outcome, check.reason) == (
-        Outcome.UNKNOWN,
+        CheckOutcome.UNKNOWN,
         "no interval: too few groups for an interval",
     )
-    assert only(found, Thresholds(kappa=0.5, basis=Basis.POINT)).outcome is Outcome.PASSED
+    assert (
+        only(found, Thresholds(kappa=0.5, basis=ThresholdBasis.POINT)).outcome
+        is CheckOutcome.PASSED
+    )
 
 
-@pytest.mark.parametrize("basis", Basis)
+@pytest.mark.parametrize("basis", ThresholdBasis)
 @pytest.mark.parametrize(
     "nothing",
     [
@@ -96,75 +105,79 @@ def test_without_an_interval_only_the_value_can_pass() -> None:
         make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, 50, 9),
     ],
 )
-def test_what_has_no_value_never_passes(basis: Basis, nothing: Estimate) -> None:
+def test_what_has_no_value_never_passes(basis: ThresholdBasis, nothing: Estimate) -> None:
     found = replace(FOUND, kappa=nothing, recall_no=nothing, score=nothing)
     wanted = Thresholds(kappa=-1, recall_no=0, score=0, basis=basis)
-    _, *figures = checks(found, wanted, 1.0)
-    assert {each.outcome for each in figures} == {Outcome.UNKNOWN}
+    _, *figures = check_thresholds(found, wanted, 1.0)
+    assert {each.outcome for each in figures} == {CheckOutcome.UNKNOWN}
     assert nothing.reason is not None
     assert {each.reason for each in figures} == {nothing.reason.words}
 
 
 def test_a_bare_recall_needs_ten_unfaithful_ones() -> None:
-    wanted = Thresholds(recall_no=0.7, basis=Basis.POINT)
-    assert only(FOUND, wanted).outcome is Outcome.PASSED
+    wanted = Thresholds(recall_no=0.7, basis=ThresholdBasis.POINT)
+    assert only(FOUND, wanted).outcome is CheckOutcome.PASSED
     few = replace(FOUND, recall_no=figure(1.0, 0.6, 1.0, 9))
     check = only(few, wanted)
     assert (check.outcome, check.reason) == (
-        Outcome.UNKNOWN,
+        CheckOutcome.UNKNOWN,
         "annotators found 9 unfaithful; 10 are needed",
     )
-    assert only(few, Thresholds(recall_no=0.6)).outcome is Outcome.PASSED
+    assert only(few, Thresholds(recall_no=0.6)).outcome is CheckOutcome.PASSED
 
 
 def test_thirty_labels_are_needed_unless_others_are_asked_for() -> None:
     few = replace(FOUND, labels=29)
-    (check,) = checks(few, Thresholds(), None)
-    assert (check.outcome, check.threshold, check.value) == (Outcome.UNKNOWN, 30, 29)
-    (check,) = checks(few, Thresholds(labels=29), None)
-    assert check.outcome is Outcome.PASSED
+    (check,) = check_thresholds(few, Thresholds(), None)
+    assert (check.outcome, check.threshold, check.value) == (CheckOutcome.UNKNOWN, 30, 29)
+    (check,) = check_thresholds(few, Thresholds(labels=29), None)
+    assert check.outcome is CheckOutcome.PASSED
 
 
 def test_age_is_stale_when_over_and_unknown_without_labels() -> None:
     wanted = Thresholds(age_days=30)
-    assert only(FOUND, wanted, 30.0).outcome is Outcome.PASSED
-    assert only(FOUND, wanted, 30.01).outcome is Outcome.STALE
-    assert only(FOUND, wanted, None).outcome is Outcome.UNKNOWN
+    assert only(FOUND, wanted, 30.0).outcome is CheckOutcome.PASSED
+    assert only(FOUND, wanted, 30.01).outcome is CheckOutcome.STALE
+    assert only(FOUND, wanted, None).outcome is CheckOutcome.UNKNOWN
 
 
 def test_the_order_of_outcomes_is_that_of_the_codes() -> None:
-    order = [*Outcome]
+    order = [*CheckOutcome]
     assert [EXIT_CODES[each] for each in order] == [0, 1, 2, 2, 3]
     for place, each in enumerate(order):
-        assert worst(order[: place + 1]) is each
-        assert worst(reversed(order[: place + 1])) is each
-    assert worst([]) is Outcome.PASSED
+        assert choose_worst_outcome(order[: place + 1]) is each
+        assert choose_worst_outcome(reversed(order[: place + 1])) is each
+    assert choose_worst_outcome([]) is CheckOutcome.PASSED
 
 
-@pytest.mark.parametrize("basis", Basis)
-def test_recall_in_a_sample_by_strata_decides_nothing(basis: Basis) -> None:
+@pytest.mark.parametrize("basis", ThresholdBasis)
+def test_recall_in_a_sample_by_strata_decides_nothing(basis: ThresholdBasis) -> None:
     weighted = replace(FOUND, design=DesignKind.STRATIFIED)
-    doubted = doubts(weighted, NARROW, WIDE, "7")
+    doubted = find_doubtful_figures(weighted, NARROW, WIDE, "7")
     wanted = Thresholds(kappa=0.1, recall_no=0.1, score=0.1, basis=basis)
-    results = {each.criterion: each for each in checks(weighted, wanted, 1.0, doubted)}
+    results = {each.criterion: each for each in check_thresholds(weighted, wanted, 1.0, doubted)}
     recall = results.pop(Criterion.RECALL)
-    assert recall.outcome is Outcome.UNDECIDED
+    assert recall.outcome is CheckOutcome.UNDECIDED
     assert "one FN weighs many labels" in recall.reason
     assert "faithtui label 7 --sample simple" in recall.reason
-    assert {each.outcome for each in results.values()} == {Outcome.PASSED}
+    assert {each.outcome for each in results.values()} == {CheckOutcome.PASSED}
     for other in (DesignKind.SIMPLE, DesignKind.CLUSTER, DesignKind.CENSUS):
-        assert doubts(replace(FOUND, design=other), NARROW, WIDE, "7") == {}
+        assert find_doubtful_figures(replace(FOUND, design=other), NARROW, WIDE, "7") == {}
 
 
 def test_a_forecast_surer_than_the_labelled_run_decides_nothing() -> None:
-    doubted = doubts(FOUND, WIDE, NARROW, "7")
-    labels, score = checks(FOUND, Thresholds(score=0.1), 1.0, doubted)
-    assert (labels.outcome, score.outcome) == (Outcome.PASSED, Outcome.UNDECIDED)
+    doubted = find_doubtful_figures(FOUND, WIDE, NARROW, "7")
+    labels, score = check_thresholds(FOUND, Thresholds(score=0.1), 1.0, doubted)
+    assert (labels.outcome, score.outcome) == (CheckOutcome.PASSED, CheckOutcome.UNDECIDED)
     assert "[0.850, 0.950], is narrower than the interval of the labelled run" in score.reason
-    assert only(FOUND, Thresholds(kappa=0.1)).outcome is Outcome.PASSED
+    assert only(FOUND, Thresholds(kappa=0.1)).outcome is CheckOutcome.PASSED
     # Equal but for rounding, and where there is no interval to be narrower than.
     equal = replace(NARROW, ci_high=NARROW.ci_high and NARROW.ci_high + 1e-15)
-    assert doubts(FOUND, equal, NARROW, "7") == doubts(FOUND, WIDE, figure(0.9, None), "7") == {}
+    assert (
+        find_doubtful_figures(FOUND, equal, NARROW, "7")
+        == find_doubtful_figures(FOUND, WIDE, figure(0.9, None), "7")
+        == {}
+    )
 
 
 @given(st.floats(-1, 1), st.floats(-1, 1), st.floats(-1, 1))
@@ -174,20 +187,20 @@ def test_what_passes_by_its_lower_end_passes_by_its_value(
     low, value = sorted((low, value))
     found = replace(FOUND, kappa=figure(value, low, 1.0))
     by_low = only(found, Thresholds(kappa=threshold)).outcome
-    by_value = only(found, Thresholds(kappa=threshold, basis=Basis.POINT)).outcome
-    assert not (by_low is Outcome.PASSED and by_value is Outcome.BELOW)
+    by_value = only(found, Thresholds(kappa=threshold, basis=ThresholdBasis.POINT)).outcome
+    assert not (by_low is CheckOutcome.PASSED and by_value is CheckOutcome.BELOW)
 
 
 def reported(pairs: Sequence[tuple[str, str | None]], design: DesignKind) -> LevelReport:
     """Report on claims with these words of judge and person, four to a conversation."""
     claims = [
-        ClaimReading(
+        ClaimUnit(
             ClaimId(number), ConversationId(number // 4), f"c{number // 4}", f"c{number // 4}",
             1, f"claim {number}", judge, human, int(human is not None), 1, True,
         )
         for number, (judge, human) in enumerate(pairs)
     ]  # fmt: skip
-    design_reading = DesignReading(design, len(claims))
+    design_reading = LabelDesign(design, len(claims))
     return agreement_report(readings(claims, design=design_reading), FAITHFULNESS, RULE).claims
 
 
@@ -195,26 +208,26 @@ PERFECT = [("yes", "yes"), ("no", "no")] * 40
 
 
 def test_a_judge_that_never_differs_can_pass_but_not_with_a_bare_one() -> None:
-    found = measured(reported(PERFECT, DesignKind.CENSUS))
+    found = read_gate_figures(reported(PERFECT, DesignKind.CENSUS))
     assert found.kappa.value == 1
     assert found.kappa.ci_low is not None
     # Wilson's lower end of 20 of 20 groups is 0.839; half of the agreement is bound to happen.
     assert found.kappa.ci_low == pytest.approx((0.8389 - 0.5) / 0.5, abs=1e-3)
-    assert only(found, Thresholds(kappa=0.6)).outcome is Outcome.PASSED
-    assert only(found, Thresholds(kappa=0.8)).outcome is Outcome.BELOW
+    assert only(found, Thresholds(kappa=0.6)).outcome is CheckOutcome.PASSED
+    assert only(found, Thresholds(kappa=0.8)).outcome is CheckOutcome.BELOW
 
 
 def test_one_label_throughout_gives_no_kappa() -> None:
-    found = measured(reported([("yes", "yes")] * 80, DesignKind.CENSUS))
+    found = read_gate_figures(reported([("yes", "yes")] * 80, DesignKind.CENSUS))
     assert found.kappa.value is None
-    assert only(found, Thresholds(kappa=-1)).outcome is Outcome.UNKNOWN
+    assert only(found, Thresholds(kappa=-1)).outcome is CheckOutcome.UNKNOWN
 
 
 def test_differing_the_same_everywhere_gives_no_interval_and_no_pass() -> None:
     same = [("yes", "yes"), ("no", "no"), ("no", "no"), ("yes", "no")] * 20
-    found = measured(reported(same, DesignKind.CENSUS))
+    found = read_gate_figures(reported(same, DesignKind.CENSUS))
     assert found.kappa.value is None
-    assert only(found, Thresholds(kappa=-1)).outcome is Outcome.UNKNOWN
+    assert only(found, Thresholds(kappa=-1)).outcome is CheckOutcome.UNKNOWN
 
 
 MIXED: list[tuple[str, str | None]] = [("yes", "yes"), ("no", "no"), ("no", "yes"), ("yes", None)]
@@ -236,7 +249,7 @@ def test_labels_that_nobody_drew_give_no_figures(
 ) -> None:
     pairs = [*PERFECT, *MIXED * 5] if design is not DesignKind.SIMPLE else [*PERFECT, *MIXED[:3]]
     report = reported(pairs, DesignKind.CENSUS)
-    found = measured(
+    found = read_gate_figures(
         replace(report, design=replace(report.design, kind=design)), among_labelled=among
     )
     assert (found.kappa.value is not None) is there

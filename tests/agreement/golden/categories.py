@@ -19,12 +19,16 @@ from faithtui.agreement.statistics import (
     ratings,
     standard_errors,
 )
-from faithtui.agreement.statistics.coefficients import Disagreement, MeasurementLevel
-from faithtui.agreement.statistics.figures import Figure, leave_out
-from faithtui.agreement.statistics.intervals import Scale, compute_jackknife_se, make_estimate
+from faithtui.agreement.statistics.coefficients import DisagreementWeights, MeasurementLevel
+from faithtui.agreement.statistics.figures import Figure, compute_left_out
+from faithtui.agreement.statistics.intervals import (
+    IntervalScale,
+    compute_jackknife_se,
+    make_estimate,
+)
 from faithtui.agreement.statistics.matrices import MatrixStack
 from faithtui.agreement.statistics.ratings import RatingFigure
-from faithtui.agreement.statistics.standard_errors import Chance
+from faithtui.agreement.statistics.standard_errors import ChanceModel
 from faithtui.domain.estimates import Point, Reason
 from faithtui.errors import InputError
 from tests.agreement.golden.tables import (
@@ -52,8 +56,8 @@ Result = dict[str, object]
 Entry = Callable[[Fields, Fields], Result]
 
 _Matrix = ConfusionMatrix[float]
-_OfTable = Figure[[Disagreement | None]]
-_OfRatings = RatingFigure[[Disagreement | None]]
+_OfTable = Figure[[DisagreementWeights | None]]
+_OfRatings = RatingFigure[[DisagreementWeights | None]]
 
 
 def result(value: Point, **more: object) -> Result:
@@ -67,7 +71,7 @@ def result(value: Point, **more: object) -> Result:
     return {"value": value, **{k: v for k, v in known.items() if not isinstance(v, Reason)}}
 
 
-def _agreement(of_table: _OfTable, of_ratings: _OfRatings, by_chance: Chance) -> Entry:
+def _agreement(of_table: _OfTable, of_ratings: _OfRatings, by_chance: ChanceModel) -> Entry:
     """Make an entry of a coefficient of any number of raters."""
 
     def entry(fields: Fields, params: Fields) -> Result:
@@ -82,7 +86,7 @@ def _agreement(of_table: _OfTable, of_ratings: _OfRatings, by_chance: Chance) ->
     return entry
 
 
-def _of_two(compute: _OfTable, by_chance: Chance) -> Entry:
+def _of_two(compute: _OfTable, by_chance: ChanceModel) -> Entry:
     """Make an entry of a coefficient of two raters."""
 
     def entry(fields: Fields, params: Fields) -> Result:
@@ -102,7 +106,7 @@ def _kappa(fields: Fields, params: Fields) -> Result:
     if isinstance(table, Reason):
         return result(table)
     value = coefficients.cohen_kappa(table, weights)
-    se = _error(table, Chance.MARGINS, weights)
+    se = _error(table, ChanceModel.MARGINS, weights)
     if isinstance(value, Reason) or se is None:
         return result(value)
     return result(
@@ -117,14 +121,14 @@ def _kappa(fields: Fields, params: Fields) -> Result:
 def _scott_pi(fields: Fields, params: Fields) -> Result:
     """Read counts too: who said what does not matter, as long as there are two ratings."""
     if kind_of(fields, (*TABLE_KINDS, *RATING_KINDS)) != "counts":
-        return _of_two(coefficients.scott_pi, Chance.POOLED)(fields, params)
+        return _of_two(coefficients.scott_pi, ChanceModel.POOLED)(fields, params)
     units = several_raters(fields)
     if any(sum(pattern) > 2 for pattern in units.patterns):
         raise InputError("compares two raters; these are more", field="units")
-    pairs = {pattern: times for pattern, times in units.items if sum(pattern) == 2}
-    if units.rated and not pairs:
+    pairs = {pattern: times for pattern, times in units.pattern_counts if sum(pattern) == 2}
+    if units.rated_count and not pairs:
         return result(Reason.NO_OVERLAP)
-    complete = ratings.Ratings.of(units.categories, pairs)
+    complete = ratings.Ratings.from_counts(units.categories, pairs)
     return result(ratings.fleiss_kappa(complete, weights_of(fields, params)))
 
 
@@ -151,7 +155,7 @@ def _alpha_of_two(fields: Fields, params: Fields) -> Result:
     # Its correction for small samples needs to know how many units there are.
     table = counted(found)
     nominal = level is MeasurementLevel.NOMINAL
-    se = _error(table, Chance.POOLED, None) if nominal else None
+    se = _error(table, ChanceModel.POOLED, None) if nominal else None
     return result(coefficients.krippendorff_alpha(table, level, scores), se=se)
 
 
@@ -160,9 +164,9 @@ def _of_category(fields: Fields, params: Fields) -> Result:
     units = several_raters(fields)
     chosen = category_of(fields, params, units.categories)
     if chosen is not None:
-        return result(ratings.fleiss_kappa(units.put_against_rest(chosen)))
+        return result(ratings.fleiss_kappa(units.collapse_others(chosen)))
     found = [
-        result(ratings.fleiss_kappa(units.put_against_rest(k)))["value"]
+        result(ratings.fleiss_kappa(units.collapse_others(k)))["value"]
         for k in range(len(units.categories))
     ]
     return {"value": found, "categories": list(units.categories)}
@@ -219,7 +223,7 @@ def _two_sided(compute: Callable[[int, int], Point]) -> Entry:
 
 
 def _mcnemar(fields: Fields, params: Fields, *, corrected: bool = False, p: bool = False) -> Result:
-    return _tested(paired_judges.mcnemar(*discordant(fields), corrected=corrected), p=p)
+    return _tested(paired_judges.mcnemar_test(*discordant(fields), corrected=corrected), p=p)
 
 
 def _clustered(
@@ -245,10 +249,10 @@ def _tested(found: paired_judges.ChiSquare | Reason, *, p: bool = False) -> Resu
 
 def _sign_flip(fields: Fields, params: Fields) -> Result:
     seed = whole(params.get("seed", 0), "seed")
-    draws = whole(params.get("draws", paired_judges.DRAWS), "draws")
+    draws = whole(params.get("draws", paired_judges.SIGN_FLIP_DRAWS), "draws")
     if not draws:
         raise InputError("expected at least one", field="draws")
-    found = paired_judges.sign_flip(differences(fields), seed=seed, draws=draws)
+    found = paired_judges.sign_flip_test(differences(fields), seed=seed, draws=draws)
     return result(found) if isinstance(found, Reason) else result(found.p, draws=found.draws)
 
 
@@ -256,23 +260,23 @@ def _jackknife_se(compute: Figure[[]]) -> Entry:
     def entry(fields: Fields, params: Fields) -> Result:
         groups = conversations(fields)
         value = compute(groups.total)
-        if isinstance(value, Reason) or groups.groups < 2:
+        if isinstance(value, Reason) or groups.group_count < 2:
             return result(value if isinstance(value, Reason) else Reason.NO_VARIATION)
-        values, times = leave_out(compute, groups)
+        values, times = compute_left_out(compute, groups)
         if np.isnan(values).any():
-            without = groups.rest.cells[..., int(np.isnan(values).argmax())]
-            return result(compute.explain(MatrixStack(without)))
+            without = groups.without_each_group.cells[..., int(np.isnan(values).argmax())]
+            return result(compute.explain_undefined(MatrixStack(without)))
         return result(compute_jackknife_se(values, times))
 
     return entry
 
 
-def _jackknife_ci(compute: Figure[[]], scale: Scale) -> Entry:
+def _jackknife_ci(compute: Figure[[]], scale: IntervalScale) -> Entry:
     def entry(fields: Fields, params: Fields) -> Result:
         groups = conversations(fields)
         found = make_estimate(
             compute(groups.total),
-            *leave_out(compute, groups),
+            *compute_left_out(compute, groups),
             scale,
             n=groups.total.n,
             level=confidence_of(params),
@@ -291,7 +295,9 @@ def _exact_bootstrap(fields: Fields, params: Fields, *, which: int) -> Result:
     return result(found if isinstance(found, Reason) else found[which])
 
 
-def _error(table: _Matrix, by_chance: Chance, weights: Disagreement | None) -> float | None:
+def _error(
+    table: _Matrix, by_chance: ChanceModel, weights: DisagreementWeights | None
+) -> float | None:
     """Compute a standard error of counts; weights do not say how many units there are."""
     if not all(isinstance(count, int) for row in table.counts for count in row):
         return None
@@ -299,12 +305,12 @@ def _error(table: _Matrix, by_chance: Chance, weights: Disagreement | None) -> f
     return None if isinstance(found, Reason) else found
 
 
-_percent = _agreement(coefficients.percent_agreement, ratings.percent_agreement, Chance.NONE)
+_percent = _agreement(coefficients.percent_agreement, ratings.percent_agreement, ChanceModel.NONE)
 _brennan_prediger = _agreement(
-    coefficients.brennan_prediger, ratings.brennan_prediger, Chance.UNIFORM
+    coefficients.brennan_prediger, ratings.brennan_prediger, ChanceModel.UNIFORM
 )
-_gwet = _agreement(coefficients.gwet_ac1, ratings.gwet_ac1, Chance.GWET)
-_fleiss = _agreement(coefficients.scott_pi, ratings.fleiss_kappa, Chance.POOLED)
+_gwet = _agreement(coefficients.gwet_ac1, ratings.gwet_ac1, ChanceModel.GWET)
+_fleiss = _agreement(coefficients.scott_pi, ratings.fleiss_kappa, ChanceModel.POOLED)
 
 ENTRIES: dict[str, Entry] = {
     "percent_agreement": _percent,
@@ -346,17 +352,19 @@ ENTRIES: dict[str, Entry] = {
     "mcnemar_stat_cc": partial(_mcnemar, corrected=True),
     "mcnemar_p": partial(_mcnemar, p=True),
     "mcnemar_p_cc": partial(_mcnemar, corrected=True, p=True),
-    "mcnemar_p_exact": _two_sided(paired_judges.mcnemar_exact),
-    "mcnemar_p_mid": _two_sided(paired_judges.mcnemar_mid),
-    "clustered_mcnemar_durkalski": _clustered(paired_judges.durkalski),
-    "clustered_mcnemar_obuchowski": _clustered(paired_judges.obuchowski),
-    "bowker_symmetry": _of_margins(paired_judges.bowker),
-    "stuart_maxwell": _of_margins(paired_judges.stuart_maxwell),
+    "mcnemar_p_exact": _two_sided(paired_judges.mcnemar_exact_p),
+    "mcnemar_p_mid": _two_sided(paired_judges.mcnemar_mid_p),
+    "clustered_mcnemar_durkalski": _clustered(paired_judges.durkalski_test),
+    "clustered_mcnemar_obuchowski": _clustered(paired_judges.obuchowski_test),
+    "bowker_symmetry": _of_margins(paired_judges.bowker_test),
+    "stuart_maxwell": _of_margins(paired_judges.stuart_maxwell_test),
     "signflip_p_two_sided": _sign_flip,
     "jackknife_se_kappa": _jackknife_se(coefficients.cohen_kappa.bind()),
     "jackknife_se_agreement": _jackknife_se(coefficients.percent_agreement.bind()),
-    "jackknife_ci_kappa": _jackknife_ci(coefficients.cohen_kappa.bind(), Scale.ATANH),
-    "jackknife_ci_agreement": _jackknife_ci(coefficients.percent_agreement.bind(), Scale.LOGIT),
+    "jackknife_ci_kappa": _jackknife_ci(coefficients.cohen_kappa.bind(), IntervalScale.ATANH),
+    "jackknife_ci_agreement": _jackknife_ci(
+        coefficients.percent_agreement.bind(), IntervalScale.LOGIT
+    ),
     "linearised_se_agreement": lambda fields, params: result(
         intervals.compute_linearised_se(conversations(fields))
     ),

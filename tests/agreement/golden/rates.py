@@ -5,26 +5,30 @@ from collections.abc import Callable
 
 import numpy as np
 
-from faithtui.agreement.sampling.stopping import labels_for
-from faithtui.agreement.statistics.intervals import Scale, make_jackknife_interval, wilson_interval
+from faithtui.agreement.sampling.stopping import plan_label_count
+from faithtui.agreement.statistics.intervals import (
+    IntervalScale,
+    make_jackknife_interval,
+    wilson_interval,
+)
 from faithtui.agreement.statistics.prediction_powered import (
-    Costs,
+    LabelCosts,
     Labelled,
     Unlabelled,
+    find_cheapest_split,
     ppi_mean,
     split_budget,
-    split_for,
 )
 from faithtui.agreement.statistics.rates import (
     LabelledStratum,
     OutsideAccuracy,
+    compute_label_mean,
+    compute_left_out_rates,
+    compute_stratified_rate,
+    compute_stratified_se,
     group_strata,
-    lang_reiczigel,
-    leave_out_future,
-    naive_label_mean,
-    rogan_gladen,
-    stratified_rate,
-    stratified_se,
+    lang_reiczigel_interval,
+    rogan_gladen_rate,
 )
 from faithtui.domain.estimates import Reason
 from faithtui.errors import InputError
@@ -46,7 +50,7 @@ def _wilson_interval(given: Given, params: Given) -> Result:
 
 def _sample_size_proportion(given: Given, params: Given) -> Result:
     read.kind_of(given, "plan")
-    size = labels_for(
+    size = plan_label_count(
         read.above_0(given, "half_width"),
         read.share(given, "p"),
         design_effect=read.above_0(given, "design_effect", 1.0),
@@ -91,10 +95,10 @@ def _stratified_proportion(given: Given, params: Given) -> Result:
     strata = _strata(given)
     finite = read.truth(params, "finite_population", True)
     z = read.normal_quantile(params)
-    value = stratified_rate(strata)
+    value = compute_stratified_rate(strata)
     if isinstance(value, Reason):
         return undefined(value)
-    se = stratified_se(strata, finite_population=finite)
+    se = compute_stratified_se(strata, finite_population=finite)
     if se is None:
         return {"value": value, "se": None, "ci_low": None, "ci_high": None}
     return {"value": value, "se": se, "ci_low": value - z * se, "ci_high": value + z * se}
@@ -103,23 +107,25 @@ def _stratified_proportion(given: Given, params: Given) -> Result:
 def _stratified_proportion_jackknife(given: Given, params: Given) -> Result:
     kinds = group_strata(_conversations(given))
     level = read.confidence(params)
-    value = stratified_rate(kinds.total)
+    value = compute_stratified_rate(kinds.total)
     if isinstance(value, Reason):
         return undefined(value)
-    left_out, groups = leave_out_future(kinds), int(kinds.times.sum())
+    left_out, groups = compute_left_out_rates(kinds), int(kinds.times.sum())
     if groups < 2 or np.isnan(left_out).any():
         # With one conversation, or all labels in one of them, nothing says how they vary.
         reason = Reason.TOO_FEW_CLUSTERS.value
         return {"value": value, "ci_low": None, "ci_high": None, "reason": reason}
     if 0 < value < 1 and np.ptp(left_out) > 1e-12:
-        low, high = make_jackknife_interval(value, left_out, kinds.times, Scale.LOGIT, level)
+        low, high = make_jackknife_interval(
+            value, left_out, kinds.times, IntervalScale.LOGIT, level
+        )
     else:
         low, high = wilson_interval(value, groups, level)
     return {"value": value, "ci_low": low, "ci_high": high}
 
 
 def _naive_label_mean(given: Given, _: Given) -> Result:
-    return result_of(naive_label_mean(_strata(given)))
+    return result_of(compute_label_mean(_strata(given)))
 
 
 def _rogan_gladen(given: Given, _: Given) -> Result:
@@ -133,7 +139,7 @@ def _rogan_gladen(given: Given, _: Given) -> Result:
         apparent = positives / tested if tested else 0.0
     if not tested:
         return undefined(Reason.NO_ITEMS)
-    value = rogan_gladen(apparent, sensitivity, specificity)
+    value = rogan_gladen_rate(apparent, sensitivity, specificity)
     if isinstance(value, Reason):
         return undefined(value)
     return {"value": value, "clipped": min(max(value, 0.0), 1.0)}
@@ -149,10 +155,10 @@ def _lang_reiczigel_interval(given: Given, params: Given) -> Result:
         read.share(given, "specificity"),
         read.count(given, "n_specificity"),
     )
-    ends = lang_reiczigel(accuracy, read.confidence(params))
+    ends = lang_reiczigel_interval(accuracy, read.confidence(params))
     if isinstance(ends, Reason):
         return undefined(ends)
-    value = rogan_gladen(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
+    value = rogan_gladen_rate(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
     return {**result_of(value), "ci_low": ends[0], "ci_high": ends[1]}
 
 
@@ -212,7 +218,7 @@ def _ppi_power(given: Given, _: Given) -> Result:
     correlation = read.number(given, "correlation")
     if not -1 <= correlation <= 1:
         raise read.refused("correlation", "a number in [-1, 1]", correlation)
-    costs = Costs(
+    costs = LabelCosts(
         label=read.number(given, "cost_label"),
         prediction=read.number(given, "cost_prediction"),
         unit=read.number(given, "cost_x", 0.0),
@@ -220,7 +226,7 @@ def _ppi_power(given: Given, _: Given) -> Result:
     if given.get("budget") is not None:
         split = split_budget(correlation, costs, read.at_least_0(given, "budget"))
     else:
-        split = split_for(correlation, costs, read.at_least_0(given, "effective_n"))
+        split = find_cheapest_split(correlation, costs, read.at_least_0(given, "effective_n"))
     return {
         "value": split.effective,
         "n": split.labelled,

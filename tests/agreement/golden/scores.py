@@ -5,21 +5,21 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from faithtui.agreement.statistics.calibration import (
-    Norm,
-    brier,
+    ErrorNorm,
+    brier_score,
     calibration_error,
     equal_width_bins,
 )
 from faithtui.agreement.statistics.ranks import (
     JointCounts,
     Levels,
-    delong,
+    delong_area,
     kendall_of_counts,
     spearman_of_counts,
 )
 from faithtui.agreement.statistics.scores import (
     MULTIPLIER,
-    Form,
+    IccForm,
     icc,
     limits_of_agreement,
     mean_absolute_error,
@@ -42,7 +42,7 @@ def _auroc(given: Given, params: Given) -> Result:
         levels = _score_table(given)
     else:
         levels = _levels(*_scores(given))
-    found = delong(levels, read.confidence(params))
+    found = delong_area(levels, read.confidence(params))
     if isinstance(found, Reason):
         return undefined(found)
     return {
@@ -141,7 +141,7 @@ def _limits_of_agreement(given: Given, params: Given) -> Result:
 def _icc(given: Given, params: Given) -> Result:
     read.kind_of(given, "score_matrix")
     units = read.rows_of_numbers(given, "units")
-    return result_of(icc(units, read.word(params, "form", Form, Form.ABSOLUTE)))
+    return result_of(icc(units, read.word(params, "form", IccForm, IccForm.ABSOLUTE)))
 
 
 def _probabilities(given: Given) -> list[tuple[float, bool]]:
@@ -156,7 +156,7 @@ def _probabilities(given: Given) -> list[tuple[float, bool]]:
 def _ece(given: Given, params: Given) -> Result:
     units = _probabilities(given)
     count = read.count(params, "bins", BINS)
-    norm = read.word(params, "norm", Norm, Norm.L1)
+    norm = read.word(params, "norm", ErrorNorm, ErrorNorm.L1)
     if not count:
         raise read.refused("bins", "at least 1", count)
     if not units:
@@ -165,11 +165,11 @@ def _ece(given: Given, params: Given) -> Result:
 
 
 def _brier(given: Given, _: Given) -> Result:
-    return result_of(brier(_probabilities(given)))
+    return result_of(brier_score(_probabilities(given)))
 
 
 def _brier_two_class(given: Given, _: Given) -> Result:
-    one = brier(_probabilities(given))
+    one = brier_score(_probabilities(given))
     return result_of(one if isinstance(one, Reason) else 2 * one)
 
 

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from faithtui.agreement.confusion_matrix import TWO, ConfusionMatrix
+from faithtui.agreement.confusion_matrix import TWO_CATEGORIES, ConfusionMatrix
 from faithtui.agreement.statistics.coefficients import (
-    Disagreement,
+    DisagreementWeights,
     MeasurementLevel,
-    from_agreement,
-    from_disagreement,
     linear_weights,
     quadratic_weights,
+    weights_from_agreement,
+    weights_from_disagreement,
 )
 from faithtui.agreement.statistics.matrices import GroupedMatrix
 from faithtui.agreement.statistics.paired_judges import DiscordantGroup
@@ -70,7 +70,7 @@ def square_table(fields: Fields) -> ConfusionMatrix[float]:
             return _table(_names(fields), _matrix(_field(fields, "matrix"), "matrix"))
         case "binary_counts":
             tp, fp, fn, tn = (_number(_field(fields, name), name) for name in _BINARY)
-            return _table(TWO, [[tp, fn], [fp, tn]])
+            return _table(TWO_CATEGORIES, [[tp, fn], [fp, tn]])
         case _:
             return conversations(fields).total
 
@@ -107,7 +107,7 @@ def several_raters(fields: Fields) -> Ratings:
     else:
         places = [_places(fields, unit) for unit in units]
         patterns = [tuple(row.count(k) for k in range(len(names))) for row in places]
-    return Ratings.of(names, Counter[Pattern](patterns))
+    return Ratings.from_counts(names, Counter[Pattern](patterns))
 
 
 def positive_first(
@@ -166,7 +166,9 @@ def discordant_groups(fields: Fields) -> list[DiscordantGroup]:
     if kind_of(fields, ("discordant_clusters", "cluster_confusions")) == "cluster_confusions":
         found = []
         by_group = conversations(fields)
-        for each, times in zip(np.moveaxis(by_group.own.cells, -1, 0), by_group.times, strict=True):
+        for each, times in zip(
+            np.moveaxis(by_group.by_group.cells, -1, 0), by_group.times, strict=True
+        ):
             (_, b), (c, _) = _two_by_two(tuple(map(tuple, each.astype(int).tolist())))
             found += [DiscordantGroup(int(each.sum()), b, c)] * int(times)
         return found
@@ -204,7 +206,7 @@ def verified(fields: Fields) -> GroupedMatrix:
     return GroupedMatrix.of_groups(names, strata[..., None], populations=populations[:, None])
 
 
-def weights_of(fields: Fields, params: Fields) -> Disagreement | None:
+def weights_of(fields: Fields, params: Fields) -> DisagreementWeights | None:
     """Read weights: `weights` by name, or a matrix of agreement or disagreement weights.
 
     Returns:
@@ -224,7 +226,7 @@ def weights_of(fields: Fields, params: Fields) -> Disagreement | None:
             case "identity" | "unweighted" | "nominal":
                 return None
         raise InputError("weights are linear, quadratic or identity", field="weights")
-    size = len(TWO if fields.get("kind") == "binary_counts" else _names(fields))
+    size = len(TWO_CATEGORIES if fields.get("kind") == "binary_counts" else _names(fields))
     matrix = _matrix(params[named[0]], named[0])
     if len(matrix) != size:
         raise InputError(f"expected {size} rows, one per category", field=named[0])
@@ -233,7 +235,7 @@ def weights_of(fields: Fields, params: Fields) -> Disagreement | None:
         raise InputError(f"a category with itself weighs {diagonal}", field=named[0])
     if any(each > largest for row in matrix for each in row):
         raise InputError("agreement weights are at most 1", field=named[0])
-    return from_agreement(matrix) if diagonal else from_disagreement(matrix)
+    return weights_from_agreement(matrix) if diagonal else weights_from_disagreement(matrix)
 
 
 def scores_of(fields: Fields, params: Fields, *, numbers_only: bool = False) -> list[float]:
@@ -244,7 +246,7 @@ def scores_of(fields: Fields, params: Fields, *, numbers_only: bool = False) -> 
     if (given := params.get("category_scores")) is not None:
         size = len(_names(fields))
         return [_real(each, "category_scores") for each in _list(given, "category_scores", size)]
-    names: list[object] = list(TWO)
+    names: list[object] = list(TWO_CATEGORIES)
     if fields.get("kind") != "binary_counts":
         names = list(_list(_field(fields, "categories"), "categories"))
     if all(isinstance(name, (int, float)) and not isinstance(name, bool) for name in names):
@@ -377,7 +379,7 @@ def _paired_ratings(table: ConfusionMatrix[int]) -> Ratings:
     for i, row in enumerate(table.counts):
         for j, count in enumerate(row):
             found[tuple((i == k) + (j == k) for k in size)] += count
-    return Ratings.of(table.categories, found)
+    return Ratings.from_counts(table.categories, found)
 
 
 def _two_by_two(counts: Counts) -> Counts:

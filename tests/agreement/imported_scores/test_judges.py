@@ -1,12 +1,16 @@
 import pytest
 
-from faithtui.agreement.imported_scores.conventions import Pooling, convention
-from faithtui.agreement.imported_scores.judges import Detection, JudgeFigures, judge_figures
+from faithtui.agreement.imported_scores.conventions import Pooling, make_convention
+from faithtui.agreement.imported_scores.judges import (
+    JudgeFigures,
+    ScoreDetection,
+    compute_judge_figures,
+)
 from faithtui.agreement.imported_scores.units import RatedUnit
 from faithtui.domain.estimates import Reason
 from tests.agreement.imported_scores.building import MTRAG, unit
 
-RULE = convention(MTRAG)
+RULE = make_convention(MTRAG)
 
 
 def judged(*rows: tuple[str, float | None]) -> JudgeFigures:
@@ -15,10 +19,10 @@ def judged(*rows: tuple[str, float | None]) -> JudgeFigures:
         unit(dict(zip("abc", labels, strict=False)), {} if score is None else {"j": score}, f"g{i}")
         for i, (labels, score) in enumerate(rows)
     ]
-    return judge_figures(units, "j", RULE)
+    return compute_judge_figures(units, "j", RULE)
 
 
-def under(figures: JudgeFigures, pooling: Pooling) -> Detection:
+def under(figures: JudgeFigures, pooling: Pooling) -> ScoreDetection:
     return next(each for each in figures.detections if each.pooling is pooling)
 
 
@@ -87,7 +91,7 @@ def test_units_without_a_score_are_left_out_and_counted() -> None:
 
 def test_a_score_of_itself_is_counted_apart() -> None:
     own = RatedUnit("g", {"a": "4"}, {}, frozenset({"j"}))
-    found = judge_figures([own], "j", RULE)
+    found = compute_judge_figures([own], "j", RULE)
     assert (found.n, found.without_score, found.own_reference) == (0, 0, 1)
     assert found.detections[0].auroc.reason is Reason.NO_ITEMS
     assert not found.is_label

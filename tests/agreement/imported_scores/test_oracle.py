@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from faithtui.agreement.imported_scores.conventions import Pooling, Reading
-from faithtui.agreement.imported_scores.figures import ScaleFigures, shipped_figures
+from faithtui.agreement.imported_scores.conventions import Pooling, ScaleReading
+from faithtui.agreement.imported_scores.figures import ScaleFigures, compute_scale_figures
 from faithtui.domain.estimates import Point, Reason
 from faithtui.formats.readers.imported_scores import read_scored_conversations
 
@@ -29,12 +29,15 @@ LEVELS: Mapping[str, Sequence[str]] = {
 }
 PASSING = 2
 """Both scales pass their two best levels."""
-PLACES: Mapping[str, Mapping[Reading, Sequence[int]]] = {
-    "mtrag-faithfulness-1-4": {Reading.LABELS: (0, 1, 2, 3), Reading.TWO_WAY: (0, 0, 1, 1)},
+PLACES: Mapping[str, Mapping[ScaleReading, Sequence[int]]] = {
+    "mtrag-faithfulness-1-4": {
+        ScaleReading.LABELS: (0, 1, 2, 3),
+        ScaleReading.TWO_WAY: (0, 0, 1, 1),
+    },
     "faithbench-response": {
-        Reading.LABELS: (0, 1, 2, 3),
-        Reading.VERDICTS: (0, 1, 2, 2),
-        Reading.TWO_WAY: (0, 0, 1, 1),
+        ScaleReading.LABELS: (0, 1, 2, 3),
+        ScaleReading.VERDICTS: (0, 1, 2, 2),
+        ScaleReading.TWO_WAY: (0, 0, 1, 1),
     },
 }
 Rows = list[tuple[dict[str, int], dict[str, float]]]
@@ -102,7 +105,7 @@ def both(
     scale, seed = request.param
     path = tmp_path / "made.jsonl"
     write_file(path, scale, seed)
-    (figures,) = shipped_figures(list(read_scored_conversations(path)))
+    (figures,) = compute_scale_figures(list(read_scored_conversations(path)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the libraries warn where we give a reason
         yield scale, rows_of(path, scale), figures

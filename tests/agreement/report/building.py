@@ -3,24 +3,24 @@
 from collections.abc import Sequence
 
 from faithtui.agreement.labelled_units import (
-    AnswerReading,
-    ClaimReading,
+    AnswerUnit,
+    ClaimUnit,
     DesignKind,
-    DesignReading,
-    RunReadings,
-    ScoreReading,
+    LabelDesign,
+    RunUnits,
+    UnitScores,
 )
 
 
 def readings(
-    claims: Sequence[ClaimReading] = (),
-    answers: Sequence[AnswerReading] = (),
-    scores: Sequence[ScoreReading] = (),
-    design: DesignReading | None = None,
-) -> RunReadings:
+    claims: Sequence[ClaimUnit] = (),
+    answers: Sequence[AnswerUnit] = (),
+    scores: Sequence[UnitScores] = (),
+    design: LabelDesign | None = None,
+) -> RunUnits:
     """Put readings together; without a design they are a census or a convenience sample."""
     if design is None:
         labelled = [claim for claim in claims if claim.human is not None]
         kind = DesignKind.CENSUS if len(labelled) == len(claims) else DesignKind.CONVENIENCE
-        design = DesignReading(kind if labelled else DesignKind.NONE, len(claims))
-    return RunReadings(tuple(claims), tuple(answers), tuple(scores), design)
+        design = LabelDesign(kind if labelled else DesignKind.NONE, len(claims))
+    return RunUnits(tuple(claims), tuple(answers), tuple(scores), design)

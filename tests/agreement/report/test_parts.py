@@ -7,20 +7,20 @@ import pytest
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import (
-    AnswerReading,
-    ClaimReading,
+    AnswerUnit,
+    ClaimUnit,
     DesignKind,
-    DesignReading,
+    LabelDesign,
     LabelState,
     Opinion,
-    RunReadings,
+    RunUnits,
     ScoredUnit,
-    ScoreReading,
-    StratumReading,
+    StratumCounts,
+    UnitScores,
 )
 from faithtui.agreement.report.compare import PairedUnit
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
-from faithtui.agreement.report.report import Judged, OtherJudge, agreement_report
+from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings, Severity
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Reason
@@ -39,9 +39,9 @@ def said(reviewer: str, verdict: str, *, blind: bool = True, **more: Any) -> Opi
     return Opinion(reviewer, verdict, action, blind, **more)
 
 
-def claim(number: int, judge: str, human: str | None, **more: Any) -> ClaimReading:
+def claim(number: int, judge: str, human: str | None, **more: Any) -> ClaimUnit:
     opinions = () if human is None else (said("ann", human, seconds=4.0, order=number),)
-    made = ClaimReading(
+    made = ClaimUnit(
         claim=ClaimId(number),
         conversation=ConversationId(number % GROUPS),
         key=f"c{number % GROUPS}",
@@ -60,9 +60,7 @@ def claim(number: int, judge: str, human: str | None, **more: Any) -> ClaimReadi
     return made._replace(**more)
 
 
-def report(
-    found: RunReadings, settings: ReportSettings | None = None, **more: Any
-) -> AgreementReport:
+def report(found: RunUnits, settings: ReportSettings | None = None, **more: Any) -> AgreementReport:
     return agreement_report(found, FAITHFULNESS, RULE, settings, **more)
 
 
@@ -88,9 +86,9 @@ def population() -> list[tuple[str, str]]:
     return rows
 
 
-def stratified(sizes: dict[str, int], *, named: bool = True) -> RunReadings:
+def stratified(sizes: dict[str, int], *, named: bool = True) -> RunUnits:
     """Label so many of each verdict, with the frame's own shares among them."""
-    claims: list[ClaimReading] = []
+    claims: list[ClaimUnit] = []
     labelled: dict[str, int] = {}
     for judge, size in sizes.items():
         wanted = [
@@ -109,10 +107,10 @@ def stratified(sizes: dict[str, int], *, named: bool = True) -> RunReadings:
                 )
             )
     strata = tuple(
-        StratumReading(judge, SIZES[judge], labelled[judge], labelled[judge], 0) for judge in SIZES
+        StratumCounts(judge, SIZES[judge], labelled[judge], labelled[judge], 0) for judge in SIZES
     )
     kind = DesignKind.STRATIFIED if named else DesignKind.SIMPLE
-    design = DesignReading(kind, len(claims), strata, seed=7, random_prefix=True, name="s")
+    design = LabelDesign(kind, len(claims), strata, seed=7, random_prefix=True, name="s")
     return readings(claims, design=design)
 
 
@@ -187,7 +185,7 @@ def test_a_random_sample_is_split_by_verdict_for_the_rate_alone() -> None:
 
 def test_only_corrections_allow_no_rate_and_say_so_loudly() -> None:
     rows = [claim(i, "no", "yes") for i in range(40)] + [claim(i, "yes", None) for i in range(60)]
-    design = DesignReading(DesignKind.OVERRIDE_ONLY, 100)
+    design = LabelDesign(DesignKind.OVERRIDE_ONLY, 100)
     found = report(readings(rows, design=design))
     assert found.claims.rate.this_run.reason is Reason.DESIGN_NOT_RANDOM
     assert found.claims.rate.bounds == pytest.approx((0.4, 1.0))
@@ -196,7 +194,9 @@ def test_only_corrections_allow_no_rate_and_say_so_loudly() -> None:
 
 
 def test_the_headline_gives_both_rates_and_both_intervals() -> None:
-    found = report(stratified({"yes": 60, "no": 20, "idk": 10}), judged=Judged(judge="big-1"))
+    found = report(
+        stratified({"yes": 60, "no": 20, "idk": 10}), judged=JudgingDescription(judge="big-1")
+    )
     assert found.headline.startswith("big-1 passes 77.8% of the claims; corrected with 90 human")
     assert "in this run" in found.headline
     assert "expected of new conversations" in found.headline
@@ -282,7 +282,7 @@ def test_parts_are_listed_worst_first_and_small_ones_counted() -> None:
         claim(i, "yes", "no" if i % 3 == 0 and i < 60 else "yes", windows=1 + (i >= 115))
         for i in range(120)
     ]
-    found = report(readings(rows), judged=Judged(metric="m", judge="j"))
+    found = report(readings(rows), judged=JudgingDescription(metric="m", judge="j"))
     by = {each.by: each for each in found.breakdowns}
     assert by[Slice.TURN].rows[0].key == "turn 2"
     values = [row.percent.value for row in by[Slice.TURN].rows]
@@ -319,15 +319,14 @@ def test_progress_ends_with_the_figure_of_the_report() -> None:
 
 def test_units_labelled_in_part_and_units_without_a_score_are_left_out() -> None:
     scores = [
-        ScoreReading(ScoredUnit.WINDOW, "c", f"g{i}", i, i / 20, i * i / 400, 5, 5)
-        for i in range(20)
+        UnitScores(ScoredUnit.WINDOW, "c", f"g{i}", i, i / 20, i * i / 400, 5, 5) for i in range(20)
     ]
     scores += [
-        ScoreReading(ScoredUnit.WINDOW, "c", "g1", 30, 0.5, None, 5, 3),
-        ScoreReading(ScoredUnit.WINDOW, "c", "g1", 31, 1.0, None, 0, 0),
-        ScoreReading(ScoredUnit.WINDOW, "c", "g1", 32, None, None, 3, 0),
-        ScoreReading(ScoredUnit.WINDOW, "c", "g1", 33, 0.5, None, 2, 2),
-        ScoreReading(ScoredUnit.CONVERSATION, "c", "g1", None, 0.5, None, 5, 0),
+        UnitScores(ScoredUnit.WINDOW, "c", "g1", 30, 0.5, None, 5, 3),
+        UnitScores(ScoredUnit.WINDOW, "c", "g1", 31, 1.0, None, 0, 0),
+        UnitScores(ScoredUnit.WINDOW, "c", "g1", 32, None, None, 3, 0),
+        UnitScores(ScoredUnit.WINDOW, "c", "g1", 33, 0.5, None, 2, 2),
+        UnitScores(ScoredUnit.CONVERSATION, "c", "g1", None, 0.5, None, 5, 0),
     ]
     found = report(readings([claim(0, "yes", "yes")], scores=scores))
     window, conversation = found.unit_scores
@@ -370,7 +369,7 @@ def test_two_judges_are_compared_on_what_both_judged() -> None:
         for i, each in enumerate(rows)
     )
     found = report(
-        readings(rows), judged=Judged(judge="a"), other=OtherJudge("b", units)
+        readings(rows), judged=JudgingDescription(judge="a"), other=OtherJudge("b", units)
     ).comparison
     assert found is not None
     assert (found.a, found.b, found.common) == ("a", "b", 100)
@@ -453,7 +452,7 @@ def test_two_judges_are_weighted_and_compared_on_the_sample_alone() -> None:
     assert pair.accuracy_a.value == pytest.approx(whole.claims.percent.value)
     assert pair.accuracy_b.value == 1
     assert pair.difference.value == pytest.approx(1 - (whole.claims.percent.value or 0))
-    assert (pair.only_a, pair.only_b) == (0, whole.claims.table.n - whole.claims.table.agreed)
+    assert (pair.only_a, pair.only_b) == (0, whole.claims.table.n - whole.claims.table.agreed_count)
     assert pair.mcnemar_p is None
     assert pair.signflip_p is not None
     assert pair.durkalski_p is not None
@@ -492,8 +491,8 @@ def test_confidences_and_what_people_knew_are_weighted_by_the_sample() -> None:
 
 
 def test_an_answer_rated_with_the_judge_in_view_is_not_called_blind() -> None:
-    def answer(number: int, *, blind: bool) -> AnswerReading:
-        return AnswerReading(
+    def answer(number: int, *, blind: bool) -> AnswerUnit:
+        return AnswerUnit(
             conversation=ConversationId(number),
             key=f"c{number}",
             group=f"g{number}",

@@ -7,11 +7,11 @@ from random import Random
 import pytest
 
 from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.labelled_units import ClaimReading, LabelState, RunReadings
-from faithtui.agreement.report.report import Prepared, report_of, with_points
+from faithtui.agreement.labelled_units import ClaimUnit, LabelState, RunUnits
+from faithtui.agreement.report.report import PreparedUnits, report_prepared, update_report_points
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
-from faithtui.agreement.sampling.designs import DrawnClaim, DrawnSample, design_reading
-from faithtui.agreement.sampling.draw import Design, Stratum
+from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design
+from faithtui.agreement.sampling.draw import SamplingDesign, Stratum
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ItemId, SampleId
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -20,7 +20,7 @@ from tests.agreement.report.test_parts import RULE, claim, said
 WORDS = ("yes", "no", "idk")
 
 
-def labelled(each: ClaimReading, word: str | None, *, blind: bool = True) -> ClaimReading:
+def labelled(each: ClaimUnit, word: str | None, *, blind: bool = True) -> ClaimUnit:
     """Let a person say something of a claim, or take it back."""
     if word is None:
         return each._replace(
@@ -35,9 +35,7 @@ def labelled(each: ClaimReading, word: str | None, *, blind: bool = True) -> Cla
     )
 
 
-def drawn(
-    claims: list[ClaimReading], *, by_verdict: bool
-) -> tuple[RunReadings, list[ClaimReading]]:
+def drawn(claims: list[ClaimUnit], *, by_verdict: bool) -> tuple[RunUnits, list[ClaimUnit]]:
     """Make every other claim one of a sample, where there are verdicts by the judge's word."""
     ids = [each.claim for each in claims[::2]]
     strata = tuple(
@@ -45,16 +43,16 @@ def drawn(
         for name in WORDS
         if (own := [each for each in claims if each.judge == name])
     )
-    sample = DrawnSample(
+    sample = LabelledSample(
         SampleId(1),
         "s",
         1,
-        Design.STRATIFIED if by_verdict else Design.SIMPLE,
+        SamplingDesign.STRATIFIED if by_verdict else SamplingDesign.SIMPLE,
         len(claims),
         ("verdict",) if by_verdict else (),
         strata if by_verdict else (Stratum("all", len(claims), len(ids)),),
         tuple(
-            DrawnClaim(each.claim, ItemId(1), str(each.judge) if by_verdict else "all")
+            SampledClaim(each.claim, ItemId(1), str(each.judge) if by_verdict else "all")
             for each in claims[::2]
         ),
     )
@@ -65,7 +63,7 @@ def drawn(
         )
         for each in claims
     ]
-    return RunReadings(tuple(placed), (), (), design_reading(placed, sample)), placed
+    return RunUnits(tuple(placed), (), (), find_label_design(placed, sample)), placed
 
 
 def estimates(found: object, path: str = "") -> Iterator[tuple[str, Estimate]]:
@@ -103,9 +101,9 @@ def test_points_are_those_of_a_new_report(seed: int, design: str, settings: Repo
     if design in ("simple", "stratified"):
         readings, claims = drawn(claims, by_verdict=design == "stratified")
     else:
-        readings = RunReadings(tuple(claims), (), (), design_reading(claims, None))
-    prepared = Prepared(readings, FAITHFULNESS, RULE, settings)
-    report = report_of(prepared)
+        readings = RunUnits(tuple(claims), (), (), find_label_design(claims, None))
+    prepared = PreparedUnits(readings, FAITHFULNESS, RULE, settings)
+    report = report_prepared(prepared)
     before = chance.sample([each for each in claims if each.human in WORDS], 4)
     after = [labelled(each, chance.choice((*WORDS, "x")), blind=False) for each in before]
     fresh = next(
@@ -116,8 +114,10 @@ def test_points_are_those_of_a_new_report(seed: int, design: str, settings: Repo
         after.append(labelled(fresh, "no"))
     moved = {each.claim: each for each in after}
     now = tuple(moved.get(each.claim, each) for each in claims)
-    whole = report_of(Prepared(replace(readings, claims=now), FAITHFULNESS, RULE, settings))
-    points = with_points(prepared, report, before, after)
+    whole = report_prepared(
+        PreparedUnits(replace(readings, claims=now), FAITHFULNESS, RULE, settings)
+    )
+    points = update_report_points(prepared, report, before, after)
     assert points.claims.table == whole.claims.table
     assert points.claims.coverage == replace(
         whole.claims.coverage, compared_groups=report.claims.coverage.compared_groups
@@ -139,9 +139,9 @@ def test_a_missing_interval_is_called_one_that_comes() -> None:
     claims = [
         labelled(claim(i, "yes", None)._replace(group=f"g{i % 7}"), WORDS[i % 3]) for i in range(30)
     ]
-    readings = RunReadings(tuple(claims), (), (), design_reading(claims, None))
-    prepared = Prepared(readings, FAITHFULNESS, RULE)
+    readings = RunUnits(tuple(claims), (), (), find_label_design(claims, None))
+    prepared = PreparedUnits(readings, FAITHFULNESS, RULE)
     other = labelled(claims[0], "no")
-    points = with_points(prepared, report_of(prepared), [claims[0]], [other])
+    points = update_report_points(prepared, report_prepared(prepared), [claims[0]], [other])
     assert "its interval is still to come" in points.headline
-    assert points.progress == report_of(prepared).progress
+    assert points.progress == report_prepared(prepared).progress

@@ -5,8 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from faithtui.agreement.report.compare import compare_raters, compute_steadiness
-from faithtui.agreement.report.raters import ComparedClaim, Filter, Repeat, is_listed, sides
+from faithtui.agreement.report.compare import compare_raters, compute_self_consistency
+from faithtui.agreement.report.raters import (
+    ComparedClaim,
+    ComparisonFilter,
+    RepeatedLabel,
+    matches_filter,
+    order_anonymously,
+)
 from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -37,36 +43,38 @@ def claim(
 
 
 def test_people_differ_until_there_is_a_final_word() -> None:
-    assert not claim(ann="yes").differs
+    assert not claim(ann="yes").has_disagreement
     assert not claim(ann="yes", bo="yes").is_open
     assert claim(ann="yes", bo="no").is_open
     settled = claim(ann="yes", bo="no", final="idk")
-    assert settled.differs
+    assert settled.has_disagreement
     assert not settled.is_open
-    assert settled.word == "idk"
-    assert claim(ann="yes", bo="no").word == "no"
-    assert claim().word is None
+    assert settled.human_label == "idk"
+    assert claim(ann="yes", bo="no").human_label == "no"
+    assert claim().human_label is None
 
 
 def test_the_lists() -> None:
     differing = claim(judge="yes", ann="yes", bo="no")
     settled = replace(differing, final=HumanVerdict(ClaimId(1), "cy", "no", Action.ADJUDICATED))
-    assert is_listed(differing, Filter.HUMANS, ONE)
-    assert is_listed(settled, Filter.HUMANS, ONE)
+    assert matches_filter(differing, ComparisonFilter.HUMANS, ONE)
+    assert matches_filter(settled, ComparisonFilter.HUMANS, ONE)
     # That it is listed here would tell the judge's verdict.
-    assert not is_listed(differing, Filter.FINAL, ONE)
-    assert is_listed(settled, Filter.FINAL, ONE)
-    assert not is_listed(claim(judge="yes", ann="yes"), Filter.FINAL, ONE)
-    assert not is_listed(claim(), Filter.FINAL, ONE)
-    assert is_listed(claim(other="no"), Filter.JUDGES, ONE)
-    assert not is_listed(claim(), Filter.JUDGES, ONE)
+    assert not matches_filter(differing, ComparisonFilter.FINAL, ONE)
+    assert matches_filter(settled, ComparisonFilter.FINAL, ONE)
+    assert not matches_filter(claim(judge="yes", ann="yes"), ComparisonFilter.FINAL, ONE)
+    assert not matches_filter(claim(), ComparisonFilter.FINAL, ONE)
+    assert matches_filter(claim(other="no"), ComparisonFilter.JUDGES, ONE)
+    assert not matches_filter(claim(), ComparisonFilter.JUDGES, ONE)
 
 
 def test_nobody_is_always_a_and_the_order_of_a_claim_is_fixed() -> None:
-    first = Counter(sides(claim(number, ann="yes", bo="no"))[0].reviewer for number in range(400))
+    first = Counter(
+        order_anonymously(claim(number, ann="yes", bo="no"))[0].reviewer for number in range(400)
+    )
     assert 150 < first["ann"] < 250
     one = claim(7, ann="yes", bo="no")
-    assert sides(one) == sides(replace(one, opinions=one.opinions[::-1]))
+    assert order_anonymously(one) == order_anonymously(replace(one, opinions=one.opinions[::-1]))
 
 
 def test_a_judge_is_compared_with_the_last_word_of_people() -> None:
@@ -95,10 +103,12 @@ def test_x_is_a_word_among_people() -> None:
 
 
 def test_a_person_is_compared_with_the_others_alone_and_with_themselves() -> None:
-    again = compute_steadiness([Repeat("ann", "g", "yes", "no", 5.0)], FAITHFULNESS.names)
+    again = compute_self_consistency(
+        [RepeatedLabel("ann", "g", "yes", "no", 5.0)], FAITHFULNESS.names
+    )
     alone = compare_raters([claim(ann="yes")], [ONE], FAITHFULNESS, again)
     (ann,) = alone.people
     assert (ann.claims, ann.figures.n) == (1, 0)
-    assert ann.again == again[0]
+    assert ann.self_consistency == again[0]
     assert alone.pairs == ()
     assert compare_raters([], [], FAITHFULNESS).people == ()

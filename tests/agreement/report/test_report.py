@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.labelled_units import (
-    AnswerReading,
-    ClaimReading,
+    AnswerUnit,
+    ClaimUnit,
     DesignKind,
     UnratedAnswer,
 )
-from faithtui.agreement.report.digest import readings_digest
+from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport, Coverage, VerdictCount
-from faithtui.agreement.report.report import Judged, agreement_report
-from faithtui.agreement.report.settings import Level, Severity
+from faithtui.agreement.report.report import JudgingDescription, agreement_report
+from faithtui.agreement.report.settings import ReportLevel, Severity
 from faithtui.domain.estimates import EstimateStatus, Reason
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.integrity.run_summary import Soundness
@@ -43,8 +43,8 @@ def claim(
     human: str | None = "yes",
     group: str = "g0",
     **more: Any,
-) -> ClaimReading:
-    reading = ClaimReading(
+) -> ClaimUnit:
+    reading = ClaimUnit(
         claim=ClaimId(number),
         conversation=ConversationId(int(group.removeprefix("g"))),
         key=f"key of {group}",
@@ -69,9 +69,9 @@ def answer(
     *,
     claims: int = 2,
     rule: ScoringRule = LIVE,
-) -> AnswerReading:
+) -> AnswerUnit:
     found = make_score(score) if isinstance(score, float) else score
-    return AnswerReading(
+    return AnswerUnit(
         conversation=ConversationId(number),
         key=f"key {number}",
         group=f"g{number}",
@@ -86,14 +86,14 @@ def answer(
 
 
 def report(
-    claims: Sequence[ClaimReading] = (),
-    answers: Sequence[AnswerReading] = (),
+    claims: Sequence[ClaimUnit] = (),
+    answers: Sequence[AnswerUnit] = (),
     rule: ScoringRule = LIVE,
 ) -> AgreementReport:
     return agreement_report(readings(claims, answers), FAITHFULNESS, rule)
 
 
-def codes(found: AgreementReport, level: Level | None = None) -> set[str]:
+def codes(found: AgreementReport, level: ReportLevel | None = None) -> set[str]:
     return {each.code for each in found.warnings if level is None or each.level is level}
 
 
@@ -109,7 +109,7 @@ def parts(coverage: Coverage) -> int:
     )
 
 
-def many(pairs: dict[tuple[str | None, str | None], int], groups: int = 25) -> list[ClaimReading]:
+def many(pairs: dict[tuple[str | None, str | None], int], groups: int = 25) -> list[ClaimUnit]:
     """Claims with these (human, judge) labels, dealt out to groups in turn."""
     labels = [pair for pair, times in pairs.items() for _ in range(times)]
     return [claim(i, judge, human, f"g{i % groups}") for i, (human, judge) in enumerate(labels)]
@@ -192,7 +192,7 @@ def test_unreviewed_claims_make_no_corrected_rate_and_a_census_does() -> None:
     partial = report([*claims, claim(99, human=None)])
     assert partial.claims.design.kind is DesignKind.CONVENIENCE
     assert partial.claims.rate.this_run.reason is Reason.DESIGN_NOT_RANDOM
-    assert "design_not_random" in codes(partial, Level.CLAIMS)
+    assert "design_not_random" in codes(partial, ReportLevel.CLAIMS)
 
 
 def test_rated_answers_are_no_census_and_have_no_corrected_rate() -> None:
@@ -207,7 +207,7 @@ def test_rated_answers_are_no_census_and_have_no_corrected_rate() -> None:
         assert (level.design.kind, level.design.frame) == (DesignKind.CONVENIENCE, total)
         for rate in (level.rate.this_run, level.rate.future):
             assert (rate.value, rate.reason) == (None, Reason.DESIGN_NOT_RANDOM)
-        assert "design_not_random" in codes(found, Level.ANSWERS)
+        assert "design_not_random" in codes(found, ReportLevel.ANSWERS)
         assert "corrected" not in found.headline
     # One answer has no score: of the other 22 two may be anything.
     assert some.answers.rate.bounds == pytest.approx((20 / 22, 1.0))
@@ -266,7 +266,7 @@ def test_answers_without_claims_or_score_are_counted_and_left_out() -> None:
     coverage = found.answers.coverage
     assert (coverage.total, coverage.compared, coverage.unreviewed) == (5, 1, 1)
     assert (coverage.vacuous, coverage.unscored) == (1, 2)
-    assert {"vacuous_answers", "unscored_answers"} <= codes(found, Level.ANSWERS)
+    assert {"vacuous_answers", "unscored_answers"} <= codes(found, ReportLevel.ANSWERS)
     assert (found.scores.answers, found.scores.vacuous, found.scores.unscored) == (4, 1, 1)
 
 
@@ -317,14 +317,14 @@ def test_the_headline_names_level_n_and_kappa_with_its_interval() -> None:
     claims = many({("yes", "yes"): 80, ("no", "no"): 20, ("yes", "no"): 7, ("no", "yes"): 5})
     found = report(claims, [answer(0)])
     kappa = found.claims.cohen_kappa
-    assert found.primary.level is Level.CLAIMS
+    assert found.primary_level.level is ReportLevel.CLAIMS
     assert "112 claims from 25 conversations" in found.headline
     assert f"{kappa.value:.2f} [{kappa.ci_low:.2f}, {kappa.ci_high:.2f}]" in found.headline
 
 
 def test_the_headline_speaks_of_answers_when_no_claim_was_compared() -> None:
     found = report([claim(0, human=None)], [answer(0), answer(1, 0.0, "no"), answer(2, 0.0, "yes")])
-    assert found.primary.level is Level.ANSWERS
+    assert found.primary_level.level is ReportLevel.ANSWERS
     assert "3 answers from 3 conversations" in found.headline
     assert "0.40 (no interval: too few groups for an interval)" in found.headline
 
@@ -360,9 +360,9 @@ def test_several_conversations_of_one_group_are_called_groups() -> None:
         ([claim(0, blind=None), claim(1)], "not_blind"),
     ],
 )
-def test_what_weakens_the_figures_is_said(claims: list[ClaimReading], code: str) -> None:
+def test_what_weakens_the_figures_is_said(claims: list[ClaimUnit], code: str) -> None:
     found = [each for each in report(claims).warnings if each.code == code]
-    assert [each.level for each in found] == [Level.CLAIMS]
+    assert [each.level for each in found] == [ReportLevel.CLAIMS]
     assert found[0].message.endswith(".")
 
 
@@ -417,7 +417,7 @@ answers_st = st.lists(
 
 @given(claims_st, answers_st)
 def test_every_unit_is_in_exactly_one_place(
-    claims: list[ClaimReading], answers: list[AnswerReading]
+    claims: list[ClaimUnit], answers: list[AnswerUnit]
 ) -> None:
     found = report(claims, answers)
     for level, units in ((found.claims, claims), (found.answers, answers)):
@@ -432,7 +432,7 @@ def test_every_unit_is_in_exactly_one_place(
 
 @given(claims_st, answers_st, st.randoms(use_true_random=False))
 def test_the_order_of_readings_changes_no_figure(
-    claims: list[ClaimReading], answers: list[AnswerReading], random: Any
+    claims: list[ClaimUnit], answers: list[AnswerUnit], random: Any
 ) -> None:
     def figures(found: AgreementReport) -> AgreementReport:
         return replace(
@@ -445,11 +445,11 @@ def test_the_order_of_readings_changes_no_figure(
     random.shuffle(moved)
     random.shuffle(turned)
     assert figures(report(claims, answers)) == figures(report(moved, turned))
-    assert readings_digest(claims, answers) == readings_digest(moved, turned)
+    assert hash_units(claims, answers) == hash_units(moved, turned)
 
 
 @given(claims_st)
-def test_unreviewed_claims_change_coverage_and_rates_only(claims: list[ClaimReading]) -> None:
+def test_unreviewed_claims_change_coverage_and_rates_only(claims: list[ClaimUnit]) -> None:
     before = report(claims).claims
     after = report([*claims, claim(1, "no", None, "g99"), claim(2, None, None)]).claims
     kept = replace(
@@ -463,7 +463,7 @@ def test_unreviewed_claims_change_coverage_and_rates_only(claims: list[ClaimRead
 
 
 @given(claims_st)
-def test_holding_a_claim_in_more_windows_changes_no_figure(claims: list[ClaimReading]) -> None:
+def test_holding_a_claim_in_more_windows_changes_no_figure(claims: list[ClaimUnit]) -> None:
     repeated = [each._replace(windows=each.windows + 4) for each in claims]
     before, after = report(claims).claims, report(repeated).claims
     assert replace(after, coverage=before.coverage) == before
@@ -471,12 +471,12 @@ def test_holding_a_claim_in_more_windows_changes_no_figure(claims: list[ClaimRea
 
 @given(claims_st, answers_st)
 def test_the_digest_follows_labels_and_not_keys_of_the_store(
-    claims: list[ClaimReading], answers: list[AnswerReading]
+    claims: list[ClaimUnit], answers: list[AnswerUnit]
 ) -> None:
     renumbered = [each._replace(claim=ClaimId(each.claim + 5)) for each in claims]
-    assert readings_digest(claims, answers) == readings_digest(renumbered, answers)
+    assert hash_units(claims, answers) == hash_units(renumbered, answers)
     changed = [*claims, claim(3, "no", "yes")]
-    assert readings_digest(claims, answers) != readings_digest(changed, answers)
+    assert hash_units(claims, answers) != hash_units(changed, answers)
 
 
 @pytest.mark.parametrize(
@@ -491,7 +491,7 @@ def test_the_digest_follows_labels_and_not_keys_of_the_store(
 def test_what_a_score_rests_on_is_a_warning(
     soundness: Soundness, sentence: str, warning: tuple[str, str] | None
 ) -> None:
-    judged = Judged(soundness=soundness, integrity=sentence)
+    judged = JudgingDescription(soundness=soundness, integrity=sentence)
     found = agreement_report(readings(), FAITHFULNESS, LIVE, judged=judged)
     known = {"texts_not_found", "not_checked", "suspect_run"}
     told = [each for each in found.warnings if each.code in known]

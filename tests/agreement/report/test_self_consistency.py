@@ -2,8 +2,8 @@
 
 import pytest
 
-from faithtui.agreement.report.compare import compute_steadiness
-from faithtui.agreement.report.raters import Repeat, repeats_of
+from faithtui.agreement.report.compare import compute_self_consistency
+from faithtui.agreement.report.raters import RepeatedLabel, find_repeats
 from faithtui.domain.annotations import Action, LabelEvent
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, LabelId
@@ -31,7 +31,7 @@ def act(
 
 
 def found(*log: LabelEvent) -> list[tuple[str | None, str | None]]:
-    return [(each.first.verdict, each.second.verdict) for each in repeats_of(log)]
+    return [(each.first.verdict, each.second.verdict) for each in find_repeats(log)]
 
 
 def test_a_repeat_is_compared_with_the_verdict_that_stood() -> None:
@@ -60,8 +60,10 @@ def test_what_was_taken_back_does_not_count() -> None:
     assert found(*log, act(3, Action.WITHDRAWN, target=1)) == []
 
 
-def repeat(first: str, second: str, group: str = "g", who: str = "ann", gap: float = 60) -> Repeat:
-    return Repeat(who, group, first, second, gap)
+def repeat(
+    first: str, second: str, group: str = "g", who: str = "ann", gap: float = 60
+) -> RepeatedLabel:
+    return RepeatedLabel(who, group, first, second, gap)
 
 
 def test_share_and_kappa_of_a_person() -> None:
@@ -71,7 +73,7 @@ def test_share_and_kappa_of_a_person() -> None:
         repeat("yes", "no"),
         repeat("no", "yes"),
     ]
-    (ann,) = compute_steadiness(own, WORDS)
+    (ann,) = compute_self_consistency(own, WORDS)
     assert (ann.reviewer, ann.n) == ("ann", 20)
     assert ann.same.value == pytest.approx(0.9)
     # 10 of each word on either side: agreement by chance is 1/2, so (0.9 - 0.5) / 0.5.
@@ -80,9 +82,9 @@ def test_share_and_kappa_of_a_person() -> None:
 
 
 def test_people_come_by_name_and_words_of_other_metrics_are_left_out() -> None:
-    rows = compute_steadiness(
+    rows = compute_self_consistency(
         [repeat("yes", "yes", who="bo"), repeat("yes", "yes"), repeat("1", "")], WORDS
     )
     assert [(each.reviewer, each.n) for each in rows] == [("ann", 1), ("bo", 1)]
     assert rows[0].kappa.reason is Reason.NO_VARIATION
-    assert compute_steadiness([], WORDS) == ()
+    assert compute_self_consistency([], WORDS) == ()

@@ -3,24 +3,24 @@
 import numpy as np
 import pytest
 
-from faithtui.agreement.report.compute import FigureContext, Frame, Units
+from faithtui.agreement.report.compute import FigureContext, UnitColumns, WeightedFrame
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.statistics.coefficients import PERCENT
 from faithtui.agreement.statistics.matrices import GroupedMatrix, Ints
 
 WORDS = ("yes", "no", "idk")
 GROUPS = 13
-FRAME = Frame(("yes", "no"), np.full((2, GROUPS), 20), (2.5, 4.0))
+FRAME = WeightedFrame(("yes", "no"), np.full((2, GROUPS), 20), (2.5, 4.0))
 
 
 def context_of(*, strata: bool) -> FigureContext:
     return FigureContext(WORDS, ("no",), ReportSettings(), FRAME if strata else None)
 
 
-def drawn(seed: int, *, strata: bool) -> Units:
+def drawn(seed: int, *, strata: bool) -> UnitColumns:
     """Draw units of 13 groups; some are in no stratum."""
     chance = np.random.default_rng(seed)
-    return Units(
+    return UnitColumns(
         chance.integers(GROUPS, size=240),
         chance.integers(9, size=240),
         GROUPS,
@@ -53,7 +53,7 @@ def test_what_grows_is_what_there_is_so_far(*, in_order: bool, strata: bool) -> 
     if not in_order:
         order = np.random.default_rng(2).permutation(order)
     looks = (25, 26, 130, 240)
-    found = context.count_growing(units, order, looks)
+    found = context.count_cumulative(units, order, looks)
     for look, each in zip(looks, found, strict=True):
         assert as_units(each) == as_units(context.count_part(units.take(order[:look])))
 
@@ -62,10 +62,10 @@ def test_what_grows_is_what_there_is_so_far(*, in_order: bool, strata: bool) -> 
 def test_parts_of_one_group_each_are_counted_by_themselves(*, strata: bool) -> None:
     context, units = context_of(strata=strata), drawn(3, strata=strata)
     part_of = units.groups * 3 + np.arange(len(units)) % 3
-    alone = context.count_alone(units, part_of, 3 * GROUPS)
-    shares = PERCENT.compute(alone.weighted_own)
+    alone = context.count_single_groups(units, part_of, 3 * GROUPS)
+    shares = PERCENT.compute(alone.weighted_by_group)
     for part in range(3 * GROUPS):
         own = context.count_part(units.take(np.flatnonzero(part_of == part)))
-        assert alone.take(np.array([part])).total == own.total
+        assert alone.take_groups(np.array([part])).total == own.total
         share = PERCENT.compute(own.whole)
         assert shares[part] == pytest.approx(float(share), nan_ok=True)

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faithtui.agreement.sampling.draw import (
-    Design,
-    Draw,
-    Frame,
     FrameUnit,
-    Plan,
-    allocated,
-    draw,
-    enlarged,
-    foreseen,
+    SampleDraw,
+    SamplePlan,
+    SamplingDesign,
+    SamplingFrame,
+    allocate_sizes,
+    enlarge_plan,
+    make_sample_draw,
+    preview_strata,
 )
 from faithtui.domain.ids import ClaimId, ItemId
 
@@ -25,59 +25,59 @@ POPULATIONS = st.dictionaries(
     st.integers(0, 30),
     min_size=1,
 )
-DESIGNS = st.sampled_from(list(Design))
+DESIGNS = st.sampled_from(list(SamplingDesign))
 SEEDS = st.integers(0, 2**31)
 
 
 @st.composite
-def frames(draw_: st.DrawFn) -> Frame:
+def frames(draw_: st.DrawFn) -> SamplingFrame:
     """Claims of some conversations, each of any stratum; the claims of one stand together."""
     sizes = draw_(st.lists(st.integers(1, 6), min_size=1, max_size=12))
     claims = iter(range(1, 1000))
-    return Frame(
+    return SamplingFrame(
         (ItemId(item), ClaimId(next(claims)), draw_(st.sampled_from("abc")))
         for item, size in enumerate(sizes)
         for _ in range(size)
     )
 
 
-def names(drawn: Draw) -> list[ClaimId]:
+def names(drawn: SampleDraw) -> list[ClaimId]:
     return [each.unit.claim for each in drawn.claims]
 
 
-def of_strata(**sizes: int) -> Frame:
+def of_strata(**sizes: int) -> SamplingFrame:
     """A frame with so many claims of each stratum, each in a conversation of its own."""
     strata = [name for name, size in sizes.items() for _ in range(size)]
-    return Frame((ItemId(n), ClaimId(n), name) for n, name in enumerate(strata))
+    return SamplingFrame((ItemId(n), ClaimId(n), name) for n, name in enumerate(strata))
 
 
 @given(frames())
-def test_a_frame_is_the_units_it_was_made_of(frame: Frame) -> None:
+def test_a_frame_is_the_units_it_was_made_of(frame: SamplingFrame) -> None:
     units = [frame[place] for place in range(len(frame))]
     assert list(frame) == units
     assert list(frame[1:3]) == units[1:3]
     assert frame[-1] == units[-1]
-    assert list(Frame.of(units)) == units
-    assert Frame.of(frame) is frame
+    assert list(SamplingFrame.from_units(units)) == units
+    assert SamplingFrame.from_units(frame) is frame
     assert frame.populations == Counter(each.stratum for each in units)
-    assert frame.conversations == len({each.item for each in units})
+    assert frame.conversation_count == len({each.item for each in units})
 
 
 @given(frames(), DESIGNS, SEEDS, st.integers(0, 100), st.floats(0, 1))
 def test_each_claim_is_drawn_at_most_once_and_sizes_are_right(
-    frame: Frame, design: Design, seed: int, size: int, share: float
+    frame: SamplingFrame, design: SamplingDesign, seed: int, size: int, share: float
 ) -> None:
-    plan = Plan(design, seed, size, shown_share=share)
-    drawn = draw(frame, plan)
+    plan = SamplePlan(design, seed, size, shown_share=share)
+    drawn = make_sample_draw(frame, plan)
     assert len(set(names(drawn))) == len(drawn.claims)
     assert {each.unit for each in drawn.claims} <= set(frame)
     assert drawn.frame == len(frame)
-    assert drawn.strata == foreseen(frame, plan)
+    assert drawn.strata == preview_strata(frame, plan)
     probability = {each.name: each.probability for each in drawn.strata}
     assert all(0 < each.probability == probability[each.stratum] <= 1 for each in drawn.claims)
-    if design is Design.CONVERSATIONS:
+    if design is SamplingDesign.CONVERSATIONS:
         items = {each.unit.item for each in drawn.claims}
-        assert len(items) == min(size, frame.conversations)
+        assert len(items) == min(size, frame.conversation_count)
         assert len(drawn.claims) == sum(each.item in items for each in frame)
     else:
         assert len(drawn.claims) == min(size, len(frame))
@@ -87,19 +87,19 @@ def test_each_claim_is_drawn_at_most_once_and_sizes_are_right(
 
 @given(frames(), DESIGNS, SEEDS, st.integers(1, 40))
 def test_the_same_seed_draws_the_same_order(
-    frame: Frame, design: Design, seed: int, size: int
+    frame: SamplingFrame, design: SamplingDesign, seed: int, size: int
 ) -> None:
-    plan = Plan(design, seed, size, shown_share=0.3)
-    assert draw(frame, plan) == draw(list(frame), plan)
+    plan = SamplePlan(design, seed, size, shown_share=0.3)
+    assert make_sample_draw(frame, plan) == make_sample_draw(list(frame), plan)
 
 
 @given(frames(), DESIGNS, SEEDS, st.integers(1, 30), st.integers(1, 30))
 def test_a_longer_draw_continues_the_shorter_one_inside_each_stratum(
-    frame: Frame, design: Design, seed: int, size: int, more: int
+    frame: SamplingFrame, design: SamplingDesign, seed: int, size: int, more: int
 ) -> None:
-    plan = Plan(design, seed, size, shown_share=0.5)
-    short = draw(frame, plan)
-    long = draw(frame, enlarged(plan, short.strata, more))
+    plan = SamplePlan(design, seed, size, shown_share=0.5)
+    short = make_sample_draw(frame, plan)
+    long = make_sample_draw(frame, enlarge_plan(plan, short.strata, more))
     for stratum in short.strata:
         first = [each.unit for each in short.claims if each.stratum == stratum.name]
         assert [e.unit for e in long.claims if e.stratum == stratum.name][: len(first)] == first
@@ -108,13 +108,13 @@ def test_a_longer_draw_continues_the_shorter_one_inside_each_stratum(
     whole = sum(each.population for each in short.strata)
     before = sum(each.drawn for each in short.strata)
     assert sum(each.drawn for each in long.strata) == min(before + more, whole)
-    if design is Design.SIMPLE:
+    if design is SamplingDesign.SIMPLE:
         assert names(long)[: len(short.claims)] == names(short)
 
 
 def test_whole_conversations_are_served_one_after_the_other_in_the_order_of_the_text() -> None:
-    frame = Frame((ItemId(n // 4), ClaimId(n), "") for n in range(40))
-    drawn = names(draw(frame, Plan(Design.CONVERSATIONS, 5, 3)))
+    frame = SamplingFrame((ItemId(n // 4), ClaimId(n), "") for n in range(40))
+    drawn = names(make_sample_draw(frame, SamplePlan(SamplingDesign.CONVERSATIONS, 5, 3)))
     parts = [drawn[start : start + 4] for start in range(0, 12, 4)]
     assert all(part == list(range(part[0], part[0] + 4)) for part in parts)
     assert all(part[0] % 4 == 0 for part in parts)
@@ -122,21 +122,27 @@ def test_whole_conversations_are_served_one_after_the_other_in_the_order_of_the_
 
 def test_another_seed_draws_other_claims() -> None:
     frame = of_strata(a=200)
-    drawn = {tuple(names(draw(frame, Plan(Design.SIMPLE, seed, 20)))) for seed in range(50)}
+    drawn = {
+        tuple(names(make_sample_draw(frame, SamplePlan(SamplingDesign.SIMPLE, seed, 20))))
+        for seed in range(50)
+    }
     assert len(drawn) == 50
 
 
-@pytest.mark.parametrize("design", list(Design))
-def test_nothing_is_drawn_of_nothing(design: Design) -> None:
-    assert draw(Frame(), Plan(design, 1, 10)).claims == ()
-    assert draw(of_strata(a=3), Plan(design, 1, -5)).claims == ()
+@pytest.mark.parametrize("design", list(SamplingDesign))
+def test_nothing_is_drawn_of_nothing(design: SamplingDesign) -> None:
+    assert make_sample_draw(SamplingFrame(), SamplePlan(design, 1, 10)).claims == ()
+    assert make_sample_draw(of_strata(a=3), SamplePlan(design, 1, -5)).claims == ()
 
 
 def test_strata_take_turns_so_that_an_early_stop_leaves_some_of_each() -> None:
     frame = of_strata(no=50, yes=50)
     first = [
         Counter(
-            each.stratum for each in draw(frame, Plan(Design.STRATIFIED, seed, 40)).claims[:20]
+            each.stratum
+            for each in make_sample_draw(
+                frame, SamplePlan(SamplingDesign.STRATIFIED, seed, 40)
+            ).claims[:20]
         )["no"]
         for seed in range(200)
     ]
@@ -148,7 +154,7 @@ def test_strata_take_turns_so_that_an_early_stop_leaves_some_of_each() -> None:
 def test_equal_parts_are_as_equal_as_the_strata_allow(
     populations: dict[str, int], size: int
 ) -> None:
-    given_ = allocated(populations, Plan(Design.STRATIFIED, 0, size))
+    given_ = allocate_sizes(populations, SamplePlan(SamplingDesign.STRATIFIED, 0, size))
     assert sum(given_.values()) == min(size, sum(populations.values()))
     roomy = [given_[name] for name, count in populations.items() if given_[name] < count]
     assert all(given_[name] <= count for name, count in populations.items())
@@ -160,18 +166,18 @@ def test_equal_parts_are_as_equal_as_the_strata_allow(
 def test_a_larger_sample_takes_no_less_from_any_stratum(
     populations: dict[str, int], size: int, more: int
 ) -> None:
-    small = allocated(populations, Plan(Design.STRATIFIED, 0, size))
-    large = allocated(populations, Plan(Design.STRATIFIED, 0, size + more))
+    small = allocate_sizes(populations, SamplePlan(SamplingDesign.STRATIFIED, 0, size))
+    large = allocate_sizes(populations, SamplePlan(SamplingDesign.STRATIFIED, 0, size + more))
     assert all(large[name] >= small[name] for name in populations)
 
 
 def test_sizes_that_are_named_are_taken_as_far_as_there_are_claims() -> None:
-    plan = Plan(Design.STRATIFIED, 0, 5, {"no": 10, "yes": -1, "none such": 3})
-    assert allocated({"no": 4, "yes": 9, "idk": 2}, plan) == {"no": 4, "yes": 0, "idk": 0}
+    plan = SamplePlan(SamplingDesign.STRATIFIED, 0, 5, {"no": 10, "yes": -1, "none such": 3})
+    assert allocate_sizes({"no": 4, "yes": 9, "idk": 2}, plan) == {"no": 4, "yes": 0, "idk": 0}
 
 
-def frequencies(frame: Frame, plans: Sequence[Plan]) -> Counter[ClaimId]:
-    return Counter(name for plan in plans for name in names(draw(frame, plan)))
+def frequencies(frame: SamplingFrame, plans: Sequence[SamplePlan]) -> Counter[ClaimId]:
+    return Counter(name for plan in plans for name in names(make_sample_draw(frame, plan)))
 
 
 def close(count: int, times: int, probability: float) -> bool:
@@ -184,18 +190,22 @@ def close(count: int, times: int, probability: float) -> bool:
 DRAWS = 2000
 
 
-@pytest.mark.parametrize("design", [Design.SIMPLE, Design.STRATIFIED])
-def test_every_claim_is_drawn_as_often_as_its_probability_says(design: Design) -> None:
+@pytest.mark.parametrize("design", [SamplingDesign.SIMPLE, SamplingDesign.STRATIFIED])
+def test_every_claim_is_drawn_as_often_as_its_probability_says(design: SamplingDesign) -> None:
     frame = of_strata(no=12, idk=5, yes=40)
-    plans = [Plan(design, seed, 15, shown_share=0.2) for seed in range(DRAWS)]
+    plans = [SamplePlan(design, seed, 15, shown_share=0.2) for seed in range(DRAWS)]
     counts = frequencies(frame, plans)
-    probability = {each.unit.stratum: each.probability for each in draw(frame, plans[0]).claims}
+    probability = {
+        each.unit.stratum: each.probability for each in make_sample_draw(frame, plans[0]).claims
+    }
     assert all(close(counts[each.claim], DRAWS, probability[each.stratum]) for each in frame)
 
 
 def test_every_conversation_is_drawn_as_often_as_its_probability_says() -> None:
-    frame = Frame((ItemId(n % 10), ClaimId(n), "") for n in range(55))
-    counts = frequencies(frame, [Plan(Design.CONVERSATIONS, seed, 3) for seed in range(DRAWS)])
+    frame = SamplingFrame((ItemId(n % 10), ClaimId(n), "") for n in range(55))
+    counts = frequencies(
+        frame, [SamplePlan(SamplingDesign.CONVERSATIONS, seed, 3) for seed in range(DRAWS)]
+    )
     assert all(close(counts[each.claim], DRAWS, 0.3) for each in frame)
 
 
@@ -204,7 +214,7 @@ def test_two_claims_are_drawn_together_as_often_as_in_a_simple_random_sample() -
     pairs = Counter(
         frozenset((one, other))
         for seed in range(DRAWS)
-        for drawn in [names(draw(frame, Plan(Design.SIMPLE, seed, 4)))]
+        for drawn in [names(make_sample_draw(frame, SamplePlan(SamplingDesign.SIMPLE, seed, 4)))]
         for one in drawn
         for other in drawn
         if one < other
@@ -215,14 +225,19 @@ def test_two_claims_are_drawn_together_as_often_as_in_a_simple_random_sample() -
 
 def test_every_claim_comes_first_as_often_as_any_other() -> None:
     frame = of_strata(a=20)
-    first = Counter(names(draw(frame, Plan(Design.SIMPLE, seed, 5)))[0] for seed in range(DRAWS))
+    first = Counter(
+        names(make_sample_draw(frame, SamplePlan(SamplingDesign.SIMPLE, seed, 5)))[0]
+        for seed in range(DRAWS)
+    )
     assert all(close(first[each.claim], DRAWS, 1 / 20) for each in frame)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
 def test_the_share_shown_is_the_one_asked_for_whatever_the_stratum(share: float) -> None:
     frame = of_strata(no=500, yes=500)
-    drawn = draw(frame, Plan(Design.STRATIFIED, 11, 1000, shown_share=share)).claims
+    drawn = make_sample_draw(
+        frame, SamplePlan(SamplingDesign.STRATIFIED, 11, 1000, shown_share=share)
+    ).claims
     for name in ("no", "yes"):
         shown = sum(each.shown for each in drawn if each.stratum == name)
         assert close(shown, 500, share)
@@ -231,8 +246,10 @@ def test_the_share_shown_is_the_one_asked_for_whatever_the_stratum(share: float)
 def test_who_is_shown_changes_with_the_seed() -> None:
     frame = of_strata(a=12)
     shown = {
-        frozenset(each.unit.claim for each in draw(frame, plan).claims if each.shown)
-        for plan in (Plan(Design.SIMPLE, seed, 12, shown_share=0.5) for seed in range(20))
+        frozenset(each.unit.claim for each in make_sample_draw(frame, plan).claims if each.shown)
+        for plan in (
+            SamplePlan(SamplingDesign.SIMPLE, seed, 12, shown_share=0.5) for seed in range(20)
+        )
     }
     assert len(shown) > 15
 
@@ -242,14 +259,16 @@ def test_weights_undo_what_labelling_all_flagged_claims_does_to_the_figures() ->
     chance = random.Random(4)
     unfaithful = {ClaimId(n): chance.random() < 0.15 for n in range(1000)}
     flags = {n: chance.random() < (0.70 if bad else 0.05) for n, bad in unfaithful.items()}
-    frame = Frame((ItemId(n), n, "no" if flag else "yes") for n, flag in flags.items())
+    frame = SamplingFrame((ItemId(n), n, "no" if flag else "yes") for n, flag in flags.items())
     populations = frame.populations
     sizes = {"no": populations["no"], "yes": populations["yes"] // 5}
     recall = sum(flags[n] for n, bad in unfaithful.items() if bad) / sum(unfaithful.values())
     prevalence = sum(unfaithful.values()) / 1000
     figures: dict[str, list[float]] = defaultdict(list)
     for seed in range(400):
-        drawn = draw(frame, Plan(Design.STRATIFIED, seed, sizes=sizes)).claims
+        drawn = make_sample_draw(
+            frame, SamplePlan(SamplingDesign.STRATIFIED, seed, sizes=sizes)
+        ).claims
         for name, weigh in (("plain", False), ("weighted", True)):
             weights = {each.unit.claim: 1 / each.probability if weigh else 1.0 for each in drawn}
             bad = sum(weight for n, weight in weights.items() if unfaithful[n])
@@ -274,4 +293,6 @@ def test_weights_undo_what_labelling_all_flagged_claims_does_to_the_figures() ->
 @given(st.integers(2, 40), st.integers(1, 40), SEEDS)
 def test_units_need_not_come_as_a_frame(count: int, size: int, seed: int) -> None:
     units = [FrameUnit(ItemId(n // 3), ClaimId(n)) for n in range(count)]
-    assert len(draw(units, Plan(Design.SIMPLE, seed, size)).claims) == min(size, count)
+    assert len(
+        make_sample_draw(units, SamplePlan(SamplingDesign.SIMPLE, seed, size)).claims
+    ) == min(size, count)

@@ -6,12 +6,12 @@ from faithtui.agreement.sampling.draw import Stratum
 from faithtui.agreement.sampling.stopping import (
     SPOT_CHECK_SIZE,
     SpotCheckDecision,
-    effective_size,
-    exact_limits,
-    half_width,
-    labels_for,
-    labels_still_needed,
-    spot_check,
+    compute_effective_size,
+    compute_exact_limits,
+    decide_spot_check,
+    estimate_labels_needed,
+    plan_label_count,
+    predict_half_width,
 )
 
 
@@ -26,20 +26,20 @@ from faithtui.agreement.sampling.stopping import (
 )
 def test_half_widths_are_those_of_wilson(n: int, widths: tuple[float, ...]) -> None:
     shares = (0.5, 0.7, 0.8, 0.9, 0.95)
-    assert tuple(round(half_width(n, share), 3) for share in shares) == widths
+    assert tuple(round(predict_half_width(n, share), 3) for share in shares) == widths
 
 
 def test_the_plan_is_the_textbook_one() -> None:
-    assert labels_for(0.10) == 97
-    assert labels_for(0.05) == 385
-    assert labels_for(0.05, 0.9) == 139
+    assert plan_label_count(0.10) == 97
+    assert plan_label_count(0.05) == 385
+    assert plan_label_count(0.05, 0.9) == 139
 
 
 @given(st.integers(1, 10_000), st.floats(0.01, 0.5), st.floats(0.01, 0.5))
 def test_labels_still_needed_bring_the_width_down_to_the_target(
     n: int, width: float, target: float
 ) -> None:
-    more = labels_still_needed(n, width, target)
+    more = estimate_labels_needed(n, width, target)
     assert (more == 0) == (width <= target * (1 + 1e-9))
     reached = width * (n / (n + more)) ** 0.5
     assert reached <= target * (1 + 1e-9) or more == 0
@@ -60,27 +60,27 @@ def test_labels_still_needed_bring_the_width_down_to_the_target(
     ],
 )
 def test_exact_limits_are_the_published_ones(hits: int, n: int, low: float, high: float) -> None:
-    assert exact_limits(hits, n) == pytest.approx((low, high), abs=6e-5)
+    assert compute_exact_limits(hits, n) == pytest.approx((low, high), abs=6e-5)
 
 
 @given(st.integers(0, 60), st.integers(1, 60))
 def test_exact_limits_hold_the_share_and_mirror(hits: int, n: int) -> None:
     hits = min(hits, n)
-    low, high = exact_limits(hits, n)
+    low, high = compute_exact_limits(hits, n)
     assert 0 <= low <= hits / n <= high <= 1
-    other_low, other_high = exact_limits(n - hits, n)
+    other_low, other_high = compute_exact_limits(n - hits, n)
     assert (1 - other_high, 1 - other_low) == pytest.approx((low, high), abs=1e-7)
 
 
 def test_exact_limits_of_many_and_of_none() -> None:
-    assert exact_limits(0, 0) == (0.0, 1.0)
-    low, high = exact_limits(5000, 10_000)
+    assert compute_exact_limits(0, 0) == (0.0, 1.0)
+    low, high = compute_exact_limits(5000, 10_000)
     assert 0.49 < low < 0.5 < high < 0.51
 
 
 @pytest.mark.parametrize("differ", range(SPOT_CHECK_SIZE + 1))
 def test_a_spot_check_is_calm_up_to_one_and_alarmed_from_five(differ: int) -> None:
-    found = spot_check(SPOT_CHECK_SIZE, differ, SPOT_CHECK_SIZE)
+    found = decide_spot_check(SPOT_CHECK_SIZE, differ, SPOT_CHECK_SIZE)
     expected = (
         SpotCheckDecision.CALM
         if differ <= 1
@@ -89,19 +89,19 @@ def test_a_spot_check_is_calm_up_to_one_and_alarmed_from_five(differ: int) -> No
         else SpotCheckDecision.UNCLEAR
     )
     assert found.decision is expected
-    assert f"{differ} of 20" in found.words
+    assert f"{differ} of 20" in found.sentences
 
 
 @pytest.mark.parametrize(("compared", "finished"), [(0, False), (17, False), (18, True)])
 def test_a_spot_check_decides_nothing_while_too_few_are_compared(
     compared: int, finished: bool
 ) -> None:
-    found = spot_check(compared, 0, 20)
+    found = decide_spot_check(compared, 0, 20)
     assert (found.decision is not SpotCheckDecision.UNFINISHED) == finished
 
 
 def test_a_spot_check_of_nothing_is_unfinished() -> None:
-    assert spot_check(0, 0, 0).decision is SpotCheckDecision.UNFINISHED
+    assert decide_spot_check(0, 0, 0).decision is SpotCheckDecision.UNFINISHED
 
 
 def test_a_judge_that_is_wrong_on_a_tenth_is_rarely_called_alarming() -> None:
@@ -112,7 +112,7 @@ def test_a_judge_that_is_wrong_on_a_tenth_is_rarely_called_alarming() -> None:
         return sum(
             comb(20, k) * share**k * (1 - share) ** (20 - k)
             for k in range(21)
-            if spot_check(20, k, 20).decision is decision
+            if decide_spot_check(20, k, 20).decision is decision
         )
 
     assert chance(0.10, SpotCheckDecision.ALARMED) <= 0.05
@@ -121,15 +121,17 @@ def test_a_judge_that_is_wrong_on_a_tenth_is_rarely_called_alarming() -> None:
 
 
 def test_a_stratified_sample_in_proportion_tells_as_much_as_a_simple_one() -> None:
-    assert effective_size([Stratum("a", 300, 30), Stratum("b", 100, 10)]) == pytest.approx(40)
-    assert effective_size([Stratum("", 500, 50)]) == pytest.approx(50)
+    assert compute_effective_size([Stratum("a", 300, 30), Stratum("b", 100, 10)]) == pytest.approx(
+        40
+    )
+    assert compute_effective_size([Stratum("", 500, 50)]) == pytest.approx(50)
 
 
 def test_a_stratified_sample_out_of_proportion_tells_less_about_the_whole() -> None:
-    assert effective_size([Stratum("a", 390, 20), Stratum("b", 10, 20)]) < 25
+    assert compute_effective_size([Stratum("a", 390, 20), Stratum("b", 10, 20)]) < 25
 
 
 def test_a_stratum_that_gives_nothing_leaves_nothing_to_say_about_the_whole() -> None:
-    assert effective_size([Stratum("a", 390, 20), Stratum("b", 10, 0)]) == 0
-    assert effective_size([]) == 0
-    assert effective_size([Stratum("a", 390, 20), Stratum("b", 0, 0)]) == pytest.approx(20)
+    assert compute_effective_size([Stratum("a", 390, 20), Stratum("b", 10, 0)]) == 0
+    assert compute_effective_size([]) == 0
+    assert compute_effective_size([Stratum("a", 390, 20), Stratum("b", 0, 0)]) == pytest.approx(20)

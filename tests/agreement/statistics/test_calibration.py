@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.calibration import (
-    Norm,
-    brier,
+    ErrorNorm,
+    brier_score,
     brier_skill,
-    calibrate,
     calibration_error,
+    compute_calibration,
     equal_mass_bins,
     equal_width_bins,
-    noise_floor,
+    simulate_noise_floor,
 )
 from faithtui.agreement.statistics.matrices import Flags, Floats, Ints
 from faithtui.domain.estimates import EstimateMethod, Reason
@@ -60,7 +60,7 @@ def test_different_values_are_shared_out_equally() -> None:
 @given(units, st.integers(1, 12))
 def test_norms_are_ordered(rows: list[tuple[float, bool]], count: int) -> None:
     bins = equal_width_bins(rows, count)
-    first, second, widest = (calibration_error(bins, norm) for norm in Norm)
+    first, second, widest = (calibration_error(bins, norm) for norm in ErrorNorm)
     assert 0 <= first <= second + 1e-12
     assert second <= widest + 1e-12
     assert widest <= 1
@@ -84,17 +84,17 @@ def test_skill_is_measured_against_the_base_rate(rows: list[tuple[float, bool]])
 
 
 def test_no_units_have_no_score() -> None:
-    assert brier([]) is Reason.NO_ITEMS
+    assert brier_score([]) is Reason.NO_ITEMS
     assert brier_skill([]) is Reason.NO_ITEMS
-    found = calibrate(*arrays([], [], []))
+    found = compute_calibration(*arrays([], [], []))
     assert (found.n, found.bins, found.error, found.floor) == (0, (), None, None)
-    assert found.error_hidden
+    assert found.is_error_hidden
 
 
 def test_the_floor_falls_with_the_square_root_of_the_units() -> None:
     means = []
     for n in (100, 1600, 25_600):
-        floor = noise_floor([((i + 0.5) / n, True) for i in range(n)], draws=200)
+        floor = simulate_noise_floor([((i + 0.5) / n, True) for i in range(n)], draws=200)
         assert floor.mean < floor.high
         means.append(floor.mean)
     assert means[0] / means[1] == pytest.approx(4, rel=0.2)
@@ -105,7 +105,7 @@ def test_the_floor_is_the_error_that_calibrated_judges_show() -> None:
     """Its high end is passed by one in twenty of them."""
     chance = random.Random(5)
     stated = [chance.betavariate(5, 2) for _ in range(300)]
-    floor = noise_floor([(p, True) for p in stated])
+    floor = simulate_noise_floor([(p, True) for p in stated])
     errors = [
         calibration_error(equal_mass_bins([(p, chance.random() < p) for p in stated]))
         for _ in range(300)
@@ -116,8 +116,8 @@ def test_the_floor_is_the_error_that_calibrated_judges_show() -> None:
 
 def test_the_same_seed_gives_the_same_floor() -> None:
     rows = [(i / 50, True) for i in range(50)]
-    assert noise_floor(rows, draws=50) == noise_floor(rows, draws=50)
-    assert noise_floor(rows, draws=50) != noise_floor(rows, draws=50, seed=2)
+    assert simulate_noise_floor(rows, draws=50) == simulate_noise_floor(rows, draws=50)
+    assert simulate_noise_floor(rows, draws=50) != simulate_noise_floor(rows, draws=50, seed=2)
 
 
 def arrays(groups: list[int], stated: list[float], came: list[bool]) -> tuple[Ints, Floats, Flags]:
@@ -137,17 +137,17 @@ def readings(n: int, shift: float) -> tuple[Ints, Floats, Flags]:
 def test_an_error_is_hidden_with_few_units_or_below_the_floor(
     n: int, shift: float, hidden: bool
 ) -> None:
-    found = calibrate(*readings(n, shift), draws=200)
-    assert found.error_hidden is hidden
+    found = compute_calibration(*readings(n, shift), draws=200)
+    assert found.is_error_hidden is hidden
     assert found.brier.method is EstimateMethod.JACKKNIFE
     assert (found.brier.n, found.brier.clusters) == (n, 20)
     assert found.brier.value == pytest.approx(
-        brier(list(zip(*readings(n, shift)[1:], strict=True)))
+        brier_score(list(zip(*readings(n, shift)[1:], strict=True)))
     )
 
 
 def test_always_the_same_probability_is_one_bin() -> None:
-    found = calibrate(
+    found = compute_calibration(
         *arrays(list(range(200)), [0.8] * 200, [i % 5 > 0 for i in range(200)]), draws=100
     )
     assert len(found.bins) == 1
@@ -158,7 +158,7 @@ def test_always_the_same_probability_is_one_bin() -> None:
 def test_a_weight_counts_as_so_many_units(rows: list[tuple[float, bool]]) -> None:
     weights = [1 + place % 3 for place in range(len(rows))]
     repeated = [row for row, times in zip(rows, weights, strict=True) for _ in range(times)]
-    assert brier(rows, weights) == pytest.approx(brier(repeated))
+    assert brier_score(rows, weights) == pytest.approx(brier_score(repeated))
     weighted, plain = brier_skill(rows, weights), brier_skill(repeated)
     if isinstance(weighted, Reason):
         assert weighted is plain
@@ -172,9 +172,9 @@ def test_a_weight_counts_as_so_many_units(rows: list[tuple[float, bool]]) -> Non
 
 def test_equal_weights_change_nothing_and_unequal_ones_make_less_sure() -> None:
     rows = readings(200, 0.1)
-    plain = calibrate(*rows, draws=50)
-    heavy = calibrate(*rows, weights=np.full(200, 3.0), draws=50)
-    uneven = calibrate(*rows, weights=np.tile([1.0, 9.0], 100), draws=50)
+    plain = compute_calibration(*rows, draws=50)
+    heavy = compute_calibration(*rows, weights=np.full(200, 3.0), draws=50)
+    uneven = compute_calibration(*rows, weights=np.tile([1.0, 9.0], 100), draws=50)
     assert heavy.brier.value == pytest.approx(plain.brier.value)
     assert heavy.error == pytest.approx(plain.error)
     for one, same, wide in zip(plain.bins, heavy.bins, uneven.bins, strict=True):

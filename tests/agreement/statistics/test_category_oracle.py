@@ -100,8 +100,8 @@ def test_tests_of_margins_are_those_of_statsmodels(seed: int) -> None:
     matrix = [[chance.randint(1, 30) for _ in range(SIZE)] for _ in range(SIZE)]
     theirs = contingency.SquareTable(numpy.array(matrix), shift_zeros=False)
     for mine, other in (
-        (paired_judges.bowker(table_of(matrix)), theirs.symmetry()),
-        (paired_judges.stuart_maxwell(table_of(matrix)), theirs.homogeneity()),
+        (paired_judges.bowker_test(table_of(matrix)), theirs.symmetry()),
+        (paired_judges.stuart_maxwell_test(table_of(matrix)), theirs.homogeneity()),
     ):
         assert isinstance(mine, paired_judges.ChiSquare)
         assert (mine.statistic, mine.p) == pytest.approx((other.statistic, other.pvalue))
@@ -109,12 +109,12 @@ def test_tests_of_margins_are_those_of_statsmodels(seed: int) -> None:
     b, c = matrix[0][1], matrix[1][0]
     two = [[5, b], [c, 7]]
     for corrected in (False, True):
-        found = paired_judges.mcnemar(b, c, corrected=corrected)
+        found = paired_judges.mcnemar_test(b, c, corrected=corrected)
         other = contingency.mcnemar(two, exact=False, correction=corrected)
         assert isinstance(found, paired_judges.ChiSquare)
         if b != c or not corrected:  # the library corrects a difference of 0 by 1
             assert (found.statistic, found.p) == pytest.approx((other.statistic, other.pvalue))
-    assert paired_judges.mcnemar_exact(b, c) == pytest.approx(
+    assert paired_judges.mcnemar_exact_p(b, c) == pytest.approx(
         contingency.mcnemar(two, exact=True).pvalue
     )
 
@@ -124,7 +124,7 @@ def test_holm_is_that_of_statsmodels(seed: int) -> None:
     multitest: Any = pytest.importorskip("statsmodels.stats.multitest")
     chance = random.Random(seed)
     values = [chance.random() ** 3 for _ in range(chance.randint(1, 9))]
-    assert paired_judges.holm(values) == pytest.approx(
+    assert paired_judges.adjust_by_holm(values) == pytest.approx(
         list(multitest.multipletests(values, method="holm")[1])
     )
 
@@ -139,7 +139,7 @@ def test_fleiss_and_randolph_are_those_of_statsmodels(seed: int) -> None:
         [row.count(k) for k in range(3)]
         for row in ([chance.choice([0, 0, 1, 2]) for _ in range(raters)] for _ in range(20))
     ]
-    mine = Ratings.of(NAMES[:3], Counter(map(tuple, units)))
+    mine = Ratings.from_counts(NAMES[:3], Counter(map(tuple, units)))
     table = numpy.array(units)
     assert fleiss_kappa(mine) == pytest.approx(inter_rater.fleiss_kappa(table))
     assert brennan_prediger(mine) == pytest.approx(inter_rater.fleiss_kappa(table, "randolph"))
@@ -159,7 +159,7 @@ def test_alpha_with_gaps_is_that_of_the_krippendorff_package(
         for _ in range(chance.choice([2, 10, 40]))
     ]
     values = [1, 2, 3, 5]
-    units = Ratings.of(
+    units = Ratings.from_counts(
         tuple(map(str, values)), Counter(tuple(row.count(v) for v in values) for row in rows)
     )
     mine = alpha_of_ratings(units, level, values)
@@ -190,4 +190,4 @@ def test_mid_p_is_that_of_scipy(seed: int) -> None:
         warnings.simplefilter("error")
         tail = float(stats.binomtest(b, b + c).pvalue)
         wanted = tail - float(stats.binom.pmf(b, b + c, 0.5))
-    assert paired_judges.mcnemar_mid(b, c) == pytest.approx(wanted)
+    assert paired_judges.mcnemar_mid_p(b, c) == pytest.approx(wanted)

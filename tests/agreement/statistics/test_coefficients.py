@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.statistics import coefficients, ratings
 from faithtui.agreement.statistics.coefficients import (
-    Disagreement,
+    DisagreementWeights,
     MeasurementLevel,
     linear_weights,
     quadratic_weights,
 )
 from faithtui.agreement.statistics.ratings import Ratings
 from faithtui.agreement.statistics.standard_errors import (
-    Chance,
+    ChanceModel,
     compute_null_standard_error,
     compute_standard_error,
 )
@@ -55,10 +55,12 @@ def table_of(pairs: Sequence[tuple[int, int]], size: int = SIZE) -> ConfusionMat
 
 def ratings_of(units: Sequence[Unit], size: int = SIZE) -> Ratings:
     names = NAMES if size == SIZE else (*NAMES, "unused")
-    return Ratings.of(names, Counter(tuple(unit.count(k) for k in range(size)) for unit in units))
+    return Ratings.from_counts(
+        names, Counter(tuple(unit.count(k) for k in range(size)) for unit in units)
+    )
 
 
-def weight(a: int, b: int, weights: Disagreement | None) -> Fraction:
+def weight(a: int, b: int, weights: DisagreementWeights | None) -> Fraction:
     """Agreement of two categories."""
     return Fraction(int(a == b)) if weights is None else 1 - Fraction(weights[a][b])
 
@@ -81,7 +83,7 @@ def transposed(table: ConfusionMatrix[float]) -> ConfusionMatrix[float]:
 
 @given(pairs_st, weights_st)
 def test_two_raters_by_definition(
-    pairs: list[tuple[int, int]], weights: Disagreement | None
+    pairs: list[tuple[int, int]], weights: DisagreementWeights | None
 ) -> None:
     table, n = table_of(pairs), len(pairs)
     if not n:
@@ -111,7 +113,9 @@ def test_two_raters_by_definition(
 
 
 @given(units_st, weights_st)
-def test_several_raters_by_definition(units: list[Unit], weights: Disagreement | None) -> None:
+def test_several_raters_by_definition(
+    units: list[Unit], weights: DisagreementWeights | None
+) -> None:
     found = ratings_of(units)
     said = [[each for each in unit if each is not None] for unit in units]
     rated, pairable = [s for s in said if s], [s for s in said if len(s) > 1]
@@ -182,7 +186,7 @@ def test_a_table_has_the_alpha_of_its_units(
     assert same(coefficients.krippendorff_alpha(table_of(pairs), level, [1, 2, 3]), units)
 
 
-FIGURES: tuple[Callable[[ConfusionMatrix[float], Disagreement | None], Point], ...] = (
+FIGURES: tuple[Callable[[ConfusionMatrix[float], DisagreementWeights | None], Point], ...] = (
     coefficients.percent_agreement,
     coefficients.cohen_kappa,
     coefficients.scott_pi,
@@ -193,7 +197,7 @@ FIGURES: tuple[Callable[[ConfusionMatrix[float], Disagreement | None], Point], .
 
 @given(pairs_st, weights_st)
 def test_swapping_the_raters_changes_nothing(
-    pairs: list[tuple[int, int]], weights: Disagreement | None
+    pairs: list[tuple[int, int]], weights: DisagreementWeights | None
 ) -> None:
     swapped = table_of([(b, a) for a, b in pairs])
     assert swapped == transposed(table_of(pairs))
@@ -274,12 +278,12 @@ def test_specific_agreement_is_the_share_of_uses_that_meet(pairs: list[tuple[int
             assert same(found, sum(a == b for a, b in uses) / len(uses))
 
 
-@pytest.mark.parametrize("by_chance", list(Chance))
-def test_errors_are_undefined_where_coefficients_are(by_chance: Chance) -> None:
+@pytest.mark.parametrize("by_chance", list(ChanceModel))
+def test_errors_are_undefined_where_coefficients_are(by_chance: ChanceModel) -> None:
     empty, alone = ConfusionMatrix(("a",), ((0,),)), ConfusionMatrix(("a",), ((5,),))
     assert compute_standard_error(empty, by_chance) is Reason.NO_ITEMS
     assert compute_null_standard_error(empty) is Reason.NO_ITEMS
-    if by_chance is Chance.NONE:
+    if by_chance is ChanceModel.NONE:
         assert compute_standard_error(alone, by_chance) == 0
     else:
         assert compute_standard_error(alone, by_chance) is Reason.NO_VARIATION
@@ -289,15 +293,19 @@ def test_errors_are_undefined_where_coefficients_are(by_chance: Chance) -> None:
 def test_errors_of_several_raters_are_those_printed_by_gwet() -> None:
     """The first 15 patients of Fleiss 1971, six raters; vignette of the R package irrCAC."""
     case = next(each for each in CASES if each["id"] == "gwet-sixraters-gwet-ac1")["input"]
-    units = Ratings.of(case["categories"], Counter(map(tuple, case["units"])))
-    assert several_error(units, Chance.GWET) == pytest.approx(0.08418757, abs=1e-8)
-    assert several_error(units, Chance.POOLED) == pytest.approx(0.08119291, abs=1e-8)
-    assert several_error(units, Chance.UNIFORM) == pytest.approx(0.08312142, abs=1e-8)
+    units = Ratings.from_counts(case["categories"], Counter(map(tuple, case["units"])))
+    assert several_error(units, ChanceModel.GWET) == pytest.approx(0.08418757, abs=1e-8)
+    assert several_error(units, ChanceModel.POOLED) == pytest.approx(0.08119291, abs=1e-8)
+    assert several_error(units, ChanceModel.UNIFORM) == pytest.approx(0.08312142, abs=1e-8)
 
 
-@given(pairs_st, weights_st, st.sampled_from([Chance.POOLED, Chance.UNIFORM, Chance.GWET]))
+@given(
+    pairs_st,
+    weights_st,
+    st.sampled_from([ChanceModel.POOLED, ChanceModel.UNIFORM, ChanceModel.GWET]),
+)
 def test_errors_of_two_raters_and_of_several_differ_by_their_divisor_only(
-    pairs: list[tuple[int, int]], weights: Disagreement | None, by_chance: Chance
+    pairs: list[tuple[int, int]], weights: DisagreementWeights | None, by_chance: ChanceModel
 ) -> None:
     two = compute_standard_error(table_of(pairs), by_chance, weights)
     several = several_error(ratings_of(pairs), by_chance, weights)

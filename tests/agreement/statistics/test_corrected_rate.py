@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from faithtui.agreement.statistics.intervals import wilson_interval
 from faithtui.agreement.statistics.rates import (
     LabelledStratum,
-    corrected_future,
-    corrected_this_run,
-    corrected_this_run_clustered,
+    compute_label_mean,
+    compute_stratified_rate,
+    compute_stratified_se,
+    compute_worst_case_bounds,
+    estimate_future_rate,
+    estimate_run_rate,
+    estimate_run_rate_clustered,
     group_strata,
     merge_unlabelled,
-    naive_label_mean,
-    stratified_rate,
-    stratified_se,
-    worst_case_bounds,
 )
 from faithtui.domain.estimates import EstimateMethod, EstimateStatus, Reason
 
@@ -47,7 +47,7 @@ counted = st.integers(0, 30).flatmap(lambda n: st.tuples(st.just(n), st.integers
 @given(st.lists(counted, min_size=1, max_size=4))
 def test_a_census_gives_the_plain_share_with_no_width(shares: list[tuple[int, int]]) -> None:
     everything = census(shares)
-    found = corrected_this_run(everything)
+    found = estimate_run_rate(everything)
     n = sum(n for n, _ in shares)
     if not n:
         assert found.reason is Reason.NO_ITEMS
@@ -55,16 +55,16 @@ def test_a_census_gives_the_plain_share_with_no_width(shares: list[tuple[int, in
     plain = sum(k for _, k in shares) / n
     assert found.value == pytest.approx(plain)
     assert (found.ci_low, found.ci_high, found.se) == pytest.approx((plain, plain, 0))
-    assert stratified_se(everything) == 0
-    assert worst_case_bounds(everything) == pytest.approx((plain, plain))
-    assert naive_label_mean(everything) == pytest.approx(plain)
+    assert compute_stratified_se(everything) == 0
+    assert compute_worst_case_bounds(everything) == pytest.approx((plain, plain))
+    assert compute_label_mean(everything) == pytest.approx(plain)
 
 
 @given(strata, st.randoms())
 def test_the_order_of_strata_does_not_matter(parts: list[LabelledStratum], chance: Any) -> None:
     shuffled = list(parts)
     chance.shuffle(shuffled)
-    value, other = stratified_rate(parts), stratified_rate(shuffled)
+    value, other = compute_stratified_rate(parts), compute_stratified_rate(shuffled)
     if isinstance(value, Reason):
         assert other is value
     else:
@@ -73,7 +73,7 @@ def test_the_order_of_strata_does_not_matter(parts: list[LabelledStratum], chanc
 
 @given(strata)
 def test_nothing_leaves_the_worst_case_bounds(parts: list[LabelledStratum]) -> None:
-    found, bounds = corrected_this_run(parts), worst_case_bounds(parts)
+    found, bounds = estimate_run_rate(parts), compute_worst_case_bounds(parts)
     if bounds is None or found.ci_low is None or found.ci_high is None:
         assert found.reason is Reason.NO_ITEMS
         return
@@ -85,31 +85,31 @@ def test_nothing_leaves_the_worst_case_bounds(parts: list[LabelledStratum]) -> N
 
 def test_a_stratum_without_labels_leaves_nothing_to_say() -> None:
     parts = [LabelledStratum(90, 10, 9), LabelledStratum(10, 0, 0)]
-    assert stratified_rate(parts) is Reason.NO_ITEMS
-    assert corrected_this_run(parts).status is EstimateStatus.UNDEFINED
-    assert worst_case_bounds(parts) == pytest.approx((0.09, 0.99))
+    assert compute_stratified_rate(parts) is Reason.NO_ITEMS
+    assert estimate_run_rate(parts).status is EstimateStatus.UNDEFINED
+    assert compute_worst_case_bounds(parts) == pytest.approx((0.09, 0.99))
 
 
 def test_reviewed_flags_alone_bound_the_rate() -> None:
     # All 20 `no` reviewed, 6 of them overturned; no `yes` reviewed.
     parts = [LabelledStratum(80, 0, 0), LabelledStratum(20, 20, 6)]
-    assert worst_case_bounds(parts) == pytest.approx((0.06, 0.86))
-    assert worst_case_bounds([]) is None
+    assert compute_worst_case_bounds(parts) == pytest.approx((0.06, 0.86))
+    assert compute_worst_case_bounds([]) is None
 
 
 def test_equal_labels_do_not_claim_certainty() -> None:
     parts = [LabelledStratum(1000, 30, 30), LabelledStratum(100, 30, 0)]
-    assert stratified_se(parts) == 0
-    found = corrected_this_run(parts)
+    assert compute_stratified_se(parts) == 0
+    found = estimate_run_rate(parts)
     assert found.se is not None
     assert found.se > 0.02
 
 
 def test_one_label_tells_no_spread_but_one_claim_does() -> None:
-    assert stratified_se([LabelledStratum(9, 1, 1), LabelledStratum(9, 3, 1)]) is None
+    assert compute_stratified_se([LabelledStratum(9, 1, 1), LabelledStratum(9, 3, 1)]) is None
     only = [LabelledStratum(1, 1, 1), LabelledStratum(9, 3, 1)]
-    assert stratified_se(only) is not None
-    assert stratified_se(only, finite_population=False) is None
+    assert compute_stratified_se(only) is not None
+    assert compute_stratified_se(only, finite_population=False) is None
 
 
 def test_the_textbook_standard_error() -> None:
@@ -122,9 +122,9 @@ def test_the_textbook_standard_error() -> None:
         LabelledStratum(each["population"], each["labelled"], each["faithful"])
         for each in case["input"]["strata"]
     ]
-    assert stratified_rate(parts) == pytest.approx(case["expected"]["value"])
-    assert stratified_se(parts) == pytest.approx(case["expected"]["se"])
-    wider = stratified_se(parts, finite_population=False)
+    assert compute_stratified_rate(parts) == pytest.approx(case["expected"]["value"])
+    assert compute_stratified_se(parts) == pytest.approx(case["expected"]["se"])
+    wider = compute_stratified_se(parts, finite_population=False)
     assert wider is not None
     assert wider > case["expected"]["se"]
 
@@ -148,10 +148,10 @@ def total(rows: list[Conversation]) -> list[LabelledStratum]:
 
 @given(conversations)
 def test_both_questions_have_the_same_point_estimate(rows: list[Conversation]) -> None:
-    point = stratified_rate(total(rows))
+    point = compute_stratified_rate(total(rows))
     for found in (
-        corrected_future(group_strata(rows)),
-        corrected_this_run_clustered(group_strata(rows)),
+        estimate_future_rate(group_strata(rows)),
+        estimate_run_rate_clustered(group_strata(rows)),
     ):
         if isinstance(point, Reason):
             assert found.reason is point
@@ -163,7 +163,7 @@ def test_both_questions_have_the_same_point_estimate(rows: list[Conversation]) -
 def test_the_order_of_conversations_does_not_matter(rows: list[Conversation], chance: Any) -> None:
     shuffled = list(rows)
     chance.shuffle(shuffled)
-    assert corrected_future(group_strata(rows)) == corrected_future(group_strata(shuffled))
+    assert estimate_future_rate(group_strata(rows)) == estimate_future_rate(group_strata(shuffled))
 
 
 def some_conversations(drawn: int, of: int) -> list[Conversation]:
@@ -180,7 +180,7 @@ def some_conversations(drawn: int, of: int) -> list[Conversation]:
 def test_drawn_conversations_say_more_of_the_run_the_more_of_it_they_are() -> None:
     widths = []
     for of in (400, 40, 24, 20):
-        found = corrected_this_run_clustered(group_strata(some_conversations(20, of)))
+        found = estimate_run_rate_clustered(group_strata(some_conversations(20, of)))
         assert found.clusters == 20
         assert found.ci_low is not None
         assert found.ci_high is not None
@@ -191,7 +191,7 @@ def test_drawn_conversations_say_more_of_the_run_the_more_of_it_they_are() -> No
 
 def test_the_future_is_less_sure_than_the_run() -> None:
     rows = some_conversations(20, 20)
-    run, future = corrected_this_run(total(rows)), corrected_future(group_strata(rows))
+    run, future = estimate_run_rate(total(rows)), estimate_future_rate(group_strata(rows))
     assert run.se == 0
     assert future.se is not None
     assert future.se > 0
@@ -200,7 +200,7 @@ def test_the_future_is_less_sure_than_the_run() -> None:
 
 def test_all_faithful_gets_the_conservative_interval_over_conversations() -> None:
     rows = [(LabelledStratum(5, 2, 2), LabelledStratum(0, 0, 0))] * 12
-    found = corrected_future(group_strata(rows))
+    found = estimate_future_rate(group_strata(rows))
     assert (found.value, found.method) == (1.0, EstimateMethod.WILSON)
     assert (found.ci_low, found.ci_high) == wilson_interval(1.0, 12)
 
@@ -208,16 +208,16 @@ def test_all_faithful_gets_the_conservative_interval_over_conversations() -> Non
 def test_conversations_without_claims_do_not_count() -> None:
     rows = some_conversations(8, 8)
     empty = (LabelledStratum(0, 0, 0), LabelledStratum(0, 0, 0))
-    assert corrected_future(group_strata([*rows, empty, empty])) == corrected_future(
+    assert estimate_future_rate(group_strata([*rows, empty, empty])) == estimate_future_rate(
         group_strata(rows)
     )
-    assert corrected_future(group_strata([empty])).reason is Reason.NO_ITEMS
+    assert estimate_future_rate(group_strata([empty])).reason is Reason.NO_ITEMS
 
 
 def test_one_conversation_may_hold_all_labels_of_a_verdict() -> None:
     rows = some_conversations(8, 8)
     lone = [(first, LabelledStratum(4, 0, 0)) for first, _ in rows[1:]]
-    found = corrected_future(group_strata([rows[0], *lone]))
+    found = estimate_future_rate(group_strata([rows[0], *lone]))
     assert found.has_interval
     assert found.method is EstimateMethod.JACKKNIFE_LOGIT
 
@@ -229,13 +229,13 @@ def test_a_missed_verdict_joins_the_smallest_labelled_one() -> None:
     ]
     merged = merge_unlabelled(group_strata(rows))
     assert merged.counts[0].T.tolist() == [[80, 0, 13], [90, 0, 13]]
-    assert not isinstance(stratified_rate(merged.total), Reason)
+    assert not isinstance(compute_stratified_rate(merged.total), Reason)
     assert merge_unlabelled(merged) is merged
     nothing = group_strata([(LabelledStratum(3, 0, 0),)])
     assert merge_unlabelled(nothing) is nothing
 
 
 def test_no_labels_have_no_mean() -> None:
-    assert naive_label_mean([LabelledStratum(4, 0, 0)]) is Reason.NO_ITEMS
-    assert stratified_rate([]) is Reason.NO_ITEMS
-    assert naive_label_mean([LabelledStratum(4, 4, 1)]) == 0.25
+    assert compute_label_mean([LabelledStratum(4, 0, 0)]) is Reason.NO_ITEMS
+    assert compute_stratified_rate([]) is Reason.NO_ITEMS
+    assert compute_label_mean([LabelledStratum(4, 4, 1)]) == 0.25

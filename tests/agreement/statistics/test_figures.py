@@ -16,9 +16,9 @@ from faithtui.agreement.statistics.coefficients import (
     cohen_kappa,
     gwet_ac1,
     krippendorff_alpha,
+    list_table_codes,
     marginal_distance,
     percent_agreement,
-    table_codes,
 )
 from faithtui.agreement.statistics.figures import estimate_figure, estimate_share
 from faithtui.agreement.statistics.matrices import count_matrix
@@ -53,11 +53,11 @@ def binary(tp: int, fp: int, fn: int, tn: int) -> ConfusionMatrix[float]:
 
 
 def test_warning_limits_are_sharp() -> None:
-    assert table_codes(table_of([[45, 6], [4, 45]])) == ()
-    assert table_codes(table_of([[44, 11], [0, 45]])) == ("marginal_bias",)
-    assert table_codes(table_of([[45, 10], [0, 45]])) == ()
-    assert table_codes(table_of([[30, 0], [0, 0]])) == ("undefined",)
-    assert table_codes(table_of([[0, 0], [0, 0]])) == ("few_items", "undefined")
+    assert list_table_codes(table_of([[45, 6], [4, 45]])) == ()
+    assert list_table_codes(table_of([[44, 11], [0, 45]])) == ("marginal_bias",)
+    assert list_table_codes(table_of([[45, 10], [0, 45]])) == ()
+    assert list_table_codes(table_of([[30, 0], [0, 0]])) == ("undefined",)
+    assert list_table_codes(table_of([[0, 0], [0, 0]])) == ("few_items", "undefined")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_category_nobody_used_changes_ac1_only(table: ConfusionMatrix[float]) 
     for compute in COEFFICIENTS[:3]:
         assert same(compute(table), compute(wider))
     narrow, wide = gwet_ac1(table), gwet_ac1(wider)
-    if isinstance(narrow, float) and isinstance(wide, float) and table.agreed < table.n:
+    if isinstance(narrow, float) and isinstance(wide, float) and table.agreed_count < table.n:
         assert wide > narrow
 
 
@@ -217,16 +217,16 @@ def test_merging_two_groups_changes_intervals_and_no_point_estimate(
     apart = count_matrix(readings, ("yes", "no"))
     together = count_matrix([(g, h, j) for g, h, j in merged], ("yes", "no"))
     assert apart.total == together.total
-    assert apart.groups - together.groups == ({"a", "b"} <= {g for g, _, _ in readings})
+    assert apart.group_count - together.group_count == ({"a", "b"} <= {g for g, _, _ in readings})
 
 
 @given(readings_st)
 def test_groups_sum_to_the_total_also_when_collapsed(readings: list[tuple[str, str, str]]) -> None:
     grouped = count_matrix(readings, ("yes", "no")).collapse(("no",))
-    assert grouped.own.n @ grouped.times == len(readings)
-    assert (grouped.rest.n + grouped.own.n == len(readings)).all()
+    assert grouped.by_group.n @ grouped.times == len(readings)
+    assert (grouped.without_each_group.n + grouped.by_group.n == len(readings)).all()
     assert grouped.total.n == len(readings)
-    assert grouped.groups == len({group for group, _, _ in readings})
+    assert grouped.group_count == len({group for group, _, _ in readings})
 
 
 @given(readings_st)

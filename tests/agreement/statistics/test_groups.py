@@ -21,17 +21,17 @@ from faithtui.agreement.statistics.coefficients import (
     PERCENT,
     SCOTT_PI,
     linear_weights,
-    specific_statistic,
-    weighted_statistic,
+    make_specific_statistic,
+    make_weighted_statistic,
 )
 from faithtui.agreement.statistics.figures import (
     Statistic,
+    compute_left_out,
     estimate_figure,
     estimate_figures,
-    leave_out,
 )
 from faithtui.agreement.statistics.intervals import (
-    Scale,
+    IntervalScale,
     compute_linearised_se,
     enumerate_bootstrap,
     make_estimate,
@@ -40,7 +40,7 @@ from faithtui.agreement.statistics.matrices import (
     GroupedMatrix,
     Ints,
     MatrixStack,
-    count_alike,
+    count_distinct_columns,
     count_matrix,
     count_weighted_matrix,
 )
@@ -53,8 +53,8 @@ STATISTICS: dict[str, Statistic] = {
     "kappa": KAPPA,
     "pi": SCOTT_PI,
     "ac1": AC1,
-    "linear": weighted_statistic(coefficients.cohen_kappa, linear_weights([0, 1, 2])),
-    "specific": specific_statistic(1),
+    "linear": make_weighted_statistic(coefficients.cohen_kappa, linear_weights([0, 1, 2])),
+    "specific": make_specific_statistic(1),
 }
 Reading = tuple[str, str, str, float]
 readings_st = st.lists(
@@ -106,12 +106,14 @@ def test_leaving_out_of_a_weighted_table_is_summing_the_others(readings: list[Re
     table = count_weighted_matrix(readings, NAMES)
     names = {group for group, *_ in readings}
     for statistic in STATISTICS.values():
-        assert same(statistic.compute.of_groups(table), statistic.compute(summed(readings)))
+        assert same(
+            statistic.compute.compute_over_groups(table), statistic.compute(summed(readings))
+        )
         wanted = [
             statistic.compute(summed([each for each in readings if each[0] != name]))
             for name in names
         ]
-        values, times = leave_out(statistic.compute, table)
+        values, times = compute_left_out(statistic.compute, table)
         assert times.sum() == len(names)
         assert_same_values(spread_out(values, times), wanted)
 
@@ -141,7 +143,7 @@ def test_equal_weights_are_no_weights(readings: list[Reading]) -> None:
 def test_collapsing_groups_is_collapsing_their_sum(readings: list[Reading]) -> None:
     weighted = count_weighted_matrix(readings, NAMES)
     table = weighted.collapse(("no", "idk"))
-    assert table.groups == weighted.groups
+    assert table.group_count == weighted.group_count
     assert table.total == weighted.total.collapse(("no", "idk"))
     whole = weighted.weighted_total
     assert isinstance(whole, ConfusionMatrix)
@@ -154,14 +156,14 @@ def test_collapsing_groups_is_collapsing_their_sum(readings: list[Reading]) -> N
 def test_a_cell_whose_last_unit_is_left_out_weighs_nothing() -> None:
     readings = [(str(i), "yes", "yes", 0.1) for i in range(30)] + [("last", "no", "yes", 0.7)]
     table = count_weighted_matrix(readings, NAMES)
-    values, _ = leave_out(KAPPA.compute, table)
-    last = int(np.flatnonzero(table.own.cells[1, 0])[0])
+    values, _ = compute_left_out(KAPPA.compute, table)
+    last = int(np.flatnonzero(table.by_group.cells[1, 0])[0])
     assert math.isnan(values[last])
 
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=2), max_size=30))
 def test_groups_that_are_alike_are_counted_once(groups: list[list[int]]) -> None:
-    kinds, times = count_alike(np.array(groups, np.int64).reshape(-1, 2).T)
+    kinds, times = count_distinct_columns(np.array(groups, np.int64).reshape(-1, 2).T)
     wanted = Counter(tuple(each) for each in groups if any(each))
     found = dict(zip(map(tuple, kinds.T.tolist()), times.tolist(), strict=True))
     assert found == wanted
@@ -193,8 +195,8 @@ def test_leaving_out_of_strata_counts_populations_anew(seed: int) -> None:
     for out in range(12):
         kept = np.arange(12) != out
         rest = GroupedMatrix.of_groups(NAMES, labelled[..., kept], populations=populations[:, kept])
-        wanted.append(KAPPA.compute.of_groups(rest))
-    assert_same_values(spread_out(*leave_out(KAPPA.compute, groups)), wanted)
+        wanted.append(KAPPA.compute.compute_over_groups(rest))
+    assert_same_values(spread_out(*compute_left_out(KAPPA.compute, groups)), wanted)
     cells = groups.weighted_total
     assert isinstance(cells, ConfusionMatrix)
     assert cells.columns == pytest.approx(populations.sum(axis=1))
@@ -210,7 +212,7 @@ def test_a_stratum_without_labels_leaves_the_table_unknown() -> None:
     labelled[0, 0, 0] = 2
     unknown = GroupedMatrix.of_groups("ab", labelled, populations=np.array([[2], [3]]))
     assert unknown.weighted_total is Reason.NO_ITEMS
-    assert KAPPA.compute.of_groups(unknown) is Reason.NO_ITEMS
+    assert KAPPA.compute.compute_over_groups(unknown) is Reason.NO_ITEMS
     known = GroupedMatrix.of_groups("ab", labelled, populations=np.array([[2], [0]]))
     cells = known.weighted_total
     assert isinstance(cells, ConfusionMatrix)
@@ -235,7 +237,7 @@ def test_leaving_out_ratings_is_counting_the_others(readings: list[tuple[str, li
             for group, said in readings
             if any(len(each) for g, each in readings if g == group)
         }
-        found = spread_out(figure.compute(groups.rest), groups.times)
+        found = spread_out(figure.compute(groups.without_each_group), groups.times)
         wanted = [
             figure(group_ratings([each for each in readings if each[0] != name], NAMES).total)
             for name in names
@@ -243,7 +245,7 @@ def test_leaving_out_ratings_is_counting_the_others(readings: list[tuple[str, li
         silent = len({group for group, _ in readings}) - len(names)
         wanted += [figure(groups.total)] * silent
         assert_same_values(found, wanted)
-        measured = estimate_ratings(figure, groups, Scale.ATANH)
+        measured = estimate_ratings(figure, groups, IntervalScale.ATANH)
         assert measured.n == sum(len(labels) > 1 for _, labels in readings)
         assert measured.status is not EstimateStatus.OK or same(
             measured.value or 0.0, figure(groups.total)
@@ -251,9 +253,9 @@ def test_leaving_out_ratings_is_counting_the_others(readings: list[tuple[str, li
 
 
 def test_ratings_remember_only_counts() -> None:
-    found = Ratings.of(("a", "b"), {(2, 1): 3, (0, 0): 2, (1, 0): 1})
-    assert (int(found.rated), int(found.pairable)) == (4, 3)
-    assert found.put_against_rest(1).items == [((0, 0), 2), ((0, 1), 1), ((1, 2), 3)]
+    found = Ratings.from_counts(("a", "b"), {(2, 1): 3, (0, 0): 2, (1, 0): 1})
+    assert (int(found.rated_count), int(found.pairable_count)) == (4, 3)
+    assert found.collapse_others(1).pattern_counts == [((0, 0), 2), ((0, 1), 1), ((1, 2), 3)]
 
 
 CLUSTERS = (((5, 1), (0, 2)), ((3, 0), (2, 1)), ((6, 0), (1, 0)), ((2, 2), (0, 4)))
@@ -287,7 +289,7 @@ def test_the_exact_bootstrap_of_many_conversations_is_near_the_linearised_error(
 
 
 def shares_of(drawn: Resamples) -> list[float]:
-    stack = drawn.read()
+    stack = drawn.make_matrices()
     return (stack.agreed / stack.n).tolist()  # type: ignore[no-any-return]  # numpy's own
 
 
@@ -309,7 +311,7 @@ def test_each_kind_comes_as_often_as_the_binomial_says(often: int, rare: int) ->
     counts[0, 0, 0, 0] = counts[0, 1, 1, 1] = 1
     groups = GroupedMatrix.of_groups("ab", counts, times=np.array([often, rare]))
     count, draws = often + rare, 1_000
-    found = Resamples(groups, draws, 1).read()
+    found = Resamples(groups, draws, 1).make_matrices()
     assert set(found.n.tolist()) == {count}
     seen = found.cells[1, 1]
     spread = math.sqrt(often * rare / count)
@@ -362,18 +364,18 @@ def test_figures_of_two_classes_are_read_off_the_resamples_of_all_labels(kind: s
     groups = grouped_units(kind, random.Random(5))
     recall, drawn = detection.RECALL, Resamples(groups, 300, 2)
     found = estimate_by_bootstrap({"recall": recall}, groups, ("no", "idk"), resamples=drawn)
-    stack = drawn.read()
+    stack = drawn.make_matrices()
     values = []
     for place in range(300):
         cells = tuple(map(tuple, stack.cells[..., place].tolist()))
-        value = recall.of(ConfusionMatrix(NAMES, cells).collapse(("no", "idk")))
+        value = recall.compute_single(ConfusionMatrix(NAMES, cells).collapse(("no", "idk")))
         assert not isinstance(value, Reason)
         values.append(value)
     each = found["recall"]
     low, high = np.quantile(values, [0.025, 0.975])
     assert (each.ci_low, each.ci_high) == pytest.approx((low, high))
     assert each.se == pytest.approx(stdev(values))
-    assert each.value == recall.compute.of_groups(groups.collapse(("no", "idk")))
+    assert each.value == recall.compute.compute_over_groups(groups.collapse(("no", "idk")))
 
 
 def by_bootstrap(statistics: dict[str, Statistic], groups: GroupedMatrix) -> dict[str, Estimate]:
@@ -394,7 +396,7 @@ def test_a_figure_most_resamples_leave_undefined_has_no_interval() -> None:
     readings += [(name, "no", judge) for name in "ab" for judge in ("no", "no", "yes")]
     readings += [("a", "no", "no")] * 3
     table = count_matrix(readings, ("no", "yes"))
-    named = {"recall": Statistic(detection.recall, lambda each: each.n, Scale.LOGIT)}
+    named = {"recall": Statistic(detection.recall, lambda each: each.n, IntervalScale.LOGIT)}
     assert estimate_figure(named["recall"], table).has_interval
     found = by_bootstrap(named, table)["recall"]
     assert (found.value, found.has_interval) == (7 / 9, False)
@@ -403,15 +405,15 @@ def test_a_figure_most_resamples_leave_undefined_has_no_interval() -> None:
 
 def test_fewer_groups_may_be_asked_for() -> None:
     values = [0.4, 0.6]
-    assert not make_estimate(0.5, values, 1, Scale.LOGIT, n=4).has_interval
-    assert make_estimate(0.5, values, 1, Scale.LOGIT, n=4, fewest=2).has_interval
+    assert not make_estimate(0.5, values, 1, IntervalScale.LOGIT, n=4).has_interval
+    assert make_estimate(0.5, values, 1, IntervalScale.LOGIT, n=4, fewest=2).has_interval
 
 
 def test_alpha_of_weights_is_that_of_the_population() -> None:
     readings = [("a", "yes", "yes", 3.0), ("a", "no", "no", 2.0), ("b", "yes", "no", 1.0)]
     unrolled = [each[:3] for each in readings for _ in range(int(each[3]))]
-    found = ALPHA.compute.of_groups(count_weighted_matrix(readings, NAMES))
-    assert same(found, ALPHA.of(count_matrix(unrolled, NAMES).total))
+    found = ALPHA.compute.compute_over_groups(count_weighted_matrix(readings, NAMES))
+    assert same(found, ALPHA.compute_single(count_matrix(unrolled, NAMES).total))
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=9, max_size=9), min_size=1, max_size=8))
@@ -421,5 +423,5 @@ def test_a_stack_of_matrices_has_the_figures_of_each(tables: list[list[int]]) ->
         found = statistic.compute(MatrixStack(np.moveaxis(cells, 0, -1))).tolist()
         for value, each in zip(found, cells, strict=True):
             matrix = ConfusionMatrix(NAMES, tuple(map(tuple, each.tolist())))
-            alone = as_number(statistic.of(matrix))
+            alone = as_number(statistic.compute_single(matrix))
             assert value == pytest.approx(alone, abs=1e-12, nan_ok=True), name

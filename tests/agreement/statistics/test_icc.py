@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.scores import Form, icc
+from faithtui.agreement.statistics.scores import IccForm, icc
 from faithtui.domain.estimates import Reason
 
 SHROUT_FLEISS = [
@@ -19,15 +19,15 @@ SHROUT_FLEISS = [
 @pytest.mark.parametrize(
     ("form", "published"),
     [
-        (Form.ONE_WAY, 0.17),
-        (Form.ABSOLUTE, 0.29),
-        (Form.CONSISTENCY, 0.71),
-        (Form.ONE_WAY_MEAN, 0.44),
-        (Form.ABSOLUTE_MEAN, 0.62),
-        (Form.CONSISTENCY_MEAN, 0.91),
+        (IccForm.ONE_WAY, 0.17),
+        (IccForm.ABSOLUTE, 0.29),
+        (IccForm.CONSISTENCY, 0.71),
+        (IccForm.ONE_WAY_MEAN, 0.44),
+        (IccForm.ABSOLUTE_MEAN, 0.62),
+        (IccForm.CONSISTENCY_MEAN, 0.91),
     ],
 )
-def test_the_six_published_values(form: Form, published: float) -> None:
+def test_the_six_published_values(form: IccForm, published: float) -> None:
     assert icc(SHROUT_FLEISS, form) == pytest.approx(published, abs=0.005)
 
 
@@ -38,12 +38,12 @@ matrices = st.integers(2, 4).flatmap(
 )
 
 
-@given(matrices, st.sampled_from(list(Form)))
-def test_order_and_scale_do_not_matter(units: list[list[float]], form: Form) -> None:
+@given(matrices, st.sampled_from(list(IccForm)))
+def test_order_and_scale_do_not_matter(units: list[list[float]], form: IccForm) -> None:
     found = icc(units, form)
     # The mean form of absolute agreement divides by a difference of mean squares, which may be
     # negative: with raters that disagree about everything it leaves its range.
-    if form is not Form.ABSOLUTE_MEAN:
+    if form is not IccForm.ABSOLUTE_MEAN:
         assert isinstance(found, Reason) or found <= 1 + 1e-9
     others = [
         list(reversed(units)),
@@ -60,14 +60,14 @@ def test_a_stricter_rater_counts_against_absolute_agreement_alone(
     units: list[list[float]],
 ) -> None:
     shifted = [[unit[0] + 7, *unit[1:]] for unit in units]
-    plain, moved = icc(units, Form.CONSISTENCY), icc(shifted, Form.CONSISTENCY)
+    plain, moved = icc(units, IccForm.CONSISTENCY), icc(shifted, IccForm.CONSISTENCY)
     if isinstance(plain, Reason) or isinstance(moved, Reason):
         assert plain is moved
     else:
         assert moved == pytest.approx(plain)
 
 
-@pytest.mark.parametrize("form", list(Form))
+@pytest.mark.parametrize("form", list(IccForm))
 @pytest.mark.parametrize(
     ("units", "reason"),
     [
@@ -79,17 +79,17 @@ def test_a_stricter_rater_counts_against_absolute_agreement_alone(
     ],
 )
 def test_what_has_no_variation_says_so(
-    units: list[list[float]], reason: Reason, form: Form
+    units: list[list[float]], reason: Reason, form: IccForm
 ) -> None:
     assert icc(units, form) is reason
 
 
 def test_raters_who_cancel_out_have_nothing_to_divide_by() -> None:
-    assert icc([[0, 1], [1, 0]], Form.ABSOLUTE) is Reason.NO_VARIATION
-    assert icc([[0, 1], [1, 0]], Form.CONSISTENCY) == -1
-    assert icc([[0, 1], [1, 0]], Form.ONE_WAY_MEAN) is Reason.NO_VARIATION
-    assert icc([[1, 5], [1, 5]], Form.CONSISTENCY) is Reason.NO_VARIATION
-    assert icc([[1, 5], [2, 6]], Form.CONSISTENCY) == pytest.approx(1)
+    assert icc([[0, 1], [1, 0]], IccForm.ABSOLUTE) is Reason.NO_VARIATION
+    assert icc([[0, 1], [1, 0]], IccForm.CONSISTENCY) == -1
+    assert icc([[0, 1], [1, 0]], IccForm.ONE_WAY_MEAN) is Reason.NO_VARIATION
+    assert icc([[1, 5], [1, 5]], IccForm.CONSISTENCY) is Reason.NO_VARIATION
+    assert icc([[1, 5], [2, 6]], IccForm.CONSISTENCY) == pytest.approx(1)
 
 
 def test_large_numbers_cost_no_digits() -> None:

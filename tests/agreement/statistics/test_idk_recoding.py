@@ -1,6 +1,12 @@
 import pytest
 
-from faithtui.agreement.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode, recoded_labels
+from faithtui.agreement.idk_recoding import (
+    FAITHFUL,
+    UNFAITHFUL,
+    IdkRule,
+    list_recoded_labels,
+    recode_label,
+)
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 
@@ -18,14 +24,18 @@ from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 def test_what_unsure_counts_as(
     rule: IdkRule, passing: tuple[str, ...], expected: list[str]
 ) -> None:
-    assert [recode(label, rule, FAITHFULNESS, passing) for label in FAITHFULNESS.names] == expected
+    assert [
+        recode_label(label, rule, FAITHFULNESS, passing) for label in FAITHFULNESS.names
+    ] == expected
 
 
 @pytest.mark.parametrize("rule", list(IdkRule))
 def test_every_label_of_every_vocabulary_has_a_place_in_the_table(rule: IdkRule) -> None:
     for labels in (FAITHFULNESS, INFERENCE):
-        places = recoded_labels(rule, labels)
-        assert {recode(label, rule, labels, ("yes", "1")) for label in labels.names} <= set(places)
+        places = list_recoded_labels(rule, labels)
+        assert {recode_label(label, rule, labels, ("yes", "1")) for label in labels.names} <= set(
+            places
+        )
 
 
 def test_each_rule_has_a_stored_value_and_a_word_for_users() -> None:
@@ -54,7 +64,7 @@ def test_no_other_word_is_a_rule() -> None:
 
 def test_without_an_unsure_label_all_two_class_rules_agree() -> None:
     for rule in (IdkRule.PASS, IdkRule.FAIL, IdkRule.LIVE):
-        assert [recode(label, rule, INFERENCE, ("1",)) for label in ("1", "0")] == [
+        assert [recode_label(label, rule, INFERENCE, ("1",)) for label in ("1", "0")] == [
             FAITHFUL,
             UNFAITHFUL,
         ]
@@ -62,4 +72,4 @@ def test_without_an_unsure_label_all_two_class_rules_agree() -> None:
 
 def test_what_is_no_label_is_not_read() -> None:
     with pytest.raises(KeyError):
-        recode(NOT_A_CLAIM, IdkRule.PASS, FAITHFULNESS, ("yes",))
+        recode_label(NOT_A_CLAIM, IdkRule.PASS, FAITHFULNESS, ("yes",))

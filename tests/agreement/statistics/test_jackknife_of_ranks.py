@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.ranks import (
     auroc,
-    auroc_estimate,
-    kendall_estimate,
+    estimate_auroc,
+    estimate_kendall,
+    estimate_spearman,
     kendall_tau_b,
     spearman,
-    spearman_estimate,
 )
 from faithtui.domain.estimates import Estimate, Point, Reason
 
@@ -59,7 +59,7 @@ def test_kendall_counts_pairs(pairs: list[tuple[int, int]]) -> None:
 
 @given(grouped)
 def test_kendall_is_estimated_by_leaving_out_groups(readings: list[tuple[str, int, int]]) -> None:
-    found = kendall_estimate(readings)
+    found = estimate_kendall(readings)
     point = kendall_tau_b([(x, y) for _, x, y in readings])
     if found.value is not None:
         assert found.value == point
@@ -72,7 +72,7 @@ def test_kendall_is_estimated_by_leaving_out_groups(readings: list[tuple[str, in
 
 @given(grouped)
 def test_spearman_is_estimated_by_leaving_out_groups(readings: list[tuple[str, int, int]]) -> None:
-    found = spearman_estimate(readings)
+    found = estimate_spearman(readings)
     if found.se is not None:
         groups = {group for group, _, _ in readings}
         agrees(found, [spearman([(x, y) for g, x, y in readings if g != out]) for out in groups])
@@ -80,7 +80,7 @@ def test_spearman_is_estimated_by_leaving_out_groups(readings: list[tuple[str, i
 
 @given(grouped)
 def test_auroc_is_estimated_by_leaving_out_groups(readings: list[tuple[str, int, int]]) -> None:
-    found = auroc_estimate([(group, x, y > 1) for group, x, y in readings])
+    found = estimate_auroc([(group, x, y > 1) for group, x, y in readings])
     if found.se is not None:
         groups = {group for group, _, _ in readings}
         agrees(found, [auroc([(x, y > 1) for g, x, y in readings if g != out]) for out in groups])
@@ -92,7 +92,7 @@ def test_the_order_of_units_and_names_of_groups_change_nothing(
 ) -> None:
     moved = [readings[i] for i in order if i < len(readings)]
     moved = [(group * 2, x, y) for group, x, y in moved]
-    for compute in (spearman_estimate, kendall_estimate):
+    for compute in (estimate_spearman, estimate_kendall):
         found, other = compute(readings), compute(moved)
         assert (found.status, found.n, found.clusters) == (other.status, other.n, other.clusters)
         for name in ("value", "ci_low", "ci_high"):

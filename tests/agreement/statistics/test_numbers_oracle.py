@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from faithtui.agreement.sampling.stopping import labels_for
+from faithtui.agreement.sampling.stopping import plan_label_count
 from faithtui.agreement.statistics.calibration import (
-    Norm,
-    brier,
+    ErrorNorm,
+    brier_score,
     brier_skill,
     calibration_error,
     equal_width_bins,
 )
-from faithtui.agreement.statistics.prediction_powered import ppi_mean, tuned_lambda
-from faithtui.agreement.statistics.ranks import delong, kendall_tau_b
-from faithtui.agreement.statistics.rates import LabelledStratum, stratified_rate
-from faithtui.agreement.statistics.scores import Form, icc, mean_difference, sd_difference
-from faithtui.agreement.statistics.thresholds import threshold_table
+from faithtui.agreement.statistics.prediction_powered import ppi_mean, tune_lambda
+from faithtui.agreement.statistics.ranks import delong_area, kendall_tau_b
+from faithtui.agreement.statistics.rates import LabelledStratum, compute_stratified_rate
+from faithtui.agreement.statistics.scores import IccForm, icc, mean_difference, sd_difference
+from faithtui.agreement.statistics.thresholds import make_threshold_table
 from faithtui.domain.estimates import Point, Reason
 
 pytestmark = pytest.mark.oracle
@@ -65,7 +65,7 @@ def test_area_and_thresholds_are_those_of_scikit_learn(seed: int) -> None:
     for score, flag in zip(scores, positive, strict=True):
         low, high = levels.get(score, (0, 0))
         levels[score] = (low + (not flag), high + flag)
-    found = delong(levels)
+    found = delong_area(levels)
     if isinstance(found, Reason):
         assert len(set(positive)) == 1
         return
@@ -75,7 +75,7 @@ def test_area_and_thresholds_are_those_of_scikit_learn(seed: int) -> None:
         [not flag for flag in positive], [-score for score in scores], drop_intermediate=False
     )
     rates = {-cut: (fp, tp) for fp, tp, cut in zip(fpr, tpr, cuts, strict=True)}
-    rows = threshold_table(zip(scores, (not flag for flag in positive), strict=True))
+    rows = make_threshold_table(zip(scores, (not flag for flag in positive), strict=True))
     for below, row in pairwise(rows):
         specificity, recall = row.specificity, row.recall
         assert not isinstance(specificity, Reason)
@@ -93,7 +93,7 @@ def test_calibration_is_that_of_scikit_learn(seed: int) -> None:
     stated, came = draw(seed)
     units = list(zip(stated, came, strict=True))
     score = metrics.brier_score_loss(came, stated)
-    assert brier(units) == pytest.approx(score)
+    assert brier_score(units) == pytest.approx(score)
     if len(set(came)) == 2:
         base = sum(came) / len(came)
         constant = metrics.brier_score_loss(came, [base] * len(came))
@@ -107,7 +107,7 @@ def test_calibration_is_that_of_scikit_learn(seed: int) -> None:
         weights = numpy.array([each.n for each in bins]) / len(units)
         gaps = numpy.abs(numpy.array(mean) - numpy.array(observed))
         assert calibration_error(bins) == pytest.approx(float((weights * gaps).sum()))
-        assert calibration_error(bins, Norm.L2) == pytest.approx(
+        assert calibration_error(bins, ErrorNorm.L2) == pytest.approx(
             float(numpy.sqrt((weights * gaps**2).sum()))
         )
 
@@ -138,12 +138,12 @@ def test_mean_squares_are_those_of_statsmodels(seed: int) -> None:
     bms, jms, ems = (float(each) for each in table["mean_sq"])
     wms = (jms * (k - 1) + ems * (n - 1) * (k - 1)) / (n * (k - 1))
     expected = {
-        Form.ONE_WAY: (bms - wms) / (bms + (k - 1) * wms),
-        Form.ABSOLUTE: (bms - ems) / (bms + (k - 1) * ems + k * (jms - ems) / n),
-        Form.CONSISTENCY: (bms - ems) / (bms + (k - 1) * ems),
-        Form.ONE_WAY_MEAN: (bms - wms) / bms,
-        Form.ABSOLUTE_MEAN: (bms - ems) / (bms + (jms - ems) / n),
-        Form.CONSISTENCY_MEAN: (bms - ems) / bms,
+        IccForm.ONE_WAY: (bms - wms) / (bms + (k - 1) * wms),
+        IccForm.ABSOLUTE: (bms - ems) / (bms + (k - 1) * ems + k * (jms - ems) / n),
+        IccForm.CONSISTENCY: (bms - ems) / (bms + (k - 1) * ems),
+        IccForm.ONE_WAY_MEAN: (bms - wms) / bms,
+        IccForm.ABSOLUTE_MEAN: (bms - ems) / (bms + (jms - ems) / n),
+        IccForm.CONSISTENCY_MEAN: (bms - ems) / bms,
     }
     for form, value in expected.items():
         assert icc(units, form) == pytest.approx(value)
@@ -163,7 +163,7 @@ def test_the_stratified_rate_is_the_weighted_mean_of_statsmodels(seed: int) -> N
         strata.append(LabelledStratum(population, labelled, faithful))
         values += [1] * faithful + [0] * (labelled - faithful)
         weights += [population / labelled] * labelled
-    assert stratified_rate(strata) == pytest.approx(
+    assert compute_stratified_rate(strata) == pytest.approx(
         float(weighted.DescrStatsW(values, weights).mean)
     )
 
@@ -173,10 +173,10 @@ def test_the_stratified_rate_is_the_weighted_mean_of_statsmodels(seed: int) -> N
 def test_sample_sizes_are_those_of_statsmodels(p: float, width: float) -> None:
     proportion: Any = pytest.importorskip("statsmodels.stats.proportion")
     plain = float(proportion.samplesize_confint_proportion(p, width))
-    assert labels_for(width, p) == math.ceil(plain)
-    assert labels_for(width, p, design_effect=1.7) == math.ceil(1.7 * plain)
+    assert plan_label_count(width, p) == math.ceil(plain)
+    assert plan_label_count(width, p, design_effect=1.7) == math.ceil(1.7 * plain)
     narrower = float(proportion.samplesize_confint_proportion(p, width, alpha=0.1))
-    assert labels_for(width, p, level=0.9) == math.ceil(narrower)
+    assert plan_label_count(width, p, level=0.9) == math.ceil(narrower)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -191,7 +191,7 @@ def test_the_prediction_powered_mean_is_that_of_numpy(seed: int) -> None:
     trust = float(numpy.clip(best, 0, 1))
     labelled = [(float(h), float(j), 1) for h, j in zip(human, known, strict=True)]
     unlabelled = [(float(j), 1) for j in rest]
-    assert tuned_lambda(labelled, unlabelled) == pytest.approx(trust)
+    assert tune_lambda(labelled, unlabelled) == pytest.approx(trust)
     found = ppi_mean(labelled, unlabelled)
     assert not isinstance(found, Reason)
     left = human - trust * known

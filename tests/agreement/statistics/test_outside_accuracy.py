@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from faithtui.agreement.statistics.rates import (
     OutsideAccuracy,
     correct_by_accuracy,
-    lang_reiczigel,
-    rogan_gladen,
+    lang_reiczigel_interval,
+    rogan_gladen_rate,
 )
 from faithtui.domain.estimates import EstimateMethod, Reason
 
@@ -18,17 +18,17 @@ def test_the_true_rate_comes_back_from_the_rate_that_it_makes(
     rate: float, sensitivity: float, specificity: float
 ) -> None:
     apparent = rate * sensitivity + (1 - rate) * (1 - specificity)
-    assert rogan_gladen(apparent, sensitivity, specificity) == pytest.approx(rate, abs=1e-9)
+    assert rogan_gladen_rate(apparent, sensitivity, specificity) == pytest.approx(rate, abs=1e-9)
 
 
 @given(share)
 def test_a_perfect_judge_needs_no_correction(apparent: float) -> None:
-    assert rogan_gladen(apparent, 1, 1) == pytest.approx(apparent)
+    assert rogan_gladen_rate(apparent, 1, 1) == pytest.approx(apparent)
 
 
 @pytest.mark.parametrize("sensitivity", [0, 0.1, 0.3, 0.4, 0.7, 1])
 def test_a_judge_that_guesses_says_nothing(sensitivity: float) -> None:
-    assert rogan_gladen(0.3, sensitivity, 1 - sensitivity) is Reason.UNINFORMATIVE_JUDGE
+    assert rogan_gladen_rate(0.3, sensitivity, 1 - sensitivity) is Reason.UNINFORMATIVE_JUDGE
 
 
 accuracies = st.builds(
@@ -44,7 +44,7 @@ accuracies = st.builds(
 
 @given(accuracies)
 def test_the_interval_is_ordered_and_inside(accuracy: OutsideAccuracy) -> None:
-    ends = lang_reiczigel(accuracy)
+    ends = lang_reiczigel_interval(accuracy)
     assert not isinstance(ends, Reason)
     assert 0 <= ends[0] <= ends[1] <= 1
 
@@ -54,7 +54,7 @@ def test_the_value_lies_in_its_interval_and_is_kept_raw(accuracy: OutsideAccurac
     found = correct_by_accuracy(accuracy)
     assert found.raw is not None
     assert found.estimate.value == min(max(found.raw, 0), 1)
-    assert found.out_of_range == (found.raw != found.estimate.value)
+    assert found.is_out_of_range == (found.raw != found.estimate.value)
     assert found.estimate.ci_low is not None
     assert found.estimate.ci_high is not None
     assert found.estimate.ci_low <= found.estimate.value <= found.estimate.ci_high
@@ -64,7 +64,7 @@ def test_the_value_lies_in_its_interval_and_is_kept_raw(accuracy: OutsideAccurac
 def test_more_labels_narrow_the_interval() -> None:
     widths = []
     for times in (1, 4, 16):
-        ends = lang_reiczigel(OutsideAccuracy(0.2, 500, 0.8, 30 * times, 0.9, 60 * times))
+        ends = lang_reiczigel_interval(OutsideAccuracy(0.2, 500, 0.8, 30 * times, 0.9, 60 * times))
         assert not isinstance(ends, Reason)
         widths.append(ends[1] - ends[0])
     assert widths == sorted(widths, reverse=True)
@@ -72,15 +72,17 @@ def test_more_labels_narrow_the_interval() -> None:
 
 def test_a_rate_below_the_false_alarms_is_clipped_and_told() -> None:
     found = correct_by_accuracy(OutsideAccuracy(0.02, 100, 0.9, 50, 0.9, 50))
-    assert found.out_of_range
+    assert found.is_out_of_range
     assert found.raw == pytest.approx(-0.1)
     assert found.estimate.value == 0
-    assert not found.maybe_uninformative
+    assert not found.is_maybe_uninformative
 
 
 def test_a_judge_that_may_be_guessing_is_told() -> None:
-    assert correct_by_accuracy(OutsideAccuracy(0.4, 100, 0.6, 10, 0.6, 10)).maybe_uninformative
-    assert not correct_by_accuracy(OutsideAccuracy(0.4, 100, 0.9, 80, 0.9, 80)).maybe_uninformative
+    assert correct_by_accuracy(OutsideAccuracy(0.4, 100, 0.6, 10, 0.6, 10)).is_maybe_uninformative
+    assert not correct_by_accuracy(
+        OutsideAccuracy(0.4, 100, 0.9, 80, 0.9, 80)
+    ).is_maybe_uninformative
 
 
 @pytest.mark.parametrize(
@@ -98,5 +100,5 @@ def test_what_cannot_be_computed_says_why(accuracy: OutsideAccuracy, reason: Rea
     found = correct_by_accuracy(accuracy)
     assert found.estimate.reason is reason
     assert found.raw is None
-    assert not found.out_of_range
-    assert lang_reiczigel(accuracy) is reason
+    assert not found.is_out_of_range
+    assert lang_reiczigel_interval(accuracy) is reason

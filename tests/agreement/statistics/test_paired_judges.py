@@ -13,7 +13,7 @@ from faithtui.agreement.statistics import paired_judges
 from faithtui.agreement.statistics.paired_judges import (
     ChiSquare,
     DiscordantGroup,
-    SignFlip,
+    SignFlipResult,
     chi_square_tail,
 )
 from faithtui.domain.estimates import Reason
@@ -32,8 +32,8 @@ def binomial(b: int, c: int) -> tuple[Fraction, Fraction]:
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_exact_and_mid_p_are_sums_of_the_binomial(b: int, c: int) -> None:
     at_most, exactly = binomial(b, c)
-    assert paired_judges.mcnemar_exact(b, c) == pytest.approx(min(1.0, float(2 * at_most)))
-    found = paired_judges.mcnemar_mid(b, c)
+    assert paired_judges.mcnemar_exact_p(b, c) == pytest.approx(min(1.0, float(2 * at_most)))
+    found = paired_judges.mcnemar_mid_p(b, c)
     if not b + c:
         assert found is Reason.NO_VARIATION
     else:
@@ -44,27 +44,31 @@ def test_exact_and_mid_p_are_sums_of_the_binomial(b: int, c: int) -> None:
 
 
 def test_large_counts_neither_overflow_nor_take_long() -> None:
-    assert paired_judges.mcnemar_exact(500_000, 501_000) == pytest.approx(
-        paired_judges.mcnemar_mid(500_000, 501_000), rel=0.01
+    assert paired_judges.mcnemar_exact_p(500_000, 501_000) == pytest.approx(
+        paired_judges.mcnemar_mid_p(500_000, 501_000), rel=0.01
     )
     normal = math.erfc(1000 / math.sqrt(1_001_000) / math.sqrt(2))
-    assert paired_judges.mcnemar_mid(500_000, 501_000) == pytest.approx(normal, rel=1e-3)
+    assert paired_judges.mcnemar_mid_p(500_000, 501_000) == pytest.approx(normal, rel=1e-3)
 
 
 def test_a_correction_is_not_larger_than_the_difference() -> None:
-    assert paired_judges.mcnemar(5, 5, corrected=True) == ChiSquare(0, 1)
-    assert paired_judges.mcnemar(6, 5, corrected=True) == ChiSquare(0, 1)
-    assert paired_judges.mcnemar(0, 0) is Reason.NO_VARIATION
+    assert paired_judges.mcnemar_test(5, 5, corrected=True) == ChiSquare(0, 1)
+    assert paired_judges.mcnemar_test(6, 5, corrected=True) == ChiSquare(0, 1)
+    assert paired_judges.mcnemar_test(0, 0) is Reason.NO_VARIATION
 
 
 @given(*[st.integers(0, 30)] * 4)
 def test_with_two_labels_all_tests_of_margins_are_one(a: int, b: int, c: int, d: int) -> None:
     table = table_of((a, b), (c, d))
     if not table.n:
-        assert paired_judges.bowker(table) is paired_judges.stuart_maxwell(table) is Reason.NO_ITEMS
+        assert (
+            paired_judges.bowker_test(table)
+            is paired_judges.stuart_maxwell_test(table)
+            is Reason.NO_ITEMS
+        )
         return
-    wanted = paired_judges.mcnemar(b, c)
-    for found in (paired_judges.bowker(table), paired_judges.stuart_maxwell(table)):
+    wanted = paired_judges.mcnemar_test(b, c)
+    for found in (paired_judges.bowker_test(table), paired_judges.stuart_maxwell_test(table)):
         if isinstance(wanted, Reason) or isinstance(found, Reason):
             assert found is wanted
         else:
@@ -73,17 +77,17 @@ def test_with_two_labels_all_tests_of_margins_are_one(a: int, b: int, c: int, d:
 
 def test_labels_that_are_never_mixed_up_are_tested_apart() -> None:
     table = table_of((3, 4, 0, 0, 0), (9, 2, 0, 0, 0), (0, 0, 5, 1, 0), (0, 0, 7, 2, 0), (0,) * 5)
-    found = paired_judges.stuart_maxwell(table)
+    found = paired_judges.stuart_maxwell_test(table)
     assert isinstance(found, ChiSquare)
     assert (found.statistic, found.df) == pytest.approx((25 / 13 + 36 / 8, 2))
-    assert paired_judges.bowker(table) == found
+    assert paired_judges.bowker_test(table) == found
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=3, max_size=3))
 def test_order_of_labels_changes_no_test_of_margins(rows: list[list[int]]) -> None:
     table = table_of(*map(tuple, rows))
     moved = table_of(*(tuple(rows[i][j] for j in (2, 0, 1)) for i in (2, 0, 1)))
-    for test in (paired_judges.bowker, paired_judges.stuart_maxwell):
+    for test in (paired_judges.bowker_test, paired_judges.stuart_maxwell_test):
         mine, theirs = test(table), test(moved)
         if isinstance(mine, Reason) or isinstance(theirs, Reason):
             assert mine is theirs
@@ -96,9 +100,9 @@ def test_groups_of_one_pair_give_mcnemar() -> None:
     groups = [DiscordantGroup(1, 1, 0)] * 9 + [DiscordantGroup(1, 0, 1)] * 3
     groups += [DiscordantGroup(1, 0, 0)] * 5 + [DiscordantGroup(0, 0, 0)]
     plain, durkalski, obuchowski = (
-        paired_judges.mcnemar(9, 3),
-        paired_judges.durkalski(groups),
-        paired_judges.obuchowski(groups),
+        paired_judges.mcnemar_test(9, 3),
+        paired_judges.durkalski_test(groups),
+        paired_judges.obuchowski_test(groups),
     )
     assert durkalski == plain
     assert isinstance(plain, ChiSquare)
@@ -107,7 +111,7 @@ def test_groups_of_one_pair_give_mcnemar() -> None:
 
 
 def test_groups_without_differences_or_units_say_why() -> None:
-    for test in (paired_judges.durkalski, paired_judges.obuchowski):
+    for test in (paired_judges.durkalski_test, paired_judges.obuchowski_test):
         assert test([]) is test([DiscordantGroup(0, 0, 0)]) is Reason.NO_ITEMS
         assert test([DiscordantGroup(4, 1, 1)]) is Reason.NO_VARIATION
 
@@ -129,32 +133,32 @@ def test_sign_flips_are_counted_over_all_patterns(differences: list[float]) -> N
         >= observed
         for signs in patterns
     )
-    found = paired_judges.sign_flip(differences)
-    assert found == SignFlip(hits / len(patterns), None)
+    found = paired_judges.sign_flip_test(differences)
+    assert found == SignFlipResult(hits / len(patterns), None)
 
 
 def test_rounding_counts_as_no_difference() -> None:
     """0.1 + 0.2 - 0.3 is not 0 for a computer, and every pattern is as far from 0."""
-    assert paired_judges.sign_flip([0.1, 0.2, -0.3]) == SignFlip(1.0, None)
+    assert paired_judges.sign_flip_test([0.1, 0.2, -0.3]) == SignFlipResult(1.0, None)
 
 
 def test_sixteen_unequal_differences_are_enumerated() -> None:
     differences = [math.sqrt(each) for each in range(1, 17)]
-    assert paired_judges.sign_flip(differences) == SignFlip(2 / 2**16, None)
+    assert paired_judges.sign_flip_test(differences) == SignFlipResult(2 / 2**16, None)
 
 
 def test_many_counts_are_enumerated_too() -> None:
-    found = paired_judges.sign_flip([1.0] * 60 + [-1.0] * 40 + [0.0] * 50)
-    assert isinstance(found, SignFlip)
-    assert found.p == pytest.approx(paired_judges.mcnemar_exact(60, 40))
+    found = paired_judges.sign_flip_test([1.0] * 60 + [-1.0] * 40 + [0.0] * 50)
+    assert isinstance(found, SignFlipResult)
+    assert found.p == pytest.approx(paired_judges.mcnemar_exact_p(60, 40))
     assert found.draws is None
 
 
 def test_many_unequal_differences_are_drawn_with_a_seed() -> None:
     differences = [math.sqrt(each) * (1 if each % 3 else -1) for each in range(1, 41)]
-    found = paired_judges.sign_flip(differences, seed=4)
-    assert isinstance(found, SignFlip)
-    assert found == paired_judges.sign_flip(differences, seed=4)
+    found = paired_judges.sign_flip_test(differences, seed=4)
+    assert isinstance(found, SignFlipResult)
+    assert found == paired_judges.sign_flip_test(differences, seed=4)
     assert found.draws == 10_000
     spread = math.sqrt(sum(range(1, 41)))
     normal = math.erfc(abs(sum(differences)) / spread / math.sqrt(2))
@@ -162,19 +166,21 @@ def test_many_unequal_differences_are_drawn_with_a_seed() -> None:
 
 
 def test_no_differences_are_no_evidence() -> None:
-    assert paired_judges.sign_flip([]) is Reason.NO_ITEMS
-    assert paired_judges.sign_flip([0.0, 0.0]) == SignFlip(1.0, None)
+    assert paired_judges.sign_flip_test([]) is Reason.NO_ITEMS
+    assert paired_judges.sign_flip_test([0.0, 0.0]) == SignFlipResult(1.0, None)
 
 
 def test_holm_on_a_worked_example() -> None:
     """R, p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")."""
-    assert paired_judges.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert paired_judges.holm([]) == []
+    assert paired_judges.adjust_by_holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx(
+        [0.03, 0.06, 0.06, 0.02]
+    )
+    assert paired_judges.adjust_by_holm([]) == []
 
 
 @given(st.lists(st.floats(0, 1), max_size=8))
 def test_holm_keeps_the_order_and_never_lowers_a_value(values: list[float]) -> None:
-    adjusted = paired_judges.holm(values)
+    adjusted = paired_judges.adjust_by_holm(values)
     assert all(before <= after <= 1 for before, after in zip(values, adjusted, strict=True))
     pairs = sorted(zip(values, adjusted, strict=True))
     assert [after for _, after in pairs] == sorted(adjusted)

@@ -11,9 +11,9 @@ from faithtui.agreement.statistics.prediction_powered import (
     Unlabelled,
     ppi_mean,
     ppi_mean_by_conversation,
-    tuned_lambda,
+    tune_lambda,
 )
-from faithtui.agreement.statistics.rates import LabelledStratum, stratified_rate
+from faithtui.agreement.statistics.rates import LabelledStratum, compute_stratified_rate
 from faithtui.domain.estimates import EstimateMethod, Reason
 
 score = st.integers(0, 10).map(lambda tenths: tenths / 10)
@@ -73,7 +73,7 @@ def test_the_tuned_lambda_is_no_worse_than_either_extreme(
     def expected(trust: float) -> float:
         return trust**2 * spread * (1 / n + 1 / rest) - 2 * trust * together / n / n
 
-    best = tuned_lambda(known, others)
+    best = tune_lambda(known, others)
     assert expected(best) <= min(expected(0), expected(1)) + 1e-12
 
 
@@ -97,13 +97,13 @@ def test_of_a_judge_with_two_verdicts_it_is_the_stratified_rate(
         for verdict in (0, 1)
     ]
     assert not isinstance(found, Reason)
-    assert found.value == pytest.approx(stratified_rate(strata))
+    assert found.value == pytest.approx(compute_stratified_rate(strata))
 
 
 def test_a_judge_that_always_says_the_same_is_not_trusted() -> None:
     known, others = [(0.2, 0.7, 4), (0.9, 0.7, 5)], [(0.7, 30)]
-    assert tuned_lambda(known, others) == 0
-    assert tuned_lambda([], []) == 0
+    assert tune_lambda(known, others) == 0
+    assert tune_lambda([], []) == 0
 
 
 def test_nothing_to_compute_with_says_why() -> None:

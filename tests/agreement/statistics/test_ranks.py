@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.ranks import auroc, auroc_estimate, spearman, spearman_estimate
+from faithtui.agreement.statistics.ranks import auroc, estimate_auroc, estimate_spearman, spearman
 from faithtui.domain.estimates import EstimateMethod, EstimateStatus, Reason
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
@@ -108,7 +108,7 @@ grouped_st = st.lists(
 def test_the_spearman_estimate_leaves_out_whole_groups(
     readings: list[tuple[str, float, float]],
 ) -> None:
-    found = spearman_estimate(readings)
+    found = estimate_spearman(readings)
     groups = {group for group, _, _ in readings}
     assert (found.n, found.clusters) == (len(readings), len(groups))
     point = spearman([(x, y) for _, x, y in readings])
@@ -128,7 +128,7 @@ def test_the_spearman_estimate_leaves_out_whole_groups(
 
 @given(grouped_st)
 def test_the_auroc_estimate_holds_its_value(readings: list[tuple[str, float, float]]) -> None:
-    found = auroc_estimate([(group, score, rating > 1) for group, score, rating in readings])
+    found = estimate_auroc([(group, score, rating > 1) for group, score, rating in readings])
     if found.status is EstimateStatus.OK and found.ci_low is not None:
         assert found.value is not None
         assert found.ci_high is not None
@@ -140,10 +140,10 @@ def test_the_auroc_estimate_holds_its_value(readings: list[tuple[str, float, flo
 def test_a_perfect_ranking_gets_a_wilson_interval_over_groups() -> None:
     readings = [(f"g{i % 6}", i % 2 + i / 100, i % 2 == 1) for i in range(24)]
     readings += [(f"g{i % 6}", (i + 1) % 2 + i / 100, i % 2 == 0) for i in range(24)]
-    found = auroc_estimate(readings)
+    found = estimate_auroc(readings)
     assert (found.value, found.method, found.clusters) == (1.0, EstimateMethod.WILSON, 6)
 
 
 def test_a_perfect_correlation_is_withheld() -> None:
-    found = spearman_estimate([(str(i), i / 9, i / 3) for i in range(9)])
+    found = estimate_spearman([(str(i), i / 9, i / 3) for i in range(9)])
     assert (found.status, found.reason) == (EstimateStatus.WITHHELD, Reason.NO_VARIATION)

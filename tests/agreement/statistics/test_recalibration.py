@@ -9,17 +9,17 @@ from faithtui.agreement.statistics.recalibration import (
     INTERCEPT_SPREAD,
     LEAST_SLOPE,
     SLOPE_SPREAD,
-    LabelledChance,
+    LabelledProbability,
     Recalibration,
-    effect,
-    fit,
+    evaluate_recalibration,
+    fit_recalibration,
     log_odds,
 )
 from faithtui.domain.likelihood import LikelihoodBand, find_band
 
 LABELLED = st.lists(
     st.builds(
-        LabelledChance,
+        LabelledProbability,
         group=st.sampled_from("abcdefgh"),
         chance=st.floats(0, 1),
         is_supported=st.booleans(),
@@ -29,37 +29,37 @@ LABELLED = st.lists(
 )
 
 
-def drawn(count: int, shift: float, seed: int = 3) -> list[LabelledChance]:
+def drawn(count: int, shift: float, seed: int = 3) -> list[LabelledProbability]:
     """Claims whose true log odds are the stated ones plus a shift, ten to a group."""
     chance = random.Random(seed)
     found = []
     for number in range(count):
         stated = chance.uniform(0.05, 0.95)
         true = 1 / (1 + math.exp(-(log_odds(stated) + shift)))
-        found.append(LabelledChance(f"c{number // 10}", stated, chance.random() < true))
+        found.append(LabelledProbability(f"c{number // 10}", stated, chance.random() < true))
     return found
 
 
 def test_without_labels_nothing_moves() -> None:
-    assert fit([]) == Recalibration(1.0, 0.0)
+    assert fit_recalibration([]) == Recalibration(1.0, 0.0)
     assert Recalibration(1.0, 0.0).apply(0.3) == pytest.approx(0.3)
 
 
 def test_many_labels_find_the_shift() -> None:
-    fitted = fit(drawn(4_000, 1.5))
+    fitted = fit_recalibration(drawn(4_000, 1.5))
     assert fitted.intercept == pytest.approx(1.5, abs=0.15)
     assert fitted.slope == pytest.approx(1, abs=0.1)
 
 
 def test_few_labels_move_less_than_many() -> None:
-    all_true = [LabelledChance(f"c{n}", 0.5, True) for n in range(40)]
-    moved = [fit(all_true[:count]).intercept for count in (0, 2, 10, 40)]
+    all_true = [LabelledProbability(f"c{n}", 0.5, True) for n in range(40)]
+    moved = [fit_recalibration(all_true[:count]).intercept for count in (0, 2, 10, 40)]
     assert moved == sorted(moved)
     assert moved[-1] < 3 * INTERCEPT_SPREAD
 
 
 @given(LABELLED)
-def test_the_fit_is_the_most_probable_one(labelled: list[LabelledChance]) -> None:
+def test_the_fit_is_the_most_probable_one(labelled: list[LabelledProbability]) -> None:
     def improbability(slope: float, intercept: float) -> float:
         loss = ((slope - 1) / SLOPE_SPREAD) ** 2 / 2 + (intercept / INTERCEPT_SPREAD) ** 2 / 2
         for each in labelled:
@@ -67,7 +67,7 @@ def test_the_fit_is_the_most_probable_one(labelled: list[LabelledChance]) -> Non
             loss += math.log1p(math.exp(-side * (slope * log_odds(each.chance) + intercept)))
         return loss
 
-    fitted = fit(labelled)
+    fitted = fit_recalibration(labelled)
     best = improbability(fitted.slope, fitted.intercept)
     for slope, intercept in ((0.01, 0), (-0.01, 0), (0, 0.01), (0, -0.01)):
         if fitted.slope + slope >= LEAST_SLOPE:
@@ -77,9 +77,9 @@ def test_the_fit_is_the_most_probable_one(labelled: list[LabelledChance]) -> Non
 
 @given(LABELLED, st.floats(0, 1), st.floats(0, 1))
 def test_the_order_of_claims_stays(
-    labelled: list[LabelledChance], one: float, other: float
+    labelled: list[LabelledProbability], one: float, other: float
 ) -> None:
-    fitted = fit(labelled)
+    fitted = fit_recalibration(labelled)
     low, high = sorted((one, other))
     assert 0 < fitted.apply(low) <= fitted.apply(high) < 1
 
@@ -92,7 +92,7 @@ def test_what_was_moved_can_be_moved_back(chance: float, slope: float, intercept
 
 
 def test_a_judge_that_is_off_by_its_level_gets_a_smaller_error() -> None:
-    found = effect(drawn(120, 1.5))
+    found = evaluate_recalibration(drawn(120, 1.5))
     assert (found.labels, found.groups) == (120, 12)
     assert found.error_after < found.error_before / 2
     assert found.raised > 0
@@ -104,17 +104,18 @@ def test_the_error_afterwards_is_told_without_the_claims_own_labels(groups: int)
     """Labels that are noise cannot be fitted, so an honest error does not fall to nothing."""
     chance = random.Random(5)
     labelled = [
-        LabelledChance(f"c{number % groups}", 0.5, chance.random() < 0.5) for number in range(50)
+        LabelledProbability(f"c{number % groups}", 0.5, chance.random() < 0.5)
+        for number in range(50)
     ]
-    found = effect(labelled)
+    found = evaluate_recalibration(labelled)
     assert found.groups == groups
     assert found.error_after > 0
     assert sum(each.n for each in found.bins_after) == 50
 
 
 @given(LABELLED)
-def test_effects_are_in_range_and_count_every_claim(labelled: list[LabelledChance]) -> None:
-    found = effect(labelled)
+def test_effects_are_in_range_and_count_every_claim(labelled: list[LabelledProbability]) -> None:
+    found = evaluate_recalibration(labelled)
     for bins, error in (
         (found.bins_before, found.error_before),
         (found.bins_after, found.error_after),

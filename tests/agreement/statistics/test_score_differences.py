@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.matrices import number_keys
 from faithtui.agreement.statistics.scores import (
-    bias_estimate,
+    estimate_bias,
+    estimate_mae,
+    estimate_mean,
     limits_of_agreement,
-    mae_estimate,
     mean_absolute_error,
     mean_difference,
-    mean_estimate,
     sd_difference,
 )
 from faithtui.domain.estimates import EstimateMethod, Point, Reason
@@ -75,8 +75,8 @@ def left_out_se(
 
 def test_intervals_leave_out_whole_conversations() -> None:
     for found, compute in (
-        (bias_estimate(READINGS), mean_difference),
-        (mae_estimate(READINGS), mean_absolute_error),
+        (estimate_bias(READINGS), mean_difference),
+        (estimate_mae(READINGS), mean_absolute_error),
     ):
         assert found.value == pytest.approx(compute([(a, b) for _, a, b in READINGS]))
         assert found.se == pytest.approx(left_out_se(compute, READINGS))
@@ -87,13 +87,13 @@ def test_intervals_leave_out_whole_conversations() -> None:
 
 
 def test_a_bias_without_variation_has_no_interval() -> None:
-    found = bias_estimate([(f"c{i}", 0.75, 0.5) for i in range(9)])
+    found = estimate_bias([(f"c{i}", 0.75, 0.5) for i in range(9)])
     assert (found.value, found.has_interval, found.reason) == (0.25, False, Reason.NO_VARIATION)
 
 
 def test_no_readings_have_no_bias() -> None:
-    assert bias_estimate([]).reason is Reason.NO_ITEMS
-    assert mae_estimate([]).reason is Reason.NO_ITEMS
+    assert estimate_bias([]).reason is Reason.NO_ITEMS
+    assert estimate_mae([]).reason is Reason.NO_ITEMS
 
 
 def test_a_mean_leaves_out_whole_groups() -> None:
@@ -102,7 +102,7 @@ def test_a_mean_leaves_out_whole_groups() -> None:
         (f"c{chance.randrange(40)}", chance.random(), chance.choice((1, 2.5))) for _ in range(600)
     ]
     groups, values, weights = zip(*rows, strict=True)
-    found = mean_estimate(number_keys(groups)[0], np.array(values), np.array(weights))
+    found = estimate_mean(number_keys(groups)[0], np.array(values), np.array(weights))
 
     def weighted(some: list[tuple[str, float, float]]) -> float:
         return sum(value * by for _, value, by in some) / sum(by for *_, by in some)

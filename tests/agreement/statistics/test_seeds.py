@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from faithtui.agreement.statistics.bootstrap import Resamples, estimate_by_bootstrap
-from faithtui.agreement.statistics.calibration import noise_floor
+from faithtui.agreement.statistics.calibration import simulate_noise_floor
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.matrices import GroupedMatrix, count_matrix
-from faithtui.agreement.statistics.paired_judges import sign_flip
+from faithtui.agreement.statistics.paired_judges import sign_flip_test
 
 NAMES = ("yes", "no")
 PROGRAM = """
@@ -38,8 +38,8 @@ def results() -> list[float | None]:
         )
         for each in by_name.values():
             found += [each.ci_low, each.ci_high, each.se]
-    floor = noise_floor([(i / 700, True) for i in range(700)], draws=50, seed=3)
-    flipped = sign_flip([(i % 13) / 7 - 0.8 for i in range(60)], seed=5, draws=400)
+    floor = simulate_noise_floor([(i / 700, True) for i in range(700)], draws=50, seed=3)
+    flipped = sign_flip_test([(i % 13) / 7 - 0.8 for i in range(60)], seed=5, draws=400)
     return [*found, floor.mean, floor.high, getattr(flipped, "p", None)]
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.matrices import number_keys
-from faithtui.agreement.statistics.scores import share_difference
+from faithtui.agreement.statistics.scores import estimate_share_difference
 from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
 
 Flag = tuple[str, bool, bool, float]
@@ -23,7 +23,7 @@ flags_st = st.lists(
 
 
 def difference(rows: list[Flag]) -> Estimate:
-    return share_difference(
+    return estimate_share_difference(
         number_keys([group for group, *_ in rows])[0],
         np.array([first for _, first, *_ in rows], np.bool_),
         np.array([hit for *_, hit, _ in rows], np.bool_),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.engine.review.examples import ExampleRequest, collect_examples
@@ -332,8 +332,8 @@ def test_the_paired_change_is_printed(cli: Cli, taught: Path) -> None:
 def test_labels_that_weigh_differently_are_not_compared(cli: Cli, taught: Path) -> None:
     with Store.open(taught) as store:
         frame = store.samples.read_frame(RunId(1), ("verdict",))
-        plan = Plan(Design.STRATIFIED, 1, 10)
-        drawn = draw(frame, plan)
+        plan = SamplePlan(SamplingDesign.STRATIFIED, 1, 10)
+        drawn = make_sample_draw(frame, plan)
         row = store.samples.add(RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",))
     assert cli("compare", "1", "2", "--store", taught).code == 0  # every claim is labelled
     with sqlite3.connect(taught) as connection:

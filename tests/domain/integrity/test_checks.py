@@ -9,7 +9,7 @@ import pytest
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId, TruthId
 from faithtui.domain.integrity import checks
-from faithtui.domain.integrity.explanations import WORDS
+from faithtui.domain.integrity.explanations import EXPLANATIONS
 from faithtui.domain.integrity.findings import (
     CheckedClaim,
     CheckedTruth,
@@ -78,7 +78,7 @@ def with_claim(changed: CheckedClaim) -> JudgedConversation:
 
 
 def check(judged: JudgedConversation) -> tuple[Finding, ...]:
-    return checks.check(judged).findings
+    return checks.check_conversation(judged).findings
 
 
 def kinds(found: Sequence[Finding]) -> list[tuple[FindingKind, int | None]]:
@@ -306,8 +306,8 @@ def test_a_quotation_that_nobody_wrote_is_told_once() -> None:
 
 
 def test_every_kind_is_explained() -> None:
-    assert list(WORDS) == list(FindingKind)
-    for each in WORDS.values():
+    assert list(EXPLANATIONS) == list(FindingKind)
+    for each in EXPLANATIONS.values():
         assert each.title
         assert each.meaning.endswith(".")
         assert each.to_do.endswith(".")
@@ -359,7 +359,7 @@ def test_a_truth_without_a_passage_of_its_own_may_be_from_any() -> None:
     assert all(each.kind is not FindingKind.INVENTED_TRUTH for each in check(messages))
 
 
-PROMPTS = PromptWords.of(
+PROMPTS = PromptWords.from_prompts(
     [
         "List every claim of each answer, also wrong or trivial ones, in order.\n"
         '- One claim per entry, complete in itself: say what "that plan" stands for.\n'
@@ -387,7 +387,7 @@ def prompted(text: str) -> JudgedConversation:
 def test_a_claim_that_repeats_the_prompt_is_found(text: str) -> None:
     found = [each for each in check(prompted(text)) if each.kind is FindingKind.ECHOED_PROMPT]
     assert [(each.claim, each.turn) for each in found] == [(3, 3)]
-    assert checks.check(prompted(text)).counts.echoed == 1
+    assert checks.check_conversation(prompted(text)).counts.echoed == 1
 
 
 @pytest.mark.parametrize("text", ["Members get 45 days.", "45 days", "Every claim of members"])
@@ -436,11 +436,13 @@ def test_a_short_claim_that_is_the_answer_is_none() -> None:
 
 
 def test_texts_are_counted_once_however_many_windows_have_them() -> None:
-    assert checks.check(SOUND).counts == TextCounts(claims=3, truths=3, texts=7)
+    assert checks.check_conversation(SOUND).counts == TextCounts(claims=3, truths=3, texts=7)
     made_up = with_claim(replace(MEMBERS, text="Gold members in Berlin get 45 days."))
-    assert checks.check(made_up).counts == TextCounts(claims=3, phantom=1, truths=3, texts=7)
+    assert checks.check_conversation(made_up).counts == TextCounts(
+        claims=3, phantom=1, truths=3, texts=7
+    )
 
 
 def test_whole_answers_are_not_counted() -> None:
     whole = replace(MEMBERS, kind="answer", text="Members get 45 days.")
-    assert checks.check(with_claim(whole)).counts.claims == 2
+    assert checks.check_conversation(with_claim(whole)).counts.claims == 2

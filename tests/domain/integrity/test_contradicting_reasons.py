@@ -1,10 +1,10 @@
 import pytest
 
 from faithtui.domain.integrity.contradicting_reasons import (
-    contradicts,
+    contradicts_verdict,
+    detect_leaning,
     finds_fault,
     finds_no_fault,
-    leaning,
 )
 from faithtui.domain.label_sets import Polarity
 
@@ -51,33 +51,33 @@ NEITHER = [
 
 @pytest.mark.parametrize("reason", UNSUPPORTED)
 def test_reasons_that_deny_support(reason: str) -> None:
-    assert leaning(reason) == "unsupported"
-    assert contradicts(reason, Polarity.GOOD)
-    assert not contradicts(reason, Polarity.BAD)
-    assert not contradicts(reason, Polarity.UNSURE)
+    assert detect_leaning(reason) == "unsupported"
+    assert contradicts_verdict(reason, Polarity.GOOD)
+    assert not contradicts_verdict(reason, Polarity.BAD)
+    assert not contradicts_verdict(reason, Polarity.UNSURE)
 
 
 @pytest.mark.parametrize("reason", SUPPORTED)
 def test_reasons_that_tell_of_support(reason: str) -> None:
-    assert leaning(reason) == "supported"
-    assert not contradicts(reason, Polarity.GOOD)
-    assert contradicts(reason, Polarity.BAD)
-    assert contradicts(reason, Polarity.UNSURE)
+    assert detect_leaning(reason) == "supported"
+    assert not contradicts_verdict(reason, Polarity.GOOD)
+    assert contradicts_verdict(reason, Polarity.BAD)
+    assert contradicts_verdict(reason, Polarity.UNSURE)
 
 
 @pytest.mark.parametrize("reason", NEITHER)
 def test_reasons_that_say_neither_or_both_contradict_nothing(reason: str) -> None:
-    assert leaning(reason) is None
+    assert detect_leaning(reason) is None
     for polarity in Polarity:
-        assert not contradicts(reason, polarity)
+        assert not contradicts_verdict(reason, polarity)
 
 
 def test_no_reason_contradicts_nothing() -> None:
-    assert not contradicts(None, Polarity.GOOD)
+    assert not contradicts_verdict(None, Polarity.GOOD)
 
 
 def test_a_very_long_reason_is_answered_at_once() -> None:
-    assert leaning("not " * 100_000) is None
+    assert detect_leaning("not " * 100_000) is None
 
 
 @pytest.mark.parametrize(

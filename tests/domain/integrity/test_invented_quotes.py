@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.integrity.invented_quotes import FEWEST_WORDS, Quotable, quotes_in
+from faithtui.domain.integrity.invented_quotes import FEWEST_WORDS, QuotableTexts, find_quotes
 
 TEXTS = (
     "Return labels are free for defective items – if you ask us.",
@@ -26,7 +26,7 @@ TEXTS = (
     ],
 )
 def test_what_stands_between_marks_is_a_quotation(reason: str, expected: tuple[str, ...]) -> None:
-    assert quotes_in(reason) == expected
+    assert find_quotes(reason) == expected
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_what_stands_between_marks_is_a_quotation(reason: str, expected: tuple[s
     ],
 )
 def test_a_quotation_is_found_however_it_is_set(quote: str) -> None:
-    assert Quotable(TEXTS).holds(quote)
+    assert QuotableTexts(TEXTS).contains_quote(quote)
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ def test_a_quotation_is_found_however_it_is_set(quote: str) -> None:
     ],
 )
 def test_changed_words_another_order_and_two_texts_are_not_found(quote: str) -> None:
-    assert not Quotable(TEXTS).holds(quote)
+    assert not QuotableTexts(TEXTS).contains_quote(quote)
 
 
 @given(st.text(alphabet=st.characters(exclude_characters='“”„«»"')), st.text(), st.text())
 def test_whatever_is_copied_is_found(text: str, before: str, after: str) -> None:
-    for quote in quotes_in(f"it says “{text}”"):
+    for quote in find_quotes(f"it says “{text}”"):
         assert len(quote.split()) >= FEWEST_WORDS
-        assert Quotable([f"{before} {text} {after}"]).holds(quote)
+        assert QuotableTexts([f"{before} {text} {after}"]).contains_quote(quote)

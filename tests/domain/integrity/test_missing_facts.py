@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.integrity.missing_facts import DrawnTruths, LostFact, lost_facts
-from faithtui.domain.text.texts import read_text
+from faithtui.domain.integrity.missing_facts import MissingFact, TruthIndex, find_missing_facts
+from faithtui.domain.text.texts import tokenise_text
 
 RETURNS = (
     "The window is 30 days from delivery; gold and silver members get 45 days. A prepaid return "
@@ -18,11 +18,13 @@ TRUTHS = (
 UNLESS = "A gold member pays no such fee unless."
 
 
-def lost(passage: str, *truths: str) -> tuple[LostFact, ...]:
-    return lost_facts(read_text(passage), DrawnTruths.of(map(read_text, truths)))
+def lost(passage: str, *truths: str) -> tuple[MissingFact, ...]:
+    return find_missing_facts(
+        tokenise_text(passage), TruthIndex.from_texts(map(tokenise_text, truths))
+    )
 
 
-def words(passage: str, found: tuple[LostFact, ...]) -> list[str]:
+def words(passage: str, found: tuple[MissingFact, ...]) -> list[str]:
     return [passage[each.span.start : each.span.end] for each in found]
 
 
@@ -82,7 +84,7 @@ def test_a_number_written_in_words_is_covered() -> None:
 )
 def test_lost_facts_lie_in_the_passage_one_per_sentence(passage: str, truths: list[str]) -> None:
     found = lost(passage, *truths)
-    read = read_text(passage)
+    read = tokenise_text(passage)
     assert len({each.sentence for each in found}) == len(found)
     for each in found:
         sentence = read.sentences[each.sentence]

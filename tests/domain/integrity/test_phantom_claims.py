@@ -1,9 +1,11 @@
-from faithtui.domain.integrity.phantom_claims import Origin, origin_of
-from faithtui.domain.text.texts import read_text
+from faithtui.domain.integrity.phantom_claims import ClaimOrigin, trace_origin
+from faithtui.domain.text.texts import tokenise_text
 
 
-def origin(claim: str, answer: str, *before: str) -> Origin:
-    return origin_of(read_text(claim), read_text(answer), [read_text(text) for text in before])
+def origin(claim: str, answer: str, *before: str) -> ClaimOrigin:
+    return trace_origin(
+        tokenise_text(claim), tokenise_text(answer), [tokenise_text(text) for text in before]
+    )
 
 
 def stems(words: tuple[object, ...]) -> list[str]:
@@ -54,13 +56,13 @@ def test_a_misspelt_word_is_found() -> None:
 def test_a_claim_that_says_the_opposite_of_its_answer_is_a_phantom() -> None:
     found = origin("The museum was closed.", "The museum was opened.")
     assert found.is_phantom
-    assert [word.text for word in found.suspect] == ["closed"]
+    assert [word.text for word in found.suspect_words] == ["closed"]
 
 
 def test_a_claim_that_leaves_a_negation_out_is_a_phantom_without_a_word_of_its_own() -> None:
     found = origin("The museum opens on Monday.", "The museum does not open on Monday.")
     assert found.is_phantom
-    assert found.suspect == ()
+    assert found.suspect_words == ()
 
 
 def test_one_of_several_is_neither_found_nor_added() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.integrity.checks import check
+from faithtui.domain.integrity.checks import check_conversation
 from faithtui.domain.integrity.findings import (
     CheckedClaim,
     CheckedVerdict,
@@ -18,11 +18,11 @@ from faithtui.domain.integrity.findings import (
     FindingKind,
     JudgedConversation,
 )
-from faithtui.domain.integrity.phantom_claims import origin_of
+from faithtui.domain.integrity.phantom_claims import trace_origin
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.domain.text.evidence import overlap, rank_passages
-from faithtui.domain.text.sentence_index import read_context
-from faithtui.domain.text.texts import read_text
+from faithtui.domain.text.evidence import compute_overlap, rank_passages
+from faithtui.domain.text.sentence_index import index_passages
+from faithtui.domain.text.texts import tokenise_text
 from faithtui.judges.embedded import evidence, judge
 from faithtui.judges.embedded.overlap import judge_claim
 
@@ -154,9 +154,9 @@ every_pair = pytest.mark.parametrize("pair", PAIRS, ids=map(pair_name, PAIRS))
 @every_pair
 def test_the_evidence_pane(pair: Pair) -> None:
     expected, claim, passage = pair
-    said, read = read_text(claim), read_text(passage)
+    said, read = tokenise_text(claim), tokenise_text(passage)
     (found,) = rank_passages(said, [read], [[]])
-    share = overlap(said, read)
+    share = compute_overlap(said, read)
     assert bool(found.differs) == (expected == "clash")
     assert any(mark.clashes for mark in found.marks) == (expected == "clash")
     if expected == "same":
@@ -168,7 +168,7 @@ def test_the_evidence_pane(pair: Pair) -> None:
 @every_pair
 def test_the_integrity_check(pair: Pair) -> None:
     expected, claim, passage = pair
-    origin = origin_of(read_text(claim), read_text(passage), ())
+    origin = trace_origin(tokenise_text(claim), tokenise_text(passage), ())
     assert (origin.clash is not None) == (expected == "clash")
     if expected == "clash":
         assert origin.is_phantom
@@ -196,7 +196,7 @@ def test_the_findings_of_a_run(pair: Pair) -> None:
         truths_are_facts=False,
         complete=True,
     )
-    kinds = {finding.kind for finding in check(judged).findings}
+    kinds = {finding.kind for finding in check_conversation(judged).findings}
     if expected != "open":  # what an open claim adds may be one or not
         assert (FindingKind.PHANTOM in kinds) == (expected == "clash")
 
@@ -205,7 +205,7 @@ def test_the_findings_of_a_run(pair: Pair) -> None:
 def test_the_embedded_judge(pair: Pair) -> None:
     expected, claim, passage = pair
     verdict, _, _ = judge(claim, passage)
-    found = judge_claim(claim, read_context((passage,)))
+    found = judge_claim(claim, index_passages((passage,)))
     assert (verdict == "no") == (expected == "clash")
     assert ("contradiction" in found.reason) == (expected == "clash")
     assert evidence(claim, passage)

@@ -5,12 +5,12 @@ from faithtui.domain.conversation import Span
 from faithtui.domain.text.evidence import (
     NamedTruth,
     RankedPassage,
-    excerpt,
-    overlap,
-    place_of,
+    choose_excerpt,
+    compute_overlap,
+    find_sentence,
     rank_passages,
 )
-from faithtui.domain.text.texts import read_text
+from faithtui.domain.text.texts import tokenise_text
 from tests.effort import times_reading
 
 RETURNS = (
@@ -25,9 +25,9 @@ def rank(claim: str, *passages: str, named: int | None = None) -> tuple[RankedPa
     truths: list[list[NamedTruth]] = [[] for _ in passages]
     if named is not None:
         truths[named].append(
-            NamedTruth(read_text("The receipt must be kept."), "contradicts", None)
+            NamedTruth(tokenise_text("The receipt must be kept."), "contradicts", None)
         )
-    return rank_passages(read_text(claim), [read_text(text) for text in passages], truths)
+    return rank_passages(tokenise_text(claim), [tokenise_text(text) for text in passages], truths)
 
 
 def marked(text: str, found: RankedPassage) -> list[tuple[str, str]]:
@@ -72,7 +72,9 @@ def test_numbers_and_names_of_the_claim_are_marked_anywhere() -> None:
 
 
 def test_words_match_across_case_and_common_endings() -> None:
-    assert overlap(read_text("Labels printed"), read_text("PRINTING a label")) == 1.0
+    assert (
+        compute_overlap(tokenise_text("Labels printed"), tokenise_text("PRINTING a label")) == 1.0
+    )
 
 
 def test_a_claim_without_telling_words_matches_nothing() -> None:
@@ -89,21 +91,21 @@ def test_chinese_is_compared_character_by_character() -> None:
 
 def test_of_touching_quotes_the_contradiction_stays() -> None:
     whole, part = Span(0, 22), Span(4, 10)
-    passage = read_text(RETURNS)
+    passage = tokenise_text(RETURNS)
     for stances in (("supports", "contradicts"), ("contradicts", "supports")):
         truths = [
-            NamedTruth(read_text("x"), stances[0], whole),
-            NamedTruth(read_text("x"), stances[1], part),
+            NamedTruth(tokenise_text("x"), stances[0], whole),
+            NamedTruth(tokenise_text("x"), stances[1], part),
         ]
-        (found,) = rank_passages(read_text("x"), [passage], [truths])
+        (found,) = rank_passages(tokenise_text("x"), [passage], [truths])
         assert [quote.stance for quote in found.quotes] == ["contradicts"]
 
 
 def test_an_excerpt_holds_what_is_needed_and_grows_around_it() -> None:
-    passage = read_text("One. Two. Three. Four. Five.")
+    passage = tokenise_text("One. Two. Three. Four. Five.")
     needed = [Span(10, 16)]
     texts = [
-        [passage.text[part.start : part.end] for part in excerpt(passage, needed, budget)]
+        [passage.text[part.start : part.end] for part in choose_excerpt(passage, needed, budget)]
         for budget in (1, 18, 100)
     ]
     assert texts[0] == ["Three."]
@@ -112,13 +114,13 @@ def test_an_excerpt_holds_what_is_needed_and_grows_around_it() -> None:
 
 
 def test_an_excerpt_without_need_begins_at_the_beginning() -> None:
-    assert excerpt(read_text("One. Two."), [], 1) == (Span(0, 4),)
-    assert excerpt(read_text("  "), [], 10) == ()
+    assert choose_excerpt(tokenise_text("One. Two."), [], 1) == (Span(0, 4),)
+    assert choose_excerpt(tokenise_text("  "), [], 10) == ()
 
 
 @given(TEXTS)
 def test_words_and_sentences_stay_inside_the_text_and_in_order(text: str) -> None:
-    read = read_text(text)
+    read = tokenise_text(text)
     end = 0
     for sentence in read.sentences:
         assert end <= sentence.start < sentence.end <= len(text)
@@ -133,8 +135,8 @@ def test_words_and_sentences_stay_inside_the_text_and_in_order(text: str) -> Non
 def test_ranking_keeps_every_passage_and_never_leaves_its_text(
     claim: str, passages: list[str], truth: str
 ) -> None:
-    named = [[NamedTruth(read_text(truth), "supports", None)] for _ in passages]
-    ranked = rank_passages(read_text(claim), [read_text(text) for text in passages], named)
+    named = [[NamedTruth(tokenise_text(truth), "supports", None)] for _ in passages]
+    ranked = rank_passages(tokenise_text(claim), [tokenise_text(text) for text in passages], named)
     assert sorted(each.position for each in ranked) == list(range(len(passages)))
     for each in ranked:
         text = passages[each.position]
@@ -148,9 +150,9 @@ def test_ranking_keeps_every_passage_and_never_leaves_its_text(
 
 @given(TEXTS, st.integers(1, 60))
 def test_an_excerpt_covers_what_it_must(text: str, budget: int) -> None:
-    passage = read_text(text)
+    passage = tokenise_text(text)
     for needed in passage.sentences:
-        parts = excerpt(passage, [needed], budget)
+        parts = choose_excerpt(passage, [needed], budget)
         assert any(part.start <= needed.start and needed.end <= part.end for part in parts)
 
 
@@ -212,11 +214,11 @@ def test_a_misspelt_word_is_found() -> None:
 
 
 def test_the_place_of_a_truth_is_its_sentence() -> None:
-    passage = read_text(FEES)
-    assert place_of(read_text("Defective items have a free label."), passage) == 0
-    assert place_of(read_text("x"), passage, Span(60, 70)) == 1
-    assert place_of(read_text("Nothing of the kind."), passage) is None
-    assert place_of(read_text("x"), passage, Span(900, 910)) is None
+    passage = tokenise_text(FEES)
+    assert find_sentence(tokenise_text("Defective items have a free label."), passage) == 0
+    assert find_sentence(tokenise_text("x"), passage, Span(60, 70)) == 1
+    assert find_sentence(tokenise_text("Nothing of the kind."), passage) is None
+    assert find_sentence(tokenise_text("x"), passage, Span(900, 910)) is None
 
 
 def test_of_many_sentences_that_differ_a_few_are_quoted() -> None:

@@ -2,7 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.text.languages import MEASURED, are_comparable, language_of
+from faithtui.domain.text.languages import (
+    MEASURED_LANGUAGE,
+    are_comparable_languages,
+    detect_language,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +33,7 @@ from faithtui.domain.text.languages import MEASURED, are_comparable, language_of
     ],
 )
 def test_running_text_shows_its_language_or_script(text: str, language: str) -> None:
-    assert language_of(text) == language
+    assert detect_language(text) == language
 
 
 @pytest.mark.parametrize(
@@ -44,7 +48,7 @@ def test_running_text_shows_its_language_or_script(text: str, language: str) -> 
     ],
 )
 def test_too_little_text_has_no_language(text: str) -> None:
-    assert language_of(text) is None
+    assert detect_language(text) is None
 
 
 @pytest.mark.parametrize(
@@ -57,17 +61,17 @@ def test_too_little_text_has_no_language(text: str) -> None:
     ],
 )
 def test_foreign_names_do_not_make_english_foreign(text: str) -> None:
-    assert language_of(text) in (MEASURED, None)
+    assert detect_language(text) in (MEASURED_LANGUAGE, None)
 
 
 def test_only_two_known_and_different_languages_cannot_be_compared() -> None:
-    assert are_comparable(None, None)
-    assert are_comparable("German", None)
-    assert are_comparable("German", "German")
-    assert not are_comparable("German", "English")
+    assert are_comparable_languages(None, None)
+    assert are_comparable_languages("German", None)
+    assert are_comparable_languages("German", "German")
+    assert not are_comparable_languages("German", "English")
 
 
 @given(st.text(max_size=60))
 def test_any_text_has_a_language_or_none(text: str) -> None:
-    found = language_of(text)
+    found = detect_language(text)
     assert found is None or found[0].isupper()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.text.sanitizing import visible, visible_line
+from faithtui.domain.text.sanitizing import make_visible, make_visible_line
 
 HOSTILE = Path(__file__).parents[3] / "fixtures" / "hostile" / "strings.json"
 
@@ -50,31 +50,31 @@ def longest_pile(shown: str) -> int:
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in hostile()])
 def test_hostile_strings_come_out_harmless(text: str) -> None:
-    shown = visible(text)
+    shown = make_visible(text)
     assert troubles(shown) == set()
     assert longest_pile(shown) <= 2
     assert shown.encode("utf-8").decode("utf-8") == shown
-    assert visible(shown) == shown
-    assert "\n" not in visible_line(text)
-    assert troubles(visible_line(text, 80)) == set()
-    assert len(visible_line(text, 80)) <= 80
+    assert make_visible(shown) == shown
+    assert "\n" not in make_visible_line(text)
+    assert troubles(make_visible_line(text, 80)) == set()
+    assert len(make_visible_line(text, 80)) <= 80
 
 
 def test_every_character_comes_out_harmless() -> None:
     every = "x".join(map(chr, range(0x110000)))
-    assert troubles(visible(every)) == set()
+    assert troubles(make_visible(every)) == set()
 
 
 @given(st.text(st.characters(), max_size=200))
 def test_any_text_comes_out_harmless_and_a_second_pass_changes_nothing(text: str) -> None:
-    shown = visible(text)
+    shown = make_visible(text)
     assert troubles(shown) == set()
     assert longest_pile(shown) <= 2
-    assert visible(shown) == shown
-    line = visible_line(text)
+    assert make_visible(shown) == shown
+    line = make_visible_line(text)
     assert "\n" not in line
-    assert visible_line(line) == line
-    assert visible(line) == line
+    assert make_visible_line(line) == line
+    assert make_visible(line) == line
 
 
 @given(
@@ -84,15 +84,15 @@ def test_any_text_comes_out_harmless_and_a_second_pass_changes_nothing(text: str
     )
 )
 def test_troublesome_neighbours_come_out_harmless(text: str) -> None:
-    shown = visible(text)
+    shown = make_visible(text)
     assert troubles(shown) == set()
     assert longest_pile(shown) <= 2
-    assert visible(shown) == shown
+    assert make_visible(shown) == shown
 
 
 @given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E) | st.just("\n")))
 def test_plain_text_is_given_back_as_the_same_object(text: str) -> None:
-    assert visible(text) is text
+    assert make_visible(text) is text
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_plain_text_is_given_back_as_the_same_object(text: str) -> None:
     ],
 )
 def test_ordinary_writing_stays(text: str) -> None:
-    assert visible(text) == text
+    assert make_visible(text) == text
 
 
 @pytest.mark.parametrize(
@@ -142,15 +142,15 @@ def test_ordinary_writing_stays(text: str) -> None:
     ],
 )
 def test_what_is_invisible_is_shown(text: str, shown: str) -> None:
-    assert visible(text) == shown
+    assert make_visible(text) == shown
 
 
 def test_markup_is_left_alone_because_it_is_drawn_as_text() -> None:
-    assert visible("[@click=app.quit]x[/] :smile:") == "[@click=app.quit]x[/] :smile:"
+    assert make_visible("[@click=app.quit]x[/] :smile:") == "[@click=app.quit]x[/] :smile:"
 
 
 def test_one_line_shows_where_lines_end() -> None:
-    assert visible_line("a\r\nb\n\u0301c") == "a␊b␊◌\u0301c"
+    assert make_visible_line("a\r\nb\n\u0301c") == "a␊b␊◌\u0301c"
 
 
 @pytest.mark.parametrize(
@@ -167,12 +167,12 @@ def test_one_line_shows_where_lines_end() -> None:
     ],
 )
 def test_a_long_line_is_cut_and_says_so(text: str, limit: int, line: str) -> None:
-    assert visible_line(text, limit) == line
+    assert make_visible_line(text, limit) == line
 
 
 @given(st.text(st.characters(), max_size=60), st.integers(1, 30))
 def test_a_cut_line_fits_and_a_second_cut_changes_nothing(text: str, limit: int) -> None:
-    line = visible_line(text, limit)
+    line = make_visible_line(text, limit)
     assert len(line) <= limit
-    assert visible_line(line, limit) == line
+    assert make_visible_line(line, limit) == line
     assert troubles(line) == set()

@@ -5,7 +5,12 @@ import sqlite3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.text.search_words import folded, occurs, places, words_of
+from faithtui.domain.text.search_words import (
+    contains_words,
+    find_words,
+    fold_word,
+    split_search_words,
+)
 
 LETTERS = st.text(st.characters(max_codepoint=0x17F, exclude_characters="ıİŉµſ"), max_size=30)
 
@@ -20,20 +25,27 @@ def test_words_are_those_of_the_index(text: str) -> None:
     connection.execute("INSERT INTO t VALUES (?)", (text.replace("\x00", ""),))
     found = connection.execute("SELECT term FROM v ORDER BY offset").fetchall()
     connection.close()
-    assert words_of(text.replace("\x00", "")) == [term for (term,) in found]
+    assert split_search_words(text.replace("\x00", "")) == [term for (term,) in found]
 
 
 def test_words_are_folded() -> None:
-    assert words_of("The CAFÉ's menu_2, naïve!") == ["the", "cafe", "s", "menu", "2", "naive"]
-    assert folded("E\u0301cole") == "ecole"
+    assert split_search_words("The CAFÉ's menu_2, naïve!") == [
+        "the",
+        "cafe",
+        "s",
+        "menu",
+        "2",
+        "naive",
+    ]
+    assert fold_word("E\u0301cole") == "ecole"
 
 
 def test_places_are_where_words_follow_each_other() -> None:
     text = "Gift cards, gift card."
-    assert places(["gift", "card"], text) == [(12, 21)]
-    assert places(["gift", "car"], text, begins=True) == [(0, 10), (12, 21)]
-    assert places(["gift", "car"], text) == []
-    assert places([], text) == []
+    assert find_words(["gift", "card"], text) == [(12, 21)]
+    assert find_words(["gift", "car"], text, begins=True) == [(0, 10), (12, 21)]
+    assert find_words(["gift", "car"], text) == []
+    assert find_words([], text) == []
 
 
 @given(
@@ -42,5 +54,7 @@ def test_places_are_where_words_follow_each_other() -> None:
     st.booleans(),
 )
 def test_words_occur_where_they_have_a_place(text: str, wanted: str, begins: bool) -> None:
-    found = words_of(wanted)
-    assert occurs(found, text, begins=begins) == bool(places(found, text, begins=begins))
+    found = split_search_words(wanted)
+    assert contains_words(found, text, begins=begins) == bool(
+        find_words(found, text, begins=begins)
+    )

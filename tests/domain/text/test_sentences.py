@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.text.sentences import SentenceKind, answer_sentences, sentence_spans
+from faithtui.domain.text.sentences import SentenceKind, split_answer, split_sentences
 
 GOLD = json.loads(
     (Path(__file__).parents[3] / "fixtures" / "sentences" / "awkward.json").read_text("utf-8")
@@ -20,11 +20,11 @@ AWKWARD = st.text(
 
 
 def cut(text: str) -> list[str]:
-    return [span.of(text) for span in sentence_spans(text)]
+    return [span.of(text) for span in split_sentences(text)]
 
 
 def kinds(answer: str) -> list[tuple[str, str]]:
-    return [(each.text, each.kind.value) for each in answer_sentences(answer)]
+    return [(each.text, each.kind.value) for each in split_answer(answer)]
 
 
 def test_sentences_of_one_line_are_cut_at_full_stops_but_not_at_abbreviations() -> None:
@@ -72,7 +72,7 @@ def test_list_markers_stay_outside_the_sentence(marker: str) -> None:
 @pytest.mark.parametrize("text", ["", " \n\t ", "---\n***\n", "…", "```\n```"])
 def test_text_without_letters_and_digits_has_no_sentences(text: str) -> None:
     assert cut(text) == []
-    assert answer_sentences(text) == []
+    assert split_answer(text) == []
 
 
 def test_a_sentence_without_end_is_cut_at_blanks() -> None:
@@ -90,7 +90,7 @@ def test_a_word_without_end_is_cut_where_it_must() -> None:
 @given(AWKWARD)
 def test_spans_are_in_order_within_the_text_and_hold_something(text: str) -> None:
     last = 0
-    for span in sentence_spans(text):
+    for span in split_sentences(text):
         assert last <= span.start < span.end <= len(text)
         assert any(character.isalnum() for character in span.of(text))
         assert span.of(text).strip() == span.of(text)
@@ -108,7 +108,7 @@ def test_no_letter_and_no_digit_is_lost_but_those_of_list_markers(text: str) -> 
 
 @given(AWKWARD)
 def test_answer_sentences_say_what_their_span_holds(text: str) -> None:
-    for each in answer_sentences(text):
+    for each in split_answer(text):
         assert each.span.of(text) == each.text
         assert any(character.isalnum() for character in each.text)
 
@@ -190,7 +190,7 @@ def test_an_interrupt_inside_the_splitter_is_let_through(monkeypatch: pytest.Mon
 
 def test_only_claims_are_statements() -> None:
     answer = "Hi! The ferry leaves at nine. Do you need a ticket?"
-    claims = [each.text for each in answer_sentences(answer) if each.kind is SentenceKind.CLAIM]
+    claims = [each.text for each in split_answer(answer) if each.kind is SentenceKind.CLAIM]
     assert claims == ["The ferry leaves at nine."]
 
 
@@ -206,5 +206,5 @@ def test_awkward_passages_are_cut_and_named_as_people_would(passage: dict[str, o
 )
 @pytest.mark.parametrize("where", ["{0}\nOil floats.", "Oil floats.\n{0}", "Oil floats.\n\n{0}\n"])
 def test_a_list_marker_alone_is_never_a_claim(marker: str, where: str) -> None:
-    found = answer_sentences(where.format(marker))
+    found = split_answer(where.format(marker))
     assert [each.text for each in found if each.kind is SentenceKind.CLAIM] == ["Oil floats."]

@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.text.spelling import nearly_spelt, spellable
-from faithtui.domain.text.texts import read_text, weights_of
+from faithtui.domain.text.spelling import find_near_spellings, group_by_first_letter
+from faithtui.domain.text.texts import tokenise_text, weigh_words
 from tests.effort import times_reading
 
 
 def words(text: str) -> list[tuple[str, str]]:
-    return [(word.stem, word.kind) for word in read_text(text).words]
+    return [(word.stem, word.kind) for word in tokenise_text(text).words]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_may_alone_is_no_date() -> None:
 
 
 def test_numbers_are_equal_however_they_are_written() -> None:
-    said = {word.stem for word in read_text("thirty, 30, 30% and 30.").words if word.weight}
+    said = {word.stem for word in tokenise_text("thirty, 30, 30% and 30.").words if word.weight}
     assert said == {"#30"}
 
 
@@ -88,26 +88,28 @@ def test_a_name_that_opens_a_sentence_is_known_by_its_other_places_or_its_letter
 
 def test_many_signs_before_a_word_are_read_at_once() -> None:
     text = "." * 100_000 + " Better " + "[" * 100_000 + " " * 100_000 + "Better"
-    assert times_reading(text, lambda: read_text(text)) < 3_000
+    assert times_reading(text, lambda: tokenise_text(text)) < 3_000
 
 
 def test_misspelt_words_are_found_and_short_ones_and_numbers_are_not() -> None:
-    assert nearly_spelt("recommend", spellable(["reccommend", "record"])) == ["reccommend"]
-    assert nearly_spelt("form", spellable(["from"])) == []
-    assert nearly_spelt("#1987", spellable(["#1986"])) == []
-    index = read_text("We reccommend it.").index
-    assert index.has("recommend")
-    assert not index.has("record")
+    assert find_near_spellings("recommend", group_by_first_letter(["reccommend", "record"])) == [
+        "reccommend"
+    ]
+    assert find_near_spellings("form", group_by_first_letter(["from"])) == []
+    assert find_near_spellings("#1987", group_by_first_letter(["#1986"])) == []
+    index = tokenise_text("We reccommend it.").index
+    assert index.has_stem("recommend")
+    assert not index.has_stem("record")
 
 
 def test_negations_and_stop_words_weigh_nothing() -> None:
-    assert weights_of(read_text("the cat is not in Berlin").words) == {"cat": 1, "berlin": 2}
+    assert weigh_words(tokenise_text("the cat is not in Berlin").words) == {"cat": 1, "berlin": 2}
 
 
 @given(st.text(alphabet=st.sampled_from("aB1 .,!?\n'。見 not5%-/"), max_size=80))
 def test_every_word_of_a_sentence_is_in_it_and_in_the_index(text: str) -> None:
-    read = read_text(text)
+    read = tokenise_text(text)
     for index, span in enumerate(read.sentences):
-        for word in read.words_in(index):
+        for word in read.get_sentence_words(index):
             assert span.start <= word.start < word.end <= span.end
             assert index in read.index.holders[word.stem]

@@ -11,9 +11,9 @@ import pytest
 
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.integrity.findings import Checked
+from faithtui.domain.integrity.findings import CheckResult
 from faithtui.domain.integrity.prompt_echo import PromptWords
-from faithtui.domain.integrity.run_summary import Integrity, Soundness, TextCounts
+from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness, TextCounts
 from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.item_checks import ItemChecks
@@ -55,7 +55,7 @@ async def test_a_sound_run_ends_checked_and_says_nothing(store: Store) -> None:
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     found = store.runs.row(run).integrity
     assert (found.checked, found.unchecked, found.soundness) == (4, 0, Soundness.SOUND)
-    assert (found.counts.claims, found.sentence()) == (12, "")
+    assert (found.counts.claims, found.format_sentence()) == (12, "")
     assert store.findings.list_unchecked(run) == ()
 
 
@@ -76,7 +76,7 @@ async def test_a_model_that_copies_its_prompt_is_suspect(store: Store, metric: s
     found = store.runs.row(run).integrity
     assert found.soundness is Soundness.SUSPECT
     assert found.counts.echoed >= 0.7 * found.counts.texts > 0
-    assert "texts are copied from the prompt" in found.sentence()
+    assert "texts are copied from the prompt" in found.format_sentence()
 
 
 async def test_random_words_under_the_window_strategy_are_suspect(store: Store) -> None:
@@ -134,7 +134,7 @@ async def test_what_a_kill_left_unchecked_is_checked_when_the_run_goes_on(store:
         connection.execute("DELETE FROM finding WHERE run_item_id > 1")
         connection.execute("UPDATE run SET checks = 0")
     connection.close()
-    assert store.runs.row(run).integrity == Integrity(unchecked=4)
+    assert store.runs.row(run).integrity == IntegritySummary(unchecked=4)
     with sqlite3.connect(store.path) as connection:
         connection.execute("UPDATE run_item SET checked = 0")
     connection.close()
@@ -150,9 +150,9 @@ async def test_findings_of_an_earlier_version_are_made_anew(store: Store) -> Non
         connection.execute("UPDATE run_item SET checked = 3, phantom_claims = 33")
     connection.close()
     old = store.runs.row(run).integrity
-    assert (old, old.sentence()) == (Integrity(unchecked=4), "not checked yet")
+    assert (old, old.format_sentence()) == (IntegritySummary(unchecked=4), "not checked yet")
     items = store.runs.item_rows(store.runs.item_ids(run))
-    assert {row.integrity.sentence() for row in items} == {"not checked yet"}
+    assert {row.integrity.format_sentence() for row in items} == {"not checked yet"}
     await runner.execute_run(store, run, lambda event: None, judge=opened(RandomJudge()))
     assert store.runs.row(run).integrity == before
 
@@ -173,7 +173,7 @@ async def test_a_check_that_fails_leaves_the_run_done_and_unchecked(
         raise AssertionError("nothing was found that could be written")
 
     await ItemChecks(store, broken, never).check_rest(run)
-    assert store.runs.row(run).integrity == Integrity(unchecked=4)
+    assert store.runs.row(run).integrity == IntegritySummary(unchecked=4)
     assert "could not be checked" in caplog.text
 
 
@@ -197,15 +197,15 @@ async def test_checks_that_are_given_up_at_the_end_leave_the_run_done(
 async def test_a_text_that_trips_a_check_keeps_no_run_from_being_shown(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def trip(*arguments: object) -> Checked:
+    def trip(*arguments: object) -> CheckResult:
         raise IndexError
 
     monkeypatch.setattr("faithtui.engine.integrity.item_checks.check_assessed", trip)
-    monkeypatch.setattr("faithtui.engine.integrity.run_checks.check", trip)
+    monkeypatch.setattr("faithtui.engine.integrity.run_checks.check_conversation", trip)
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     check_for_moment(store, run, seconds=60)
-    assert store.runs.row(run).integrity.sentence() == "not checked yet"
+    assert store.runs.row(run).integrity.format_sentence() == "not checked yet"
 
 
 async def test_a_conversation_that_is_judged_again_is_counted_once(store: Store) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import compute_run_agreement, render_report
 from faithtui.store.store import Store
@@ -34,7 +34,7 @@ def test_labels_of_a_stratum_stand_for_the_run_and_not_for_what_was_drawn(
     store: Store, run: RunId
 ) -> None:
     sizes = {"judge yes": 6, "judge no": 10, "judge idk": 5}
-    row = sampled(store, run, Plan(Design.STRATIFIED, 7, sizes=sizes), "verdict")
+    row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 7, sizes=sizes), "verdict")
     # People call half of the drawn `yes` a contradiction, and agree with all the rest.
     yes = drawn(store, row, "judge yes")
     label(store, run, yes[:3], "no")
@@ -59,8 +59,10 @@ def test_labels_of_a_stratum_stand_for_the_run_and_not_for_what_was_drawn(
 
 
 def test_a_simple_sample_weighs_all_alike(store: Store, run: RunId) -> None:
-    plan = Plan(Design.SIMPLE, 7, 20)
-    row = store.samples.add(run, "ann", draw(store.samples.read_frame(run), plan), plan, name="s")
+    plan = SamplePlan(SamplingDesign.SIMPLE, 7, 20)
+    row = store.samples.add(
+        run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="s"
+    )
     label(store, run, drawn(store, row), "yes")
     found = compute_run_agreement(store, run).report.claims
     assert found.agreement.weighted is None

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.gate.certificate_file import read_certificate
-from faithtui.agreement.gate.thresholds import EXIT_CODES, Basis, Criterion, Outcome
-from faithtui.agreement.report.settings import Level
-from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.agreement.gate.certificate_file import parse_certificate
+from faithtui.agreement.gate.thresholds import EXIT_CODES, CheckOutcome, Criterion, ThresholdBasis
+from faithtui.agreement.report.settings import ReportLevel
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import RunId
@@ -65,11 +65,11 @@ def certificate(store: Store, calendar: Calendar, tmp_path: Path) -> Path:
     """Certify run 1."""
     path = tmp_path / "certificate.json"
     result = check_gate(store, RUN, replace(EASY, write=path), clock=calendar)
-    assert (result.outcome, result.written) == (Outcome.PASSED, path)
+    assert (result.outcome, result.written) == (CheckOutcome.PASSED, path)
     return path
 
 
-def outcomes(result: GateResult) -> dict[str, Outcome]:
+def outcomes(result: GateResult) -> dict[str, CheckOutcome]:
     return {each.criterion.value: each.outcome for each in result.checks}
 
 
@@ -83,9 +83,9 @@ def held(
 
 def test_everything_that_is_reached_passes(store: Store, calendar: Calendar) -> None:
     result = check_gate(store, RUN, replace(EASY, age_days=2), clock=calendar)
-    assert result.outcome is Outcome.PASSED
+    assert result.outcome is CheckOutcome.PASSED
     assert set(outcomes(result)) == set(Criterion)
-    assert set(outcomes(result).values()) == {Outcome.PASSED}
+    assert set(outcomes(result).values()) == {CheckOutcome.PASSED}
 
 
 def test_the_score_is_what_people_say_and_not_what_the_judge_says(
@@ -105,8 +105,8 @@ def test_the_score_is_what_people_say_and_not_what_the_judge_says(
 def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
     run = run_over(empty, talks=6)
     result = check_gate(empty, run, replace(EASY, age_days=1), clock=calendar)
-    assert result.outcome is Outcome.UNKNOWN
-    assert set(outcomes(result).values()) == {Outcome.UNKNOWN}
+    assert result.outcome is CheckOutcome.UNKNOWN
+    assert set(outcomes(result).values()) == {CheckOutcome.UNKNOWN}
 
 
 def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
@@ -117,60 +117,62 @@ def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
     asked = GateRequest(kappa=0.4, recall_no=0.4)
     result = check_gate(empty, run, asked, clock=calendar)
     assert outcomes(result) == {
-        "labels": Outcome.PASSED,
-        "cohen_kappa": Outcome.UNKNOWN,
-        "recall_no": Outcome.UNKNOWN,
+        "labels": CheckOutcome.PASSED,
+        "cohen_kappa": CheckOutcome.UNKNOWN,
+        "recall_no": CheckOutcome.UNKNOWN,
     }
     assert {each.reason for each in result.checks[1:]} == {"labels are not from a random sample"}
     accepted = check_gate(empty, run, replace(asked, among_labelled=True), clock=calendar)
-    assert accepted.outcome is Outcome.PASSED
+    assert accepted.outcome is CheckOutcome.PASSED
     scored = check_gate(empty, run, GateRequest(score=0.1, among_labelled=True), clock=calendar)
-    assert outcomes(scored)["corrected_score"] is Outcome.UNKNOWN
+    assert outcomes(scored)["corrected_score"] is CheckOutcome.UNKNOWN
 
 
 def test_corrections_alone_are_never_enough(empty: Store, calendar: Calendar) -> None:
     run = run_over(empty)
     label(empty, run, lambda n, place, word: "idk" if place < 2 else None)
-    order = GateRequest(kappa=-1.0, recall_no=0.0, among_labelled=True, basis=Basis.POINT)
+    order = GateRequest(kappa=-1.0, recall_no=0.0, among_labelled=True, basis=ThresholdBasis.POINT)
     result = check_gate(empty, run, order, clock=calendar)
-    assert result.outcome is Outcome.UNKNOWN
+    assert result.outcome is CheckOutcome.UNKNOWN
 
 
 def test_a_random_sample_is_enough(empty: Store, calendar: Calendar) -> None:
     run = run_over(empty)
-    drawn = draw(empty.samples.read_frame(run), Plan(Design.SIMPLE, 3, 60))
-    empty.samples.add(run, "ann", drawn, Plan(Design.SIMPLE, 3, 60), name="s")
+    drawn = make_sample_draw(
+        empty.samples.read_frame(run), SamplePlan(SamplingDesign.SIMPLE, 3, 60)
+    )
+    empty.samples.add(run, "ann", drawn, SamplePlan(SamplingDesign.SIMPLE, 3, 60), name="s")
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
     result = check_gate(
         empty, run, GateRequest(kappa=0.2, recall_no=0.3, score=0.3), clock=calendar
     )
-    assert result.outcome is Outcome.PASSED
+    assert result.outcome is CheckOutcome.PASSED
     assert result.measured.labels == 60
 
 
 def test_a_sample_by_strata_leaves_recall_undecided(empty: Store, calendar: Calendar) -> None:
-    run, plan = run_over(empty), Plan(Design.STRATIFIED, 3, 60, sizes=SIZES)
-    drawn = draw(empty.samples.read_frame(run, ("verdict",)), plan)
+    run, plan = run_over(empty), SamplePlan(SamplingDesign.STRATIFIED, 3, 60, sizes=SIZES)
+    drawn = make_sample_draw(empty.samples.read_frame(run, ("verdict",)), plan)
     empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
     asked = GateRequest(kappa=0.2, recall_no=0.1)
     result = check_gate(empty, run, asked, clock=calendar)
-    assert (result.outcome, EXIT_CODES[result.outcome]) == (Outcome.UNDECIDED, 2)
+    assert (result.outcome, EXIT_CODES[result.outcome]) == (CheckOutcome.UNDECIDED, 2)
     assert outcomes(result) == {
-        "labels": Outcome.PASSED,
-        "cohen_kappa": Outcome.PASSED,
-        "recall_no": Outcome.UNDECIDED,
+        "labels": CheckOutcome.PASSED,
+        "cohen_kappa": CheckOutcome.PASSED,
+        "recall_no": CheckOutcome.UNDECIDED,
     }
     without = check_gate(empty, run, replace(asked, recall_no=None), clock=calendar)
-    assert without.outcome is Outcome.PASSED
+    assert without.outcome is CheckOutcome.PASSED
 
 
 def test_a_certificate_of_a_sample_by_strata_leaves_recall_undecided(
     empty: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
     path, run = tmp_path / "certificate.json", run_over(empty)
-    plan = Plan(Design.STRATIFIED, 3, 60, sizes=SIZES)
-    drawn = draw(empty.samples.read_frame(run, ("verdict",)), plan)
+    plan = SamplePlan(SamplingDesign.STRATIFIED, 3, 60, sizes=SIZES)
+    drawn = make_sample_draw(empty.samples.read_frame(run, ("verdict",)), plan)
     empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
     assert (
@@ -178,39 +180,41 @@ def test_a_certificate_of_a_sample_by_strata_leaves_recall_undecided(
     )
     other = run_over(empty, name="new")
     result = held(empty, path, calendar, other, recall_no=0.1)
-    assert outcomes(result)["recall_no"] is Outcome.UNDECIDED
+    assert outcomes(result)["recall_no"] is CheckOutcome.UNDECIDED
 
 
 def test_a_forecast_for_another_run_is_no_surer_than_the_certified_one(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
     run = run_over(store, name="new", talks=60, said=("yes", "yes", "yes", "no"))
-    assert outcomes(held(store, certificate, calendar, run))["corrected_score"] is Outcome.PASSED
-    found = read_certificate(certificate.read_bytes())
+    assert (
+        outcomes(held(store, certificate, calendar, run))["corrected_score"] is CheckOutcome.PASSED
+    )
+    found = parse_certificate(certificate.read_bytes())
     assert found.measured.score.value is not None
     vague = replace(found.measured.score, ci_low=0.0, ci_high=1.0)
     vague_one = replace(found, measured=replace(found.measured, score=vague))
     certificates.write_certificate_file(certificate, vague_one, force=True)
     result = held(store, certificate, calendar, run)
-    assert outcomes(result)["corrected_score"] is Outcome.UNDECIDED
+    assert outcomes(result)["corrected_score"] is CheckOutcome.UNDECIDED
     assert "[0.000, 1.000], which cannot be" in result.checks[-1].reason
 
 
 def test_a_certificate_of_ratings_as_if_they_were_all_is_refused(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
-    found = read_certificate(certificate.read_bytes())
-    of_answers = replace(found, measured=replace(found.measured, level=Level.ANSWERS))
+    found = parse_certificate(certificate.read_bytes())
+    of_answers = replace(found, measured=replace(found.measured, level=ReportLevel.ANSWERS))
     certificates.write_certificate_file(certificate, of_answers, force=True)
     result = held(store, certificate, calendar, run_over(store, name="new"))
-    assert result.outcome is Outcome.STALE
+    assert result.outcome is CheckOutcome.STALE
     assert any("counts the rated answers" in each for each in result.broken)
 
 
 def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:
     store.runs.set_state(RUN, RunState.STOPPED, "no key")
     result = check_gate(store, RUN, EASY, clock=calendar)
-    assert result.outcome is Outcome.STALE
+    assert result.outcome is CheckOutcome.STALE
     assert "run 1 is not finished (stopped)" in result.broken[0]
 
 
@@ -221,7 +225,7 @@ def test_labels_of_a_machine_are_refused(empty: Store, calendar: Calendar, name:
     run = run_over(empty)
     label(empty, run, by=name)
     result = check_gate(empty, run, EASY, clock=calendar)
-    assert result.outcome is Outcome.STALE
+    assert result.outcome is CheckOutcome.STALE
     assert f"labels by {name} are a machine's" in result.broken[0]
 
 
@@ -233,7 +237,7 @@ def test_labels_of_a_machine_that_came_with_data_are_refused(
     rating = Rating(1, "gpt-4o", "expertqa-support", "Complete", "Claim 1.0")
     imported(empty, talk("t0", answers=1, ratings=[rating]))
     result = check_gate(empty, run, EASY, clock=calendar)
-    assert result.outcome is Outcome.STALE
+    assert result.outcome is CheckOutcome.STALE
     assert "labels by gpt-4o are a machine's" in result.broken[0]
 
 
@@ -272,7 +276,7 @@ def test_age_counts_from_the_older_of_run_and_newest_label(
         claim.id, "ann", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
     result = check_gate(store, RUN, GateRequest(age_days=9.5), clock=calendar)
-    assert result.outcome is Outcome.STALE, "the judge's verdicts are ten days old"
+    assert result.outcome is CheckOutcome.STALE, "the judge's verdicts are ten days old"
     assert result.checks[-1].value == pytest.approx(10, abs=0.01)
 
 
@@ -297,7 +301,7 @@ def test_a_certificate_says_what_was_measured_and_of_what(store: Store, certific
     assert found["measured"]["kappa"]["ci_low"] < found["measured"]["kappa"]["value"]
     assert found["thresholds"]["kappa"] == 0.4
     assert {each["outcome"] for each in found["results"]} == {"passed"}
-    read = read_certificate(certificate.read_bytes())
+    read = parse_certificate(certificate.read_bytes())
     assert read.labels.newest_at <= read.issued_at
 
 
@@ -305,7 +309,7 @@ def test_an_unchanged_run_passes_its_certificate(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
     result = held(store, certificate, calendar)
-    assert (result.outcome, result.broken, result.notes) == (Outcome.PASSED, (), ())
+    assert (result.outcome, result.broken, result.notes) == (CheckOutcome.PASSED, (), ())
     assert set(outcomes(result)) == {"labels", "cohen_kappa", "recall_no", "corrected_score"}
 
 
@@ -313,15 +317,15 @@ def test_other_thresholds_go_before_those_of_the_certificate(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
     result = held(store, certificate, calendar, kappa=0.99)
-    assert outcomes(result)["cohen_kappa"] is Outcome.BELOW
-    assert outcomes(result)["recall_no"] is Outcome.PASSED
-    assert result.outcome is Outcome.BELOW
+    assert outcomes(result)["cohen_kappa"] is CheckOutcome.BELOW
+    assert outcomes(result)["recall_no"] is CheckOutcome.PASSED
+    assert result.outcome is CheckOutcome.BELOW
 
 
 def test_no_certificate_without_passing(store: Store, calendar: Calendar, tmp_path: Path) -> None:
     path = tmp_path / "none.json"
     result = check_gate(store, RUN, GateRequest(kappa=0.99, write=path), clock=calendar)
-    assert (result.outcome, result.written) == (Outcome.BELOW, None)
+    assert (result.outcome, result.written) == (CheckOutcome.BELOW, None)
     assert "no certificate is written: below" in result.notes
     assert not path.exists()
 
@@ -359,7 +363,7 @@ def test_another_judge_prompt_or_metric_is_stale(
     store: Store, certificate: Path, calendar: Calendar, message: str, spec: RunSpec
 ) -> None:
     result = held(store, certificate, calendar, run_over(store, spec, talks=3))
-    assert result.outcome is Outcome.STALE
+    assert result.outcome is CheckOutcome.STALE
     assert [each for each in result.broken if each.startswith(message)]
 
 
@@ -374,7 +378,7 @@ def test_other_examples_are_stale_and_flatter_on_their_own_conversations(
     )  # fmt: skip
     run = run_over(store, replace(JUDGED, examples=store_examples(store, [shown])))
     result = held(store, certificate, calendar, run)
-    assert result.outcome is Outcome.STALE
+    assert result.outcome is CheckOutcome.STALE
     assert result.broken == ("examples: the judge is shown other ones",)
     assert result.notes[0].startswith("4 labelled claims are of conversations that the judge was")
 
@@ -390,7 +394,7 @@ def test_options_that_change_no_question_do_not_matter(
 def test_another_guideline_is_stale(store: Store, certificate: Path, calendar: Calendar) -> None:
     guideline = store.guidelines.set("Read twice.", "ann")
     result = held(store, certificate, calendar)
-    assert result.outcome is Outcome.STALE
+    assert result.outcome is CheckOutcome.STALE
     assert result.broken == (
         f"guideline: none was certified, version 1 ({guideline.digest}) is in force",
     )
@@ -406,21 +410,21 @@ def test_another_label_is_stale(store: Store, certificate: Path, calendar: Calen
     changed = held(store, certificate, calendar)
     assert changed.broken == ("labels: human labels are not those that were certified",)
     store.reviews.undo("bo")
-    assert held(store, certificate, calendar).outcome is Outcome.PASSED
+    assert held(store, certificate, calendar).outcome is CheckOutcome.PASSED
 
 
 def test_another_sample_is_stale(empty: Store, calendar: Calendar, tmp_path: Path) -> None:
     run, path = run_over(empty), tmp_path / "certificate.json"
-    plan = Plan(Design.SIMPLE, 3, 60)
-    drawn = draw(empty.samples.read_frame(run), plan)
+    plan = SamplePlan(SamplingDesign.SIMPLE, 3, 60)
+    drawn = make_sample_draw(empty.samples.read_frame(run), plan)
     row = empty.samples.add(run, "ann", drawn, plan, name="s")
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
     certified = check_gate(empty, run, GateRequest(kappa=0.2, write=path), clock=calendar)
-    assert certified.outcome is Outcome.PASSED
-    assert held(empty, path, calendar, run).outcome is Outcome.PASSED
+    assert certified.outcome is CheckOutcome.PASSED
+    assert held(empty, path, calendar, run).outcome is CheckOutcome.PASSED
     empty.samples.extend(row.id, "ann", 6)
     result = held(empty, path, calendar, run)
-    assert result.outcome is Outcome.STALE
+    assert result.outcome is CheckOutcome.STALE
     name = f"simple random {row.uid[:8]}"
     assert result.broken == (
         f"sample: {name}, 60 of 96, seed 3 was certified, here it is {name}, 66 of 96, seed 3",
@@ -449,14 +453,17 @@ def test_labels_of_a_machine_that_came_later_are_refused(
 def test_a_certificate_grows_old_and_issuing_it_anew_makes_it_no_younger(
     store: Store, certificate: Path, calendar: Calendar, tmp_path: Path
 ) -> None:
-    assert held(store, certificate, calendar, age_days=30).outcome is Outcome.PASSED
+    assert held(store, certificate, calendar, age_days=30).outcome is CheckOutcome.PASSED
     calendar.wait(31)
     result = held(store, certificate, calendar, age_days=30)
-    assert (result.outcome, outcomes(result)["age_days"]) == (Outcome.STALE, Outcome.STALE)
+    assert (result.outcome, outcomes(result)["age_days"]) == (
+        CheckOutcome.STALE,
+        CheckOutcome.STALE,
+    )
     again = tmp_path / "again.json"
     check_gate(store, RUN, replace(EASY, write=again), clock=calendar)
-    assert read_certificate(again.read_bytes()).issued_at > calendar.now - timedelta(days=1)
-    assert held(store, again, calendar, age_days=30).outcome is Outcome.STALE
+    assert parse_certificate(again.read_bytes()).issued_at > calendar.now - timedelta(days=1)
+    assert held(store, again, calendar, age_days=30).outcome is CheckOutcome.STALE
 
 
 def test_an_edited_certificate_is_refused(
@@ -473,8 +480,8 @@ def test_a_run_without_labels_is_held_against_the_certificate(
 ) -> None:
     run = run_over(store, name="new", talks=60, said=("yes", "yes", "yes", "no"))
     result = held(store, certificate, calendar, run)
-    assert result.outcome is Outcome.PASSED
-    certified = read_certificate(certificate.read_bytes()).measured
+    assert result.outcome is CheckOutcome.PASSED
+    certified = parse_certificate(certificate.read_bytes()).measured
     by_name = {each.criterion: each for each in result.checks}
     assert by_name[Criterion.KAPPA].estimate == certified.kappa
     assert by_name[Criterion.LABELS].value == 96
@@ -495,11 +502,11 @@ def test_in_another_store_what_cannot_be_verified_is_said(
 ) -> None:
     run = run_over(empty, name="new", talks=60)
     result = held(empty, certificate, calendar, run)
-    assert result.outcome is Outcome.PASSED
+    assert result.outcome is CheckOutcome.PASSED
     assert result.notes[0].endswith("not in this store: labels, sample, guideline")
     empty.guidelines.set("Read twice.", "ann")
     stale = held(empty, certificate, calendar, run)
-    assert stale.outcome is Outcome.STALE
+    assert stale.outcome is CheckOutcome.STALE
     assert stale.notes[0].endswith("not in this store: labels, sample")
 
 
@@ -508,7 +515,7 @@ def test_the_same_data_in_another_store_are_verified(
 ) -> None:
     run = run_over(empty)
     label(empty, run)
-    assert held(empty, certificate, calendar, run).outcome is Outcome.PASSED
+    assert held(empty, certificate, calendar, run).outcome is CheckOutcome.PASSED
     label(empty, run, lambda n, place, word: "no" if (n, place) == (0, 0) else None, by="ann")
     changed = held(empty, certificate, calendar, run)
     assert changed.broken == ("labels: human labels are not those that were certified",)
@@ -518,16 +525,18 @@ def test_the_same_questions_answered_anew_are_not_the_certified_data(
     certificate: Path, calendar: Calendar, empty: Store
 ) -> None:
     result = held(empty, certificate, calendar, run_over(empty))
-    assert result.outcome is Outcome.PASSED
+    assert result.outcome is CheckOutcome.PASSED
     assert result.notes[0].endswith("not in this store: labels, sample, guideline")
 
 
 def test_a_certificate_holds_for_its_own_level(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
-    assert held(store, certificate, calendar, level=Level.CLAIMS).outcome is Outcome.PASSED
+    assert (
+        held(store, certificate, calendar, level=ReportLevel.CLAIMS).outcome is CheckOutcome.PASSED
+    )
     with pytest.raises(ConfigError, match="the certificate is about claims"):
-        held(store, certificate, calendar, level=Level.ANSWERS)
+        held(store, certificate, calendar, level=ReportLevel.ANSWERS)
 
 
 def test_a_run_without_labels_of_its_own_cannot_be_certified(
@@ -547,7 +556,7 @@ def test_a_certificate_for_point_values_says_so_and_holds_it_up(
     assert kappa.ci_low is not None
     between = (kappa.value + kappa.ci_low) / 2
     path = tmp_path / "point.json"
-    order = GateRequest(kappa=between, basis=Basis.POINT, write=path)
-    assert check_gate(store, RUN, order, clock=calendar).outcome is Outcome.PASSED
-    assert held(store, path, calendar).outcome is Outcome.PASSED
-    assert held(store, path, calendar, basis=Basis.LOWER).outcome is Outcome.BELOW
+    order = GateRequest(kappa=between, basis=ThresholdBasis.POINT, write=path)
+    assert check_gate(store, RUN, order, clock=calendar).outcome is CheckOutcome.PASSED
+    assert held(store, path, calendar).outcome is CheckOutcome.PASSED
+    assert held(store, path, calendar, basis=ThresholdBasis.LOWER).outcome is CheckOutcome.BELOW

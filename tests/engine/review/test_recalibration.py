@@ -9,7 +9,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.review import recalibration
 from faithtui.engine.runs import runner
 from faithtui.errors import ConfigError
-from faithtui.judges.embedded.embedded_judge import OfflineJudge, offline_fingerprint
+from faithtui.judges.embedded.embedded_judge import OfflineJudge, make_offline_fingerprint
 from faithtui.store.store import Store
 from tests.engine.building import opened, planned, store_with
 
@@ -122,7 +122,7 @@ def test_a_recalibration_of_another_version_is_not_in_force(tmp_path: Path) -> N
     with store_with(tmp_path / "store.db", []) as store:
         assert store.recalibrations.find_in_force("offline:overlap-baseline/0") is None
         assert recalibration.read_run_calibration(None) is None
-        assert offline_fingerprint() != offline_fingerprint((0.9, 0.1))
+        assert make_offline_fingerprint() != make_offline_fingerprint((0.9, 0.1))
 
 
 async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(store: Store) -> None:
@@ -148,4 +148,4 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
     assert all(new > old for new, old in zip(confidences[later], confidences[first], strict=True))
     recalibration.withdraw_recalibration(store)
     after = store.runs.row(planned(store)).spec
-    assert (after.calibration, after.judge_fingerprint) == (None, offline_fingerprint())
+    assert (after.calibration, after.judge_fingerprint) == (None, make_offline_fingerprint())

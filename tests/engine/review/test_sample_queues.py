@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.sampling.draw import Design, SampleKind
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.agreement.sampling.stopping import USUAL_PACE_S, SpotCheckDecision
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
@@ -58,16 +58,16 @@ def say(store: Store, row: SampleRow, differ: int, *, most: int = 1000, saw: boo
         )
 
 
-@pytest.mark.parametrize("design", list(Design))
-def test_a_request_becomes_a_queue(store: Store, run: RunId, design: Design) -> None:
+@pytest.mark.parametrize("design", list(SamplingDesign))
+def test_a_request_becomes_a_queue(store: Store, run: RunId, design: SamplingDesign) -> None:
     request = SampleRequest(
         "mine", design=design, stratified_by=("verdict",), size=4, seed=3, shown_share=0.5
     )
     row = draw_sample(store, run, PEOPLE, request)
-    stratified = design is Design.STRATIFIED
+    stratified = design is SamplingDesign.STRATIFIED
     assert row.stratified_by == (("verdict",) if stratified else ())
     assert (row.name, row.design, row.seed, row.shown_share) == ("mine", design, 3, 0.5)
-    assert row.size == (8 if design is Design.CONVERSATIONS else 4)
+    assert row.size == (8 if design is SamplingDesign.CONVERSATIONS else 4)
     assert draw_sample(
         store, run, PEOPLE, request, read_request_frame(store, run, PEOPLE, request)
     ).size

@@ -35,9 +35,9 @@ from faithtui.judges.embedded.embedded_judge import (
     OfflineJudge,
     evidence,
     judge,
-    offline_fingerprint,
+    make_offline_fingerprint,
 )
-from faithtui.judges.embedded.weights import VERSION, shipped_weights
+from faithtui.judges.embedded.weights import HEURISTIC_VERSION, load_weights
 
 BAKERY = (
     "The bakery opened in 1962. It sells rye bread on Mondays. Its oven is heated with beech wood."
@@ -94,11 +94,11 @@ async def test_it_says_what_it_is() -> None:
 def test_the_fingerprint_names_everything_an_answer_depends_on() -> None:
     fingerprint = OfflineJudge().fingerprint
     assert fingerprint == OfflineJudge(calibration=(1.0, 0.0)).fingerprint
-    assert f"overlap-baseline/{VERSION};weights={shipped_weights().digest};" in fingerprint
+    assert f"overlap-baseline/{HEURISTIC_VERSION};weights={load_weights().digest};" in fingerprint
     assert "recalibrated" not in fingerprint
     recalibrated = OfflineJudge(calibration=(0.8, -0.25)).fingerprint
     assert recalibrated == f"{fingerprint};recalibrated=0.8,-0.25"
-    assert recalibrated == offline_fingerprint((0.8, -0.25))
+    assert recalibrated == make_offline_fingerprint((0.8, -0.25))
 
 
 async def test_a_calibration_moves_probabilities_and_with_them_verdicts() -> None:

@@ -7,20 +7,25 @@ from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.contradictions import ClashKind, find_clash
-from faithtui.domain.text.sentence_index import Context, common_length, places_of, read_context
-from faithtui.domain.text.sentences import sentence_spans
-from faithtui.domain.text.tokens import read_stems, read_words, stem
-from faithtui.domain.text.word_lists import IRREGULAR, OPPOSITE_PAIRS
-from faithtui.judges.embedded.features import compare
-from faithtui.judges.embedded.overlap import (
-    CLASH_CAP,
-    Answer,
-    Finding,
-    chance_of,
-    judge_claim,
-    recalibrated,
+from faithtui.domain.text.sentence_index import (
+    SentenceIndex,
+    compute_common_length,
+    index_passages,
+    index_positions,
 )
-from faithtui.judges.embedded.weights import FEATURES, shipped_weights
+from faithtui.domain.text.sentences import split_sentences
+from faithtui.domain.text.tokens import stem, tokenise_stems, tokenise_words
+from faithtui.domain.text.word_lists import IRREGULAR, OPPOSITE_PAIRS
+from faithtui.judges.embedded.features import compare_sentence
+from faithtui.judges.embedded.overlap import (
+    MAX_CLASH_PROBABILITY,
+    OverlapVerdict,
+    VerdictWord,
+    compute_probability,
+    judge_claim,
+    recalibrate_probability,
+)
+from faithtui.judges.embedded.weights import FEATURES, load_weights
 
 LIGHTHOUSE = (
     "The lighthouse of Marrow Point was finished in 1884. It stands 41 metres above the sea. "
@@ -29,30 +34,30 @@ LIGHTHOUSE = (
 )
 
 
-def index(*passages: str) -> Context:
-    return read_context(passages)
+def index(*passages: str) -> SentenceIndex:
+    return index_passages(passages)
 
 
-def judged(claim: str, *passages: str) -> Finding:
+def judged(claim: str, *passages: str) -> OverlapVerdict:
     return judge_claim(claim, index(*passages))
 
 
-@pytest.mark.parametrize("span", sentence_spans(LIGHTHOUSE))
+@pytest.mark.parametrize("span", split_sentences(LIGHTHOUSE))
 def test_a_copied_sentence_is_supported_by_that_very_sentence(span: Span) -> None:
     finding = judged(span.of(LIGHTHOUSE), LIGHTHOUSE)
-    assert finding.answer is Answer.YES
+    assert finding.answer is VerdictWord.YES
     assert finding.evidence[0].span == span
     assert finding.missing == ()
 
 
 def test_a_close_paraphrase_is_supported() -> None:
     finding = judged("An electric lamp was installed in 1923 by the keeper.", LIGHTHOUSE)
-    assert finding.answer is Answer.YES
+    assert finding.answer is VerdictWord.YES
 
 
 def test_an_unrelated_claim_is_undecided() -> None:
     finding = judged("Bananas are the main export of the island nation.", LIGHTHOUSE)
-    assert finding.answer is Answer.IDK
+    assert finding.answer is VerdictWord.IDK
     assert finding.probability < 0.3
     assert finding.evidence == ()
     assert "0 of 5 content words" in finding.reason
@@ -60,8 +65,8 @@ def test_an_unrelated_claim_is_undecided() -> None:
 
 def test_another_number_is_a_possible_contradiction_that_is_named() -> None:
     finding = judged("It stands 47 metres above the sea.", LIGHTHOUSE)
-    assert finding.answer is Answer.NO
-    assert finding.probability <= CLASH_CAP
+    assert finding.answer is VerdictWord.NO
+    assert finding.probability <= MAX_CLASH_PROBABILITY
     assert finding.reason == (
         'Possible contradiction: the claim says "47" where the closest sentence says "41".'
     )
@@ -69,7 +74,7 @@ def test_another_number_is_a_possible_contradiction_that_is_named() -> None:
 
 def test_a_number_said_elsewhere_of_the_same_thing_is_no_contradiction() -> None:
     finding = judged("The tower has 12 floors.", "The tower has 12 floors.", "It has 9 floors.")
-    assert finding.answer is Answer.YES
+    assert finding.answer is VerdictWord.YES
 
 
 @pytest.mark.parametrize(
@@ -101,7 +106,7 @@ def test_explicit_differences_clash(claim: str, sentence: str, kind: ClashKind) 
     finding = judged(claim, sentence)
     assert finding.clash is not None
     assert finding.clash.kind is kind
-    assert finding.answer is Answer.NO
+    assert finding.answer is VerdictWord.NO
 
 
 @pytest.mark.parametrize(
@@ -129,7 +134,7 @@ def test_the_same_in_other_words_does_not_clash(claim: str, sentence: str) -> No
 
 def test_a_clash_needs_the_rest_to_agree() -> None:
     finding = judged("The winery sold 300 bottles.", "The school taught 400 children.")
-    assert finding.answer is Answer.IDK
+    assert finding.answer is VerdictWord.IDK
 
 
 def test_evidence_spans_are_exact_ranges_of_their_passage() -> None:
@@ -173,8 +178,8 @@ def test_a_claim_of_two_sentences_gets_the_mean_of_both() -> None:
 def test_one_clash_decides_a_claim_of_several_sentences() -> None:
     claim = "The lamp was electric. It stands 47 metres above the sea."
     finding = judged(claim, LIGHTHOUSE)
-    assert finding.answer is Answer.NO
-    assert finding.probability <= CLASH_CAP
+    assert finding.answer is VerdictWord.NO
+    assert finding.probability <= MAX_CLASH_PROBABILITY
     assert finding.evidence[0].span.of(LIGHTHOUSE) == "It stands 41 metres above the sea."
 
 
@@ -197,7 +202,7 @@ def test_nothing_to_compare_is_undecided(
     claim: str, passages: tuple[str, ...], reason: str
 ) -> None:
     finding = judged(claim, *passages)
-    assert (finding.answer, finding.reason) == (Answer.IDK, reason)
+    assert (finding.answer, finding.reason) == (VerdictWord.IDK, reason)
 
 
 @pytest.mark.parametrize(
@@ -212,14 +217,14 @@ def test_nothing_to_compare_is_undecided(
 )
 def test_other_scripts_are_compared_but_called_unmeasured(claim: str, passage: str) -> None:
     finding = judged(claim, passage)
-    assert finding.answer is Answer.YES
+    assert finding.answer is VerdictWord.YES
     assert "measured on English only" in finding.reason
 
 
 def test_a_language_with_latin_letters_is_noticed_too() -> None:
     passage = "Der Turm ist sehr hoch und steht auf der Klippe."
     finding = judged(passage, passage)
-    assert finding.answer is Answer.YES
+    assert finding.answer is VerdictWord.YES
     assert finding.reason.endswith(
         "Unmeasured language (German): this heuristic was measured on English only."
     )
@@ -240,15 +245,15 @@ def test_a_claim_in_another_language_than_the_context_is_undecided(
     claim: str, languages: str
 ) -> None:
     finding = judged(claim, LIGHTHOUSE)
-    assert finding.answer is Answer.IDK
-    assert finding.probability <= CLASH_CAP
+    assert finding.answer is VerdictWord.IDK
+    assert finding.probability <= MAX_CLASH_PROBABILITY
     assert f"the claim reads as {languages}" in finding.reason
 
 
 def test_recalibration_moves_log_odds_and_leaves_certainty_alone() -> None:
-    assert recalibrated(0.7, (1.0, 0.0)) == 0.7
-    assert recalibrated(0.5, (2.0, 1.0)) == pytest.approx(1 / (1 + math.exp(-1)))
-    assert [recalibrated(end, (0.5, 3.0)) for end in (0.0, 1.0)] == [0.0, 1.0]
+    assert recalibrate_probability(0.7, (1.0, 0.0)) == 0.7
+    assert recalibrate_probability(0.5, (2.0, 1.0)) == pytest.approx(1 / (1 + math.exp(-1)))
+    assert [recalibrate_probability(end, (0.5, 3.0)) for end in (0.0, 1.0)] == [0.0, 1.0]
 
 
 TEXTS = st.text(
@@ -262,8 +267,10 @@ def test_a_finding_keeps_its_promises_on_any_text(claim: str, passages: list[str
     finding = judged(claim, *passages)
     assert 0 <= finding.probability <= 1
     assert len(finding.evidence) <= 3
-    assert (finding.answer is Answer.NO) == (finding.clash is not None)
-    assert (finding.answer is Answer.YES) == (finding.clash is None and finding.probability >= 0.5)
+    assert (finding.answer is VerdictWord.NO) == (finding.clash is not None)
+    assert (finding.answer is VerdictWord.YES) == (
+        finding.clash is None and finding.probability >= 0.5
+    )
     assert finding.reason
     for each in finding.evidence:
         passage = passages[each.source]
@@ -276,15 +283,15 @@ def test_a_finding_keeps_its_promises_on_any_text(claim: str, passages: list[str
 
 @given(TEXTS)
 def test_words_are_ranges_of_their_text_in_order(text: str) -> None:
-    words = read_words(text)
+    words = tokenise_words(text)
     assert all(0 <= word.start < word.end <= len(text) for word in words)
     assert [word.start for word in words] == sorted(word.start for word in words)
 
 
 @given(TEXTS, st.integers(0, 5))
 def test_stems_read_alone_are_those_of_the_words(text: str, start: int) -> None:
-    stems = read_stems(text, start, len(text))
-    words = read_words(text, start)
+    stems = tokenise_stems(text, start, len(text))
+    words = tokenise_words(text, start)
     if stems is None:
         assert any(word.number is not None or not word.text.isascii() for word in words) or any(
             word.text in ["percent", "percentage", "pct", "k", "mn", "bn"] for word in words
@@ -297,28 +304,29 @@ def test_stems_read_alone_are_those_of_the_words(text: str, start: int) -> None:
 @given(TEXTS, TEXTS)
 def test_words_of_a_range_are_those_of_the_cut_text(before: str, text: str) -> None:
     shift = len(before) + 1
-    ranged = read_words(f"{before} {text} 9", shift, shift + len(text))
+    ranged = tokenise_words(f"{before} {text} 9", shift, shift + len(text))
     assert ranged == [
-        word._replace(start=word.start + shift, end=word.end + shift) for word in read_words(text)
+        word._replace(start=word.start + shift, end=word.end + shift)
+        for word in tokenise_words(text)
     ]
 
 
 @given(TEXTS, TEXTS)
 def test_common_length_is_that_of_the_plain_algorithm(left: str, right: str) -> None:
-    one = [word.stem for word in read_words(left)]
-    other = [word.stem for word in read_words(right)]
+    one = [word.stem for word in tokenise_words(left)]
+    other = [word.stem for word in tokenise_words(right)]
     row = [0] * (len(other) + 1)
     for mine in one:
         before, row = row, [0]
         for column, theirs in enumerate(other):
             same = mine == theirs
             row.append(before[column] + 1 if same else max(before[column + 1], row[column]))
-    assert common_length(places_of(one), len(one), other) == row[-1]
+    assert compute_common_length(index_positions(one), len(one), other) == row[-1]
 
 
 @given(TEXTS)
 def test_nothing_clashes_with_itself(text: str) -> None:
-    assert find_clash(read_words(text), read_words(text)) is None
+    assert find_clash(tokenise_words(text), tokenise_words(text)) is None
 
 
 def test_a_text_of_a_hundred_thousand_characters_is_judged() -> None:
@@ -331,13 +339,15 @@ def test_a_text_of_a_hundred_thousand_characters_is_judged() -> None:
 
 
 def test_the_probability_is_the_calibrated_logistic_of_the_features() -> None:
-    part = compare("It stands 41 metres above the cold sea.", index(LIGHTHOUSE))
-    weights = shipped_weights()
+    part = compare_sentence("It stands 41 metres above the cold sea.", index(LIGHTHOUSE))
+    weights = load_weights()
     raw = weights.intercept + sum(
         w * x for w, x in zip(weights.weights, part.features, strict=True)
     )
     slope, intercept = weights.calibration
-    assert math.isclose(chance_of([part], weights), 1 / (1 + math.exp(-(slope * raw + intercept))))
+    assert math.isclose(
+        compute_probability([part], weights), 1 / (1 + math.exp(-(slope * raw + intercept)))
+    )
 
 
 @pytest.mark.parametrize(
@@ -356,8 +366,8 @@ def test_the_probability_is_the_calibrated_logistic_of_the_features() -> None:
 def test_each_weakness_shows_in_its_feature(claim: str, feature: str) -> None:
     place = FEATURES.index(feature)
     context = index(LIGHTHOUSE)
-    assert compare(claim, context).features[place] > 0
-    assert compare("It stands 41 metres above the sea.", context).features[place] == 0
+    assert compare_sentence(claim, context).features[place] > 0
+    assert compare_sentence("It stands 41 metres above the sea.", context).features[place] == 0
 
 
 @pytest.mark.parametrize(
@@ -399,12 +409,12 @@ def test_opposites_have_different_stems() -> None:
     ],
 )
 def test_numbers_are_read_to_values(text: str, value: float, unit: str) -> None:
-    word = read_words(text)[0]
+    word = tokenise_words(text)[0]
     assert (word.number, word.unit) == (value, unit)
 
 
 def test_one_is_a_number_only_before_a_scale() -> None:
-    assert [word.number for word in read_words("one of one million")] == [None, None, 1e6]
+    assert [word.number for word in tokenise_words("one of one million")] == [None, None, 1e6]
 
 
 @pytest.mark.parametrize(
@@ -434,8 +444,11 @@ def test_a_clash_with_a_sentence_about_something_else_is_dropped() -> None:
 def test_a_rounded_number_is_not_missing() -> None:
     place = FEATURES.index("numbers_missing")
     context = index("The lake holds 4,871,000 litres and 208 fish.")
-    assert compare("It holds 4.9 million litres and about 200 fish.", context).features[place] == 0
-    assert compare("It holds 5.9 million litres.", context).features[place] > 0
+    assert (
+        compare_sentence("It holds 4.9 million litres and about 200 fish.", context).features[place]
+        == 0
+    )
+    assert compare_sentence("It holds 5.9 million litres.", context).features[place] > 0
 
 
 def test_a_negated_sentence_is_named_in_the_reason() -> None:
@@ -451,13 +464,13 @@ def test_a_negated_claim_is_named_in_the_reason() -> None:
 def test_words_scattered_over_the_context_do_not_support() -> None:
     passages = ("Bears eat.", "Fish swim.", "Poland is flat.", "He sold it.")
     finding = judged("Poland sold bears we fish.", *passages)
-    assert finding.answer is Answer.IDK
+    assert finding.answer is VerdictWord.IDK
     assert finding.reason == "All 4 content words are in the context, but not close together."
 
 
 def test_words_that_share_their_beginning_are_half_found() -> None:
     place = FEATURES.index("covered")
-    assert compare("Photographers", index("A photography show.")).features[place] == 0.7
+    assert compare_sentence("Photographers", index("A photography show.")).features[place] == 0.7
 
 
 def test_missing_pairs_of_characters_are_named_as_one_run() -> None:

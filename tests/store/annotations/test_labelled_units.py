@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from faithtui.agreement.labelled_units import ClaimReading, LabelState, Opinion
+from faithtui.agreement.labelled_units import ClaimUnit, LabelState, Opinion
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import ItemId, RunId
@@ -42,7 +42,7 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
     first, *readings = store.reviews.read_claim_units(run)
     assert (first.key, first.group, first.judge) == ("other", "other", "no")
     about = partial(
-        ClaimReading, conversation=store.conversations.ids()[1], key="one", group="together"
+        ClaimUnit, conversation=store.conversations.ids()[1], key="one", group="together"
     )
     assert readings == [
         about(

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faithtui.agreement.labelled_units import (
-    ClaimReading,
+    ClaimUnit,
     Duplicates,
     LabelState,
-    PairedReading,
-    PairedReadings,
-    ReadingSettings,
+    PairedClaim,
+    PairedClaims,
     ScoredUnit,
-    ScoreReading,
+    UnitScores,
+    UnitSettings,
 )
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Rating
@@ -43,7 +43,7 @@ from tests.store.building import (
 )
 
 MTRAG = "mtrag-faithfulness-1-4"
-BLIND_ONLY = ReadingSettings(blind_only=True)
+BLIND_ONLY = UnitSettings(blind_only=True)
 RUN = RunId(1)
 """The first run of a store."""
 
@@ -81,8 +81,8 @@ def only(store: Store) -> ClaimId:
     return claim
 
 
-def read_one(store: Store, options: ReadingSettings | None = None) -> ClaimReading:
-    (reading,) = store.reviews.read_run_units(RUN, options or ReadingSettings()).claims
+def read_one(store: Store, options: UnitSettings | None = None) -> ClaimUnit:
+    (reading,) = store.reviews.read_run_units(RUN, options or UnitSettings()).claims
     return reading
 
 
@@ -273,9 +273,7 @@ def test_blind_only_reads_the_log_as_if_nothing_had_been_in_view(store: Store) -
     for claim, said in zip(ids(store), acts, strict=True):
         for act in said:
             say(store, claim, act)
-    both = [
-        store.reviews.read_run_units(RUN, each).claims for each in (ReadingSettings(), BLIND_ONLY)
-    ]
+    both = [store.reviews.read_run_units(RUN, each).claims for each in (UnitSettings(), BLIND_ONLY)]
     assert [[(each.state, each.human) for each in found] for found in both] == [
         [
             (LabelState.LABELLED, "yes"),
@@ -326,7 +324,7 @@ def test_which_window_speaks_for_a_claim(
         "latest": latest,
     }
     for rule, expected in rules.items():
-        reading = read_one(store, ReadingSettings(duplicates=rule))
+        reading = read_one(store, UnitSettings(duplicates=rule))
         assert (reading.judge, reading.windows) == (expected, len(said)), rule
         assert reading.steady is (len(set(said)) == 1)
 
@@ -334,7 +332,7 @@ def test_which_window_speaks_for_a_claim(
 def test_how_bad_a_label_is_may_be_told(store: Store) -> None:
     run, item = judged(store, talk(answers=1), {1: ["green"]})
     store.runs.save_window(item, replace(assess(windows_of(talk())[1], {1: ["red"]})))
-    worst = ReadingSettings(duplicates="worst")
+    worst = UnitSettings(duplicates="worst")
     for severity, expected in (({"green": 1, "red": 0}, "green"), ({"red": 1}, "red")):
         (reading,) = store.reviews.read_run_units(run, worst, severity).claims
         assert reading.judge == expected
@@ -354,7 +352,7 @@ def test_a_claim_twice_in_a_window_is_heard_once_there(store: Store) -> None:
     same = [replace(each, claim=double.verdicts[0].claim) for each in double.verdicts]
     store.runs.save_window(item, replace(double, verdicts=tuple(same)))
     store.runs.save_window(item, assess(two, {1: ["yes"]}))
-    reading = read_one(store, ReadingSettings(duplicates="worst"))
+    reading = read_one(store, UnitSettings(duplicates="worst"))
     assert (reading.judge, reading.windows, reading.steady) == ("yes", 2, False)
     window = store.reviews.read_run_units(run).scores[0]
     assert (window.claims, window.judge) == (1, 0.5)
@@ -379,11 +377,11 @@ def test_a_run_that_is_not_there_cannot_be_read(store: Store) -> None:
 # Scores
 
 
-def scores(store: Store, run: RunId = RUN) -> list[ScoreReading]:
+def scores(store: Store, run: RunId = RUN) -> list[UnitScores]:
     return list(store.reviews.read_run_units(run).scores)
 
 
-def values(found: Sequence[ScoreReading]) -> list[tuple[float | None, float | None, int, int]]:
+def values(found: Sequence[UnitScores]) -> list[tuple[float | None, float | None, int, int]]:
     return [(each.judge, each.human, each.claims, each.labelled) for each in found]
 
 
@@ -461,7 +459,7 @@ def test_people_may_give_a_score_where_the_judge_left_a_verdict_out(store: Store
     assert values(scores(store)) == [(None, 1.0, 2, 2), (None, 1.0, 2, 2)]
 
 
-def scored_otherwise(store: Store, state: ScoreState, finish: ItemState) -> list[ScoreReading]:
+def scored_otherwise(store: Store, state: ScoreState, finish: ItemState) -> list[UnitScores]:
     """Label all of two windows of which the second has no score for a reason of its own."""
     conversation = talk(answers=2)
     run = store.runs.create(SPEC, [imported(store, conversation)])
@@ -533,8 +531,8 @@ def test_two_runs_are_compared_on_the_claims_that_both_judged(store: Store) -> N
     one, two = ids(store)[:2]
     say(store, one, BLIND)
     say(store, one, Act(Action.BLIND, "x", "bob"))
-    about = partial(PairedReading, conversation=store.conversations.ids()[0], group="one")
-    assert store.reviews.read_paired_units(first, second) == PairedReadings(
+    about = partial(PairedClaim, conversation=store.conversations.ids()[0], group="one")
+    assert store.reviews.read_paired_units(first, second) == PairedClaims(
         (
             about(one, first="yes", second="no", human="x", blind=True),
             about(two, first="no", second=None, human=None, blind=None),
@@ -545,7 +543,7 @@ def test_two_runs_are_compared_on_the_claims_that_both_judged(store: Store) -> N
     back = store.reviews.read_paired_units(second, first)
     assert [(each.first, each.second) for each in back.claims] == [("no", "yes"), (None, "no")]
     assert (back.only_first, back.only_second) == (0, 2)
-    assert store.reviews.read_paired_units(first, third) == PairedReadings((), 4, 0)
+    assert store.reviews.read_paired_units(first, third) == PairedClaims((), 4, 0)
 
 
 def other_spec() -> RunSpec:
@@ -730,7 +728,7 @@ def test_what_counts_is_what_a_slow_reading_of_the_log_finds(
     runs = [judged(store, conversation, each, spec=spec)[0] for each in (labels, {1: ["idk"]})]
     claim, _ = ids(store, runs[0])
     replay(store, claim, events, runs, mark)
-    found = store.reviews.read_run_units(runs[0], ReadingSettings(blind_only=blind_only))
+    found = store.reviews.read_run_units(runs[0], UnitSettings(blind_only=blind_only))
     reading, untouched = found.claims
     state, human, opinions = slowly(log_rows(path, claim), runs[0], home, blind_only)
     assert (reading.state, reading.human) == (state, human)

@@ -97,7 +97,7 @@ def test_words_are_those_of_the_run(store: Store) -> None:
     say(store, claim, "bo", "idk")
     (found,) = store.raters.read_rater_records(run).claims
     assert [each.verdict for each in found.opinions] == ["0", "0"]
-    assert not found.differs
+    assert not found.has_disagreement
 
 
 def test_own_repeats_come_with_the_time_between(store: Store) -> None:

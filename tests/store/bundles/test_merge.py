@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelMark, replay_log
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
@@ -328,8 +328,8 @@ def test_every_field_of_an_act_arrives(copies: Callable[[], Store]) -> None:
     there.guidelines.set("Judge by the passage alone.", "ann")
     run = there.runs.last_id()
     assert run is not None
-    plan = Plan(Design.SIMPLE, 7, 3)
-    drawn = draw(there.samples.read_frame(run), plan)
+    plan = SamplePlan(SamplingDesign.SIMPLE, 7, 3)
+    drawn = make_sample_draw(there.samples.read_frame(run), plan)
     row = there.samples.add(run, "ann", drawn, plan, name="first")
     entry = there.samples.entries(row.id, "ann")[0]
     there.reviews.record(

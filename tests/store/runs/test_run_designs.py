@@ -5,13 +5,18 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from faithtui.agreement.labelled_units import (
-    ClaimReading,
+    ClaimUnit,
     DesignKind,
-    DesignReading,
-    ReadingSettings,
-    StratumReading,
+    LabelDesign,
+    StratumCounts,
+    UnitSettings,
 )
-from faithtui.agreement.sampling.draw import Design, Plan, SampleKind, draw
+from faithtui.agreement.sampling.draw import (
+    SampleKind,
+    SamplePlan,
+    SamplingDesign,
+    make_sample_draw,
+)
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId, SampleId
 from faithtui.errors import StoreError
@@ -43,12 +48,12 @@ def judged_all(store: Store, keys: Iterable[str]) -> RunId:
 def sampled(
     store: Store,
     run: RunId,
-    plan: Plan,
+    plan: SamplePlan,
     *by: str,
     name: str = "first",
     kind: SampleKind = SampleKind.SAMPLE,
 ) -> SampleRow:
-    drawn = draw(store.samples.read_frame(run, by), plan)
+    drawn = make_sample_draw(store.samples.read_frame(run, by), plan)
     return store.samples.add(run, "ann", drawn, plan, name=name, kind=kind, stratified_by=by)
 
 
@@ -71,42 +76,42 @@ def drawn(store: Store, row: SampleRow, stratum: str | None = None) -> list[Clai
     ]
 
 
-def claims_of(store: Store, run: RunId) -> tuple[ClaimReading, ...]:
+def claims_of(store: Store, run: RunId) -> tuple[ClaimUnit, ...]:
     return store.reviews.read_run_units(run).claims
 
 
-def design(store: Store, run: RunId, sample: SampleId | None = None) -> DesignReading:
-    return store.reviews.read_run_units(run, ReadingSettings(sample=sample)).design
+def design(store: Store, run: RunId, sample: SampleId | None = None) -> LabelDesign:
+    return store.reviews.read_run_units(run, UnitSettings(sample=sample)).design
 
 
 def test_without_a_label_there_is_no_design(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 7, 10))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 10))
     skip(store, run, drawn(store, row)[0])
-    assert design(store, run) == DesignReading(DesignKind.NONE, 20, conversations=4)
+    assert design(store, run) == LabelDesign(DesignKind.NONE, 20, conversations=4)
     asked = design(store, run, row.id)
     assert (asked.kind, asked.sample, asked.random_prefix) == (DesignKind.NONE, row.id, True)
-    assert asked.strata == (StratumReading("", 20, 10, 0, 1),)
+    assert asked.strata == (StratumCounts("", 20, 10, 0, 1),)
 
 
 def test_a_run_that_judged_nothing_is_no_census(store: Store) -> None:
-    assert design(store, store.runs.create(SPEC, [])) == DesignReading(DesignKind.NONE, 0)
+    assert design(store, store.runs.create(SPEC, [])) == LabelDesign(DesignKind.NONE, 0)
 
 
 def test_every_claim_labelled_is_a_census_whatever_was_drawn(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 7, 10))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 10))
     claims = [each.claim for each in claims_of(store, run)]
     label(store, run, claims[:-1])
     assert design(store, run).kind is DesignKind.SIMPLE
     label(store, run, claims[-1:], "x")
     for asked in (None, row.id):
-        assert design(store, run, asked) == DesignReading(DesignKind.CENSUS, 20, conversations=4)
+        assert design(store, run, asked) == LabelDesign(DesignKind.CENSUS, 20, conversations=4)
     assert {(each.stratum, each.position) for each in claims_of(store, run)} == {(None, None)}
 
 
 def test_labels_by_hand_are_what_was_convenient(store: Store, run: RunId) -> None:
     first, second, *_ = claims_of(store, run)
     label(store, run, [first.claim, second.claim], "yes")
-    assert design(store, run) == DesignReading(DesignKind.CONVENIENCE, 20, conversations=4)
+    assert design(store, run) == LabelDesign(DesignKind.CONVENIENCE, 20, conversations=4)
 
 
 @pytest.mark.parametrize("word", ["idk", "x"])
@@ -120,16 +125,16 @@ def test_where_only_overrides_are_left_nothing_was_drawn(
 
 
 def test_a_random_sample_is_told_with_its_places(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 7, 8), name="spring")
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 8), name="spring")
     order = drawn(store, row)
     label(store, run, order[:3])
     skip(store, run, order[3])
     outside = [each.claim for each in claims_of(store, run) if each.claim not in order]
     label(store, run, outside[:2])
-    assert design(store, run) == DesignReading(
+    assert design(store, run) == LabelDesign(
         DesignKind.SIMPLE,
         20,
-        strata=(StratumReading("", 20, 8, 3, 1),),
+        strata=(StratumCounts("", 20, 8, 3, 1),),
         sample=row.id,
         name="spring",
         seed=7,
@@ -157,7 +162,7 @@ def test_a_random_sample_is_told_with_its_places(store: Store, run: RunId) -> No
 def test_a_gap_in_the_drawn_order_is_found(
     store: Store, run: RunId, labelled: list[int], skipped: list[int], prefix: bool
 ) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 7, 8))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 8))
     order = drawn(store, row)
     label(store, run, [order[place] for place in labelled])
     for place in skipped:
@@ -166,7 +171,7 @@ def test_a_gap_in_the_drawn_order_is_found(
 
 
 def test_what_was_answered_in_bulk_is_a_gap(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 7, 8))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 8))
     first, second, *_ = drawn(store, row)
     store.reviews.record(
         first, "ann", Action.BULK, "yes", run=run, judge_verdict="yes", saw_judge=True
@@ -176,7 +181,7 @@ def test_what_was_answered_in_bulk_is_a_gap(store: Store, run: RunId) -> None:
 
 
 def test_strata_are_counted_and_followed_each_by_itself(store: Store, run: RunId) -> None:
-    plan = Plan(Design.STRATIFIED, 7, sizes={"judge yes": 4, "judge no": 3})
+    plan = SamplePlan(SamplingDesign.STRATIFIED, 7, sizes={"judge yes": 4, "judge no": 3})
     row = sampled(store, run, plan, "verdict")
     assert design(store, run).kind is DesignKind.NONE
     label(store, run, drawn(store, row, "judge no"))
@@ -184,16 +189,16 @@ def test_strata_are_counted_and_followed_each_by_itself(store: Store, run: RunId
     found = design(store, run)
     assert (found.kind, found.random_prefix) == (DesignKind.STRATIFIED, True)
     assert found.strata == (
-        StratumReading("judge idk", 4, 0, 0, 0),
-        StratumReading("judge no", 4, 3, 3, 0),
-        StratumReading("judge yes", 12, 4, 0, 1),
+        StratumCounts("judge idk", 4, 0, 0, 0),
+        StratumCounts("judge no", 4, 3, 3, 0),
+        StratumCounts("judge yes", 12, 4, 0, 1),
     )
     label(store, run, drawn(store, row, "judge yes")[2:3])
     assert not design(store, run).random_prefix
 
 
 def test_whoever_labels_counts(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 7, 8))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 8))
     first, second, *_ = drawn(store, row)
     label(store, run, [first], who="bob")
     label(store, run, [second], who="cyd")
@@ -212,13 +217,13 @@ def by_conversation(
 
 
 def test_conversations_count_when_all_their_claims_are_labelled(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.CONVERSATIONS, 7, 3))
+    row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, 3))
     one, two, three = by_conversation(store, run, drawn(store, row))
     label(store, run, [*one, *two[:4]])
     found = design(store, run)
     assert (found.kind, found.conversations) == (DesignKind.CLUSTER, 4)
     assert (found.drawn_conversations, found.random_prefix) == (1, True)
-    assert found.strata == (StratumReading("conversations", 20, 15, 9, 0),)
+    assert found.strata == (StratumCounts("conversations", 20, 15, 9, 0),)
     # What is begun does not count yet, so it may be begun anywhere.
     label(store, run, three[1:2])
     assert design(store, run).random_prefix
@@ -229,7 +234,7 @@ def test_conversations_count_when_all_their_claims_are_labelled(store: Store, ru
 
 
 def test_a_sample_that_was_extended_keeps_its_order(store: Store, run: RunId) -> None:
-    plan = Plan(Design.STRATIFIED, 7, sizes={"judge yes": 2, "judge no": 1})
+    plan = SamplePlan(SamplingDesign.STRATIFIED, 7, sizes={"judge yes": 2, "judge no": 1})
     row = sampled(store, run, plan, "verdict")
     label(store, run, drawn(store, row))
     assert design(store, run).random_prefix
@@ -245,12 +250,12 @@ def test_a_sample_that_was_extended_keeps_its_order(store: Store, run: RunId) ->
 
 
 def test_a_spot_check_is_a_random_sample_and_a_repeat_is_none(store: Store, run: RunId) -> None:
-    spot = sampled(store, run, Plan(Design.SIMPLE, 3, 4), kind=SampleKind.SPOT_CHECK)
+    spot = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 4), kind=SampleKind.SPOT_CHECK)
     label(store, run, drawn(store, spot)[:2])
     own = store.samples.read_own_labelled_frame(run, "ann")
-    plan = Plan(Design.SIMPLE, 5, 2)
+    plan = SamplePlan(SamplingDesign.SIMPLE, 5, 2)
     repeat = store.samples.add(
-        run, "ann", draw(own, plan), plan, name="again", kind=SampleKind.REPEAT
+        run, "ann", make_sample_draw(own, plan), plan, name="again", kind=SampleKind.REPEAT
     )
     found = design(store, run)
     assert (found.kind, found.sample) == (DesignKind.SIMPLE, spot.id)
@@ -261,17 +266,19 @@ def test_a_spot_check_is_a_random_sample_and_a_repeat_is_none(store: Store, run:
 def test_the_sample_with_most_labels_is_taken_unless_one_is_asked_for(
     store: Store, run: RunId
 ) -> None:
-    small = sampled(store, run, Plan(Design.SIMPLE, 1, 3), name="small")
-    large = sampled(store, run, Plan(Design.SIMPLE, 2, 10), name="large")
+    small = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 3), name="small")
+    large = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 2, 10), name="large")
     label(store, run, drawn(store, large)[:6])
     assert design(store, run).name == "large"
     assert design(store, run, small.id).name == "small"
-    again = sampled(store, run, Plan(Design.SIMPLE, 2, 10), name="of equals the newest")
+    again = sampled(
+        store, run, SamplePlan(SamplingDesign.SIMPLE, 2, 10), name="of equals the newest"
+    )
     assert design(store, run).sample == again.id
 
 
 def test_a_sample_asked_for_may_have_all_labels_outside(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 1, 3))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
     outside = [each.claim for each in claims_of(store, run) if each.position is None]
     others = [each for each in outside if each not in drawn(store, row)]
     label(store, run, others[:2])
@@ -282,7 +289,7 @@ def test_a_sample_asked_for_may_have_all_labels_outside(store: Store, run: RunId
 
 def test_a_sample_of_another_run_is_refused(store: Store, run: RunId) -> None:
     other, _ = judged(store, talk("z"), FIVE)
-    row = sampled(store, other, Plan(Design.SIMPLE, 1, 3))
+    row = sampled(store, other, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
     for wrong in (row.id, SampleId(99)):
         with pytest.raises(StoreError, match=f"run {run} has no sample {wrong}"):
             design(store, run, wrong)
@@ -291,11 +298,11 @@ def test_a_sample_of_another_run_is_refused(store: Store, run: RunId) -> None:
 
 
 def test_blind_labels_alone_may_be_of_another_design(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 1, 4))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 4))
     first, *rest = drawn(store, row)
     store.reviews.record_verdict(first, "ann", "yes", run=run, saw_judge=True)
     label(store, run, rest)
-    blind = store.reviews.read_run_units(run, ReadingSettings(blind_only=True)).design
+    blind = store.reviews.read_run_units(run, UnitSettings(blind_only=True)).design
     assert design(store, run).random_prefix
     assert (blind.random_prefix, blind.strata[0].labelled) == (False, 3)
 
@@ -306,11 +313,11 @@ def test_claims_that_were_judged_after_the_draw_are_not_of_the_frame(store: Stor
     first, second = store.runs.item_ids(run)
     for window in windows_of(talks[0]):
         store.runs.save_window(first, assess(window, FIVE))
-    row = sampled(store, run, Plan(Design.SIMPLE, 1, 5))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 5))
     label(store, run, drawn(store, row))
     assert design(store, run).kind is DesignKind.CENSUS
     for window in windows_of(talks[1]):
         store.runs.save_window(second, assess(window, FIVE))
     found = design(store, run)
     assert (found.kind, found.frame, found.conversations) == (DesignKind.SIMPLE, 5, 2)
-    assert found.strata == (StratumReading("", 5, 5, 5, 0),)
+    assert found.strata == (StratumCounts("", 5, 5, 5, 0),)

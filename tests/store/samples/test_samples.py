@@ -3,7 +3,14 @@ from dataclasses import replace
 
 import pytest
 
-from faithtui.agreement.sampling.draw import Design, Frame, Plan, SampleKind, draw, enlarged
+from faithtui.agreement.sampling.draw import (
+    SampleKind,
+    SamplePlan,
+    SamplingDesign,
+    SamplingFrame,
+    enlarge_plan,
+    make_sample_draw,
+)
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ClaimId, RunId, SampleId
@@ -34,8 +41,8 @@ def run(store: Store) -> RunId:
     return run_over(store, [*told, (talk("long", answers=7), LONG)])
 
 
-def sampled(store: Store, run: RunId, plan: Plan, *by: str, **changes: object) -> SampleRow:
-    drawn = draw(store.samples.read_frame(run, by), plan)
+def sampled(store: Store, run: RunId, plan: SamplePlan, *by: str, **changes: object) -> SampleRow:
+    drawn = make_sample_draw(store.samples.read_frame(run, by), plan)
     return store.samples.add(
         run,
         "ann",
@@ -68,7 +75,7 @@ def test_the_frame_lists_every_claim_once_in_the_order_of_the_text(
         each.claim for each in store.reviews.read_claim_units(run)
     ]
     assert len(frame) == len({each.claim for each in frame}) == 27
-    assert frame.conversations == 5
+    assert frame.conversation_count == 5
     assert frame.populations == {"": 27}
 
 
@@ -123,11 +130,13 @@ def test_other_strata_are_refused_by_name(store: Store, run: RunId) -> None:
         store.samples.read_frame(run, ["verdict", "colour"])
 
 
-@pytest.mark.parametrize("design", list(Design))
-def test_a_sample_comes_back_as_it_was_drawn(store: Store, run: RunId, design: Design) -> None:
-    by = ("verdict",) if design is Design.STRATIFIED else ()
-    plan = Plan(design, 7, 4, shown_share=0.5)
-    drawn = draw(store.samples.read_frame(run, by), plan)
+@pytest.mark.parametrize("design", list(SamplingDesign))
+def test_a_sample_comes_back_as_it_was_drawn(
+    store: Store, run: RunId, design: SamplingDesign
+) -> None:
+    by = ("verdict",) if design is SamplingDesign.STRATIFIED else ()
+    plan = SamplePlan(design, 7, 4, shown_share=0.5)
+    drawn = make_sample_draw(store.samples.read_frame(run, by), plan)
     row = sampled(store, run, plan, *by, name="no\x00 markup [b]")
     assert row == store.samples.row(row.id, "ann") == store.samples.rows("ann", run)[0]
     assert (row.design, row.seed, row.shown_share, row.frame) == (design, 7, 0.5, 27)
@@ -143,14 +152,18 @@ def test_a_sample_comes_back_as_it_was_drawn(store: Store, run: RunId, design: D
 def test_nothing_drawn_is_no_sample(store: Store, run: RunId) -> None:
     with pytest.raises(StoreError, match="nothing can be drawn"):
         store.samples.add(
-            run, "ann", draw(Frame(), Plan(Design.SIMPLE, 1, 5)), Plan(Design.SIMPLE, 1), name="x"
+            run,
+            "ann",
+            make_sample_draw(SamplingFrame(), SamplePlan(SamplingDesign.SIMPLE, 1, 5)),
+            SamplePlan(SamplingDesign.SIMPLE, 1),
+            name="x",
         )
     with pytest.raises(StoreError, match="no sample 99"):
         store.samples.row(SampleId(99), "ann")
 
 
 def test_probability_and_stratum_are_stored_with_each_label(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.STRATIFIED, 3, 8), "verdict")
+    row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 3, 8), "verdict")
     for entry in store.samples.entries(row.id, "ann"):
         say(store, run, entry.claim, "no", row.id)
     with store.samples._database.open_reader() as connection:
@@ -167,7 +180,7 @@ def test_probability_and_stratum_are_stored_with_each_label(store: Store, run: R
 
 
 def test_progress_is_a_persons_own_and_of_this_sample(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 3, 6))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 6))
     first, second, third, *_ = [each.claim for each in store.samples.entries(row.id, "ann")]
     say(store, run, first, "yes", row.id, seconds=4.0)
     say(store, run, second, "x", row.id, seconds=12.0)
@@ -188,7 +201,7 @@ def test_progress_is_a_persons_own_and_of_this_sample(store: Store, run: RunId) 
 
 
 def test_what_was_said_is_read_beside_what_the_judge_said(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.STRATIFIED, 3, 27), "verdict")
+    row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 3, 27), "verdict")
     judge = {each.claim: each.judge for each in store.reviews.read_claim_units(run)}
     entries = store.samples.entries(row.id, "ann")
     for entry in entries[:5]:
@@ -206,12 +219,12 @@ def test_what_was_said_is_read_beside_what_the_judge_said(store: Store, run: Run
         assert each.weight_now == (each.size / each.labelled if each.labelled else None)
 
 
-@pytest.mark.parametrize("design", list(Design))
+@pytest.mark.parametrize("design", list(SamplingDesign))
 def test_drawing_more_keeps_what_was_served_in_its_place(
-    store: Store, run: RunId, design: Design
+    store: Store, run: RunId, design: SamplingDesign
 ) -> None:
-    by = ("verdict",) if design is Design.STRATIFIED else ()
-    row = sampled(store, run, Plan(design, 7, 2, shown_share=0.5), *by)
+    by = ("verdict",) if design is SamplingDesign.STRATIFIED else ()
+    row = sampled(store, run, SamplePlan(design, 7, 2, shown_share=0.5), *by)
     before = store.samples.entries(row.id, "ann")
     say(store, run, before[0].claim, "no", row.id)
     longer = store.samples.extend(row.id, "ann", 2)
@@ -224,22 +237,22 @@ def test_drawing_more_keeps_what_was_served_in_its_place(
     probability = {each.name: each.probability for each in longer.strata}
     assert all(each.probability == probability[each.stratum] for each in after)
     assert sum(each.drawn for each in longer.strata) == 4
-    plan = enlarged(Plan(design, 7), row.strata, 2)
-    whole = draw(store.samples.read_frame(run, by), plan)
+    plan = enlarge_plan(SamplePlan(design, 7), row.strata, 2)
+    whole = make_sample_draw(store.samples.read_frame(run, by), plan)
     assert {each.claim for each in after} == {each.unit.claim for each in whole.claims}
 
 
 def test_drawing_more_than_there_is_takes_the_rest_and_then_nothing(
     store: Store, run: RunId
 ) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 7, 20))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 20))
     assert store.samples.extend(row.id, "ann", 100).size == 27
     with pytest.raises(StoreError, match="every claim"):
         store.samples.extend(row.id, "ann", 1)
 
 
 def test_a_sample_of_another_frame_is_not_extended(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 7, 5))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 5))
     item = store.runs.item_ids(run)[0]
     late = windows_of(talk("a"))[1]
     store.runs.save_window(
@@ -253,13 +266,13 @@ def test_a_sample_of_another_frame_is_not_extended(store: Store, run: RunId) -> 
 
 @pytest.mark.parametrize("kind", [SampleKind.SPOT_CHECK, SampleKind.REPEAT])
 def test_fixed_samples_are_not_extended(store: Store, run: RunId, kind: SampleKind) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 7, 5), kind=kind)
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 5), kind=kind)
     with pytest.raises(StoreError, match=f"a {kind} is not extended"):
         store.samples.extend(row.id, "ann", 5)
 
 
 def test_closing_keeps_the_decision(store: Store, run: RunId) -> None:
-    row = sampled(store, run, Plan(Design.SIMPLE, 7, 5), kind=SampleKind.SPOT_CHECK)
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 5), kind=SampleKind.SPOT_CHECK)
     store.samples.close(row.id, "calm")
     closed = store.samples.row(row.id, "ann")
     assert closed.decision == "calm"
@@ -279,8 +292,10 @@ def test_own_repeats_are_drawn_from_own_counted_labels_and_change_no_verdict(
     own = store.samples.read_own_labelled_frame(run, "ann")
     assert [each.claim for each in own] == mine
     assert len(store.samples.read_own_labelled_frame(run, "bo")) == 0
-    plan = Plan(Design.SIMPLE, 1, 3)
-    row = store.samples.add(run, "ann", draw(own, plan), plan, name="again", kind=SampleKind.REPEAT)
+    plan = SamplePlan(SamplingDesign.SIMPLE, 1, 3)
+    row = store.samples.add(
+        run, "ann", make_sample_draw(own, plan), plan, name="again", kind=SampleKind.REPEAT
+    )
     claim = store.samples.entries(row.id, "ann")[0].claim
     say(store, run, claim, "no", row.id, repeats=True)
     assert store.samples.row(row.id, "ann").answered == 1
@@ -293,7 +308,7 @@ def test_own_repeats_are_drawn_from_own_counted_labels_and_change_no_verdict(
 def test_samples_of_all_runs_are_listed_newest_first(store: Store, run: RunId) -> None:
     other = run_over(store, [(talk("z"), TWO)], replace(SPEC, judge="other"))
     rows = [
-        sampled(store, each, Plan(Design.SIMPLE, seed, 2))
+        sampled(store, each, SamplePlan(SamplingDesign.SIMPLE, seed, 2))
         for seed, each in enumerate((run, other, run))
     ]
     assert [row.id for row in store.samples.rows("ann")] == [row.id for row in reversed(rows)]

@@ -93,7 +93,7 @@ def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Pat
 def test_runs_of_an_older_file_are_not_checked_yet(path: Path) -> None:
     shutil.copy(FIXTURES / "v7.sqlite", path)
     with Store.open(path) as store:
-        assert {row.integrity.sentence() for row in store.runs.rows() if row.done} == {
+        assert {row.integrity.format_sentence() for row in store.runs.rows() if row.done} == {
             "not checked yet"
         }
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import event
 
-from faithtui.agreement.labelled_units import ReadingSettings
+from faithtui.agreement.labelled_units import UnitSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import LabelId, RunId
 from faithtui.store.store import Store
@@ -18,7 +18,7 @@ def passages(store: Store, run: RunId) -> None:
 
 
 def said_since(store: Store, run: RunId) -> None:
-    assert store.reviews.read_labels_since(run, LabelId(0), ReadingSettings())
+    assert store.reviews.read_labels_since(run, LabelId(0), UnitSettings())
 
 
 def judges_beside_people(store: Store, run: RunId) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from faithtui.agreement.report.raters import Filter, sides
+from faithtui.agreement.report.raters import ComparisonFilter, order_anonymously
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.store import Store
@@ -77,7 +77,7 @@ async def test_what_people_differ_on_is_settled_key_by_key(differing: Path, app:
         finals = [found[each].final for each in claims]
         first = screen.listed_entries[claims[0]]
         assert [each.verdict for each in finals if each is not None] == [
-            sides(first)[0].verdict,
+            order_anonymously(first)[0].verdict,
             "no",
             "x",
         ]
@@ -188,12 +188,12 @@ async def test_the_list_can_be_another(differing: Path, app: FaithApp) -> None:
         screen = await adjudicating(app)
         # Where the judge and the final word differ is not told before there is one.
         await press(pilot, "f")
-        assert screen.filter is Filter.FINAL
+        assert screen.filter is ComparisonFilter.FINAL
         assert list(screen.listed_entries) == []
         await press(pilot, "f")
         assert "Needed: another run" in screen_text(app)
         await press(pilot, "f", "i", "i", "i", "f")
-        assert screen.filter is Filter.FINAL
+        assert screen.filter is ComparisonFilter.FINAL
         assert screen.listed_entries
 
 

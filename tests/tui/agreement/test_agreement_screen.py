@@ -8,10 +8,10 @@ from textual.message import Message
 from textual.pilot import Pilot
 
 from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.labelled_units import DesignKind, DesignReading
+from faithtui.agreement.labelled_units import DesignKind, LabelDesign
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
-from faithtui.agreement.report.settings import IntervalMethod, Level, ReportSettings
+from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -45,7 +45,7 @@ async def agreeing(pilot: Pilot[None]) -> AgreementScreen:
     await press(pilot, "a")
     screen = pilot.app.screen
     assert isinstance(screen, AgreementScreen)
-    if screen.level is not Level.CLAIMS:
+    if screen.level is not ReportLevel.CLAIMS:
         await press(pilot, "m")
     return screen
 
@@ -130,7 +130,7 @@ def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
         *parts.unit_score_lines(report, width),
         *parts.calibration_lines(report, width),
         *parts.progress_lines(report, width, 12),
-        *draw.warning_lines(report, Level.CLAIMS, width),
+        *draw.warning_lines(report, ReportLevel.CLAIMS, width),
     ]
     assert drawn
     for each in drawn:
@@ -139,15 +139,15 @@ def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
 
 
 def test_what_to_do_next_follows_from_the_figures() -> None:
-    found = words(parts.next_lines(made(), Level.CLAIMS, 200))
+    found = words(parts.next_lines(made(), ReportLevel.CLAIMS, 200))
     assert "bring kappa to ±0.10, about" in found
     assert "name «truth» as what failed" in found
     assert "Keep queues blind" in found
     rows = [claim(0, "yes", "yes"), claim(1, "yes", None)]
     chosen = agreement_report(
-        readings(rows, design=DesignReading(DesignKind.CONVENIENCE, 2)), FAITHFULNESS, RULE
+        readings(rows, design=LabelDesign(DesignKind.CONVENIENCE, 2)), FAITHFULNESS, RULE
     )
-    assert "Draw a random sample" in words(parts.next_lines(chosen, Level.CLAIMS, 200))
+    assert "Draw a random sample" in words(parts.next_lines(chosen, ReportLevel.CLAIMS, 200))
 
 
 def test_the_rate_says_which_way_the_judge_errs_and_what_it_rests_on() -> None:

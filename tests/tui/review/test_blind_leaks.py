@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Input
 
-from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.verdicts import Truth
@@ -65,8 +65,10 @@ def planted(path: Path) -> None:
                     run=run, judge_verdict=claim.home_verdict.label, saw_judge=True,
                 )  # fmt: skip
         store.runs.set_state(run, RunState.DONE)
-        plan = Plan(Design.SIMPLE, 6, 1)
-        store.samples.add(run, "ann", draw(store.samples.read_frame(run), plan), plan, name="blind")
+        plan = SamplePlan(SamplingDesign.SIMPLE, 6, 1)
+        store.samples.add(
+            run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="blind"
+        )
 
 
 @pytest.fixture

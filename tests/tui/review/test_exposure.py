@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.filters import Scope, read_filter
 from faithtui.domain.ids import ItemId
@@ -184,9 +184,9 @@ async def drawn_by(pilot: Pilot[None], *strata: str) -> QueuesScreen:
     assert isinstance(app, FaithApp)
     store, run = app.session.store, app.session.store.runs.last_id()
     assert run is not None
-    plan = Plan(Design.STRATIFIED, 1, 6)
+    plan = SamplePlan(SamplingDesign.STRATIFIED, 1, 6)
     row = store.samples.add(
-        run, "ann", draw(store.samples.read_frame(run, strata), plan), plan,
+        run, "ann", make_sample_draw(store.samples.read_frame(run, strata), plan), plan,
         name="strata", stratified_by=strata,
     )  # fmt: skip
     first = store.samples.entries(row.id, "ann")[0]

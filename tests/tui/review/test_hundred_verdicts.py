@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.engine.runs.runner import execute_run
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -37,8 +37,8 @@ async def test_a_hundred_claims_take_a_hundred_keys(
         store: Store = app.session.store
         run = store.runs.last_id()
         assert run is not None
-        plan = Plan(Design.SIMPLE, 3, size=100, shown_share=0.2 if blind else 0.0)
-        drawn = draw(store.samples.read_frame(run), plan)
+        plan = SamplePlan(SamplingDesign.SIMPLE, 3, size=100, shown_share=0.2 if blind else 0.0)
+        drawn = make_sample_draw(store.samples.read_frame(run), plan)
         row = store.samples.add(run, "ann", drawn, plan, name="hundred", blind=blind)
         app.session.take_queue(sample_queue(store, row.id, "ann"))
         app.show_screen("review")

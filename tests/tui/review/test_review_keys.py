@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 from textual.pilot import Pilot
 
-from faithtui.agreement.sampling.draw import Design, Plan, draw
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
@@ -294,9 +294,9 @@ async def blinded(pilot: Pilot[None], path: Path, **changes: object) -> ReviewSc
     assert run is not None
     share = changes.pop("shown_share", 0.0)
     assert isinstance(share, float)
-    plan = Plan(Design.SIMPLE, 7, size=100, shown_share=share)
+    plan = SamplePlan(SamplingDesign.SIMPLE, 7, size=100, shown_share=share)
     row = store.samples.add(
-        run, "ann", draw(store.samples.read_frame(run), plan), plan, name="random"
+        run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="random"
     )
     app.session.take_queue(sample_queue(store, row.id, "ann"))
     app.show_screen("review")

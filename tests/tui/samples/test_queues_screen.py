@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Select
 
-from faithtui.agreement.sampling.draw import Design, SampleKind
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.sample_queues import (
     SampleRequest,
@@ -214,7 +214,7 @@ def samples(store_path: Path) -> list[SampleRow]:
                 "ann",
                 SampleRequest(name, design=each, stratified_by=("verdict",), size=2),
             )
-            for each in Design
+            for each in SamplingDesign
         ]
         rows.append(
             draw_sample(
@@ -251,7 +251,7 @@ def test_lines_fit_and_hold_no_control(
 
 def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_path: Path) -> None:
     with Store.open(store_path) as store:
-        row = next(each for each in samples if each.design is Design.SIMPLE)
+        row = next(each for each in samples if each.design is SamplingDesign.SIMPLE)
         claim = store.samples.entries(row.id, "ann")[0].claim
         store.reviews.record_verdict(
             claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id, seconds=11.2

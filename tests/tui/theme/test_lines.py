@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from faithtui.domain.text.sanitizing import visible, visible_line
+from faithtui.domain.text.sanitizing import make_visible, make_visible_line
 from faithtui.tui.runs.drawing import run_head
 from faithtui.tui.theme.lines import (
     PANE_TEXT_LIMIT,
@@ -22,7 +22,7 @@ ANY = st.text(max_size=60)
 
 @given(st.lists(ANY, max_size=4), st.integers(2, 40))
 def test_no_line_is_wider_than_asked(texts: list[str], width: int) -> None:
-    lines = wrap([Piece(visible(text)) for text in texts], width)
+    lines = wrap([Piece(make_visible(text)) for text in texts], width)
     assert all(cell_len(line.text) <= width for line in lines)
 
 
@@ -58,13 +58,13 @@ def test_a_text_cut_to_some_lines_says_so(text: str, width: int, most: int) -> N
 
 @given(ANY, st.integers(0, 30), st.booleans())
 def test_fit_is_exact(text: str, width: int, right: bool) -> None:
-    assert cell_len(fit_text(visible_line(text), width, right=right)) == width
+    assert cell_len(fit_text(make_visible_line(text), width, right=right)) == width
 
 
 @given(st.lists(ANY, max_size=4), st.integers(1, 30))
 @example(["ᄀ0\U00011c92"], 2)  # a wide and a mark without width: as many cells as characters
 def test_cut_is_never_too_wide(texts: list[str], width: int) -> None:
-    pieces = [Piece(visible_line(text)) for text in texts]
+    pieces = [Piece(make_visible_line(text)) for text in texts]
     kept = truncate_pieces(pieces, width)
     assert width_of(kept) <= width
     if width_of(pieces) > width:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.integrity.phantom_claims import Origin, origin_of
-from faithtui.domain.text.evidence import place_of
-from faithtui.domain.text.texts import ReadText
+from faithtui.domain.integrity.phantom_claims import ClaimOrigin, trace_origin
+from faithtui.domain.text.evidence import find_sentence
+from faithtui.domain.text.texts import TokenisedText
 from faithtui.domain.text.tokens import Word
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.review.drawing.claims import passage_name, passages_of
@@ -85,8 +85,8 @@ def _source_lines(
     claim: ClaimView,
     name: str,
     text: str,
-    source: ReadText,
-    before: Sequence[ReadText],
+    source: TokenisedText,
+    before: Sequence[TokenisedText],
     hidden: bool,
     width: int,
 ) -> list[Line]:
@@ -98,9 +98,9 @@ def _source_lines(
     said = tokenise_claim(claim)
     lines = []
     if not hidden:
-        words = _origin_pieces(said, origin_of(said, source, before), name)
+        words = _origin_pieces(said, trace_origin(said, source, before), name)
         lines += wrap(words, width - 1, first=pad, most=3)
-    place = place_of(said, source)
+    place = find_sentence(said, source)
     quote = (
         [join_line_ends(text[:600])] if place is None else quote_span(text, source.sentences[place])
     )
@@ -108,13 +108,13 @@ def _source_lines(
     return lines + wrap([Piece(label, "quiet"), *quote], width - 1, first=pad, most=4)
 
 
-def _origin_pieces(claim: ReadText, origin: Origin, name: str) -> list[Piece]:
+def _origin_pieces(claim: TokenisedText, origin: ClaimOrigin, name: str) -> list[Piece]:
     """Say which words of a claim its text has, which come from earlier, and which from nowhere."""
-    if origin.is_phantom and not origin.suspect:
+    if origin.is_phantom and not origin.suspect_words:
         pieces = [Piece(f"phantom? the {name} denies it", "warn strong")]
     elif origin.is_phantom:
         pieces = [Piece(f"phantom? not in the {name}: ", "warn strong")]
-        pieces.append(_words_piece(claim, origin.suspect, "warn"))
+        pieces.append(_words_piece(claim, origin.suspect_words, "warn"))
     elif origin.added:
         pieces = [Piece(f"not word for word in the {name}; added: ", "quiet")]
         pieces.append(_words_piece(claim, origin.added, "warn"))
@@ -133,8 +133,8 @@ def _origin_pieces(claim: ReadText, origin: Origin, name: str) -> list[Piece]:
     return pieces
 
 
-def _words_piece(claim: ReadText, words: Sequence[Word], look: str) -> Piece:
-    said = dict.fromkeys(claim.said(word) for word in words)
+def _words_piece(claim: TokenisedText, words: Sequence[Word], look: str) -> Piece:
+    said = dict.fromkeys(claim.get_word_text(word) for word in words)
     return escape_line(", ".join(said), look, limit=200)
 
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from faithtui.domain.conversation import Image, Span
 from faithtui.domain.ids import TruthId
-from faithtui.domain.integrity.missing_facts import DrawnTruths, LostFact, lost_facts
+from faithtui.domain.integrity.missing_facts import MissingFact, TruthIndex, find_missing_facts
 from faithtui.domain.text.evidence import (
-    QUOTE_FROM,
-    Mark,
+    QUOTE_MIN_SHARE,
     NamedTruth,
     Quote,
     RankedPassage,
-    excerpt,
-    place_of,
+    WordMark,
+    choose_excerpt,
+    find_sentence,
     rank_passages,
 )
-from faithtui.domain.text.sentence_index import holds
-from faithtui.domain.text.texts import ReadText, read_text, weights_of
+from faithtui.domain.text.sentence_index import contains_number
+from faithtui.domain.text.texts import TokenisedText, tokenise_text, weigh_words
 from faithtui.domain.text.tokens import DECISIVE
 from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
@@ -62,12 +62,12 @@ _UNCOVERED_MIN_SHARE = 0.34
 class TokenisedView:
     """A conversation's texts cut into words once, for all its claims."""
 
-    documents: Mapping[int, ReadText]
+    documents: Mapping[int, TokenisedText]
     """By P number."""
-    truths: Mapping[TruthId, ReadText]
-    turns: Mapping[int, ReadText] = field(default_factory=dict)
+    truths: Mapping[TruthId, TokenisedText]
+    turns: Mapping[int, TokenisedText] = field(default_factory=dict)
     """By position."""
-    lost: Mapping[int, tuple[LostFact, ...]] = field(default_factory=dict)
+    lost: Mapping[int, tuple[MissingFact, ...]] = field(default_factory=dict)
     """By P number: facts that no truth of the view covers. Not to be shown while the view is
     blind, which may lack truths."""
     places: Mapping[TruthId, int] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class RankedPassageView:
     turn: int
     """The turn that retrieved it: the claim's own where several did."""
     where: Where
-    read: ReadText
+    read: TokenisedText
     ranked: RankedPassage
     truths: tuple[tuple[int, Stance], ...]
     """T numbers the judge named for the claim in this passage, each with its stance."""
@@ -141,27 +141,27 @@ def tokenise_view(view: ReviewView) -> TokenisedView:
     most = _limit_text_length(
         [*map(len, texts.values()), *(len(turn.content) for turn in view.turns)]
     )
-    documents = {number: read_text(text[:most]) for number, text in texts.items()}
-    truths = {truth.id: read_text(truth.text[:PANE_TEXT_LIMIT]) for truth in view.truths}
-    facts = DrawnTruths.of(() if _are_messages(view) else truths.values())
+    documents = {number: tokenise_text(text[:most]) for number, text in texts.items()}
+    truths = {truth.id: tokenise_text(truth.text[:PANE_TEXT_LIMIT]) for truth in view.truths}
+    facts = TruthIndex.from_texts(() if _are_messages(view) else truths.values())
     return TokenisedView(
         documents,
         truths,
-        {turn.position: read_text(turn.content[:most]) for turn in view.turns},
-        {number: lost_facts(read, facts) for number, read in documents.items()},
+        {turn.position: tokenise_text(turn.content[:most]) for turn in view.turns},
+        {number: find_missing_facts(read, facts) for number, read in documents.items()},
         {
             truth.id: place
             for truth in view.truths
             if truth.document in documents
-            for place in [place_of(truths[truth.id], documents[truth.document], truth.span)]
+            for place in [find_sentence(truths[truth.id], documents[truth.document], truth.span)]
             if place is not None
         },
     )
 
 
-def tokenise_claim(claim: ClaimView) -> ReadText:
+def tokenise_claim(claim: ClaimView) -> TokenisedText:
     """Cut a claim into words, as far as it is compared."""
-    return read_text(claim.text[:MAX_CLAIM_COMPARED])
+    return tokenise_text(claim.text[:MAX_CLAIM_COMPARED])
 
 
 def _limit_text_length(lengths: Iterable[int]) -> int:
@@ -257,7 +257,7 @@ def rank_claim_passages(
         for ranked in ranking:
             key = keys[ranked.position]
             # What was not in view is only worth a look where it would have settled the claim.
-            if where == "elsewhere" and ranked.match < QUOTE_FROM and key not in named:
+            if where == "elsewhere" and ranked.match < QUOTE_MIN_SHARE and key not in named:
                 continue
             lost = list_lost_facts(view, claim, key, read) if where == "turn" else ()
             found.append(
@@ -275,7 +275,7 @@ def rank_claim_passages(
 
 
 def _quote_lost_facts(
-    ranked: RankedPassage, lost: Sequence[LostFact], passage: ReadText
+    ranked: RankedPassage, lost: Sequence[MissingFact], passage: TokenisedText
 ) -> RankedPassage:
     """Quote lost conditions too, where nothing else is quoted; sentences would be too much."""
     quotes, marks = list(ranked.quotes), {mark.span: mark for mark in ranked.marks}
@@ -285,9 +285,9 @@ def _quote_lost_facts(
         if "condition" not in fact.kinds or not free:
             continue
         quotes.append(Quote(span, None))
-        for word in passage.words_in(fact.sentence):
+        for word in passage.get_sentence_words(fact.sentence):
             if word.kind in DECISIVE and span.start <= word.start < span.end:
-                marks.setdefault(word.span, Mark(word.span, word.kind, False))
+                marks.setdefault(word.span, WordMark(word.span, word.kind, False))
     return replace(
         ranked,
         quotes=tuple(sorted(quotes, key=lambda each: each.span.start)),
@@ -297,7 +297,7 @@ def _quote_lost_facts(
 
 def list_lost_facts(
     view: ReviewView, claim: ClaimView, document: int, read: TokenisedView
-) -> tuple[LostFact, ...]:
+) -> tuple[MissingFact, ...]:
     """List the facts of a passage that no truth covers and that bear on a claim, nearest first.
 
     Returns:
@@ -307,15 +307,15 @@ def list_lost_facts(
     if not facts:
         return ()
     holders = read.documents[document].index.holders
-    weights = weights_of(tokenise_claim(claim).words)
+    weights = weigh_words(tokenise_claim(claim).words)
     total = sum(weights.values()) or 1
-    near: list[tuple[float, LostFact]] = []
+    near: list[tuple[float, MissingFact]] = []
     for fact in facts:
         share = (
             sum(
                 weight
                 for stem, weight in weights.items()
-                if holds(holders.get(stem, ()), fact.sentence)
+                if contains_number(holders.get(stem, ()), fact.sentence)
             )
             / total
         )
@@ -415,7 +415,7 @@ def excerpt_passage(passage: RankedPassageView, budget: int) -> list[Piece]:
     needed = [quote.span for quote in passage.ranked.quotes]
     if not needed and passage.ranked.best is not None:
         needed = [passage.ranked.best]
-    parts = excerpt(passage.read, needed, budget)
+    parts = choose_excerpt(passage.read, needed, budget)
     if not parts:
         return [Piece("(empty)", "quiet")]
     pieces: list[Piece] = []

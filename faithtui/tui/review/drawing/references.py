@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from faithtui.domain.integrity.missing_facts import LostFact
-from faithtui.domain.text.evidence import overlap
+from faithtui.domain.integrity.missing_facts import MissingFact
+from faithtui.domain.text.evidence import compute_overlap
 from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
 from faithtui.tui.metric_view import reference_letter, references_of
 from faithtui.tui.review.drawing.evidence import (
@@ -75,7 +75,7 @@ def reference_lines(
             lines += _reference_lines(view, truth, spec, width, "quiet", "", read)
         return lines
     said = tokenise_claim(claim)
-    shares = {truth.number: overlap(said, read.truths[truth.id]) for truth in rest}
+    shares = {truth.number: compute_overlap(said, read.truths[truth.id]) for truth in rest}
     lines.append(make_line(Piece(f" others in w{home + 1}, nearest first", "quiet")))
     for truth in sorted(rest, key=lambda each: (-shares[each.number], each.number)):
         share = shares[truth.number]
@@ -123,7 +123,7 @@ def lost_lines(view: ReviewView, claim: ClaimView, read: TokenisedView, width: i
     return lines
 
 
-def _lost_fact_pieces(text: str, fact: LostFact) -> list[Piece]:
+def _lost_fact_pieces(text: str, fact: MissingFact) -> list[Piece]:
     """Quote what was lost, with the words that decide marked."""
     pieces = [Piece("«", "quote")]
     start = fact.span.start
