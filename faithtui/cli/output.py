@@ -12,7 +12,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Literal
 
-from faithtui.domain.text.sanitizing import make_visible, make_visible_line
+from faithtui.domain.text.visible_text import make_visible, make_visible_line
 
 GAP = "  "
 NARROWEST = 12

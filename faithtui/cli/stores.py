@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from faithtui.config import Settings, SettingsWithOrigins, load_settings_with_origins
 from faithtui.domain.ids import RunId
 from faithtui.domain.limits import REVIEWER
-from faithtui.domain.text.sanitizing import make_visible
+from faithtui.domain.text.visible_text import make_visible
 from faithtui.errors import ConfigError, StoreError
 from faithtui.files import make_directory
 from faithtui.paths import keymap_file, log_dir, state_dir

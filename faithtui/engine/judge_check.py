@@ -29,7 +29,7 @@ from faithtui.judges.base import JudgeReply, OutputFormat
 from faithtui.judges.providers.api_keys import describe_key_places
 from faithtui.judges.providers.endpoints import parse_endpoint
 from faithtui.judges.registry import find_missing_key, open_judge
-from faithtui.metrics.prompting import load_prompts
+from faithtui.metrics.prompt_texts import load_prompts
 from faithtui.metrics.questions import STEPS, make_verdicts_question
 from faithtui.metrics.shapes import ParsedVerdict
 

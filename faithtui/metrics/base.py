@@ -18,7 +18,7 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim, ClaimKind, Conclusion
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeUnusable
-from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.prompt_texts import PromptSet
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

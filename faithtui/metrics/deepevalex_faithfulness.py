@@ -32,7 +32,7 @@ from faithtui.metrics.answers import (
 from faithtui.metrics.attribution import attribute_claims, attribute_truths
 from faithtui.metrics.base import Ask, MetricSpec, Question, QuestionPace
 from faithtui.metrics.deepevalex.extraction import extract_claims_and_truths
-from faithtui.metrics.deepevalex.reading import (
+from faithtui.metrics.deepevalex.replies import (
     ask_with_peer_errors,
     format_peer_failure,
     make_any_verdict_list_shape,
@@ -51,7 +51,7 @@ from faithtui.metrics.findings import (
     mark_undefined,
     score_findings,
 )
-from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import check_images, list_texts
 from faithtui.metrics.shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import await_or_error

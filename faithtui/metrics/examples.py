@@ -12,7 +12,7 @@ from faithtui.domain.text.search_words import split_search_words
 from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import MetricSpec
-from faithtui.metrics.prompting import format_block
+from faithtui.metrics.prompt_texts import format_block
 
 MOST_REFERENCES = 8
 """Shown with an example, those the judge named first: what decides a claim is rarely more."""

@@ -22,7 +22,7 @@ from faithtui.domain.verdicts import Assessment, Conclusion, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, Ask, MetricSpec
-from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import make_final_reason_question
 
 MOST_NOTED = 100

@@ -32,14 +32,14 @@ from faithtui.metrics.findings import (
     default_to_openai,
     mark_undefined,
 )
-from faithtui.metrics.llamaindex.refining import (
+from faithtui.metrics.llamaindex.refinement import (
     RefinedReply,
     RefineSettings,
     make_no_context_reply,
     refine_reply,
 )
 from faithtui.metrics.llamaindex.templates import CallerTemplate, Holes, adapt_template
-from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import format_passages, list_texts
 
 SPEC = MetricSpec(

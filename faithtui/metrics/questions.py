@@ -19,7 +19,7 @@ from faithtui.domain.judging.tasks import (
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.errors import ImagesNotSupported
 from faithtui.metrics.base import Ask, Question
-from faithtui.metrics.prompting import PromptSet, format_block, format_blocks, format_numbered
+from faithtui.metrics.prompt_texts import PromptSet, format_block, format_blocks, format_numbered
 from faithtui.metrics.shapes import (
     ParsedVerdict,
     make_list_shape,

@@ -35,9 +35,9 @@ from faithtui.metrics.findings import (
     default_to_openai,
     mark_undefined,
 )
-from faithtui.metrics.prompting import PromptSet, format_blocks, format_numbered
+from faithtui.metrics.prompt_texts import PromptSet, format_blocks, format_numbered
 from faithtui.metrics.questions import format_passages, list_images, list_texts
-from faithtui.metrics.ragas.reading import (
+from faithtui.metrics.ragas.replies import (
     ParsedInference,
     make_inference_list_shape,
     make_inferences_shape,

@@ -23,7 +23,7 @@ from faithtui.metrics import (
 )
 from faithtui.metrics.base import Metric, MetricSpec
 from faithtui.metrics.examples import drop_unusable_examples, format_examples
-from faithtui.metrics.prompting import PromptSet, load_prompts
+from faithtui.metrics.prompt_texts import PromptSet, load_prompts
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 A key per claim, document or answer is the one form that every provider enforces; with it, missing,
 repeated and reordered entries cannot pass for something else.
 
-Under `as_peer` a reply is read as deepeval 4.3.1 reads it: see `peer_reading`.
+Under `as_peer` a reply is read as deepeval 4.3.1 reads it: see `deepeval_json`.
 """
 
 import json
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from faithtui.metrics.base import ReplyMismatch, ReplyShape
-from faithtui.metrics.peer_reading import parse_first_to_last_brace, read_leading_letters
+from faithtui.metrics.deepeval_json import parse_first_to_last_brace, read_leading_letters
 
 T = TypeVar("T")
 

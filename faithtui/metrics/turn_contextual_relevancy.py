@@ -30,7 +30,7 @@ from faithtui.metrics.findings import (
     make_conversation_result,
     mark_undefined,
 )
-from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import check_images, list_documents
 from faithtui.metrics.relevance.common import NO_CONTEXT, NO_MESSAGE, make_window_views
 from faithtui.metrics.relevance.evidence import gather_by_evidence as by_evidence

@@ -30,7 +30,7 @@ from faithtui.metrics.findings import (
     make_conversation_result,
     mark_undefined,
 )
-from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import check_images, list_messages
 from faithtui.metrics.strategies.evidence import gather_by_evidence as by_evidence
 from faithtui.metrics.strategies.window import gather_by_window as by_window

@@ -30,7 +30,7 @@ from sqlalchemy import (
     select,
 )
 
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
 from faithtui.files import write_atomically
 from faithtui.store.file.backups import copy_before_upgrade

@@ -232,7 +232,7 @@ class ReviewView:
     """Neighbours in the run that have something to review."""
     next: ItemId | None
     hidden: frozenset[ClaimId] = frozenset()
-    """Claims whose judge is kept from the reviewer; see `blinding.blinded`."""
+    """Claims whose judge is kept from the reviewer; see `blind_view.blind_view`."""
     truths_whole: bool = True
     """All truths are there; while blind, only those named for claims that are open may be."""
 

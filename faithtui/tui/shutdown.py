@@ -14,7 +14,7 @@ from collections.abc import Callable
 from rich.text import Text
 from textual import work
 
-from faithtui.domain.text.sanitizing import make_visible
+from faithtui.domain.text.visible_text import make_visible
 from faithtui.errors import StoreError
 from faithtui.tui.runs.background_runs import BackgroundRunsApp
 from faithtui.tui.session import Session
@@ -86,7 +86,7 @@ class ShutdownApp(BackgroundRunsApp):
     @work(exclusive=True, group="finish", exit_on_error=False)
     async def finish_and_leave(self) -> None:
         """Ask for nothing more, wait for the replies in flight, and quit."""
-        from faithtui.tui.screen.finishing import QuitProgressDialog
+        from faithtui.tui.screen.finish_dialog import QuitProgressDialog
 
         self._is_finishing = True
         self._cancel_runs()

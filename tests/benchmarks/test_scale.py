@@ -19,7 +19,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.runs import planner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.store import Store
-from faithtui.tui.screen.filter_matching import ground_for
+from faithtui.tui.screen.filter_matches import ground_for
 from faithtui.tui.theme import format as fmt
 from tests.benchmarks.big_store import CLAIMS, WORDS, build
 from tests.benchmarks.measuring import (

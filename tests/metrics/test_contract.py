@@ -19,7 +19,7 @@ from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import FaithtuiError, ImagesNotSupported, JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, MetricSpec, QuestionPace
-from faithtui.metrics.prompting import PromptSet, load_prompts
+from faithtui.metrics.prompt_texts import PromptSet, load_prompts
 from faithtui.metrics.registry import (
     METRICS,
     MetricEntry,

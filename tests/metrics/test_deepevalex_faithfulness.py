@@ -35,7 +35,7 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.metrics.base import Metric, Question, ReplyMismatch
-from faithtui.metrics.deepevalex.reading import (
+from faithtui.metrics.deepevalex.replies import (
     make_any_verdict_list_shape,
     make_text_list_shape,
     parse_peer_failure,

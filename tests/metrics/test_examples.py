@@ -15,7 +15,7 @@ from faithtui.metrics.examples import (
     drop_unusable_examples,
     format_examples,
 )
-from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.registry import METRICS, MetricEntry, build
 from tests.metrics.scripted import ScriptedAsk, conversation, exchange, judge
 from tests.metrics.test_contract import ORACLE

@@ -22,7 +22,7 @@ from faithtui.errors import (
     NotFaithful,
 )
 from faithtui.judges.base import StopReason
-from faithtui.metrics.packing import estimate_tokens
+from faithtui.metrics.context_packs import estimate_tokens
 from faithtui.metrics.registry import options_to_json
 from tests.metrics.plain_replies import (
     PlainJudge,

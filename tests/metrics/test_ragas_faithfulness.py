@@ -15,7 +15,7 @@ from faithtui.engine.measure import measure_async
 from faithtui.errors import ConfigError, JudgeReplyInvalid, JudgeTimeout, MissingParameters
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.metrics.base import Metric, Question, QuestionPace, ReplyMismatch
-from faithtui.metrics.ragas.reading import (
+from faithtui.metrics.ragas.replies import (
     make_inference_list_shape,
     make_inferences_shape,
     make_statement_list_shape,

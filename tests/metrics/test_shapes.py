@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.metrics.base import ReplyMismatch, ReplyShape
-from faithtui.metrics.peer_reading import parse_first_to_last_brace
+from faithtui.metrics.deepeval_json import parse_first_to_last_brace
 from faithtui.metrics.shapes import (
     ParsedVerdict,
     make_list_shape,

@@ -16,7 +16,7 @@ from faithtui.domain.judging.tasks import (
     Task,
 )
 from faithtui.metrics.base import ReplyMismatch
-from faithtui.metrics.peer_reading import parse_first_to_last_brace
+from faithtui.metrics.deepeval_json import parse_first_to_last_brace
 
 Json = Any
 

@@ -23,7 +23,7 @@ from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.documents.page import make_report_page
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.settings import Severity
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 
 _SPECIAL = re.compile(
     r"(?P<interval>\[[-+]?\d[\d.,%+\- ]*\](?![\[(:]))"

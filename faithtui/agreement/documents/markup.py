@@ -7,7 +7,7 @@ The result is XML as well, so that any parser can check it.
 from dataclasses import dataclass
 from html import escape
 
-from faithtui.domain.text.sanitizing import make_visible
+from faithtui.domain.text.visible_text import make_visible
 
 AttributeValue = str | int | float
 """Of an attribute. Numbers are written with at most two decimals."""

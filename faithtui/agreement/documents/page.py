@@ -2,24 +2,27 @@
 
 from collections.abc import Iterator
 
-from faithtui.agreement.documents.agreement import write_agreement_section, write_annotator_section
 from faithtui.agreement.documents.blocks import Block
-from faithtui.agreement.documents.closing import (
+from faithtui.agreement.documents.header import ReportHeader
+from faithtui.agreement.documents.sections.agreement import (
+    write_agreement_section,
+    write_annotator_section,
+)
+from faithtui.agreement.documents.sections.errors import (
+    write_detection_section,
+    write_disagreement_section,
+)
+from faithtui.agreement.documents.sections.method import (
     write_method_section,
     write_progress_section,
     write_rate_sections,
 )
-from faithtui.agreement.documents.differences import (
-    write_detection_section,
-    write_disagreement_section,
-)
-from faithtui.agreement.documents.header import ReportHeader
-from faithtui.agreement.documents.opening import write_coverage_section, write_opening
-from faithtui.agreement.documents.scores import (
+from faithtui.agreement.documents.sections.scores import (
     write_calibration_section,
     write_comparison_section,
     write_score_section,
 )
+from faithtui.agreement.documents.sections.summary import write_coverage_section, write_opening
 from faithtui.agreement.report.model import AgreementReport
 
 

@@ -15,7 +15,7 @@ from faithtui.agreement.report.model import (
     SliceRow,
 )
 from faithtui.agreement.report.units import ComparedClaims, take_places
-from faithtui.agreement.sampling.stopping import estimate_labels_needed
+from faithtui.agreement.sampling.stopping_rules import estimate_labels_needed
 from faithtui.agreement.statistics import detection
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.figures import estimate_each_group, estimate_figure

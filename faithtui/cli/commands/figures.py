@@ -12,7 +12,7 @@ from faithtui.agreement.imported_scores.units import RatedScale, ScoredConversat
 from faithtui.cli.commands.figures_json import figures_json
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.formats.readers.imported_scores import read_scored_conversations
 
 _POOLING_WORDS = {

@@ -15,7 +15,7 @@ from faithtui.cli.output import (
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings
 from faithtui.domain.label_bundle import ConversationName
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.label_bundles import (
     MergeResult,
     export_labels,

@@ -15,7 +15,7 @@ from faithtui.domain.filters import Filter, Scope, read_filter
 from faithtui.domain.ids import ItemId, TruthId
 from faithtui.domain.label_sets import LabelSet
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, format_left_out
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.engine.integrity.run_checks import check_for_moment
 from faithtui.engine.review.conversation_json import item_to_json, run_to_json, view_to_json
@@ -33,7 +33,7 @@ from faithtui.store.records import (
     TruthView,
 )
 from faithtui.store.store import Store
-from faithtui.tui.screen.filter_matching import find_claims, ground_for
+from faithtui.tui.screen.filter_matches import find_claims, ground_for
 
 PAGE = 500
 """Conversations fetched at a time."""

@@ -17,7 +17,7 @@ from faithtui.cli.stores import (
 )
 from faithtui.config import Settings, load_settings_with_origins
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
@@ -243,7 +243,7 @@ def _say_sample_status(
 ) -> None:
     """Say how the sample stands, and what a spot-check came to."""
     from faithtui.cli.label.line_text import wrap_with_label
-    from faithtui.tui.samples.drawing import queue_status
+    from faithtui.tui.samples.sample_lines import queue_status
 
     end = conclude_queue(store, sample, reviewer)
     row = end.progress.row

@@ -24,13 +24,13 @@ from faithtui.cli.output import plural
 from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, LabelMark
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.domain.limits import NOTE
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import FaithtuiError
-from faithtui.store.annotations.blinding import blind_view, has_answered
+from faithtui.store.annotations.blind_view import blind_view, has_answered
 from faithtui.store.records import ReviewView
 from faithtui.tui.metric_view import spec_of
-from faithtui.tui.review.drawing.evidence import tokenise_view
-from faithtui.tui.review.drawing.verdict import list_verdict_choices
+from faithtui.tui.review.lines.evidence import tokenise_view
+from faithtui.tui.review.lines.verdict import list_verdict_choices
 from faithtui.tui.samples.queue import ClaimQueue, QueueCursor, load_queue_cursor
 from faithtui.tui.theme import format as fmt
 

@@ -1,7 +1,7 @@
 """What line mode says: for a person line by line, for a program one JSON value per event."""
 
 from faithtui.cli.output import print_json
-from faithtui.domain.text.sanitizing import make_visible
+from faithtui.domain.text.visible_text import make_visible
 
 
 class LineOutput:

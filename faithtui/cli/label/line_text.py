@@ -10,19 +10,19 @@ from dataclasses import dataclass
 
 from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent
 from faithtui.domain.text.evidence import choose_excerpt
-from faithtui.domain.text.sanitizing import make_visible, make_visible_line
 from faithtui.domain.text.texts import tokenise_text
+from faithtui.domain.text.visible_text import make_visible, make_visible_line
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.metric_view import reference_letter
-from faithtui.tui.review.drawing.evidence import (
+from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
     TokenisedView,
     describe_compared_part,
     excerpt_passage,
     rank_claim_passages,
 )
-from faithtui.tui.review.drawing.verdict import list_verdict_choices
+from faithtui.tui.review.lines.verdict import list_verdict_choices
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import FULL_TEXT_LIMIT, PANE_TEXT_LIMIT
 

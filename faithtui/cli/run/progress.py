@@ -9,7 +9,7 @@ from typing import TextIO, assert_never
 
 from faithtui.cli.output import plural, print_json
 from faithtui.domain.judging.error_sentences import WAYS, format_attempt_failure
-from faithtui.domain.text.sanitizing import make_visible, make_visible_line
+from faithtui.domain.text.visible_text import make_visible, make_visible_line
 from faithtui.engine.calls.budget import NUSD, BudgetCaps
 from faithtui.engine.runs.events import (
     BatchRead,

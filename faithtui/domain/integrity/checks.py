@@ -26,8 +26,8 @@ from faithtui.domain.integrity.prompt_injection import Injection, find_injection
 from faithtui.domain.integrity.run_summary import TextCounts
 from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.text.evidence import CLASH_MIN_SHARE, compute_overlap
-from faithtui.domain.text.sanitizing import make_visible_line
 from faithtui.domain.text.texts import TokenisedText, tokenise_text
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.domain.windows import cut_interactions, list_left_out_turns
 
 _Views = Mapping[int, frozenset[TruthId]]

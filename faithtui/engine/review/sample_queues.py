@@ -11,7 +11,7 @@ from faithtui.agreement.sampling.draw import (
     SamplingFrame,
     make_sample_draw,
 )
-from faithtui.agreement.sampling.stopping import (
+from faithtui.agreement.sampling.stopping_rules import (
     KAPPA_TARGET,
     SPOT_CHECK_SIZE,
     USUAL_PACE_S,

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.judging.error_sentences import MOST_SAID
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.batches import batch_run
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from faithtui.domain.scores import Score
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.domain.verdicts import Assessment, Conclusion
 from faithtui.metrics.base import MetricSpec
 

@@ -16,8 +16,8 @@ from faithtui.errors import JudgeError
 from faithtui.metrics.answers import AnsweredInteraction
 from faithtui.metrics.base import Ask
 from faithtui.metrics.concurrency import await_all
-from faithtui.metrics.deepevalex.reading import ask_with_peer_errors
-from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.deepevalex.replies import ask_with_peer_errors
+from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import make_claims_question, make_truths_question
 from faithtui.metrics.strategies.common import await_or_error
 

@@ -12,7 +12,7 @@ from faithtui.domain.windows import Window
 from faithtui.metrics.base import Ask
 from faithtui.metrics.concurrency import await_all
 from faithtui.metrics.findings import WindowFindings, has_context
-from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_documents, list_messages
 from faithtui.metrics.relevance.questions import make_relevance_reason_question
 

@@ -30,7 +30,6 @@ from faithtui.errors import JudgeError
 from faithtui.metrics.base import Ask
 from faithtui.metrics.concurrency import await_all
 from faithtui.metrics.findings import WindowFindings
-from faithtui.metrics.relevance.asking import ask_statements
 from faithtui.metrics.relevance.common import (
     RelevanceOptions,
     WindowView,
@@ -41,6 +40,7 @@ from faithtui.metrics.relevance.common import (
     make_window_views,
 )
 from faithtui.metrics.relevance.questions import make_relate_question
+from faithtui.metrics.relevance.verdict_questions import ask_statements
 from faithtui.metrics.relevance.words import read_label
 from faithtui.metrics.shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import await_or_error, format_failure

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from faithtui.domain.conversation import Passage
 from faithtui.domain.judging.tasks import ExplainRelevance, JudgeDocument, RelateDocument
 from faithtui.metrics.base import Question
-from faithtui.metrics.prompting import PromptSet, format_block, format_blocks, format_numbered
+from faithtui.metrics.prompt_texts import PromptSet, format_block, format_blocks, format_numbered
 from faithtui.metrics.questions import format_passages, list_images, list_texts
 from faithtui.metrics.relevance.replies import JudgedStatement, make_statements_shape
 from faithtui.metrics.shapes import make_text_shape

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from faithtui.domain.conversation import normalise_text
 from faithtui.domain.label_sets import RELEVANCE
 from faithtui.metrics.base import ReplyMismatch, ReplyShape
-from faithtui.metrics.peer_reading import parse_first_to_last_brace
+from faithtui.metrics.deepeval_json import parse_first_to_last_brace
 from faithtui.metrics.relevance.words import has_label
 from faithtui.metrics.shapes import (
     ParsedVerdict,

@@ -10,9 +10,9 @@ from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, Ask
+from faithtui.metrics.deepeval_json import read_leading_letters
 from faithtui.metrics.findings import WindowFindings, list_cost_reasons
-from faithtui.metrics.peer_reading import read_leading_letters
-from faithtui.metrics.prompting import PromptSet
+from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import make_reason_question
 from faithtui.metrics.shapes import ParsedVerdict
 

@@ -22,7 +22,7 @@ from faithtui.errors import JudgeError, JudgeReplyInvalid
 from faithtui.metrics.again import AskRounds
 from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount, Ask, Question
 from faithtui.metrics.concurrency import await_all
-from faithtui.metrics.prompting import format_numbered
+from faithtui.metrics.prompt_texts import format_numbered
 from faithtui.metrics.shapes import ParsedVerdict, make_verdicts_shape
 from faithtui.metrics.strategies.common import (
     PEER_WORDS,

@@ -15,10 +15,10 @@ from faithtui.agreement.report.raters import ComparedClaim, order_anonymously
 from faithtui.domain.annotations import Action, HumanVerdict, LabelMark
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
-from faithtui.tui.adjudication import drawing as draw
+from faithtui.tui.adjudication import adjudication_lines as draw
 from faithtui.tui.adjudication.rater_comparison import RaterComparisonScreen, SelectedClaim
 from faithtui.tui.review import position
-from faithtui.tui.review.drawing.verdict import UNFAIR_KEY, VERDICT_KEYS
+from faithtui.tui.review.lines.verdict import UNFAIR_KEY, VERDICT_KEYS
 from faithtui.tui.screen.undo import UndoScreen
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece

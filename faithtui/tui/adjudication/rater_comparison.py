@@ -15,17 +15,17 @@ from faithtui.agreement.report.raters import (
 )
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
-from faithtui.store.annotations.blinding import blind_view
+from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.annotations.raters import ClaimRow, RaterRecords
 from faithtui.store.records import ReviewView
-from faithtui.tui.adjudication import drawing as draw
+from faithtui.tui.adjudication import adjudication_lines as draw
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.review import position
-from faithtui.tui.review.drawing import evidence as draw_evidence
-from faithtui.tui.review.drawing.card import claim_card
-from faithtui.tui.review.drawing.images import image_numbers
-from faithtui.tui.runs.drawing import run_crumbs
+from faithtui.tui.review.lines import evidence as draw_evidence
+from faithtui.tui.review.lines.card import claim_card
+from faithtui.tui.review.lines.images import image_numbers
+from faithtui.tui.runs.run_lines import run_crumbs
 from faithtui.tui.screen.dialogs import TextDialog
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.screen.pager import Pager

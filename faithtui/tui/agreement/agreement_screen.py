@@ -12,8 +12,8 @@ from textual.message import Message
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.domain.ids import ConversationId
-from faithtui.tui.agreement import matrix_drawing as draw
-from faithtui.tui.agreement import parts_drawing as parts
+from faithtui.tui.agreement import matrix_lines as draw
+from faithtui.tui.agreement import part_lines as parts
 from faithtui.tui.agreement.export import (
     describe_report_paths,
     explain_blind_refusal,

@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.agreement.report.model import LevelReport
-from faithtui.tui.agreement import matrix_drawing as draw
+from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.metric_view import units_at
 from faithtui.tui.widgets.pane import Pane
 

@@ -11,12 +11,12 @@ from textual.timer import Timer
 
 from faithtui.domain.filters import Filter, FilterContext, Scope
 from faithtui.domain.ids import ItemId, LabelId, RunId
-from faithtui.store.annotations.blinding import blind_view
+from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import ItemRow, ReviewView, RunRow, RunTotals
 from faithtui.store.runs.list_rows import ItemOrder
 from faithtui.store.search.filters import SearchStop, SearchStopped
 from faithtui.tui.conversations.actions import CONVERSATION_BINDINGS, ConversationActionsScreen
-from faithtui.tui.conversations.drawing import (
+from faithtui.tui.conversations.conversation_lines import (
     item_details,
     item_head,
     item_line,
@@ -26,9 +26,9 @@ from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.replies.show_replies import ShowRepliesScreen
 from faithtui.tui.review.images import OPEN_IMAGE, ImageScreen
-from faithtui.tui.runs.drawing import nothing_found, run_crumbs, run_status
+from faithtui.tui.runs.run_lines import nothing_found, run_crumbs, run_status
 from faithtui.tui.samples.queue import find_open_item
-from faithtui.tui.screen.filter_matching import ground_for
+from faithtui.tui.screen.filter_matches import ground_for
 from faithtui.tui.screen.pager import Pager
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts

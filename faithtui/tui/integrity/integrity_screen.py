@@ -12,7 +12,7 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.integrity.explanations import EXPLANATIONS
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingRow, FindingSummary, RunRow
-from faithtui.tui.integrity.drawing import (
+from faithtui.tui.integrity.finding_lines import (
     BLIND_WORDS,
     KindRow,
     blind_lines,
@@ -23,7 +23,7 @@ from faithtui.tui.integrity.drawing import (
 )
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.runs.drawing import run_crumbs
+from faithtui.tui.runs.run_lines import run_crumbs
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.dialogs import ConfirmDialog, PickDialog
 from faithtui.tui.screen.main_screen import FaithScreen

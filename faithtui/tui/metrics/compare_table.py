@@ -6,7 +6,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
-from faithtui.tui.metrics.drawing import MetricComparison, compare_table
+from faithtui.tui.metrics.metric_lines import MetricComparison, compare_table
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.pane import RowPane

@@ -10,7 +10,7 @@ from textual.message import Message
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.metrics.compare_table import CompareTable
-from faithtui.tui.metrics.drawing import MetricComparison, answer_lines, nothing_to_compare
+from faithtui.tui.metrics.metric_lines import MetricComparison, answer_lines, nothing_to_compare
 from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line

@@ -20,10 +20,10 @@ from faithtui.engine.runs.events import (
 )
 from faithtui.store.records import ItemRow, RunRow, RunState
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.progress import drawing as draw
-from faithtui.tui.progress import events_drawing as draw_events
+from faithtui.tui.progress import event_lines as draw_events
+from faithtui.tui.progress import progress_lines as draw
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
-from faithtui.tui.progress.stages_drawing import stage_lines, stage_title
+from faithtui.tui.progress.stage_lines import stage_lines, stage_title
 from faithtui.tui.replies.show_replies import ShowRepliesScreen
 from faithtui.tui.runs.background_runs import BackgroundRunsApp
 from faithtui.tui.runs.run_control import RunControlScreen

@@ -9,7 +9,7 @@ from textual.containers import Vertical
 
 from faithtui.store.records import CallRow
 from faithtui.tui.navigation import ModalWindow
-from faithtui.tui.replies.drawing import call_lines, reply_lines, reply_text
+from faithtui.tui.replies.reply_lines import call_lines, reply_lines, reply_text
 from faithtui.tui.replies.show_replies import ConversationReplies
 from faithtui.tui.session import Session
 from faithtui.tui.theme import layouts

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.ids import ItemId
-from faithtui.store.annotations.blinding import blind_view
+from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import CallRow, ItemCost, ItemState
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screen.main_screen import FaithScreen

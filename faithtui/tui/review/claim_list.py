@@ -10,13 +10,13 @@ from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.metric_view import capitalise
-from faithtui.tui.review.drawing.claims import (
+from faithtui.tui.review.lines.claims import (
     ClaimListExtras,
     claim_list_lines,
     mark_cursor,
     row_of,
 )
-from faithtui.tui.review.drawing.verdict import UNFAIR_KEY, list_verdict_choices
+from faithtui.tui.review.lines.verdict import UNFAIR_KEY, list_verdict_choices
 from faithtui.tui.review.position import ReviewPosition, is_open
 from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.pane import RowPane

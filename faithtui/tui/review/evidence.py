@@ -5,14 +5,14 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.text.sanitizing import make_visible
+from faithtui.domain.text.visible_text import make_visible
 from faithtui.tui.metric_view import capitalise
 from faithtui.tui.review import position
-from faithtui.tui.review.drawing import claims as draw_claims
-from faithtui.tui.review.drawing import evidence as draw_evidence
-from faithtui.tui.review.drawing.images import NumberedImage, image_numbers, images_of
-from faithtui.tui.review.drawing.transcript import transcript_lines
 from faithtui.tui.review.images import OPEN_IMAGE
+from faithtui.tui.review.lines import claims as draw_claims
+from faithtui.tui.review.lines import evidence as draw_evidence
+from faithtui.tui.review.lines.images import NumberedImage, image_numbers, images_of
+from faithtui.tui.review.lines.transcript import transcript_lines
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.review.verdicts import VerdictScreen

@@ -10,7 +10,7 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 
 from faithtui.domain.limits import Limit
-from faithtui.domain.text.sanitizing import make_visible
+from faithtui.domain.text.visible_text import make_visible
 from faithtui.errors import ConfigError
 
 

@@ -5,8 +5,8 @@ from textual.binding import Binding
 
 from faithtui.domain.judging.image_addresses import format_address
 from faithtui.store.records import ReviewView
-from faithtui.tui.review.drawing.images import NumberedImage, image_list_lines, images_of
 from faithtui.tui.review.image_viewer import SUFFIXES, explain_blocked_url
+from faithtui.tui.review.lines.images import NumberedImage, image_list_lines, images_of
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme.lines import Piece, escape_line

@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.limits import NOTE
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ConfigError
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.external_editor import edit_text

@@ -12,13 +12,13 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import capitalise, references_of
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
-from faithtui.tui.review.drawing import claims as draw_claims
-from faithtui.tui.review.drawing import evidence as draw_evidence
-from faithtui.tui.review.drawing.card import claim_card
-from faithtui.tui.review.drawing.references import named_reference_lines, reference_lines
-from faithtui.tui.review.drawing.transcript import transcript_lines
-from faithtui.tui.review.drawing.verdict import VerdictView, is_strip, verdict_lines
-from faithtui.tui.review.drawing.windows import window_list_lines
+from faithtui.tui.review.lines import claims as draw_claims
+from faithtui.tui.review.lines import evidence as draw_evidence
+from faithtui.tui.review.lines.card import claim_card
+from faithtui.tui.review.lines.references import named_reference_lines, reference_lines
+from faithtui.tui.review.lines.transcript import transcript_lines
+from faithtui.tui.review.lines.verdict import VerdictView, is_strip, verdict_lines
+from faithtui.tui.review.lines.windows import window_list_lines
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts

@@ -11,7 +11,7 @@ from faithtui.domain.ids import ClaimId, ItemId, LabelId
 from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.review.drawing import evidence as draw_evidence
+from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.review.search import ClaimSearchScreen
 from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
@@ -252,7 +252,7 @@ class ReviewQueueScreen(ClaimSearchScreen):
     async def read_queue_progress(self) -> None:
         """Read how far the queue is, and say it at the right of the status line."""
         from faithtui.engine.review.sample_queues import read_queue_progress
-        from faithtui.tui.samples.drawing import queue_status
+        from faithtui.tui.samples.sample_lines import queue_status
 
         queue = self.session.claim_queue
         if queue is None or queue.sample is None:

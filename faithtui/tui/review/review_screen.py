@@ -10,7 +10,7 @@ from textual.message import Message
 
 from faithtui.domain.annotations import LabelEvent
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.store.annotations.blinding import blind_view
+from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import ReviewView
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
@@ -18,9 +18,9 @@ from faithtui.tui.navigation import holds_keys
 from faithtui.tui.replies.show_replies import ShowRepliesScreen
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import VERDICT
-from faithtui.tui.review.drawing import evidence as draw_evidence
-from faithtui.tui.review.drawing.claims import ClaimListExtras
-from faithtui.tui.review.drawing.verdict import conversation_score
+from faithtui.tui.review.lines import evidence as draw_evidence
+from faithtui.tui.review.lines.claims import ClaimListExtras
+from faithtui.tui.review.lines.verdict import conversation_score
 from faithtui.tui.review.panes import ReviewPanes, ReviewState
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.review.queue_walk import ConversationMark, ReviewQueueScreen

@@ -11,7 +11,7 @@ from faithtui.domain.filters import Scope, read_filter
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.review.evidence import EvidenceScreen
-from faithtui.tui.screen.filter_matching import find_claims, ground_for
+from faithtui.tui.screen.filter_matches import find_claims, ground_for
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece, escape_line

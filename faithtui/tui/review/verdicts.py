@@ -8,14 +8,14 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.annotations import REASON_CODES, Action, LabelMark
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.store.annotations.reviews import NewLabel
 from faithtui.store.records import ClaimView
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
-from faithtui.tui.review.drawing.verdict import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.review.guideline import GuidelineDialog
+from faithtui.tui.review.lines.verdict import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.review.notes import NotesScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session

@@ -244,7 +244,7 @@ class RunActionsScreen(FilteredListScreen):
     @on(Compared)
     def show_compared(self, event: Compared) -> None:
         """Show what changed."""
-        from faithtui.tui.agreement.change_drawing import change_lines
+        from faithtui.tui.agreement.change_lines import change_lines
         from faithtui.tui.screen.dialogs import TextDialog
 
         a, b = event.change.a.id, event.change.b.id

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual import on, work
 
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.runs.run_records import RunState
 from faithtui.tui.messages import NewRunRequested, ResumeRequested

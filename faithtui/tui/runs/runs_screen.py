@@ -14,7 +14,7 @@ from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.runs.actions import RUN_BINDINGS, RunActionsScreen
-from faithtui.tui.runs.drawing import (
+from faithtui.tui.runs.run_lines import (
     all_archived,
     no_runs,
     nothing_found,
@@ -22,7 +22,7 @@ from faithtui.tui.runs.drawing import (
     run_head,
     run_line,
 )
-from faithtui.tui.screen.filter_matching import find_runs
+from faithtui.tui.screen.filter_matches import find_runs
 from faithtui.tui.session import ListState, Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts

@@ -7,8 +7,8 @@ from textual.binding import Binding, BindingType
 
 from faithtui.engine.review.sample_queues import QueueOutcome
 from faithtui.tui import screen_catalog
-from faithtui.tui.samples.drawing import end_lines
 from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.samples.sample_lines import end_lines
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
-from faithtui.agreement.sampling.stopping import SPOT_CHECK_SIZE
+from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
 from faithtui.domain.ids import SampleId
 from faithtui.engine.review.sample_queues import (
     REPEATS,
@@ -26,8 +26,10 @@ from faithtui.store.records import RunRow
 from faithtui.store.samples.sample_records import SampleRow, StratumRow
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.runs.drawing import run_crumbs
-from faithtui.tui.samples.drawing import (
+from faithtui.tui.runs.run_lines import run_crumbs
+from faithtui.tui.samples.queue import load_queue_cursor, sample_queue
+from faithtui.tui.samples.sample_form import DrawSampleScreen, ExtendSampleScreen
+from faithtui.tui.samples.sample_lines import (
     format_minutes,
     no_queues,
     queue_details,
@@ -35,8 +37,6 @@ from faithtui.tui.samples.drawing import (
     queue_line,
     queue_status,
 )
-from faithtui.tui.samples.queue import load_queue_cursor, sample_queue
-from faithtui.tui.samples.sample_form import DrawSampleScreen, ExtendSampleScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import format as fmt

@@ -22,7 +22,7 @@ from faithtui.tui.messages import SettingsChanged
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
-from faithtui.tui.settings.drawing import (
+from faithtui.tui.settings.setting_lines import (
     SECTIONS,
     SettingsFacts,
     SettingsSection,

@@ -9,7 +9,7 @@ from faithtui.domain.judging.judge_names import describe_judge_label
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.likelihood import find_band
 from faithtui.domain.scores import Score, ScoreState
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 
 NONE = "—"
 """No value and nothing to say about it."""

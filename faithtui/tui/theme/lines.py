@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 
-from faithtui.domain.text.sanitizing import make_visible, make_visible_line
+from faithtui.domain.text.visible_text import make_visible, make_visible_line
 
 FULL_TEXT_LIMIT = 100_000
 """Characters of one text that are shown when it is opened in full. What is beyond is counted, not

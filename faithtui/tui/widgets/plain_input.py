@@ -3,7 +3,7 @@
 from textual import events
 from textual.widgets import Input
 
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 
 MOST_TYPED = 2_000
 """Characters of a line that is typed: each key draws all of it anew."""

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from faithtui.agreement.documents.files import report_html, report_markdown, report_plots
 from faithtui.agreement.report.model import AgreementReport
-from faithtui.domain.text.sanitizing import make_visible
+from faithtui.domain.text.visible_text import make_visible
 from tests.agreement.documents.building import (
     HEADER,
     HOSTILE,

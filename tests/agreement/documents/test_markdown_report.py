@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from faithtui.agreement.documents.differences import MOST_DISAGREEMENTS
 from faithtui.agreement.documents.files import report_markdown
 from faithtui.agreement.documents.markdown_report import escape_markdown
+from faithtui.agreement.documents.sections.errors import MOST_DISAGREEMENTS
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign
 from faithtui.agreement.report.model import AgreementReport
@@ -16,7 +16,7 @@ from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.domain.text.sanitizing import make_visible_line
+from faithtui.domain.text.visible_text import make_visible_line
 from tests.agreement.documents.building import (
     CLAIMS,
     HEADER,

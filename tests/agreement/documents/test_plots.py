@@ -9,8 +9,8 @@ import pytest
 
 from faithtui.agreement.documents.blocks import Plot
 from faithtui.agreement.documents.markup import Markup, escape_to_markup, join_markup, make_element
-from faithtui.agreement.documents.plot_axes import PLOT_WIDTH, AxisScale, fit_label
-from faithtui.agreement.documents.plots import (
+from faithtui.agreement.documents.plots.axes import PLOT_WIDTH, AxisScale, fit_label
+from faithtui.agreement.documents.plots.report_plots import (
     confusion_plot,
     coverage_plot,
     forest_plot,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from faithtui.agreement.sampling.stopping import plan_label_count
+from faithtui.agreement.sampling.stopping_rules import plan_label_count
 from faithtui.agreement.statistics.intervals import (
     IntervalScale,
     make_jackknife_interval,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from faithtui.agreement.sampling.stopping import plan_label_count
+from faithtui.agreement.sampling.stopping_rules import plan_label_count
 from faithtui.agreement.statistics.calibration import (
     ErrorNorm,
     brier_score,

@@ -16,7 +16,7 @@ from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import FaithtuiError, JudgeAnswersUsedUp, JudgeError
 from faithtui.judges.registry import open_judge
 from faithtui.metrics.base import AGAIN_SUFFIX, Metric, Question
-from faithtui.metrics.prompting import load_prompts
+from faithtui.metrics.prompt_texts import load_prompts
 from faithtui.metrics.questions import STEPS, make_pooled_claims_question
 from faithtui.metrics.registry import METRICS, build
 from tests.judges.fake_server import Answer, FakeServer, fake_server

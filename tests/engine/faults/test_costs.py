@@ -13,7 +13,7 @@ from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.prices import read_prices
-from faithtui.metrics import prompting
+from faithtui.metrics import prompt_texts
 from faithtui.store.records import RunState
 from tests.engine.building import conversation, store_with
 from tests.engine.faulty_runs import (
@@ -173,7 +173,9 @@ async def test_f37_a_second_run_asks_nothing_and_finds_the_same(
         # Another wording of one question: only that step is asked anew.
         own = tmp_path / "prompts"
         own.mkdir()
-        text = (Path(prompting.__file__).parent / "prompts" / "shared" / "claims.txt").read_text()
+        text = (
+            Path(prompt_texts.__file__).parent / "prompts" / "shared" / "claims.txt"
+        ).read_text()
         (own / "claims.txt").write_text(f"{text}\nBe brief.\n")
         changed = await judged(store, server, provider, prompts_dir=own, options=NO_REASONS)
         steps = {call.step for call in calls_of(store, changed)}

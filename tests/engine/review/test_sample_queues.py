@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
-from faithtui.agreement.sampling.stopping import USUAL_PACE_S, SpotCheckDecision
+from faithtui.agreement.sampling.stopping_rules import USUAL_PACE_S, SpotCheckDecision
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.sample_queues import (

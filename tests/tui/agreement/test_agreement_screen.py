@@ -16,10 +16,10 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.store.store import Store
-from faithtui.tui.agreement import matrix_drawing as draw
-from faithtui.tui.agreement import parts_drawing as parts
+from faithtui.tui.agreement import matrix_lines as draw
+from faithtui.tui.agreement import part_lines as parts
 from faithtui.tui.agreement.agreement_screen import PARTS, AgreementScreen
-from faithtui.tui.agreement.curves_drawing import (
+from faithtui.tui.agreement.curve_lines import (
     BAND,
     POINT,
     curve_lines,

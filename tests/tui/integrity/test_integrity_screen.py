@@ -14,7 +14,7 @@ from faithtui.engine.integrity.run_checks import CheckSnapshot
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.integrity.drawing import KindRow, detail_lines, entry_lines, kind_lines
+from faithtui.tui.integrity.finding_lines import KindRow, detail_lines, entry_lines, kind_lines
 from faithtui.tui.integrity.integrity_screen import IntegrityScreen
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.review_screen import ReviewScreen

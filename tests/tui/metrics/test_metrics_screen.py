@@ -24,7 +24,7 @@ from faithtui.store.records import (
 )
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.metrics.drawing import MetricComparison, answer_lines, compare_table
+from faithtui.tui.metrics.metric_lines import MetricComparison, answer_lines, compare_table
 from faithtui.tui.metrics.metrics_screen import MetricsScreen
 from faithtui.tui.review.review_screen import ReviewScreen
 from tests.tui.building import NOON, SHOES, SPEC

@@ -20,8 +20,8 @@ from faithtui.store.records import (
 )
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.replies.drawing import call_lines, call_state, cost_lines, reply_lines
 from faithtui.tui.replies.replies_screen import RepliesScreen
+from faithtui.tui.replies.reply_lines import call_lines, call_state, cost_lines, reply_lines
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.theme.lines import Line, width_of
 from tests.tui.building import NOON

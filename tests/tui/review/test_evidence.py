@@ -9,13 +9,13 @@ import pytest
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId
 from faithtui.metrics.registry import find_metric
-from faithtui.store.annotations.blinding import blind_view
+from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import ClaimView, EvidenceView, ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.review.drawing.card import claim_card
-from faithtui.tui.review.drawing.evidence import passage_lines, rank_claim_passages, tokenise_view
-from faithtui.tui.review.drawing.references import reference_lines
-from faithtui.tui.review.drawing.verdict import VerdictView, verdict_lines
+from faithtui.tui.review.lines.card import claim_card
+from faithtui.tui.review.lines.evidence import passage_lines, rank_claim_passages, tokenise_view
+from faithtui.tui.review.lines.references import reference_lines
+from faithtui.tui.review.lines.verdict import VerdictView, verdict_lines
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.theme.lines import Line
 from tests.tui.building import SHOES_SAID, SHOES_TRUTHS, SPEC, Said, assessments, save, shop

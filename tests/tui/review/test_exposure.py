@@ -15,7 +15,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.samples.queue import ClaimQueue, sample_queue
 from faithtui.tui.samples.queues_screen import QueuesScreen
-from faithtui.tui.screen.filter_matching import ground_for
+from faithtui.tui.screen.filter_matches import ground_for
 from tests.tui.building import NOON
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of
 from tests.tui.review.test_blind_leaks import planted, work_blind

@@ -14,12 +14,12 @@ from faithtui.engine.runs.request import RunRequest
 from faithtui.metrics.turn_faithfulness import SPEC
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.conversations.drawing import item_details
+from faithtui.tui.conversations.conversation_lines import item_details
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.drawing.claims import claim_list_lines
-from faithtui.tui.review.drawing.windows import window_list_lines
+from faithtui.tui.review.lines.claims import claim_list_lines
+from faithtui.tui.review.lines.windows import window_list_lines
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.runs.drawing import run_details
+from faithtui.tui.runs.run_lines import run_details
 from faithtui.tui.theme.lines import Line
 
 OPENS = "The shop opens at nine."

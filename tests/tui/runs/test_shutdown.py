@@ -5,7 +5,7 @@ from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screen.finishing import QuitProgressDialog
+from faithtui.tui.screen.finish_dialog import QuitProgressDialog
 from tests.tui.driving import opened, screen_text, text_of, until
 from tests.tui.staging import StagedRun
 

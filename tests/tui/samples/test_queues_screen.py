@@ -20,7 +20,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.samples import drawing
+from faithtui.tui.samples import sample_lines
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from faithtui.tui.samples.queues_screen import QueuesScreen
@@ -60,7 +60,7 @@ async def test_an_empty_list_says_what_to_do(app: FaithApp, size: tuple[int, int
 
 @pytest.mark.parametrize(("run", "offered"), [(True, True), (False, False)])
 def test_no_key_is_offered_that_needs_a_run_there_is_not(run: bool, offered: bool) -> None:
-    words = " ".join(each.text for each in drawing.no_queues(60, run, KeyNames({})))
+    words = " ".join(each.text for each in sample_lines.no_queues(60, run, KeyNames({})))
     assert ("spot-check" in words) is offered
     assert ("g r" in words) is not offered
 
@@ -233,13 +233,13 @@ def test_lines_fit_and_hold_no_control(
             strata = store.samples.strata(row.id, "ann")
             progress = read_queue_progress(store, row.id, "ann")
             lines = [
-                drawing.queue_head(width),
-                drawing.queue_line(row, width, True),
-                *drawing.queue_details(row, strata, progress, width),
-                *drawing.end_lines(conclude_queue(store, row.id, "ann"), width),
-                *drawing.no_queues(width, True, KeyNames({})),
-                *drawing.no_queues(width, False, KeyNames({})),
-                *drawing.sample_preview_lines(
+                sample_lines.queue_head(width),
+                sample_lines.queue_line(row, width, True),
+                *sample_lines.queue_details(row, strata, progress, width),
+                *sample_lines.end_lines(conclude_queue(store, row.id, "ann"), width),
+                *sample_lines.no_queues(width, True, KeyNames({})),
+                *sample_lines.no_queues(width, False, KeyNames({})),
+                *sample_lines.sample_preview_lines(
                     row.strata, row.design, row.frame, 15.0, width, numbered=True
                 ),
             ]
@@ -256,7 +256,7 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
         store.reviews.record_verdict(
             claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id, seconds=11.2
         )
-        words = drawing.queue_status(read_queue_progress(store, row.id, "ann"))
+        words = sample_lines.queue_status(read_queue_progress(store, row.id, "ann"))
     left = row.frame - 1
     assert words == (
         f"blind sample 1/2 · 11 s a claim · ETA 1 min · {left} more for a share ±0.10 by plan"
@@ -264,7 +264,7 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
 
 
 def test_spans_are_told_as_people_plan_them() -> None:
-    told = [drawing.format_minutes(each) for each in (None, 0, 1, 60, 61, 900, 7500)]
+    told = [sample_lines.format_minutes(each) for each in (None, 0, 1, 60, 61, 900, 7500)]
     assert told == ["—", "0 min", "1 min", "1 min", "2 min", "15 min", "2 h 5 min"]
 
 

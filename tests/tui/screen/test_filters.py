@@ -12,7 +12,7 @@ from faithtui.tui.bookmark import BookmarkFile
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
-from faithtui.tui.screen.filter_matching import (
+from faithtui.tui.screen.filter_matches import (
     find_claims,
     find_runs,
     ground_for,

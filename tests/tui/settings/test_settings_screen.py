@@ -8,7 +8,7 @@ import pytest
 
 from faithtui.config import NAMES, PRESETS, load_settings_with_origins
 from faithtui.tui.app import FaithApp
-from faithtui.tui.settings.drawing import MEANINGS, SECTIONS
+from faithtui.tui.settings.setting_lines import MEANINGS, SECTIONS
 from faithtui.tui.settings.settings_screen import SettingsScreen
 from faithtui.tui.theme import theme
 from tests.tui.building import NOON

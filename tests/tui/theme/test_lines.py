@@ -3,8 +3,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from faithtui.domain.text.sanitizing import make_visible, make_visible_line
-from faithtui.tui.runs.drawing import run_head
+from faithtui.domain.text.visible_text import make_visible, make_visible_line
+from faithtui.tui.runs.run_lines import run_head
 from faithtui.tui.theme.lines import (
     PANE_TEXT_LIMIT,
     Piece,

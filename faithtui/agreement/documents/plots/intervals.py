@@ -1,0 +1,166 @@
+"""Plots of estimates below each other, with their intervals."""
+
+from collections.abc import Sequence
+
+from faithtui.agreement.documents.blocks import Plot
+from faithtui.agreement.documents.markup import Child
+from faithtui.agreement.documents.plots.axes import (
+    LABEL_WIDTH,
+    PLOT_WIDTH,
+    AxisScale,
+    draw_dot,
+    draw_interval,
+    draw_line,
+    draw_rectangle,
+    draw_text,
+    draw_x_axis,
+    fit_label,
+    make_plot,
+)
+from faithtui.agreement.documents.wording import SLICE_WORDS
+from faithtui.agreement.report.model import Breakdown, Coverage, PassRate
+from faithtui.domain.estimates import Estimate
+
+MOST_PLOTTED_SLICES = 20
+"""Parts of a breakdown that are drawn, the worst."""
+_TENTHS = (0, 0.2, 0.4, 0.6, 0.8, 1)
+_RIGHT = PLOT_WIDTH - 70
+_STEP = 24
+
+
+def forest_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | None:
+    """Draw the agreement of parts, worst first, beside that of the whole.
+
+    Returns:
+        None without two parts that have a value.
+    """
+    rows = [each for each in found.rows if each.percent.value is not None]
+    if len(rows) < 2:
+        return None
+    shown = rows[:MOST_PLOTTED_SLICES]
+    named = [(each.key, each.percent, each.n) for each in shown]
+    worst, best = rows[0], rows[-1]
+    above = " and above" if found.better else ""
+    said = (
+        f"Agreement by {SLICE_WORDS[found.by]} runs from {worst.percent.value:.0%} "
+        f"({worst.key}) to "
+        f"{best.percent.value:.0%} ({best.key}){above}"
+    )
+    if whole.value is not None:
+        said += f"; over all it is {whole.value:.0%}"
+    more = len(rows) - len(shown) + found.better
+    if more:
+        said += f". The {len(shown)} worst are drawn, {more} more are not"
+    return _make_interval_plot(
+        id,
+        f"Agreement by {SLICE_WORDS[found.by]}",
+        f"{said}.",
+        named,
+        "share with the same label",
+        whole.value,
+        f"{more} more" if more else "",
+    )
+
+
+def rate_plot(id: str, found: PassRate, many: str) -> Plot | None:
+    """Draw the share that passes, by the judge, by people, and corrected.
+
+    Returns:
+        None where there is nothing but the judge's.
+    """
+    named = [
+        ("judge, uncorrected", found.judge, found.judge.n),
+        ("labelled, by human label", found.labelled, found.labelled.n),
+        ("corrected, this run", found.this_run, found.this_run.n),
+        ("corrected, future", found.future, found.future.n),
+    ]
+    known = [each for each in named if each[1].value is not None]
+    if len(known) < 2:
+        return None
+    said = "; ".join(f"{name} {each.value:.1%}" for name, each, _ in known)
+    return _make_interval_plot(
+        id, f"Share of {many} that pass", f"{said}.", known, "share that passes", None, ""
+    )
+
+
+def _make_interval_plot(
+    id: str,
+    title: str,
+    said: str,
+    rows: Sequence[tuple[str, Estimate, int]],
+    axis: str,
+    whole: float | None,
+    more: str,
+) -> Plot:
+    top = 26.0
+    bottom = top + len(rows) * _STEP + (_STEP if more else 0)
+    scale = AxisScale(0, 1, LABEL_WIDTH, _RIGHT)
+    parts: list[Child] = [
+        draw_x_axis(scale, _TENTHS, top - 4, bottom, axis),
+        draw_text(PLOT_WIDTH - 8, top - 8, "n", "end", "tick"),
+    ]
+    if whole is not None:
+        x = scale.to_position(whole)
+        parts += [
+            draw_line(x, top - 4, x, bottom, "whole"),
+            draw_text(x, top - 10, f"all {whole:.0%}", "middle", "tick"),
+        ]
+    for place, (name, each, n) in enumerate(rows):
+        y = top + (place + 0.5) * _STEP
+        parts += [
+            draw_text(LABEL_WIDTH - 10, y + 4, fit_label(name), "end", "label"),
+            draw_interval(scale, y, each.ci_low, each.ci_high),
+            draw_dot(scale.to_position(each.value or 0.0), y, 4.5),
+            draw_text(PLOT_WIDTH - 8, y + 4, f"{n:,}", "end", "tick"),
+        ]
+    if more:
+        parts.append(draw_text(LABEL_WIDTH - 10, bottom - 8, more, "end", "tick"))
+    return make_plot(id, title, said, bottom + 46, *parts)
+
+
+def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
+    """Draw what became of the units of a run as one bar, each part named below it.
+
+    Returns:
+        None without units.
+    """
+    if not found.total:
+        return None
+    rest = found.unreviewed - found.skipped - found.bulk - found.stale
+    parts = [
+        (name, count, kind)
+        for name, count, kind in (
+            ("same label", found.agreed, "agreed"),
+            ("other label", found.overridden, "overridden"),
+            ("labelled, not compared", found.reviewed - found.compared, "aside"),
+            ("skipped", found.skipped, "later"),
+            ("in bulk", found.bulk, "bulk"),
+            ("stale", found.stale, "stale"),
+            ("not labelled", rest, "unlabelled"),
+        )
+        if count
+    ]
+    said = ", ".join(f"{name} {count:,}" for name, count, _ in parts)
+    drawn: list[Child] = []
+    x = 1.0
+    for place, (name, count, kind) in enumerate(parts):
+        wide = (PLOT_WIDTH - 2) * count / found.total
+        # Two beside each other: the longest name with a count of seven digits has room.
+        below = 62.0 + place // 2 * 22
+        legend = 1 + place % 2 * (PLOT_WIDTH / 2)
+        drawn += [
+            draw_rectangle(x, 6, wide, 30, f"part {kind}"),
+            draw_rectangle(legend, below - 11, 14, 14, f"part {kind}"),
+            draw_text(legend + 20, below + 1, f"{name} {count:,} ({count / found.total:.0%})"),
+        ]
+        if wide > 14:
+            drawn.append(draw_text(x + wide / 2, 26, str(place + 1), "middle", f"on {kind}"))
+        drawn.append(draw_text(legend + 7, below + 1, str(place + 1), "middle", f"small on {kind}"))
+        x += wide
+    return make_plot(
+        id,
+        f"What became of {found.total:,} {many}",
+        f"Of {found.total:,} {many}: {said}.",
+        70 + (len(parts) - 1) // 2 * 22,
+        *drawn,
+    )

@@ -1,0 +1,23 @@
+"""The plots of a report: pure functions from its values to SVG.
+
+A plot says with shapes, words and numbers what it says; colours only repeat it.
+"""
+
+from faithtui.agreement.documents.plots.curves import (
+    progress_plot,
+    reliability_plot,
+    threshold_plot,
+)
+from faithtui.agreement.documents.plots.intervals import coverage_plot, forest_plot, rate_plot
+from faithtui.agreement.documents.plots.matrices import confusion_plot, pairs_plot
+
+__all__ = [
+    "confusion_plot",
+    "coverage_plot",
+    "forest_plot",
+    "pairs_plot",
+    "progress_plot",
+    "rate_plot",
+    "reliability_plot",
+    "threshold_plot",
+]

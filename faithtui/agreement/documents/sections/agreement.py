@@ -1,0 +1,269 @@
+"""The middle of a report: judge against people, and people against each other."""
+
+from collections.abc import Iterator, Sequence
+
+from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, PlotWithTable, Table
+from faithtui.agreement.documents.plots.report_plots import confusion_plot, pairs_plot
+from faithtui.agreement.documents.wording import (
+    EMPTY_CELL,
+    FIGURE_HEADS,
+    WEIGHTED_SHARES_NOTE,
+    count_text,
+    decimal_text,
+    estimate_text,
+    level_title,
+    make_estimate_row,
+    p_value_text,
+    share_text,
+)
+from faithtui.agreement.report.model import (
+    Agreement,
+    AgreementReport,
+    HumanReport,
+    LevelReport,
+    MarginTest,
+)
+from faithtui.agreement.report.settings import ReportLevel
+
+
+def write_agreement_section(level: LevelReport, humans: HumanReport | None) -> Iterator[Block]:
+    """Show the table of a level and its coefficients beside what people reach among themselves."""
+    found, many = level.agreement, level_title(level)
+    yield Heading(f"Agreement: {many}")
+    table = Table(
+        f"Counts of {many} and their share of the row; rows human labels, columns judge; "
+        "none: no judge's verdict, in no figure",
+        ("", *(f"judge {name}" for name in found.table.categories), "all", "none"),
+        (
+            *(
+                (
+                    f"human {name}",
+                    *(_cell_text(cell, sum(counts)) for cell in counts),
+                    f"{sum(counts):,}",
+                    f"{none:,}",
+                )
+                for name, counts, none in zip(
+                    found.table.categories, found.table.counts, level.unjudged, strict=True
+                )
+            ),
+            (
+                "all",
+                *(f"{each:,}" for each in found.table.columns),
+                f"{found.n:,}",
+                f"{sum(level.unjudged):,}",
+            ),
+        ),
+    )
+    yield PlotWithTable(confusion_plot(f"confusion-{level.level.value}", found, many), table)
+    if found.weighted is not None:
+        yield Table(
+            f"The same {many}, each weighted by one over its probability of being labelled: the "
+            "figures below are computed from this",
+            ("", *(f"judge {name}" for name in found.table.categories), "all"),
+            tuple(
+                (
+                    f"human {name}",
+                    *(
+                        f"{cell:,.1f} ({share_text(cell, sum(cells))})" if sum(cells) else "0.0"
+                        for cell in cells
+                    ),
+                    f"{sum(cells):,.1f}",
+                )
+                for name, cells in zip(found.table.categories, found.weighted, strict=True)
+            ),
+        )
+    yield _make_coefficient_table(level, humans)
+    weighted = found.weighted is not None
+    shares = ("precision", "recall", "F1")
+    yield Table(
+        f"Each label: {many}{WEIGHTED_SHARES_NOTE if weighted else ''}",
+        (
+            *("label", "human", "judge", "both"),
+            *(f"{name}, weighted" if weighted else name for name in shares),
+        ),
+        tuple(
+            (
+                each.label,
+                f"{each.human:,}",
+                f"{each.judge:,}",
+                f"{each.both:,}",
+                estimate_text(each.precision),
+                estimate_text(each.recall),
+                estimate_text(each.f1),
+            )
+            for each in level.classes
+        ),
+    )
+
+
+def _cell_text(cell: int, whole: int) -> str:
+    return f"{cell:,} ({share_text(cell, whole)})" if cell else "0"
+
+
+def _make_coefficient_table(level: LevelReport, humans: HumanReport | None) -> Table:
+    found = level.agreement
+    ceiling = humans if level.level is ReportLevel.CLAIMS else None
+    of_people = (
+        {}
+        if ceiling is None
+        else {
+            "percent agreement": estimate_text(ceiling.percent),
+            "Krippendorff's alpha": estimate_text(ceiling.krippendorff_alpha),
+            "Gwet's AC1": estimate_text(ceiling.gwet_ac1),
+            "Cohen's kappa": f"Fleiss {estimate_text(ceiling.fleiss_kappa)}",
+        }
+    )
+    rows = [
+        make_estimate_row(name, each)
+        for name, each in (
+            ("percent agreement", found.percent),
+            ("Cohen's kappa", found.cohen_kappa),
+            ("Krippendorff's alpha", found.krippendorff_alpha),
+            ("Gwet's AC1", found.gwet_ac1),
+            ("Scott's pi", found.scott_pi),
+            ("Cohen's kappa, quadratic weights", found.weighted_kappa),
+            ("Gwet's AC2, quadratic weights", found.gwet_ac2),
+        )
+        if each is not None
+    ]
+    plain = [
+        (name, decimal_text(value), f"{found.n:,}", "")
+        for name, value in (
+            ("agreement by chance", found.chance),
+            ("largest kappa these margins allow", found.max_kappa),
+            ("prevalence index", found.prevalence_index),
+            ("bias index", found.bias_index),
+        )
+        if value is not None
+    ]
+    tested = [] if found.margins is None else [_make_margin_test_row(found.margins, found.n)]
+    return Table(
+        f"Agreement of judge and human labels: {level_title(level)}",
+        (*FIGURE_HEADS, "inter-annotator agreement"),
+        tuple((*each, of_people.get(each[0], EMPTY_CELL)) for each in [*rows, *plain, *tested]),
+    )
+
+
+def _make_margin_test_row(test: MarginTest, n: int) -> tuple[str, str, str, str]:
+    named = {"mcnemar_mid_p": "McNemar, mid-p", "bowker": "Bowker"}[test.name]
+    return f"equal use of labels ({named}, p as if independent)", p_value_text(test.p), f"{n:,}", ""
+
+
+def write_annotator_section(report: AgreementReport) -> Iterator[Block]:
+    """Show each person against the judge, pairs of people, blind against shown, and repeats."""
+    yield Heading("Annotators")
+    if report.raters:
+        yield _make_agreement_table(
+            "Judge against each annotator; the annotator's labels are the reference",
+            "annotator",
+            [(each.reviewer, each.agreement) for each in report.raters],
+        )
+    yield from _write_human_agreement(report)
+    yield from _write_anchoring(report)
+    yield from _write_repeats(report)
+
+
+def _make_agreement_table(caption: str, first: str, rows: Sequence[tuple[str, Agreement]]) -> Table:
+    return Table(
+        caption,
+        (first, "n", "groups", "percent agreement", "Cohen's kappa", "alpha", "AC1"),
+        tuple(
+            (
+                name,
+                f"{each.n:,}",
+                f"{each.clusters:,}",
+                estimate_text(each.percent),
+                estimate_text(each.cohen_kappa),
+                estimate_text(each.krippendorff_alpha),
+                estimate_text(each.gwet_ac1),
+            )
+            for name, each in rows
+        ),
+    )
+
+
+def _write_human_agreement(report: AgreementReport) -> Iterator[Block]:
+    humans, (one, many) = report.humans, report.claims.unit
+    yield Heading("Inter-annotator agreement", 3)
+    if humans is None:
+        yield Paragraph(
+            f"No {one} has labels of two annotators, so inter-annotator agreement, the most "
+            "that can be asked of a judge, is unknown."
+        )
+        return
+    yield Paragraph(
+        f"{humans.raters} annotators; "
+        f"{count_text(humans.units, f'{one} has', f'{many} have')} labels "
+        f"of "
+        "two or more. Inter-annotator agreement is the most that can be asked of a judge."
+    )
+    yield Table(
+        "Inter-annotator agreement; the judge does not enter, and each unit counts once",
+        FIGURE_HEADS,
+        (
+            make_estimate_row("percent agreement", humans.percent),
+            make_estimate_row("Krippendorff's alpha", humans.krippendorff_alpha),
+            make_estimate_row("Gwet's AC1", humans.gwet_ac1),
+            make_estimate_row("Fleiss' kappa", humans.fleiss_kappa),
+        ),
+    )
+    table = _make_agreement_table(
+        "Pairs of annotators; the first is the reference",
+        "pair",
+        [(f"{each.first} and {each.second}", each.agreement) for each in humans.pairs],
+    )
+    drawn = pairs_plot("pairs", humans, report.raters, "judge")
+    yield table if drawn is None else PlotWithTable(drawn, table)
+
+
+def _write_anchoring(report: AgreementReport) -> Iterator[Block]:
+    found = report.anchoring
+    yield Heading("Labels given blind, and with the judge's verdict shown", 3)
+    if found is None:
+        yield Paragraph(
+            "Labels were not given both ways, so whether a shown judge's verdict pulls "
+            "annotators towards it is unknown."
+        )
+        return
+    weighted = ", weighted by the sample" if found.blind.weighted is not None else ""
+    yield _make_agreement_table(
+        f"Judge against human labels, given blind or with the verdict shown{weighted}",
+        "",
+        [("blind", found.blind), ("shown", found.shown)],
+    )
+    yield Paragraph(
+        f"Agreement in view minus blind{weighted}: {estimate_text(found.difference)}. "
+        "Other claims were labelled blind than in view, so this is a hint and no experiment."
+    )
+
+
+def _write_repeats(report: AgreementReport) -> Iterator[Block]:
+    yield Heading("Self-consistency of annotators (test-retest)", 3)
+    if not report.repeats:
+        yield Paragraph(
+            "Nobody labelled a claim a second time, so the self-consistency of annotators is "
+            "unknown."
+        )
+        return
+    yield Table(
+        "Second blind labels of an annotator against the same annotator's first "
+        "ones; each counts once, whatever the run",
+        ("annotator", "n", "same", "Cohen's kappa", "median time between"),
+        tuple(
+            (
+                each.reviewer,
+                f"{each.n:,}",
+                estimate_text(each.same),
+                estimate_text(each.kappa),
+                _duration_text(each.gap_s),
+            )
+            for each in report.repeats
+        ),
+    )
+
+
+def _duration_text(seconds: float) -> str:
+    for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds:.0f} s"

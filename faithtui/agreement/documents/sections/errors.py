@@ -1,0 +1,180 @@
+"""Where the judge goes wrong: finding the unfaithful, parts worst first, and the single units."""
+
+from collections.abc import Iterator, Sequence
+
+from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, PlotWithTable, Table
+from faithtui.agreement.documents.plots.report_plots import forest_plot
+from faithtui.agreement.documents.wording import (
+    SLICE_WORDS,
+    WEIGHTED_SHARES_NOTE,
+    estimate_text,
+    join_alternatives,
+    level_title,
+)
+from faithtui.agreement.report.model import AgreementReport, Detection, LevelReport, Slice
+from faithtui.domain.annotations import REASON_CODES
+
+MOST_DISAGREEMENTS = 200
+"""Disagreements listed per level; the CSV has them all."""
+MOST_SLICE_ROWS = 50
+"""Parts of a breakdown listed; the JSON has more."""
+
+
+def write_detection_section(level: LevelReport) -> Iterator[Block]:
+    """Show how well the judge finds the unfaithful, in the strict and in the lenient sense."""
+    sides = [level.strict] if level.lenient is None else [level.strict, level.lenient]
+    names = ["idk as pass", "idk as fail"] if level.lenient else ["unfaithful"]
+    yield Heading(f"Detection of unfaithful claims: {level_title(level)}")
+    weighted = level.agreement.weighted is not None
+    yield make_detection_table(
+        f"The positive class is unfaithful, by the judge and by human labels{WEIGHTED_SHARES_NOTE}"
+        if weighted
+        else "The positive class is unfaithful, by the judge and by human labels",
+        [
+            (f"{name}: {join_alternatives(side.positive)}", side)
+            for name, side in zip(names, sides, strict=True)
+        ],
+        weighted=weighted,
+    )
+
+
+def make_detection_table(
+    caption: str, sides: Sequence[tuple[str, Detection]], *, weighted: bool = False
+) -> Table:
+    """Make a table of detection figures.
+
+    Args:
+        caption: Of the table.
+        sides: What counts as positive, and the figures for it.
+        weighted: The shares are weighted by the sample; the counts never are.
+    """
+    columns = [
+        (
+            f"{side.tp:,}",
+            f"{side.fp:,}",
+            f"{side.fn:,}",
+            f"{side.tn:,}",
+            *(
+                f"{estimate_text(each)}, n {each.n:,}"
+                for each in (
+                    side.precision,
+                    side.recall,
+                    side.specificity,
+                    side.npv,
+                    side.f1,
+                    side.balanced_accuracy,
+                    side.mcc,
+                    side.prevalence,
+                )
+            ),
+        )
+        for _, side in sides
+    ]
+    return Table(
+        caption,
+        ("", *(name for name, _ in sides)),
+        tuple(
+            zip(
+                (
+                    *(f"{name}, counted" if weighted else name for name in _COUNTS),
+                    *(f"{name}, weighted" if weighted else name for name in _SHARES),
+                ),
+                *columns,
+                strict=True,
+            )
+        ),
+    )
+
+
+_COUNTS = ("TP", "FP", "FN", "TN")
+_SHARES = (
+    "precision",
+    "recall",
+    "specificity",
+    "negative predictive value",
+    "F1",
+    "balanced accuracy",
+    "Matthews correlation",
+    "prevalence",
+)
+
+
+def write_disagreement_section(
+    report: AgreementReport, shown: Sequence[LevelReport]
+) -> Iterator[Block]:
+    """Show agreement by part, worst first, then every unit on which judge and people differ."""
+    # One part alone is the whole again.
+    parts = [
+        each for each in report.breakdowns if len(each.rows) + each.suppressed + each.better > 1
+    ]
+    differing = [level for level in shown if level.disagreements]
+    if not parts and not differing:
+        return
+    yield Heading("Where it goes wrong")
+    for each in parts:
+        name = SLICE_WORDS[each.by]
+        yield Heading(f"By {name}", 3)
+        if each.rows:
+            table = Table(
+                f"Agreement by {name}, worst first",
+                (name, "n", "groups", "percent agreement", "Cohen's kappa", "recall", "precision"),
+                tuple(
+                    (
+                        _slice_key_text(each.by, part.key),
+                        f"{part.n:,}",
+                        f"{part.clusters:,}",
+                        estimate_text(part.percent),
+                        "" if part.cohen_kappa is None else estimate_text(part.cohen_kappa),
+                        estimate_text(part.recall),
+                        estimate_text(part.precision),
+                    )
+                    for part in each.rows[:MOST_SLICE_ROWS]
+                ),
+            )
+            plot = forest_plot(f"forest-{each.by.value}", each, report.claims.percent)
+            yield table if plot is None else PlotWithTable(plot, table)
+        left_out = []
+        better = max(0, len(each.rows) - MOST_SLICE_ROWS) + each.better
+        if better:
+            left_out.append(f"{better:,} better ones are not listed here.")
+        if each.suppressed:
+            left_out.append(
+                "One part has too few units for a figure and is left out."
+                if each.suppressed == 1
+                else f"{each.suppressed:,} parts have too few units for a figure and are left out."
+            )
+        if left_out:
+            yield Paragraph(" ".join(left_out))
+    for level in differing:
+        yield from _write_disagreements(level)
+
+
+def _slice_key_text(by: Slice, key: str) -> str:
+    if by is not Slice.CODE:
+        return key
+    titles = {each.name: each.title for each in REASON_CODES}
+    return f"{key}: {titles[key]}" if key in titles else key
+
+
+def _write_disagreements(level: LevelReport) -> Iterator[Block]:
+    found = level.disagreements
+    yield Heading(f"Disagreements: {level_title(level)}", 3)
+    yield Table(
+        f"{level_title(level).capitalize()} with different labels",
+        ("unit", "conversation", "turn", "judge", "human", "annotators", "text"),
+        tuple(
+            (
+                f"turn {each.turn + 1}" if each.claim is None else f"claim {each.claim}",
+                each.key,
+                str(each.turn + 1),
+                each.judge,
+                each.human,
+                ", ".join(each.raters),
+                each.text,
+            )
+            for each in found[:MOST_DISAGREEMENTS]
+        ),
+        figures=False,
+    )
+    if len(found) > MOST_DISAGREEMENTS:
+        yield Paragraph(f"{len(found) - MOST_DISAGREEMENTS:,} more are not listed here.")

@@ -1,0 +1,228 @@
+"""The end of a report: how far labelling is, the corrected rate, and how all of it was computed."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC
+
+from faithtui.agreement.documents.blocks import (
+    Block,
+    Code,
+    Heading,
+    ItemList,
+    Paragraph,
+    PlotWithTable,
+    Table,
+    Text,
+)
+from faithtui.agreement.documents.header import ReportHeader, list_option_texts
+from faithtui.agreement.documents.plots.report_plots import progress_plot, rate_plot
+from faithtui.agreement.documents.wording import (
+    EMPTY_CELL,
+    count_text,
+    decimal_text,
+    join_alternatives,
+    level_title,
+    percent_estimate_text,
+)
+from faithtui.agreement.idk_recoding import IdkRule
+from faithtui.agreement.report.model import AgreementReport, LevelReport, RateEstimator
+from faithtui.agreement.report.settings import IntervalMethod, ReportLevel
+
+_TARGET_NAMES = {"cohen_kappa": "Cohen's kappa", "percent": "percent agreement"}
+
+
+def write_progress_section(report: AgreementReport) -> Iterator[Block]:
+    """Show how the watched figure narrowed, and how many labels are still needed."""
+    found = report.progress
+    name = _TARGET_NAMES[found.target]
+    yield Heading("Progress and labels still needed")
+    if not found.history:
+        yield Paragraph("Nothing is compared yet.")
+        return
+    wanted = f"± {found.target_half_width:g}"
+    if found.half_width is None:
+        yield Paragraph(
+            f"{name} has no interval yet, so the number of missing labels is unknown; {wanted} "
+            "is wanted."
+        )
+    else:
+        needed = (
+            "The number of missing labels is unknown."
+            if found.needed is None
+            else f"About {count_text(found.needed, 'more label is', 'more labels are')} needed."
+        )
+        enough = (
+            "Labelling may stop."
+            if found.stop
+            else needed
+            if found.half_width > found.target_half_width
+            else "The interval is narrow enough, but rests on fewer than 20 groups or fewer than "
+            "10 unfaithful units: go on."
+        )
+        yield Paragraph(
+            f"The interval of {name} is ± {found.half_width:.3f} wide; {wanted} is wanted. {enough}"
+        )
+    yield Paragraph(
+        "Stopping when the interval is narrow is harmless. Stopping as soon as a figure looks good "
+        "is not."
+    )
+    table = Table(
+        f"{name} after so many labels, in the order in which they were given",
+        ("labels", "value", "interval"),
+        tuple(
+            (
+                f"{each.labels:,}",
+                decimal_text(each.value),
+                EMPTY_CELL
+                if each.ci_low is None
+                else f"[{decimal_text(each.ci_low)}, {decimal_text(each.ci_high)}]",
+            )
+            for each in found.history
+        ),
+    )
+    drawn = progress_plot("progress", found, name)
+    yield table if drawn is None else PlotWithTable(drawn, table, folded=True)
+
+
+def write_rate_sections(report: AgreementReport, levels: Sequence[LevelReport]) -> Iterator[Block]:
+    """Show the share that passes: by the judge, by people, and what may be concluded from both."""
+    for level in levels:
+        found, many = level.rate, level_title(level)
+        if not found.judge.n and not found.labelled.n:
+            continue
+        passing = "yes" if level.level is ReportLevel.ANSWERS else join_alternatives(report.passing)
+        yield Heading(f"Share that passes: {many}")
+        yield Paragraph(
+            f"Passing is {passing}. {_ESTIMATORS[found.estimator]}"
+            + (f" It assumes that {'; '.join(found.assumptions)}." if found.assumptions else "")
+        )
+        table = Table(
+            f"Share of {many} that pass",
+            ("", "value", "n", "groups"),
+            tuple(
+                (name, percent_estimate_text(each), f"{each.n:,}", f"{each.clusters:,}")
+                for name, each in (
+                    ("passing, by the judge", found.judge),
+                    ("passing, by human labels, among the labelled ones only", found.labelled),
+                    ("corrected: if annotators had labelled all of this run", found.this_run),
+                    ("corrected: expected of future conversations", found.future),
+                )
+            ),
+        )
+        drawn = rate_plot(f"rate-{level.level.value}", found, many)
+        yield table if drawn is None else PlotWithTable(drawn, table)
+        if found.bounds is not None:
+            low, high = found.bounds
+            yield Paragraph(
+                f"Whatever label the rest would get, the share of this run lies between "
+                f"{low:.1%} and {high:.1%}."
+            )
+
+
+_ESTIMATORS = {
+    RateEstimator.NONE: (
+        "Nothing is labelled that was drawn at random, so there is nothing to correct the judge "
+        "with."
+    ),
+    RateEstimator.POST_STRATIFIED: (
+        "Corrected: the share by human labels within each judge's verdict, weighted by how often "
+        "the judge gives that verdict in the whole run."
+    ),
+    RateEstimator.STRATIFIED: (
+        "Corrected: the share by human labels in each stratum, weighted by the size of the stratum."
+    ),
+    RateEstimator.BOUNDS: (
+        "The labelled ones are no random sample, so there is no corrected share, only its bounds."
+    ),
+}
+
+
+def write_method_section(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+    """Say how everything was computed."""
+    yield Heading("Method")
+    yield ItemList(tuple(_list_method_sentences(report, header)))
+
+
+def _list_method_sentences(report: AgreementReport, header: ReportHeader) -> Iterator[Text]:
+    settings = report.settings
+    bar = (
+        "no threshold is set"
+        if report.threshold is None
+        else f"its score reaches {report.threshold:g}"
+    )
+    yield f"A claim is counted once, with {_DUPLICATES[settings.duplicates]}."
+    yield (
+        "Not counted in agreement: claims without a label, skipped claims, labels given in "
+        "bulk, and labels given on a shown verdict that has changed since."
+    )
+    if settings.blind_only:
+        yield "Only verdicts given before the judge's was shown count."
+    yield _IDK[settings.idk]
+    yield (
+        "Several annotators: an adjudicated label wins, else the majority; a tie goes to "
+        "the more severe."
+    )
+    yield (
+        f"An answer passes by human label when it is {join_alternatives(report.passing)}, "
+        "and by the "
+        f"judge when {bar}."
+    )
+    if settings.interval is IntervalMethod.BOOTSTRAP:
+        yield (
+            f"Intervals ({report.confidence_level:.0%}): whole groups drawn with replacement "
+            f"{settings.resamples:,} times, seed {settings.seed}; percentiles. Figures of "
+            "inter-annotator agreement, of scores and of rates leave out one group at a time "
+            "(jackknife)."
+        )
+    else:
+        yield (
+            f"Intervals ({report.confidence_level:.0%}): whole conversations, or the groups "
+            "they belong to, "
+            "are left out one at a time (jackknife, Student t), on the logit scale for shares and "
+            "the atanh scale for the others. Without variation: Wilson over groups, or withheld. "
+            "Below five groups: none."
+        )
+    yield (
+        "Corrected share of this run: a normal interval over the strata with finite population "
+        "correction. Of future conversations: one group left out at a time."
+    )
+    yield (
+        "Labels are nominal."
+        if not settings.ordinal
+        else "Labels are a scale in their order; weighted kappa and AC2 use quadratic weights, so "
+        "a difference of two steps counts four times one of a single step."
+    )
+    yield (
+        "n is the denominator of a share and all compared units elsewhere; groups are those with "
+        "such a unit."
+    )
+    yield "AC1 and chance agreement use all labels of the metric, used or not."
+    yield (
+        "Undefined: the formula has no value (0/0). Withheld: there are numbers, and they do not "
+        "allow this one. Neither is ever written as 0."
+    )
+    options = ", ".join(list_option_texts(header.options)) or "none"
+    yield f"Options: {options}."
+    yield "Prompts ", Code(header.prompt_digest), ". Labels ", Code(header.input_digest), "."
+    made = header.generated_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    yield f"faithtui {header.tool_version}, {made}."
+
+
+_DUPLICATES = {
+    "first_window": "the judge's label in the first window that holds it",
+    "majority": "the label most of its windows have; a tie goes to the most severe",
+    "worst": "the most severe label of its windows",
+    "latest": "the judge's label in the last window that holds it",
+}
+
+_IDK = {
+    IdkRule.THREE: "Every label of the metric is a class of its own, idk included (--idk three).",
+    IdkRule.PASS: (
+        "Labels are faithful or unfaithful; unfaithful is only what contradicts, and idk counts "
+        "as faithful (--idk pass)."
+    ),
+    IdkRule.FAIL: (
+        "Labels are faithful or unfaithful; faithful is only what is supported, and idk counts as "
+        "unfaithful (--idk fail)."
+    ),
+    IdkRule.LIVE: "Labels are faithful or unfaithful as in the run's score (--idk live).",
+}

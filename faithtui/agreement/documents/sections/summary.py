@@ -1,0 +1,223 @@
+"""The top of a report: the answer, the warnings, and what was reviewed by whom."""
+
+from collections.abc import Iterator
+
+from faithtui.agreement.documents.blocks import (
+    Block,
+    Heading,
+    Notice,
+    Notices,
+    Paragraph,
+    PlotWithTable,
+    Table,
+)
+from faithtui.agreement.documents.header import ReportHeader
+from faithtui.agreement.documents.plots.report_plots import coverage_plot
+from faithtui.agreement.documents.wording import (
+    EMPTY_CELL,
+    count_text,
+    decimal_text,
+    estimate_text,
+    level_title,
+    share_text,
+)
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.model import AgreementReport, Coverage, LevelReport
+
+
+def write_opening(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+    """Name the report, give the answer, and say what to know before it is used."""
+    sources = ", ".join(header.sources) or "all sources"
+    yield Heading(f"Agreement of run {header.run}", 1)
+    yield Paragraph(f"Judge {header.judge}, metric {header.metric}, over {sources}.")
+    yield Paragraph(report.headline, lead=True)
+    if report.warnings:
+        titles = {each.level: level_title(each).capitalize() for each in report.levels}
+        yield Heading("Before you use the figures")
+        yield Notices(
+            tuple(
+                Notice(
+                    each.severity,
+                    each.code,
+                    f"{titles[each.level]}: {each.message}" if each.level else each.message,
+                )
+                for each in report.warnings
+            )
+        )
+
+
+def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+    """Say what was labelled, how it was chosen, and by whom."""
+    # A metric that judges whole answers has nothing at the answer level: it is the first one.
+    levels = [each for each in report.levels if each is report.claims or each.coverage.total]
+    yield Heading("What was reviewed")
+    table = Table(
+        "What became of every unit",
+        ("", *map(level_title, levels)),
+        tuple(
+            (name, *(f"{getattr(level.coverage, field):,}" for level in levels))
+            for name, field in _COUNTS
+            if field in _ALWAYS_LISTED or any(getattr(level.coverage, field) for level in levels)
+        ),
+    )
+    drawn = coverage_plot(
+        "coverage", report.primary_level.coverage, level_title(report.primary_level)
+    )
+    yield table if drawn is None else PlotWithTable(drawn, table)
+    yield Paragraph(
+        f"{count_text(header.windows, 'window', 'windows')} in the run, "
+        f"{header.unscored_windows:,} of them without a score, which no mean counts; there was "
+        f"nothing to judge in {header.vacuous_windows:,}."
+    )
+    consistency = report.consistency
+    if consistency.repeated:
+        yield Paragraph(
+            f"The judge gave the same label in every window to {consistency.steady:,} of "
+            f"{consistency.repeated:,} {report.claims.unit[1]} that stand in several: "
+            f"{estimate_text(consistency.share)}. That caps the agreement it can reach."
+        )
+    for level in levels:
+        if level.coverage.total:
+            yield _make_verdict_table(level)
+    for level in levels:
+        yield from _write_design(level)
+    yield from _write_raters(report)
+
+
+_COUNTS = (
+    ("in the run", "total"),
+    ("labelled by annotators", "reviewed"),
+    ("labelled by two or more", "several_reviewers"),
+    ("not labelled", "unreviewed"),
+    ("of these, skipped", "skipped"),
+    ("of these, given in bulk or accepted from the judge: not counted in agreement", "bulk"),
+    ("of these, given on a judge's verdict that has changed: not counted in agreement", "stale"),
+    ("left out: x, not a fair claim", "not_a_claim"),
+    ("left out: word not in the label set", "other_words"),
+    ("left out: no verdict of the judge", "no_verdict"),
+    ("left out: answer without claims", "vacuous"),
+    ("left out: answer without score", "unscored"),
+    ("compared", "compared"),
+    ("of these, same label", "agreed"),
+    ("of these, other label", "overridden"),
+    ("of these, labelled blind", "blind"),
+    ("of these, labelled with the judge's verdict shown", "shown"),
+    ("of these, not of the sample: in no figure", "outside"),
+    ("conversations or other groups compared", "compared_groups"),
+)
+_ALWAYS_LISTED = ("total", "reviewed", "unreviewed", "compared", "agreed", "overridden")
+"""Counts that are told when they are 0, too."""
+
+
+def _make_verdict_table(level: LevelReport) -> Table:
+    rows = tuple(
+        (
+            each.judge or "no verdict",
+            f"{each.units:,}",
+            f"{each.reviewed:,}",
+            share_text(each.reviewed, each.units),
+            f"{each.skipped:,}",
+        )
+        for each in level.coverage.by_verdict
+    )
+    heads = ("judge", level.unit[1], "labelled", "labelled, share", "skipped")
+    return Table(f"Labels by what the judge says: {level_title(level)}", heads, rows)
+
+
+def _write_design(level: LevelReport) -> Iterator[Block]:
+    if not level.coverage.total:
+        return
+    yield Paragraph(f"{level_title(level).capitalize()}: {describe_design(level)}")
+    strata = level.design.strata
+    if not strata:
+        return
+    weights = dict(level.weights)
+    yield Table(
+        f"The sample by strata: {level_title(level)}",
+        ("stratum", "in the run", "drawn", "labelled", "skipped", "each compared one stands for"),
+        tuple(
+            (
+                each.name,
+                f"{each.population:,}",
+                f"{each.drawn:,}",
+                f"{each.labelled:,}",
+                f"{each.skipped:,}",
+                decimal_text(weights[each.name]) if each.name in weights else EMPTY_CELL,
+            )
+            for each in strata
+        ),
+    )
+
+
+def describe_design(level: LevelReport) -> str:
+    """Say how the labelled units were chosen, and what that allows."""
+    design, many = level.design, level.unit[1]
+    frame = f"{design.frame:,} {many}"
+    name = f" «{design.name}»" if design.name else ""
+    seed = "" if design.seed is None else f", seed {design.seed}"
+    order = (
+        ", labelled in the drawn order"
+        if design.random_prefix
+        else ", not labelled in the drawn order"
+    )
+    match design.kind:
+        case DesignKind.NONE:
+            return "nothing is labelled."
+        case DesignKind.CENSUS:
+            return f"all {frame} are labelled, so nothing is estimated about this run."
+        case DesignKind.SIMPLE:
+            return f"a random sample{name} of {frame}{seed}{order}; every unit weighs the same."
+        case DesignKind.STRATIFIED:
+            return (
+                f"a random sample{name} of {frame} by strata{seed}{order}; figures of the table "
+                "weight each unit by one over its probability of being labelled."
+            )
+        case DesignKind.CLUSTER:
+            return (
+                f"{design.drawn_conversations:,} of {design.conversations:,} conversations drawn "
+                f"whole at random{name}{seed}{order}."
+            )
+        case DesignKind.OVERRIDE_ONLY:
+            return (
+                f"only {many} on which annotators differ from the judge are "
+                "labelled: these give neither agreement nor a rate."
+            )
+        case _:
+            return (
+                f"{_labelled_count_text(level.coverage)} of {frame}, and nothing says they "
+                "were drawn at "
+                "random: figures are about the labelled ones only, and no corrected rate is given."
+            )
+
+
+def _labelled_count_text(coverage: Coverage) -> str:
+    return f"{coverage.reviewed:,} labelled"
+
+
+def _write_raters(report: AgreementReport) -> Iterator[Block]:
+    if not report.raters:
+        return
+    yield Table(
+        "Who labelled",
+        (
+            "annotator",
+            "labels",
+            "blind",
+            "overrides",
+            "of compared",
+            "override rate",
+            "median time",
+        ),
+        tuple(
+            (
+                each.reviewer,
+                f"{each.labels:,}",
+                f"{each.blind:,}",
+                f"{each.overrides:,}",
+                f"{each.agreement.n:,}",
+                share_text(each.overrides, each.agreement.n),
+                EMPTY_CELL if each.median_s is None else f"{each.median_s:.1f} s",
+            )
+            for each in report.raters
+        ),
+    )

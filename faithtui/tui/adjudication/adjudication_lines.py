@@ -1,0 +1,390 @@
+"""Lines of the screen on which people's differences are settled: raters, claims, and two sides."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from faithtui.agreement.report.raters import (
+    ComparedClaim,
+    ComparisonFilter,
+    RaterComparison,
+    RaterFigures,
+    SelfConsistency,
+    order_anonymously,
+)
+from faithtui.domain.annotations import REASON_CODES, HumanVerdict
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.ids import RunId
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.store.annotations.raters import ClaimRow, RaterRecords
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.review.lines.verdict import list_verdict_choices
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import (
+    BLANK,
+    Line,
+    Piece,
+    align_to_edges,
+    escape_line,
+    escape_text,
+    fit_text,
+    make_line,
+    truncate_pieces,
+    width_of,
+    wrap,
+)
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+LETTERS = "ABCDEFGH"
+"""Names of people while theirs are hidden."""
+_TAKE_BINDINGS = ("adjudicate.take-a", "adjudicate.take-b")
+"""Ids of the keys that take over what somebody said."""
+LEAST_CLAIMS = 10
+"""Claims below which a figure says nothing."""
+MOST_JUDGES = 4
+"""Judges with a column of their own in the list."""
+WIDE = 120
+"""Cells of the table from which names have more room."""
+JUDGES_FROM = 38
+"""Cells of the list from which judges have columns."""
+_NAME, _COUNT, _KAPPA, _AC1 = 30, 8, 21, 8
+
+
+@dataclass(frozen=True, slots=True)
+class FinalVerdictView:
+    """What the pane of the final word draws."""
+
+    claim: ComparedClaim | None
+    compared: RaterRecords
+    spec: "MetricSpec"
+    filter: ComparisonFilter
+    last: str
+    """The last act in words; "" for none yet."""
+    keys: KeyNames
+    """What keys are called."""
+
+
+def rater_lines(
+    compared: RaterRecords, raters: RaterComparison, spec: "MetricSpec", width: int
+) -> list[Line]:
+    """Draw a row per judge, per pair of people and per person, each with its number of claims."""
+    bad = next((each.letter for each in spec.labels.labels if each.polarity is Polarity.BAD), "")
+    room = width - _COUNT - _KAPPA - _AC1 - 12
+    name = max(16, min(_NAME if width < WIDE else 2 * _NAME, room))
+    head = (
+        f" {'rater':<{name}}{'n':>{_COUNT}}  "
+        f"{'κ vs human':<{_KAPPA}}{'AC1':<{_AC1}}{f'recall {bad}' if bad else ''}"
+    )
+    lines = [make_line(Piece(head, "quiet"))]
+    rows = {each.id: each for each in compared.runs}
+    for judge in raters.judges:
+        run = rows[judge.run]
+        here = "strong" if judge.run == compared.run.id else ""
+        title = escape_line(f"#{run.id} {run.spec.judge_title}", limit=name)
+        lines.append(_rater_line(title.text, here, judge.figures, name))
+    for pair in raters.pairs:
+        title = escape_line(f"{pair.first} / {pair.second}", limit=60)
+        lines.append(_rater_line(title.text, "human", pair.figures, name, found=False))
+    for person in raters.people:
+        title = escape_line(f"{person.reviewer} vs the others", limit=60)
+        lines.append(_rater_line(title.text, "human", person.figures, name))
+        if person.self_consistency is not None:
+            lines += wrap(
+                _self_consistency_pieces(person.self_consistency), width - 1, first=[Piece("   ")]
+            )
+    return lines
+
+
+def _rater_line(
+    name: str, look: str, figures: RaterFigures, width: int, *, found: bool = True
+) -> Line:
+    return make_line(
+        Piece(f" {fit_text(name, width)}", look),
+        Piece(f"{fmt.format_count(figures.n):>{_COUNT}}  ", ""),
+        Piece(fit_text(_format_interval(figures.kappa), _KAPPA - 1) + " ", "strong"),
+        Piece(fit_text(_format_figure(figures.ac1), _AC1)),
+        Piece(_format_figure(figures.recall) if found else ""),
+    )
+
+
+def _format_figure(value: Estimate) -> str:
+    if value.n < LEAST_CLAIMS:
+        return "too few" if value.n else fmt.NONE
+    return fmt.format_number(value.value, 3)
+
+
+def _format_interval(value: Estimate) -> str:
+    text = _format_figure(value)
+    if (
+        value.n < LEAST_CLAIMS
+        or value.value is None
+        or value.ci_low is None
+        or value.ci_high is None
+    ):
+        return text
+    return f"{text} [{value.ci_low:.2f}, {value.ci_high:.2f}]"
+
+
+def _self_consistency_pieces(own: SelfConsistency) -> list[Piece]:
+    pieces = [escape_line(own.reviewer, "human", limit=40), Piece(f" again on {own.n}: ")]
+    if own.same.value is not None:
+        pieces.append(Piece(f"{own.same.value:.0%} the same", "strong"))
+    if own.n >= LEAST_CLAIMS and own.kappa.value is not None:
+        pieces.append(Piece(f" · κ {_format_interval(own.kappa)}"))
+    return [*pieces, Piece(f" · {_format_gap(own.gap_s)} between", "quiet")]
+
+
+def _format_gap(seconds: float) -> str:
+    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return fmt.count_in_words(round(seconds / size), word)
+    return fmt.count_in_words(round(max(0.0, seconds)), "second")
+
+
+def judges_in(compared: RaterRecords) -> tuple[RunId, ...]:
+    """Choose the judges that have a column in the list: the run's own, then the newest."""
+    return tuple(each.id for each in compared.runs[:MOST_JUDGES])
+
+
+def claim_head(compared: RaterRecords, most: int, spec: "MetricSpec", width: int) -> Line:
+    """Draw the headings of the list; `most` people said something about one claim."""
+    people = " ".join(LETTERS[:most])
+    judges = (
+        "".join(f" {f'#{run}':>3}" for run in judges_in(compared)) if width >= JUDGES_FROM else ""
+    )
+    return align_to_edges(
+        [Piece(f"   {spec.units[0]}", "quiet")], [Piece(f"{people} F{judges} ", "quiet")], width
+    )
+
+
+def claim_line(
+    row: ClaimRow,
+    claim: ComparedClaim,
+    compared: RaterRecords,
+    most: int,
+    labels: LabelSet,
+    width: int,
+) -> Line:
+    """Draw a claim: its words, what each person says, the final word, and the judges' words."""
+    mark = Piece("!", "warn") if claim.flagged else Piece("·" if claim.final else " ", "quiet")
+    right: list[Piece] = []
+    opinions = order_anonymously(claim)
+    for place in range(most):
+        right.append(
+            _letter_piece(opinions[place].verdict, labels) if place < len(opinions) else Piece(" ")
+        )
+        right.append(Piece(" "))
+    right.append(_letter_piece(claim.final.verdict, labels) if claim.final else Piece(" "))
+    if width >= JUDGES_FROM:
+        for run in judges_in(compared):
+            right.append(Piece("   "))
+            if claim.is_open:
+                right.append(Piece(fmt.HIDDEN_CELL, "quiet"))
+            elif run in claim.judges:
+                label = claim.judges[run]
+                right.append(
+                    Piece(fmt.get_label_letter(label, labels), fmt.get_label_look(label, labels))
+                )
+            else:
+                right.append(Piece(" "))
+    right.append(Piece(" "))
+    room = width - width_of(right) - 4
+    text = fit_text(escape_line(row.text).text, room)
+    look = "" if claim.is_open else "quiet"
+    return make_line(Piece(" "), mark, Piece(" "), Piece(f"{text} ", look), *right)
+
+
+def _letter_piece(label: str | None, labels: LabelSet) -> Piece:
+    return Piece(fmt.get_label_letter(label, labels), f"strong {fmt.get_label_look(label, labels)}")
+
+
+def decide_lines(found: FinalVerdictView, width: int, height: int) -> list[Line]:
+    """Draw both sides without their names, and what the final word can be."""
+    claim = found.claim
+    if claim is None:
+        return [make_line(Piece(" nothing chosen", "quiet"))]
+    if height < 10:
+        return _strip_lines(found, claim, width)
+    return _column_lines(found, claim, width)
+
+
+def _choice_pieces(found: FinalVerdictView, claim: ComparedClaim) -> list[Piece]:
+    pieces: list[Piece] = []
+    said = None if claim.final is None else claim.final.verdict
+    for key, label, meaning in _list_final_choices(found):
+        words = "not fair" if label == NOT_A_CLAIM else meaning
+        chosen = label == said
+        pieces += [
+            Piece(f"[{key}]", "human mark" if chosen else "key"),
+            Piece(f" {words}  ", "human strong" if chosen else ""),
+        ]
+    return pieces
+
+
+def _list_final_choices(found: FinalVerdictView) -> Iterator[tuple[str, str, str]]:
+    """List what the final word can be: key, label and meaning."""
+    for number, (_, label, meaning) in enumerate(list_verdict_choices(found.spec), start=1):
+        name = "unfair" if label == NOT_A_CLAIM else str(number)
+        yield found.keys(f"adjudicate.final-{name}"), label, meaning
+
+
+def _opinion_pieces(letter: str, opinion: HumanVerdict, labels: LabelSet) -> list[Piece]:
+    word = fmt.describe_label(opinion.verdict, labels)
+    pieces = [
+        Piece(f"{letter} ", "human strong"),
+        Piece(word, fmt.get_label_look(opinion.verdict, labels)),
+    ]
+    code = next((each for each in REASON_CODES if each.name == opinion.code), None)
+    if code is not None:
+        pieces.append(Piece(f" · code {code.title}"))
+    if opinion.unsure:
+        pieces.append(Piece(" · low confidence", "warn"))
+    return pieces
+
+
+def _judge_pieces(found: FinalVerdictView, claim: ComparedClaim) -> list[Piece]:
+    if claim.is_open:
+        return [Piece("judges: ", "quiet"), Piece("hidden until you decide", "quiet")]
+    pieces = [Piece("judges: ", "quiet")]
+    for run in found.compared.runs[:8]:
+        if run.id in claim.judges:
+            pieces += [
+                Piece(f"#{run.id} ", "quiet"),
+                _letter_piece(claim.judges[run.id], found.spec.labels),
+            ]
+            pieces.append(Piece("  "))
+    return pieces
+
+
+def _strip_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> list[Line]:
+    room = width - 2
+    opinions = order_anonymously(claim)
+    share = max(12, room // max(1, min(3, len(opinions))) - 1)
+    both: list[Piece] = []
+    for letter, opinion in zip(LETTERS, opinions[:3], strict=False):
+        note = (
+            [Piece(" ‹"), escape_line(opinion.note, limit=200), Piece("›")] if opinion.note else []
+        )
+        part = truncate_pieces([*_opinion_pieces(letter, opinion, found.spec.labels), *note], share)
+        both += [*part, Piece(" " * max(1, share + 1 - width_of(part)))]
+    final: list[Piece] = [Piece("final: ", "quiet"), *_choice_pieces(found, claim)]
+    last = [*_judge_pieces(found, claim)]
+    if found.last:
+        last += [Piece(" · last: ", "quiet"), Piece(found.last)]
+    take = [
+        piece
+        for letter, name in zip(LETTERS, _TAKE_BINDINGS, strict=False)
+        for piece in (Piece(f"[{found.keys(name)}]", "key"), Piece(f" take {letter}  "))
+    ]
+    lines = [both or [Piece("nobody has labelled anything yet", "quiet")], final, take, last]
+    if claim.final is not None and claim.final.note:
+        lines[2] += [Piece("note ", "quiet"), escape_line(claim.final.note, "human", limit=200)]
+    return [Line((Piece(" "), *truncate_pieces(each, room))) for each in lines]
+
+
+def _column_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> list[Line]:
+    labels = found.spec.labels
+    lines: list[Line] = []
+    pad = [Piece(" ")]
+    for place, opinion in enumerate(order_anonymously(claim)):
+        letter = LETTERS[place] if place < len(LETTERS) else "…"
+        lines += wrap(_opinion_pieces(letter, opinion, labels), width - 1, first=pad)
+        if opinion.note:
+            note = [Piece("‹"), escape_text(opinion.note, "", 600), Piece("›")]
+            lines += wrap(note, width - 1, first=[Piece("   ")], most=6)
+    if not lines:
+        lines += wrap([Piece("Nobody has given a verdict yet.", "quiet")], width - 1, first=pad)
+    lines += [BLANK, make_line(Piece(" final", "quiet"))]
+    said = None if claim.final is None else claim.final.verdict
+    for key, label, meaning in _list_final_choices(found):
+        chosen = label == said
+        lines.append(
+            make_line(
+                Piece("   "),
+                Piece(f"[{key}]", "human mark" if chosen else "key"),
+                Piece(f" {meaning}", "human strong" if chosen else ""),
+            )
+        )
+    for place, name in enumerate(_TAKE_BINDINGS[: len(claim.opinions)]):
+        lines.append(
+            make_line(
+                Piece("   "),
+                Piece(f"[{found.keys(name)}]", "key"),
+                Piece(f" take {LETTERS[place]}"),
+            )
+        )
+    if claim.final is not None:
+        lines.append(BLANK)
+        by = [Piece("settled by ", "quiet"), escape_line(claim.final.reviewer, "human", limit=40)]
+        lines += wrap(by, width - 1, first=pad)
+        if claim.final.note:
+            note = [Piece("note ", "quiet"), escape_text(claim.final.note, "human", 600)]
+            lines += wrap(note, width - 1, first=pad, most=6)
+    lines += [BLANK, *wrap(_judge_pieces(found, claim), width - 1, first=pad, most=3)]
+    if claim.flagged:
+        lines += wrap([Piece("to be discussed", "warn")], width - 1, first=pad)
+    if found.last:
+        words = [
+            Piece("last ", "quiet"),
+            Piece(found.last),
+            *found.keys.make_pieces(" · {adjudicate.undo} undoes", "quiet"),
+        ]
+        lines += [BLANK, *wrap(words, width - 1, first=pad, most=3)]
+    return lines
+
+
+def empty_list_lines(
+    compared: RaterRecords | None, chosen: ComparisonFilter, spec: "MetricSpec | None", width: int
+) -> Sequence[Line]:
+    """Say in few words why the list is empty."""
+    first, *_ = _explain_empty_list(compared, chosen, spec)
+    return [BLANK, *wrap([Piece(first, "strong")], width - 1, first=[Piece(" ")])]
+
+
+def next_step_lines(
+    compared: RaterRecords | None,
+    chosen: ComparisonFilter,
+    spec: "MetricSpec | None",
+    width: int,
+    keys: KeyNames,
+) -> Sequence[Line]:
+    """Say how something would come into the list."""
+    _, *rest = _explain_empty_list(compared, chosen, spec)
+    return wrap(keys.make_pieces(" ".join(rest)), width - 1, first=[Piece(" ")])
+
+
+def _explain_empty_list(
+    compared: RaterRecords | None, chosen: ComparisonFilter, spec: "MetricSpec | None"
+) -> tuple[str, ...]:
+    """Give sentences: what is needed, then how to get there."""
+    if compared is None or spec is None:
+        return ("There is no run yet.", "{go.runs}, then {runs.new} starts one.")
+    units = spec.units[1]
+    people = {each.reviewer for claim in compared.claims for each in claim.opinions}
+    other = f"{{adjudicate.filter}} lists something else than: {chosen}."
+    match chosen:
+        case ComparisonFilter.HUMANS if len(people) < 2:
+            return (
+                f"Needed: two annotators on the same {units}. So far: {len(people)}.",
+                "Both label this store, each under a name (faithtui --reviewer NAME), or each a "
+                "copy of it: there faithtui export labels, here faithtui merge.",
+                "{go.queues} draws a sample to label.",
+                other,
+            )
+        case ComparisonFilter.HUMANS:
+            return (f"{len(people)} annotators, and none differ.", other)
+        case ComparisonFilter.FINAL:
+            return (
+                "The judge's verdict equals the human label wherever there is one.",
+                "Claims that still need adjudication are not listed here: that would reveal the "
+                "judge's verdict.",
+                other,
+            )
+        case ComparisonFilter.JUDGES:
+            return (
+                f"Needed: another run of this metric that judges the same {units} otherwise.",
+                "{go.runs}, then {runs.new} starts one.",
+                other,
+            )

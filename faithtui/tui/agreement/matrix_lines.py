@@ -1,0 +1,500 @@
+"""Lines of the agreement screen. Every number comes with its n; a missing one with its reason."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from faithtui.agreement.idk_recoding import recode_label
+from faithtui.agreement.labelled_units import RunUnits
+from faithtui.agreement.report.headline import write_headline
+from faithtui.agreement.report.model import (
+    PASS,
+    AgreementReport,
+    Detection,
+    Disagreement,
+    LevelReport,
+)
+from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Severity
+from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.label_sets import LabelSet
+from faithtui.tui.agreement.part_lines import estimate_line, next_lines, shade_count
+from faithtui.tui.metric_view import count_units, units_at
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+PAD = (Piece(" "),)
+MOST_LISTED = 500
+"""Units of a list that are drawn: ten thousand hold the screen up, and nobody reads so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedUnit:
+    """A claim or an answer, to be listed and opened."""
+
+    claim: ClaimId | None
+    """None for an answer."""
+    conversation: ConversationId
+    key: str
+    turn: int
+    text: str
+
+
+def level_of(report: AgreementReport, level: ReportLevel) -> LevelReport:
+    """Give the figures of a level."""
+    return report.claims if level is ReportLevel.CLAIMS else report.answers
+
+
+def list_cell_units(
+    report: AgreementReport,
+    readings: RunUnits,
+    level: ReportLevel,
+    cell: tuple[str, str],
+    spec: "MetricSpec",
+) -> tuple[ListedUnit, ...]:
+    """List what a cell of the matrix counts, (judge, people), in the order of the readings."""
+    judge, human = cell
+    passing = report.passing
+    if level is ReportLevel.CLAIMS:
+        rule, labels = report.settings.idk, spec.labels
+        read = {name: recode_label(name, rule, labels, passing) for name in labels.names}
+        drawn = report.claims.coverage.outside > 0
+        return tuple(
+            ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
+            for each in readings.claims
+            if read.get(each.judge or "") == judge
+            and read.get(each.human or "") == human
+            and (not drawn or each.position is not None)
+        )
+    return tuple(
+        ListedUnit(
+            None,
+            each.conversation,
+            each.key,
+            each.turn,
+            f"score {fmt.format_score(each.score)} over {count_units(each.claims, spec)}",
+        )
+        for each in readings.answers
+        if each.passes is not None
+        and each.claims
+        and each.human is not None
+        and (each.passes == (judge == PASS))
+        and ((each.human in passing) == (human == PASS))
+    )
+
+
+def _matrix_room(level: LevelReport, width: int) -> tuple[int, int, int, bool]:
+    """Share a line of the matrix out.
+
+    Returns:
+        Cells of a count and the name above it, of a name, and of a sum; and whether counts keep all
+        digits. Else they are 69k: the first three digits of five would look like another count.
+    """
+    names, ends = level.table.categories, 2 if any(level.unjudged) else 1
+    longest = max(5, *(len(name) + 2 for name in names))
+    largest, n = len(str(max(level.table.columns, default=0))), len(str(level.table.n))
+    found = (0, 0, 0, False)
+    for whole, named in ((True, longest), (True, 7), (False, longest), (False, 7)):
+        digits, total = (largest, n) if whole else (min(largest, 4), min(n, 4))
+        for head, end in ((8, 6), (7, 6), (7, 5), (6, 5)):
+            found = (max(min(named, longest), digits + 2), head, max(end, total + 1), whole)
+            if 1 + head + found[0] * len(names) + 2 + ends * found[2] <= width:
+                return found
+    return found
+
+
+def matrix_lines(
+    level: LevelReport, cell: tuple[int, int], focused: bool, labels: LabelSet, width: int
+) -> list[Line]:
+    """Draw the confusion matrix, people down and judge across, one cell chosen."""
+    names = level.table.categories
+    counts = level.table.counts
+    missing = any(level.unjudged)
+    most = max(map(max, counts), default=0)
+    size, head, end, whole = _matrix_room(level, width)
+
+    def format_count(count: int) -> str:
+        return str(count) if whole or count < 10_000 else fmt.format_compact_count(count)
+
+    def sum_pieces(total: int, none: int) -> list[Piece]:
+        pieces = [Piece(" │", "quiet"), Piece(fit_text(format_count(total), end, right=True))]
+        return (
+            [*pieces, Piece(fit_text(format_count(none), end, right=True), "warn")]
+            if missing
+            else pieces
+        )
+
+    lines = [
+        make_line(Piece(f" {'':<{head}}{'judge':^{size * len(names)}}", "quiet")),
+        Line(
+            (
+                Piece(f" {'human':<{head}}", "quiet"),
+                *(
+                    Piece(
+                        f" {fit_text(name, size - 1, right=True)}", fmt.get_label_look(name, labels)
+                    )
+                    for name in names
+                ),
+                Piece(" │", "quiet"),
+                Piece(fit_text("all", end, right=True), "quiet"),
+                *([Piece(fit_text("none", end, right=True), "warn")] if missing else []),
+            )
+        ),
+    ]
+    for row, human in enumerate(names):
+        pieces = [Piece(f" {fit_text(human, head)}", fmt.get_label_look(human, labels))]
+        for column, count in enumerate(counts[row]):
+            chosen = (row, column) == cell
+            look = "strong" if row == column else ""
+            body = (
+                f"[{format_count(count)}]"
+                if chosen
+                else f"{format_count(count)}{shade_count(count, most)}"
+            )
+            shade = "key" if chosen and focused else look
+            pieces.append(Piece(fit_text(body, size, right=True), shade))
+        lines.append(Line((*pieces, *sum_pieces(sum(counts[row]), level.unjudged[row]))))
+    pieces = [Piece(f" {'all':<{head}}", "quiet")]
+    pieces += [
+        Piece(fit_text(f"{format_count(total)} ", size, right=True))
+        for total in level.table.columns
+    ]
+    lines.append(Line((*pieces, *sum_pieces(level.table.n, sum(level.unjudged)))))
+    if missing:
+        lines += wrap(
+            [Piece("none: the judge gave no verdict; in no coefficient", "quiet")], width, first=PAD
+        )
+    return lines
+
+
+def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -> list[Line]:
+    """Draw the coefficients."""
+    lines = [
+        *estimate_line("agreement", level.percent, width, name_width=9),
+        *estimate_line("kappa", level.cohen_kappa, width, name_width=9),
+        *estimate_line("AC1", level.gwet_ac1, width, name_width=9),
+        *estimate_line("alpha", level.krippendorff_alpha, width, name_width=9),
+    ]
+    if level.chance is not None:
+        words = f"{level.chance:.3f} agreement would come by chance"
+        lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    if level.level is ReportLevel.CLAIMS and report.humans is not None:
+        lines += estimate_line("human α", report.humans.krippendorff_alpha, width, name_width=9)
+    groups = fmt.count_in_words(level.agreement.clusters, "group")
+    way = f"leaving out one of {groups} at a time"
+    if report.settings.interval is IntervalMethod.BOOTSTRAP:
+        way = f"{report.settings.resamples} draws of {groups}, seed {report.settings.seed}"
+    words = f"in brackets: {report.confidence_level:.0%} interval, {way}"
+    if level.agreement.weighted is not None:
+        words += "; weighted by the sample, the counts beside are not"
+    lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    return lines
+
+
+_COLUMNS = (("prec", 6), ("recall", 7), ("F1", 6), ("n", 5))
+
+
+def class_lines(level: LevelReport, labels: LabelSet, width: int) -> list[Line]:
+    """Draw precision, recall and F1 of each label, then their intervals."""
+    head = [Piece(fit_text(name, size, right=True), "quiet") for name, size in _COLUMNS]
+    lines = [Line((Piece(f" {'':<5}", "quiet"), *head))]
+    for each in level.classes:
+        figures = (each.precision, each.recall, each.f1)
+        cells = [fmt.format_number(figure.value, 3) for figure in figures] + [
+            fmt.format_compact_count(each.human)
+        ]
+        body = [
+            Piece(fit_text(cell, size, right=True))
+            for cell, (_, size) in zip(cells, _COLUMNS, strict=True)
+        ]
+        lines.append(
+            Line(
+                (
+                    Piece(f" {fit_text(each.label, 5)}", fmt.get_label_look(each.label, labels)),
+                    *body,
+                )
+            )
+        )
+    words = "n: units with that human label"
+    if level.agreement.weighted is not None:
+        words += ", counted; the shares are weighted by the sample"
+    lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    for each in level.classes:
+        for name, figure in (("prec", each.precision), ("recall", each.recall), ("F1", each.f1)):
+            lines += estimate_line(
+                f"{fmt.get_label_letter(each.label, labels)} {name}", figure, width, name_width=8
+            )
+    return lines
+
+
+def detection_lines(level: LevelReport, width: int) -> list[Line]:
+    """Draw the detection of unfaithful claims, with idk as pass and as fail."""
+    lines = _detection_lines(level.strict, width)
+    if level.lenient is not None and level.lenient.positive != level.strict.positive:
+        lines += [BLANK, *_detection_lines(level.lenient, width)]
+    if level.agreement.weighted is not None:
+        words = "TP, FP and FN are counts; the shares are weighted by the sample"
+        lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    return lines
+
+
+def _detection_lines(found: Detection, width: int) -> list[Line]:
+    words = " or ".join(found.positive)
+    return [
+        *wrap(
+            [
+                Piece("positive: ", "quiet"),
+                Piece(words, "bad strong"),
+                Piece(f"  TP {found.tp} · FP {found.fp} · FN {found.fn}", "quiet"),
+            ],
+            width - 1,
+            first=PAD,
+        ),
+        *estimate_line("precision", found.precision, width),
+        *estimate_line("recall", found.recall, width),
+        *estimate_line("F1", found.f1, width),
+        *estimate_line("specificity", found.specificity, width),
+        *estimate_line("MCC", found.mcc, width),
+    ]
+
+
+def score_lines(report: AgreementReport, width: int) -> list[Line]:
+    """Draw the judge's scores against people's ratings of whole answers."""
+    scores = report.scores
+    left_out = [
+        f"{fmt.format_count(count)} {what}"
+        for count, what in (
+            (scores.vacuous, "with nothing judged"),
+            (scores.unscored, "without a score"),
+        )
+        if count
+    ]
+    lines = wrap(
+        [
+            Piece(f"{fmt.count_in_words(scores.answers, 'answer')} rated by annotators", "quiet"),
+            Piece(f"; left out: {', '.join(left_out)}" if left_out else "", "quiet"),
+        ],
+        width - 1,
+        first=PAD,
+    )
+    lines += estimate_line("Spearman", scores.spearman, width, name_width=8)
+    lines += estimate_line("AUROC", scores.auroc, width, name_width=8)
+    if scores.judge_mean is not None and scores.human_mean is not None:
+        lines += wrap(
+            [
+                Piece(f"mean: judge {scores.judge_mean:.2f}, human {scores.human_mean:.2f}"),
+                Piece(f" n={scores.spearman.n}", "quiet"),
+            ],
+            width - 1,
+            first=PAD,
+        )
+    return lines
+
+
+def coverage_lines(
+    report: AgreementReport, level: LevelReport, spec: "MetricSpec", width: int
+) -> list[Line]:
+    """Draw what became of every unit, and how self-consistent the judge is."""
+    coverage = level.coverage
+    rows = (
+        ("compared", coverage.compared, ""),
+        ("not of the sample", coverage.outside, "warn"),
+        ("same label", coverage.agreed, "good"),
+        ("overridden", coverage.overridden, "bad"),
+        ("unreviewed", coverage.unreviewed, "quiet"),
+        (" skipped", coverage.skipped, "warn"),
+        (" in bulk", coverage.bulk, "warn"),
+        (" stale", coverage.stale, "warn"),
+        ("not a fair claim", coverage.not_a_claim, "warn"),
+        ("judge gave none", coverage.no_verdict, "warn"),
+        (f"no {spec.units[1]}", coverage.vacuous, "warn"),
+        ("no score", coverage.unscored, "warn"),
+        ("other labels", coverage.other_words, "warn"),
+        ("by 2+ annotators", coverage.several_reviewers, "quiet"),
+    )
+    lines = [
+        make_line(
+            Piece(f" {fit_text(f'all {units_at(level.level, spec)[1]}', 18)}", "quiet"),
+            Piece(f"{coverage.total:>6}", "strong"),
+        )
+    ]
+    lines += [
+        make_line(Piece(f" {fit_text(name, 18)}", "quiet"), Piece(f"{count:>6}", look))
+        for name, count, look in rows
+        if count or name in ("compared", "unreviewed")
+    ]
+    if level.level is ReportLevel.CLAIMS and report.consistency.repeated:
+        steady = report.consistency
+        lines += wrap(
+            [
+                Piece(
+                    f"{steady.steady} of {steady.repeated} {spec.units[1]} in several windows got "
+                    "the same label in all of them",
+                    "quiet",
+                )
+            ],
+            width - 1,
+            first=PAD,
+        )
+        lines += estimate_line("consistent", steady.share, width)
+    return lines
+
+
+def headed_lines(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
+    """Put a heading above lines, or leave both out."""
+    return [BLANK, make_line(Piece(f" {name}", "strong")), *lines] if wanted else []
+
+
+def warning_lines(report: AgreementReport, level: ReportLevel, width: int) -> list[Line]:
+    """Draw the headline and the warnings, most severe first."""
+    lines = wrap(
+        [escape_line(write_headline(level_of(report, level)), "strong")], width - 1, first=PAD
+    )
+    marks = {
+        Severity.BLOCKING: ("!!", "bad"),
+        Severity.CAUTION: ("! ", "warn"),
+        Severity.INFO: ("i ", "quiet"),
+    }
+    tips = next_lines(report, level, width)
+    for warning in report.warnings:
+        if warning.level not in (None, level):
+            continue
+        if warning.severity is Severity.INFO:
+            # What to do comes before what is merely good to know.
+            lines += tips
+            tips = []
+        mark, look = marks[warning.severity]
+        lines += wrap([escape_line(warning.message)], width - 1, first=[Piece(f" {mark} ", look)])
+    lines += tips
+    mark, look = marks[Severity.INFO]
+    lines += wrap([Piece(passing_words(report))], width - 1, first=[Piece(f" {mark} ", look)])
+    return lines
+
+
+def passing_words(report: AgreementReport) -> str:
+    """Say what makes an answer pass in this run."""
+    failing = [name for name in report.claims.table.categories if name not in report.passing]
+    words = f"{' and '.join(report.passing)} {'passes' if len(report.passing) == 1 else 'pass'}"
+    if failing:
+        words += f", {' and '.join(failing)} {'fails' if len(failing) == 1 else 'fail'}"
+    if report.threshold is None:
+        return f"In this run {words}; there is no threshold, so no answer passes by the judge."
+    return (
+        f"In this run {words}: an answer passes by its human label, and by the judge "
+        f"when its score reaches {report.threshold:.2f}."
+    )
+
+
+def blind_lines(width: int) -> list[Line]:
+    """Say why no single claim is listed."""
+    words = "Hidden while you work blind: verdicts and labels of single claims. Totals stay."
+    return [BLANK, *wrap([Piece(words, "warn")], width - 1, first=[Piece(" ")])]
+
+
+def difference_lines(
+    differences: Sequence[Disagreement], labels: LabelSet, words: str, width: int
+) -> list[Line]:
+    """List where judge and people differ, as far as anybody reads on.
+
+    Args:
+        differences: All of them.
+        labels: What both could say.
+        words: The filter that finds the rest; "" without one.
+        width: Cells of a line.
+    """
+    if not differences:
+        return wrap([Piece("none among what was compared", "quiet")], width - 1, first=PAD)
+    lines = []
+    for row, each in enumerate(differences[:MOST_LISTED]):
+        first = (
+            Piece(" "),
+            Piece(
+                fit_text(fmt.get_label_letter(each.judge, labels), 1),
+                f"strong {fmt.get_label_look(each.judge, labels)}",
+            ),
+            Piece(" → "),
+            Piece(fmt.get_label_letter(each.human, labels), "human strong"),
+            Piece("  "),
+        )
+        key = escape_line(each.key, "quiet", limit=24)
+        text = escape_line(each.text, limit=400)
+        lines += wrap(
+            [text, Piece(f"  {key.text} turn {each.turn + 1}", "quiet")],
+            width - 1,
+            first=first,
+            row=row,
+            most=2,
+        )
+    return lines + _more_lines(len(differences), words, width)
+
+
+def _more_lines(count: int, words: str, width: int) -> list[Line]:
+    """Say how the rest of a long list is found."""
+    if count <= MOST_LISTED:
+        return []
+    pieces = [Piece(f"… and {count - MOST_LISTED:,} more", "quiet")]
+    if words:
+        pieces += [
+            Piece("; the list of conversations finds them by ", "quiet"),
+            Piece(words, "key"),
+        ]
+    else:
+        pieces.append(Piece("; the report's CSV has them all", "quiet"))
+    return wrap(pieces, width - 1, first=PAD)
+
+
+def unit_lines(units: Sequence[ListedUnit], words: str, width: int) -> list[Line]:
+    """List what a cell counts, as far as anybody reads on.
+
+    Args:
+        units: All of them.
+        words: The filter that finds the rest; "" without one.
+        width: Cells of a line.
+    """
+    lines = []
+    for row, unit in enumerate(units[:MOST_LISTED]):
+        lines += wrap(
+            [
+                escape_line(unit.text, limit=400),
+                Piece(f"  {escape_line(unit.key, limit=40).text} turn {unit.turn + 1}", "quiet"),
+            ],
+            width - 1,
+            first=PAD,
+            row=row,
+            most=3,
+        )
+    return lines + _more_lines(len(units), words, width)
+
+
+def nothing_labelled(report: AgreementReport, spec: "MetricSpec", width: int) -> list[Line]:
+    """Say what to do where nothing can be compared yet."""
+    return [
+        BLANK,
+        make_line(Piece("  Nothing to compare yet.", "strong")),
+        BLANK,
+        *wrap(
+            [
+                Piece(
+                    f"This run has {count_units(report.claims.coverage.total, spec)}, and no "
+                    f"{spec.units[0]} has a human label. A claim without a label is not counted, "
+                    f"so there "
+                    "is no figure."
+                )
+            ],
+            width - 2,
+            first=[Piece("  ")],
+        ),
+        BLANK,
+        *wrap(
+            [Piece("Review some of it: one key gives a verdict.")],
+            width - 2,
+            first=[Piece("  ")],
+        ),
+        *wrap(
+            [Piece("Labels that came with the data are read at import.", "quiet")],
+            width - 2,
+            first=[Piece("  ")],
+        ),
+    ]

@@ -1,0 +1,368 @@
+"""Lines of the agreement screen beside matrix and coefficients: rate, people, parts, progress."""
+
+from collections.abc import Iterator
+
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.model import (
+    AgreementReport,
+    Breakdown,
+    Detection,
+    LevelReport,
+    Slice,
+    UnitScoreReport,
+)
+from faithtui.agreement.report.settings import ReportLevel
+from faithtui.domain.estimates import Estimate
+from faithtui.tui.agreement.curve_lines import curve_lines, draw_reliability_bin, share_bar
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
+
+PAD = (Piece(" "),)
+
+DESIGNS = {
+    DesignKind.NONE: "nothing is labelled",
+    DesignKind.CENSUS: "everything is labelled",
+    DesignKind.SIMPLE: "a simple random sample",
+    DesignKind.STRATIFIED: "a random sample by strata, weighted",
+    DesignKind.CLUSTER: "whole conversations drawn at random",
+    DesignKind.OVERRIDE_ONLY: "only where annotators differ from the judge",
+    DesignKind.CONVENIENCE: "whatever somebody chose to label",
+}
+
+SLICES = {
+    Slice.CONVERSATION: "by conversation",
+    Slice.TURN: "by turn",
+    Slice.METRIC: "by metric",
+    Slice.MODEL: "by judge",
+    Slice.VERDICT: "by verdict",
+    Slice.RATER: "by annotator",
+    Slice.WINDOWS: "by number of windows",
+    Slice.CODE: "by reason code",
+}
+_ORDER = (Slice.CODE, Slice.VERDICT, Slice.TURN, Slice.RATER, Slice.WINDOWS, Slice.CONVERSATION)
+"""Slices in the order of the screen; those with one part by nature are left to the files."""
+
+
+def estimate_line(name: str, value: Estimate, width: int, *, name_width: int = 11) -> list[Line]:
+    """Draw one figure with its interval and its n, or the reason why it has none."""
+    number, _, rest = fmt.format_estimate(value).partition(" ")
+    if value.has_interval and value.ci_low == value.ci_high:
+        rest = "counted"
+    look = "strong" if value.value is not None else "warn"
+    return wrap(
+        [
+            Piece(number, look),
+            Piece(f" {rest}" if rest else "", "" if value.has_interval else "warn"),
+            Piece(f" n={value.n}", "quiet"),
+        ],
+        width - 1,
+        first=[Piece(f" {fit_text(name, name_width)} ", "quiet")],
+    )
+
+
+def share_line(name: str, value: Estimate, width: int) -> list[Line]:
+    """Draw a share of units that pass, in percent as in the headline."""
+    if value.value is None:
+        return estimate_line(name, value, width, name_width=10)
+    if value.ci_low is None or value.ci_high is None:
+        rest = f"({fmt.describe_reason(value.reason)})" if value.reason is not None else ""
+    elif value.ci_low == value.ci_high:
+        rest = "counted"
+    else:
+        rest = f"[{value.ci_low:.1%}, {value.ci_high:.1%}]"
+    return wrap(
+        [
+            Piece(f"{value.value:.1%}", "strong"),
+            Piece(f" {rest}" if rest else "", "" if value.has_interval else "warn"),
+            Piece(f" n={value.n}", "quiet"),
+        ],
+        width - 1,
+        first=[Piece(f" {fit_text(name, 10)} ", "quiet")],
+    )
+
+
+def rate_lines(level: LevelReport, width: int) -> list[Line]:
+    """Draw the share that passes: by the judge, by people, and corrected."""
+    rate = level.rate
+    lines = [
+        *share_line("judge says", rate.judge, width),
+        *share_line("this run", rate.this_run, width),
+        *share_line("future", rate.future, width),
+        *share_line("labelled", rate.labelled, width),
+    ]
+    if rate.bounds is not None:
+        low, high = rate.bounds
+        words = f"this run lies between {low:.1%} and {high:.1%}, whatever the other labels are"
+        lines += wrap([Piece(words)], width - 1, first=PAD)
+    gap = _describe_bias(level)
+    if gap:
+        lines += wrap([Piece(gap, "warn")], width - 1, first=PAD)
+    lines += wrap([Piece(f"labels: {DESIGNS[level.design.kind]}", "quiet")], width - 1, first=PAD)
+    for each in rate.assumptions:
+        lines += wrap([Piece(f"if {each}", "quiet")], width - 1, first=PAD)
+    return lines
+
+
+def _describe_bias(level: LevelReport) -> str:
+    """Say which way the judge errs, where the interval of people's rate leaves it out."""
+    judge, people = level.rate.judge.value, level.rate.this_run
+    if judge is None or people.value is None or people.ci_low is None or people.ci_high is None:
+        return ""
+    if people.ci_low <= judge <= people.ci_high:
+        return ""
+    word = "lenient" if judge > people.value else "strict"
+    return f"the judge is too {word} by {100 * abs(judge - people.value):.1f} points"
+
+
+def people_lines(report: AgreementReport, width: int) -> list[Line]:
+    """Draw each person against the judge, people among themselves, blind against shown."""
+    if not report.raters:
+        return wrap([Piece("nobody has labelled anything", "quiet")], width - 1, first=PAD)
+    lines: list[Line] = []
+    for each in report.raters:
+        name = escape_line(each.reviewer, "human strong", limit=30)
+        counts = (
+            f" {fmt.count_in_words(each.labels, 'label')}, {fmt.format_count(each.blind)} blind"
+        )
+        counts += f", {fmt.count_in_words(each.overrides, 'override')}"
+        if each.median_s is not None:
+            counts += f", {each.median_s:.0f} s each"
+        lines += wrap([name, Piece(counts, "quiet")], width - 1, first=PAD)
+        lines += estimate_line("  kappa", each.agreement.cohen_kappa, width, name_width=9)
+    if report.humans is not None:
+        humans = report.humans
+        words = (
+            f"{humans.raters} annotators, {fmt.count_in_words(humans.units, 'unit')} "
+            "with two or more:"
+        )
+        lines += [BLANK, *wrap([Piece(words, "strong")], width - 1, first=PAD)]
+        lines += estimate_line("  alpha", humans.krippendorff_alpha, width, name_width=9)
+        lines += estimate_line("  AC1", humans.gwet_ac1, width, name_width=9)
+        lines += estimate_line("  same", humans.percent, width, name_width=9)
+        for pair in humans.pairs:
+            names = [
+                escape_line(pair.first, "human", limit=20),
+                Piece(" and "),
+                escape_line(pair.second, "human", limit=20),
+            ]
+            lines += wrap(names, width - 1, first=PAD)
+            lines += estimate_line("  kappa", pair.agreement.cohen_kappa, width, name_width=9)
+    if report.anchoring is not None:
+        found = report.anchoring
+        words = "agreement with the judge"
+        words += ", weighted by the sample" if found.blind.weighted is not None else ""
+        lines += [BLANK, *wrap([Piece(words, "strong")], width - 1, first=PAD)]
+        lines += estimate_line("  blind", found.blind.percent, width, name_width=9)
+        lines += estimate_line("  shown", found.shown.percent, width, name_width=9)
+        lines += estimate_line("  more", found.difference, width, name_width=9)
+    for repeat in report.repeats:
+        who = [
+            escape_line(repeat.reviewer, "human", limit=30),
+            Piece(": self-consistency, test-retest (each claim once)"),
+        ]
+        lines += [BLANK, *wrap(who, width - 1, first=PAD)]
+        lines += estimate_line("  same", repeat.same, width, name_width=9)
+        lines += estimate_line("  kappa", repeat.kappa, width, name_width=9)
+    return lines
+
+
+def slice_lines(report: AgreementReport, width: int) -> list[Line]:
+    """Draw agreement by part, worst parts first."""
+    by = {each.by: each for each in report.breakdowns}
+    lines: list[Line] = []
+    for kind in _ORDER:
+        if kind in by:
+            lines += [BLANK] if lines else []
+            lines += _slice_lines(by[kind], width)
+    if not lines:
+        return wrap([Piece("nothing is compared yet", "quiet")], width - 1, first=PAD)
+    return lines
+
+
+def _slice_lines(found: Breakdown, width: int) -> list[Line]:
+    bar = max(4, min(20, width - 44))
+    name = max(8, width - bar - 24)
+    head = f" {fit_text(SLICES[found.by], name)} {'same':<{bar + 5}} {'kappa':>6} {'n':>6}"
+    lines = [make_line(Piece(fit_text(head, width), "quiet"))]
+    for row in found.rows:
+        value = row.percent.value
+        lines.append(
+            make_line(
+                Piece(f" {fit_text(escape_line(row.key).text, name)} "),
+                Piece(share_bar(value, bar), "human"),
+                Piece(f" {fmt.format_number(value)} "),
+                Piece(f"{fmt.format_number(row.cohen_kappa.value) if row.cohen_kappa else '':>6} "),
+                Piece(f"{row.n:>6}", "quiet"),
+            )
+        )
+    if found.suppressed:
+        words = f"{fmt.count_in_words(found.suppressed, 'part')} with fewer than 10 not shown"
+        lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    return lines
+
+
+def unit_score_lines(report: AgreementReport, width: int) -> list[Line]:
+    """Draw scores of windows and conversations, and what another threshold would do."""
+    lines: list[Line] = []
+    for each in report.unit_scores:
+        lines += [BLANK] if lines else []
+        lines += _unit_scores(each, width)
+    if not lines:
+        return wrap([Piece("no window has a score of both", "quiet")], width - 1, first=PAD)
+    return lines
+
+
+def _unit_scores(found: UnitScoreReport, width: int) -> list[Line]:
+    name = found.unit.value
+    words = f"{fmt.count_in_words(found.n, name)} with both scores"
+    left_out = [
+        f"{fmt.format_count(count)} {what}"
+        for count, what in (
+            (found.partly, "labelled in part"),
+            (found.vacuous, "with no claims"),
+            (found.unscored, "without a score"),
+        )
+        if count
+    ]
+    words += f"; left out: {', '.join(left_out)}" if left_out else ""
+    lines = wrap([Piece(words, "strong")], width - 1, first=PAD)
+    if not found.n:
+        return lines
+    if found.judge_mean is not None and found.human_mean is not None:
+        mean = f"mean: judge {found.judge_mean:.3f}, human {found.human_mean:.3f}"
+        lines += wrap([Piece(mean)], width - 1, first=PAD)
+    for label, value in (
+        ("corrected", found.corrected),
+        ("bias", found.bias),
+        ("abs. error", found.mae),
+        ("Spearman", found.spearman),
+        ("Kendall", found.kendall_tau_b),
+        ("AUROC", found.auroc),
+    ):
+        lines += estimate_line(label, value, width, name_width=10)
+    if found.threshold is not None:
+        here = found.threshold
+        lines += _threshold_lines(f"passes from {here.current:.2f}", here.at_current, width)
+        if here.suggested is not None and here.at_suggested is not None:
+            tried = here.chosen_on.replace("_", " ")
+            words = f"better from {here.suggested:.2f} ({here.rule}, {tried})"
+            lines += _threshold_lines(words, here.at_suggested, width)
+    return lines
+
+
+def _threshold_lines(words: str, found: Detection, width: int) -> Iterator[Line]:
+    yield from wrap([Piece(words, "strong")], width - 1, first=PAD)
+    yield from estimate_line("recall", found.recall, width)
+    yield from estimate_line("specificity", found.specificity, width)
+
+
+def calibration_lines(report: AgreementReport, width: int) -> list[Line]:
+    """Draw whether the judge's confidence is what it says."""
+    found = report.calibration
+    if found is None:
+        words = "This judge gives no confidence, or nothing with one is labelled."
+        return wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    lines = [*estimate_line("Brier", found.brier, width, name_width=8)]
+    if found.weighted:
+        lines += wrap(
+            [Piece("weighted by the sample; n is counted", "quiet")], width - 1, first=PAD
+        )
+    if found.skill is not None:
+        words = f"skill {found.skill:+.3f}: 0 is no better than always saying the base rate"
+        lines += wrap([Piece(words)], width - 1, first=PAD)
+    if found.ece is not None:
+        words = f"calibration error {found.ece:.3f}"
+        words += f"; luck alone would show {found.noise:.3f}" if found.noise is not None else ""
+    elif found.few:
+        words = "calibration error not shown: too few labels to tell it from luck"
+    else:
+        words = "calibration error not shown: a perfect judge would show as much by luck"
+    lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    plot = max(10, min(50, width - 26))
+    lines.append(
+        make_line(Piece(f" {'says':>5} {'is':>5} {fit_text('0', plot - 1)}1 {'n':>6}", "quiet"))
+    )
+    for each in found.bins:
+        drawn = draw_reliability_bin(each.mean, each.observed, each.ci_low, each.ci_high, plot)
+        lines.append(
+            make_line(
+                Piece(f" {each.mean:5.2f} {each.observed:5.2f} "),
+                Piece(drawn, "human"),
+                Piece(f" {each.n:>6}", "quiet"),
+            )
+        )
+    words = "| says · ● is, with its interval ░"
+    lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    return lines
+
+
+def progress_lines(report: AgreementReport, width: int, height: int) -> list[Line]:
+    """Draw the watched figure over the labels, and how many are still needed."""
+    found = report.progress
+    name = "kappa" if found.target == "cohen_kappa" else "agreement"
+    if not found.history:
+        return wrap([Piece("nothing is compared yet", "quiet")], width - 1, first=PAD)
+    if found.stop:
+        words = f"{name} is known to ±{found.half_width:.2f}: narrow enough for ±"
+        words += f"{found.target_half_width:.2f}"
+    elif found.half_width is None:
+        words = f"no interval for {name} yet: more groups and both labels are needed"
+    elif found.needed:
+        words = f"{fmt.count_in_words(found.needed, 'label')} more for {name} ±"
+        words += f"{found.target_half_width:.2f}; now ±{found.half_width:.2f}"
+    else:
+        words = f"{name} ±{found.half_width:.2f}: narrow enough, but on too few groups or too "
+        words += "few unfaithful units to be trusted"
+    lines = wrap([Piece(words, "strong")], width - 1, first=PAD)
+    room = max(6, min(16, height - len(lines)))
+    points = [(float(each.labels), each.value, each.ci_low, each.ci_high) for each in found.history]
+    values = [value for point in points for value in point[1:] if value is not None]
+    low = min(0.0, *values) if values else 0.0
+    return [*lines, *curve_lines(points, width - 1, room, low=low)]
+
+
+def next_lines(report: AgreementReport, level: ReportLevel, width: int) -> list[Line]:
+    """Say what would help most now."""
+    steps = list(_list_next_steps(report)) if level is ReportLevel.CLAIMS else []
+    lines: list[Line] = []
+    for each in steps:
+        lines += wrap([Piece(each)], width - 1, first=[Piece(" > ", "key")])
+    return lines
+
+
+def _list_next_steps(report: AgreementReport) -> Iterator[str]:
+    claims, progress = report.claims, report.progress
+    units = claims.unit[1]
+    if claims.design.kind in (DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
+        yield f"Draw a random sample of the {units}: only that allows a corrected rate."
+    if progress.needed and not progress.stop:
+        words = f"{fmt.count_in_words(progress.needed, 'label')} more"
+        # Where all is labelled, more labels need more conversations.
+        words += ", of other conversations, bring " if not claims.coverage.unreviewed else " bring "
+        words += "kappa" if progress.target == "cohen_kappa" else "agreement"
+        words += f" to ±{progress.target_half_width:.2f}"
+        pace = [each.median_s for each in report.raters if each.median_s is not None]
+        if pace:
+            minutes = progress.needed * sorted(pace)[len(pace) // 2] / 60
+            words += f", about {minutes:.0f} min at your pace"
+        yield words + "."
+    few = claims.strict
+    may_draw = claims.coverage.unreviewed and claims.design.kind is not DesignKind.STRATIFIED
+    if claims.agreement.n and few.tp + few.fn < 10 and may_draw:
+        yield f"Unfaithful {units} are rare here: draw by the judge's verdict to find more of them."
+    if report.anchoring is not None:
+        gap = report.anchoring.difference
+        if gap.ci_low is not None and gap.ci_low > 0:
+            yield "Keep queues blind: annotators agree more when the judge's verdict is shown."
+    codes = next((each for each in report.breakdowns if each.by is Slice.CODE), None)
+    if codes is not None and codes.rows:
+        worst = max(codes.rows, key=lambda row: row.n)
+        named = "verdict of yours names" if worst.n == 1 else "verdicts of yours name"
+        yield f"{worst.n} {named} «{worst.key}» as what failed: look there first."
+
+
+def shade_count(count: int, most: int) -> str:
+    """Shade a count of the matrix by how large it is."""
+    if not count:
+        return " "
+    return "░▒▓█"[min(3, count * 4 // max(1, most + 1))]

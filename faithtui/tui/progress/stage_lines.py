@@ -1,0 +1,65 @@
+"""Lines of the run screen about its stages: how often each kind of question was asked."""
+
+from faithtui.engine.runs.events import StepCount
+from faithtui.store.records import RunRow
+from faithtui.tui.progress.pace import count_calls
+from faithtui.tui.progress.progress_lines import RunView
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Line, Piece, escape_line, fit_text, make_line, wrap
+
+_COLUMNS = (("calls", 7), ("stored", 8), ("in flight", 10), ("retries", 8))
+_SHORT = (("calls", 7), ("stored", 7), ("now", 5), ("again", 6))
+_ROOMY = 46
+"""Cells from which columns have their full names."""
+
+
+def stage_lines(run: RunView, width: int) -> list[Line]:
+    """Draw a table of the stages, one line each.
+
+    A run that was not begun in this process has only the totals that the store knows.
+    """
+    gauges = None if run.snapshot is None else run.snapshot.gauges
+    if gauges is None:
+        return _stored_calls_lines(run.row, width)
+    if not gauges.steps:
+        return [make_line(Piece(" nothing was asked yet", "quiet"))]
+    columns = _COLUMNS if width >= _ROOMY else _SHORT
+    room = max(4, width - sum(size for _, size in columns) - 2)
+    heads = "".join(fit_text(name, size, right=True) for name, size in columns)
+    lines = [make_line(Piece(f" {fit_text('stage', room)}{heads}", "quiet"))]
+    lines += [_stage_line(each, columns, room) for each in gauges.steps]
+    return lines
+
+
+def stage_title(run: RunView) -> str:
+    """Name the pane, with how often the judge and the store answered in this process."""
+    if run.snapshot is None or not run.snapshot.progress.conversations:
+        return "Stages"
+    gauges = run.snapshot.gauges
+    stored = sum(step.stored for step in gauges.steps) if gauges is not None else 0
+    title = f"Stages · {fmt.count_in_words(count_calls(run.snapshot), 'call')}"
+    return f"{title}, {fmt.format_count(stored)} from the store" if stored else title
+
+
+def _stage_line(step: StepCount, columns: tuple[tuple[str, int], ...], room: int) -> Line:
+    counts = (step.calls, step.stored, step.in_flight, step.retries)
+    looks = ("", "", "human", "warn")
+    name = escape_line(step.step, limit=40).text
+    return make_line(
+        Piece(f" {fit_text(name, room)}"),
+        *(
+            Piece(
+                fit_text(fmt.format_compact_count(count), size, right=True),
+                look if count else "quiet",
+            )
+            for count, (_, size), look in zip(counts, columns, looks, strict=True)
+        ),
+    )
+
+
+def _stored_calls_lines(row: RunRow, width: int) -> list[Line]:
+    words = f"{fmt.count_in_words(row.calls, 'call')} stored"
+    if row.retries:
+        words += f", {fmt.count_in_words(row.retries, 'retry', 'retries')}"
+    told = [Piece(words), Piece(". Stages are counted while a run is on in this process.", "quiet")]
+    return wrap(told, width - 1, first=[Piece(" ")])

@@ -1,0 +1,177 @@
+"""Lines about the calls of a conversation: a table of them, and one reply word for word."""
+
+from collections.abc import Sequence
+
+from faithtui.domain.judging.error_sentences import WAYS
+from faithtui.domain.text.visible_text import make_visible
+from faithtui.store.records import CallRow, ItemCost, RunTotals
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import (
+    BLANK,
+    FULL_TEXT_LIMIT,
+    Line,
+    Piece,
+    escape_line,
+    escape_text,
+    fit_text,
+    make_line,
+    wrap,
+)
+
+_STOP_WORDS = {
+    "length": "cut off at the limit of tokens",
+    "refusal": "refused",
+    "filter": "cut by a content filter",
+    "other": "ended in a way of the provider's own",
+}
+"""Why a reply ended, where that is not its own end."""
+
+_SHORT = {"length": "cut", "refusal": "refused", "filter": "filtered"}
+"""The same in a word."""
+
+_SIZES = (4, 12, 5, 8, 8, 10, 9)
+"""Cells of number, step, window, tokens in, tokens out, cost and time."""
+_HEADS = ("", "step", "win", "in", "out", "cost", "time")
+_LEAST_STEP = 6
+
+
+def call_lines(calls: Sequence[CallRow], cost: ItemCost, width: int) -> list[Line]:
+    """Draw the calls, a row each, and what they came to."""
+    if not calls:
+        words = (
+            "No call was made for this conversation. Its questions were answered from the store: "
+            "they were asked before, for another conversation or another run."
+        )
+        return wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])
+    lines = [make_line(Piece(_join_cells(_HEADS, width), "quiet"))]
+    for row, call in enumerate(calls):
+        reply = call.reply
+        cells = (
+            str(row + 1),
+            escape_line(call.step, limit=40).text,
+            fmt.NONE if call.window is None else f"w{call.window + 1}",
+            _format_count(reply.tokens_in),
+            _format_count(reply.tokens_out),
+            "unknown" if reply.cost_nusd is None else fmt.format_money(reply.cost_nusd),
+            fmt.format_latency(reply.latency_ms),
+        )
+        state, look = ("", "") if call.usable and reply.stop == "ok" else call_state(call)
+        text = _join_cells(cells, width)
+        room = max(0, width - len(text) - 2)
+        if len(state) > room:
+            state = _SHORT.get(reply.stop, "odd end" if call.usable else "unusable")
+        lines.append(
+            make_line(
+                Piece(text), Piece(f" {fit_text(state, room)}" if room else "", look), row=row
+            )
+        )
+    return [*lines, BLANK, *cost_lines(cost, width)]
+
+
+def _join_cells(cells: Sequence[str], width: int) -> str:
+    number, step, *figures = cells
+    sizes = _SIZES[2:]
+    room = max(_LEAST_STEP, min(_SIZES[1] + 6, width - _SIZES[0] - sum(sizes) - 12))
+    right = "".join(
+        fit_text(each, size, right=True) for each, size in zip(figures, sizes, strict=True)
+    )
+    return f"{fit_text(number, _SIZES[0], right=True)} {fit_text(step, room)}{right}"
+
+
+def call_state(call: CallRow) -> tuple[str, str]:
+    """Say in words whether a reply could be used, with its look."""
+    words = _STOP_WORDS.get(call.reply.stop, "")
+    if call.usable:
+        return words or "used", "warn" if words else "good"
+    return f"not usable: {words or 'no JSON, or of the wrong shape'}", "bad"
+
+
+def cost_lines(cost: ItemCost, width: int) -> list[Line]:
+    """Say what a conversation came to, and each of its windows."""
+    pad = [Piece(" ")]
+    lines = wrap(
+        [Piece("all  ", "quiet"), *_total_pieces(cost.total)], width - 1, first=pad, most=2
+    )
+    named = sorted((at, part) for at, part in cost.windows.items() if at is not None)
+    if named:
+        pieces: list[Piece] = []
+        for at, part in named:
+            pieces += [Piece(" · ", "quiet")] if pieces else []
+            pieces += [Piece(f"w{at + 1} ", "quiet"), Piece(format_cost(part))]
+        lines += wrap([Piece("per window  ", "quiet"), *pieces], width - 1, first=pad, most=4)
+    return lines
+
+
+def _total_pieces(totals: RunTotals) -> list[Piece]:
+    words = [
+        fmt.count_in_words(totals.calls, "call"),
+        f"{fmt.format_compact_count(totals.tokens_in)} tokens in",
+        f"{fmt.format_compact_count(totals.tokens_out)} out",
+    ]
+    if totals.tokens_cached:
+        words.append(f"{fmt.format_compact_count(totals.tokens_cached)} cached by the provider")
+    return [Piece(f"{' · '.join(words)} · "), Piece(format_cost(totals), "strong")]
+
+
+def format_cost(totals: RunTotals) -> str:
+    """Write what calls cost; what is not known is said, and never taken for nothing."""
+    if not totals.unpriced_calls:
+        return fmt.format_money(totals.cost_nusd)
+    unknown = f"cost unknown for {fmt.count_in_words(totals.unpriced_calls, 'call')}"
+    return f"{fmt.format_money(totals.cost_nusd)} + {unknown}" if totals.cost_nusd else unknown
+
+
+def reply_lines(call: CallRow, width: int) -> list[Line]:
+    """Draw what is known of a call, then its reply word for word."""
+    reply = call.reply
+    state, look = call_state(call)
+    asked = "in no form" if reply.rung is None else f"by {WAYS.get(reply.rung, reply.rung)}"
+    facts = [Piece(state, f"{look} strong"), _quiet_piece(f"asked {asked}")]
+    tokens = f"{_format_count(reply.tokens_in)} tokens in, {_format_count(reply.tokens_out)} out"
+    extra = (
+        (reply.tokens_cached, "cached"),
+        (reply.tokens_cache_write, "written to the cache"),
+        (reply.tokens_reasoning, "for reasoning"),
+    )
+    tokens += "".join(
+        f", {fmt.format_compact_count(count)} {words}" for count, words in extra if count
+    )
+    facts.append(_quiet_piece(tokens + (" (estimated)" if reply.estimated else "")))
+    if reply.cost_nusd is None:
+        facts.append(Piece(" · cost unknown", "warn"))
+    else:
+        dated = f", prices of {reply.prices}" if reply.prices and reply.cost_nusd else ""
+        facts.append(_quiet_piece(fmt.format_money(reply.cost_nusd) + dated))
+    facts.append(
+        _quiet_piece(f"{fmt.format_latency(reply.latency_ms)} · {fmt.format_datetime(call.at)}")
+    )
+    if call.replicate:
+        facts.append(_quiet_piece(f"asked afresh, number {call.replicate}"))
+    for name, text in (
+        ("model", reply.served_model),
+        ("request", reply.request_id),
+        ("batch", reply.batch_uid),
+    ):
+        if text:
+            facts += [_quiet_piece(f"{name} "), escape_line(text, "quiet", limit=80)]
+    lines = wrap(facts, width - 1, first=[Piece(" ")])
+    if not reply.text:
+        return [*lines, BLANK, make_line(Piece(" the reply is empty", "warn"))]
+    return [
+        *lines,
+        BLANK,
+        *wrap([escape_text(reply.text, most=FULL_TEXT_LIMIT)], width - 1, first=[Piece(" ")]),
+    ]
+
+
+def reply_text(call: CallRow) -> str:
+    """Give the reply for a clipboard: control characters are made visible."""
+    return make_visible(call.reply.text)
+
+
+def _quiet_piece(words: str) -> Piece:
+    return Piece(f" · {words}", "quiet")
+
+
+def _format_count(value: int | None) -> str:
+    return fmt.NONE if value is None else fmt.format_compact_count(value)

@@ -1,0 +1,164 @@
+"""Lines of what is judged, in full, and of the words it was taken from."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from faithtui.domain.conversation import Span
+from faithtui.domain.integrity.phantom_claims import ClaimOrigin, trace_origin
+from faithtui.domain.text.evidence import find_sentence
+from faithtui.domain.text.texts import TokenisedText
+from faithtui.domain.text.tokens import Word
+from faithtui.store.records import ClaimView, ReviewView, TurnView
+from faithtui.tui.review.lines.claims import passage_name, passages_of
+from faithtui.tui.review.lines.evidence import TokenisedView, join_line_ends, tokenise_claim
+from faithtui.tui.review.lines.images import image_lines, image_numbers
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, escape_text, make_line, wrap
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+_BEFORE, _AFTER = 60, 100
+"""Characters around the words of a claim."""
+
+
+def claim_card(
+    view: ReviewView,
+    claim: ClaimView | None,
+    spec: "MetricSpec",
+    width: int,
+    read: TokenisedView,
+) -> list[Line]:
+    """Show what is judged in full, and the words it was taken from.
+
+    Whether words were added is not said while the judge is hidden: it would tell which claims look
+    wrong.
+    """
+    if claim is None:
+        return [make_line(Piece(" nothing chosen", "quiet"))]
+    pad = [Piece(" ")]
+    if claim.kind == "answer":
+        lines = wrap([escape_text(claim.text, "claim")], width - 1, first=pad)
+        lines += _turn_images(view, claim.turn, width)
+        return [*lines, BLANK, *_question_lines(view, claim, width)]
+    lines = [*wrap([escape_text(claim.text, "claim strong")], width - 1, first=pad), BLANK]
+    hidden = claim.id in view.hidden
+    if claim.kind == "statement":
+        return lines + _statement_lines(view, claim, read, hidden, width)
+    answer = next((turn for turn in view.turns if turn.position == claim.turn), None)
+    source = read.turns.get(claim.turn)
+    if answer is None or source is None:
+        return lines
+    before = [text for position, text in read.turns.items() if position < claim.turn]
+    lines += _source_lines(claim, "answer", answer.content, source, before, hidden, width)
+    return lines + _question_lines(view, claim, width)
+
+
+def quote_span(content: str, span: Span) -> list[Piece]:
+    """Give the words of a text that make a claim, and some around them."""
+    before = content[max(0, span.start - _BEFORE) : span.start]
+    after = content[span.end : span.end + _AFTER]
+    return [
+        join_line_ends(("…" if span.start > _BEFORE else "") + before.lstrip()),
+        Piece("«", "quote"),
+        join_line_ends(content[span.start : span.end], "quote"),
+        Piece("»", "quote"),
+        join_line_ends(after.rstrip() + ("…" if span.end + _AFTER < len(content) else "")),
+    ]
+
+
+def _statement_lines(
+    view: ReviewView, claim: ClaimView, read: TokenisedView, hidden: bool, width: int
+) -> list[Line]:
+    """Show where a statement stands in its passage."""
+    if claim.document is None:
+        return []
+    found = passages_of(view).get(claim.document)
+    pieces = [Piece("from ", "quiet"), *passage_name(claim.document, found)]
+    lines = wrap(pieces, width - 1, first=[Piece(" ")])
+    source = read.documents.get(claim.document)
+    if source is not None and found is not None:
+        lines += _source_lines(claim, "passage", found[0].text, source, (), hidden, width)
+    return lines
+
+
+def _source_lines(
+    claim: ClaimView,
+    name: str,
+    text: str,
+    source: TokenisedText,
+    before: Sequence[TokenisedText],
+    hidden: bool,
+    width: int,
+) -> list[Line]:
+    """Show the words of a text that make a claim, or which of the claim's words it lacks."""
+    pad = [Piece(" ")]
+    if claim.span is not None:
+        pieces = [Piece(f"{name}: ", "quiet"), *quote_span(text, claim.span)]
+        return wrap(pieces, width - 1, first=pad, most=4)
+    said = tokenise_claim(claim)
+    lines = []
+    if not hidden:
+        words = _origin_pieces(said, trace_origin(said, source, before), name)
+        lines += wrap(words, width - 1, first=pad, most=3)
+    place = find_sentence(said, source)
+    quote = (
+        [join_line_ends(text[:600])] if place is None else quote_span(text, source.sentences[place])
+    )
+    label = f"{name}: " if place is None else f"{name}, nearest words: "
+    return lines + wrap([Piece(label, "quiet"), *quote], width - 1, first=pad, most=4)
+
+
+def _origin_pieces(claim: TokenisedText, origin: ClaimOrigin, name: str) -> list[Piece]:
+    """Say which words of a claim its text has, which come from earlier, and which from nowhere."""
+    if origin.is_phantom and not origin.suspect_words:
+        pieces = [Piece(f"phantom? the {name} denies it", "warn strong")]
+    elif origin.is_phantom:
+        pieces = [Piece(f"phantom? not in the {name}: ", "warn strong")]
+        pieces.append(_words_piece(claim, origin.suspect_words, "warn"))
+    elif origin.added:
+        pieces = [Piece(f"not word for word in the {name}; added: ", "quiet")]
+        pieces.append(_words_piece(claim, origin.added, "warn"))
+    elif origin.disputed:
+        pieces = [Piece(f"only as one of several in the {name}: ", "quiet")]
+        pieces.append(_words_piece(claim, origin.disputed, "warn"))
+    elif origin.resolved:
+        pieces = [Piece(f"not word for word in the {name}; nothing added", "quiet")]
+    else:
+        return [Piece(f"all its words are in the {name}, 0 added", "quiet")]
+    if origin.resolved:
+        pieces += [
+            Piece("; from earlier turns: ", "quiet"),
+            _words_piece(claim, origin.resolved, ""),
+        ]
+    return pieces
+
+
+def _words_piece(claim: TokenisedText, words: Sequence[Word], look: str) -> Piece:
+    said = dict.fromkeys(claim.get_word_text(word) for word in words)
+    return escape_line(", ".join(said), look, limit=200)
+
+
+def _question_lines(view: ReviewView, claim: ClaimView, width: int) -> list[Line]:
+    """Show what the user had asked."""
+    question = _find_question(view.turns, claim.turn)
+    if question is None:
+        return []
+    return wrap(
+        [Piece("asked: ", "quiet"), escape_line(question.content, "quiet", limit=600)],
+        width - 1,
+        first=[Piece(" ")],
+        most=3,
+    )
+
+
+def _turn_images(view: ReviewView, position: int, width: int) -> list[Line]:
+    turn = next((each for each in view.turns if each.position == position), None)
+    if turn is None:
+        return []
+    return image_lines(turn.images, image_numbers(view), width - 1, [Piece(" ")])
+
+
+def _find_question(turns: Sequence[TurnView], answer: int) -> TurnView | None:
+    """Find the user turn an answer replies to."""
+    before = [turn for turn in turns if turn.position < answer and turn.role == "user"]
+    return before[-1] if before else None

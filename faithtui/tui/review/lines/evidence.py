@@ -1,0 +1,507 @@
+"""Lines of the passages behind a claim."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal
+
+from faithtui.domain.conversation import Image, Span
+from faithtui.domain.ids import TruthId
+from faithtui.domain.integrity.missing_facts import MissingFact, TruthIndex, find_missing_facts
+from faithtui.domain.text.evidence import (
+    QUOTE_MIN_SHARE,
+    NamedTruth,
+    Quote,
+    RankedPassage,
+    WordMark,
+    choose_excerpt,
+    find_sentence,
+    rank_passages,
+)
+from faithtui.domain.text.sentence_index import contains_number
+from faithtui.domain.text.texts import TokenisedText, tokenise_text, weigh_words
+from faithtui.domain.text.tokens import DECISIVE
+from faithtui.domain.verdicts import Stance
+from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
+from faithtui.tui.review.lines.images import image_lines, image_numbers
+from faithtui.tui.review.lines.transcript import explain_not_used
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import (
+    BLANK,
+    FULL_TEXT_LIMIT,
+    PANE_TEXT_LIMIT,
+    Line,
+    Piece,
+    escape_line,
+    escape_text,
+    make_line,
+    wrap,
+)
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+_LINE_END = re.compile(r"\s*\n\s*")
+MAX_TEXT_COMPARED = 60_000
+"""Characters of a text that are compared; a key must not wait for more."""
+_MAX_TOTAL_COMPARED = 100_000
+"""The same for all texts of a conversation: the long ones give way to each other."""
+_MIN_TEXT_COMPARED = 6_000
+"""Characters that are compared of each text, however many there are."""
+MAX_CLAIM_COMPARED = 1_000
+"""Characters of a claim that are compared, for the same reason: each of its words is looked for in
+every sentence of every passage. Claims have some hundred."""
+LOST_FACT_MIN_SHARE = 0.2
+"""A sentence that shares less with a claim has nothing to do with it, whatever it lost."""
+_UNCOVERED_MIN_SHARE = 0.34
+"""The same for a sentence of which no truth speaks: passages are full of those."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenisedView:
+    """A conversation's texts cut into words once, for all its claims."""
+
+    documents: Mapping[int, TokenisedText]
+    """By P number."""
+    truths: Mapping[TruthId, TokenisedText]
+    turns: Mapping[int, TokenisedText] = field(default_factory=dict)
+    """By position."""
+    lost: Mapping[int, tuple[MissingFact, ...]] = field(default_factory=dict)
+    """By P number: facts that no truth of the view covers. Not to be shown while the view is
+    blind, which may lack truths."""
+    places: Mapping[TruthId, int] = field(default_factory=dict)
+    """Index of the sentence of its document that a truth was drawn from, where there is one."""
+
+
+Where = Literal["turn", "window", "elsewhere"]
+"""Where a passage was retrieved: for the claim's turn, in its window, elsewhere in the
+conversation, so that the judge did not see it."""
+
+_GROUPS: Mapping[Where, str] = {
+    "window": "in the window, not retrieved for this answer:",
+    "elsewhere": "in the conversation, but not retrieved at this turn:",
+}
+
+
+STANCE_LOOKS: Final[tuple[tuple[Stance, str], ...]] = (
+    ("contradicts", "bad"),
+    ("supports", "good"),
+    ("partial", "unsure"),
+)
+"""What truths say of a claim, in the order of drawing, each with its look."""
+
+STANCE_WORDS: Final[Mapping[Stance, str]] = {
+    "contradicts": "contradicts",
+    "supports": "supports",
+    "partial": "supports a part",
+}
+
+
+def truth_sets(claim: ClaimView, by_id: Mapping[TruthId, TruthView]) -> list[list[TruthView]]:
+    """List the sets of truths that support a claim only together, each by its numbers."""
+    sets: dict[int, list[TruthView]] = {}
+    for each in claim.evidence:
+        for number in each.sets if each.truth in by_id else ():
+            sets.setdefault(number, []).append(by_id[each.truth])
+    return [sorted(sets[number], key=lambda truth: truth.number) for number in sorted(sets)]
+
+
+def name_other_windows(truths: Sequence[TruthView], window: int) -> str:
+    """Say in which windows truths are all in view, unless they are in this one: ` in w4-6`."""
+    common = frozenset.intersection(*(frozenset(truth.windows) for truth in truths))
+    return f" in {fmt.name_windows(tuple(common))}" if common and window not in common else ""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassageView:
+    """A passage, ranked for a claim."""
+
+    document: DocumentView
+    turn: int
+    """The turn that retrieved it: the claim's own where several did."""
+    where: Where
+    read: TokenisedText
+    ranked: RankedPassage
+    truths: tuple[tuple[int, Stance], ...]
+    """T numbers the judge named for the claim in this passage, each with its stance."""
+    together_only: frozenset[int] = frozenset()
+    """Those of them that support the claim only together with others."""
+    is_ranked: bool = True
+    """How well it matches says something; a statement's own passage is just the passage."""
+    lost_count: int = 0
+    """Facts of it that no truth covers; 0 while the judge is hidden."""
+
+
+def tokenise_view(view: ReviewView) -> TokenisedView:
+    """Cut the texts of a conversation into words. Slow for long ones: meant for a thread."""
+    texts = {
+        document.number: document.text for turn in view.turns for document in turn.documents or ()
+    }
+    most = _limit_text_length(
+        [*map(len, texts.values()), *(len(turn.content) for turn in view.turns)]
+    )
+    documents = {number: tokenise_text(text[:most]) for number, text in texts.items()}
+    truths = {truth.id: tokenise_text(truth.text[:PANE_TEXT_LIMIT]) for truth in view.truths}
+    facts = TruthIndex.from_texts(() if _are_messages(view) else truths.values())
+    return TokenisedView(
+        documents,
+        truths,
+        {turn.position: tokenise_text(turn.content[:most]) for turn in view.turns},
+        {number: find_missing_facts(read, facts) for number, read in documents.items()},
+        {
+            truth.id: place
+            for truth in view.truths
+            if truth.document in documents
+            for place in [find_sentence(truths[truth.id], documents[truth.document], truth.span)]
+            if place is not None
+        },
+    )
+
+
+def tokenise_claim(claim: ClaimView) -> TokenisedText:
+    """Cut a claim into words, as far as it is compared."""
+    return tokenise_text(claim.text[:MAX_CLAIM_COMPARED])
+
+
+def _limit_text_length(lengths: Iterable[int]) -> int:
+    """Say how many characters of each text are compared, so that all together are not too many."""
+    ordered = sorted(lengths)
+    room = _MAX_TOTAL_COMPARED
+    for place, length in enumerate(ordered):
+        share = room // (len(ordered) - place)
+        if length > share:
+            return max(_MIN_TEXT_COMPARED, min(MAX_TEXT_COMPARED, share))
+        room -= length
+    return MAX_TEXT_COMPARED
+
+
+def describe_compared_part(claim: ClaimView, passages: Sequence[RankedPassageView]) -> str | None:
+    """Say how much of long texts is compared; None when all of all of them is."""
+    parts = []
+    if len(claim.text) > MAX_CLAIM_COMPARED:
+        parts.append(f"the first {MAX_CLAIM_COMPARED:,} characters of this text")
+    cut = [
+        len(each.read.text) for each in passages if len(each.read.text) < len(each.document.text)
+    ]
+    if cut:
+        parts.append(f"the first {max(cut):,} of each long passage")
+    return f"compared: {' and '.join(parts)}" if parts else None
+
+
+def _are_messages(view: ReviewView) -> bool:
+    """Whether what is checked against are messages: nothing of a passage is lost in those."""
+    asked = {turn.content for turn in view.turns if turn.role == "user"}
+    return all(
+        truth.document is None and (truth.text in asked or truth.text.split("\n[")[0] in asked)
+        for truth in view.truths
+    )
+
+
+def rank_claim_passages(
+    view: ReviewView, claim: ClaimView, window: int | None, read: TokenisedView
+) -> tuple[RankedPassageView, ...]:
+    """Rank the passages of a claim.
+
+    Those of its turn come first, then the others of its window, then those of the rest of the
+    conversation that speak of the same things. A statement of a passage has that passage alone,
+    with the statement marked in it.
+    """
+    if claim.kind == "statement":
+        return _own_passage(view, claim, read)
+    home = window if window is not None else claim.home_verdict.window
+    turns = set(view.windows[home].turns) if home < len(view.windows) else set()
+    groups: dict[Where, dict[int, tuple[DocumentView, int]]] = {
+        "turn": {},
+        "window": {},
+        "elsewhere": {},
+    }
+    for turn in view.turns:
+        where: Where = "elsewhere"
+        if turn.position == claim.turn:
+            where = "turn"
+        elif turn.role != "assistant":
+            continue  # no metric reads the context of user turns
+        elif turn.position in turns:
+            where = "window"
+        for document in turn.documents or ():
+            groups[where].setdefault(document.number, (document, turn.position))
+    seen: set[int] = set()
+    for group in groups.values():
+        for number in seen & group.keys():
+            del group[number]
+        seen |= group.keys()
+    truths = {truth.id: truth for truth in view.truths}
+    named: dict[int, list[NamedTruth]] = {}
+    numbers: dict[int, list[tuple[int, Stance]]] = {}
+    for each in claim.evidence:
+        truth = truths.get(each.truth)
+        if truth is None or truth.document is None:
+            continue
+        named.setdefault(truth.document, []).append(
+            NamedTruth(read.truths[truth.id], each.stance, truth.span)
+        )
+        numbers.setdefault(truth.document, []).append((truth.number, each.stance))
+    joined = frozenset(
+        truth.number
+        for together in truth_sets(claim, {truth.id: truth for truth in view.truths})
+        for truth in together
+    )
+    said = tokenise_claim(claim)
+    found: list[RankedPassageView] = []
+    for where, group in groups.items():
+        keys = list(group)
+        ranking = rank_passages(
+            said, [read.documents[key] for key in keys], [named.get(key, []) for key in keys]
+        )
+        for ranked in ranking:
+            key = keys[ranked.position]
+            # What was not in view is only worth a look where it would have settled the claim.
+            if where == "elsewhere" and ranked.match < QUOTE_MIN_SHARE and key not in named:
+                continue
+            lost = list_lost_facts(view, claim, key, read) if where == "turn" else ()
+            found.append(
+                RankedPassageView(
+                    *group[key],
+                    where,
+                    read.documents[key],
+                    _quote_lost_facts(ranked, lost, read.documents[key]),
+                    tuple(numbers.get(key, ())),
+                    joined,
+                    lost_count=len(lost),
+                )
+            )
+    return tuple(found)
+
+
+def _quote_lost_facts(
+    ranked: RankedPassage, lost: Sequence[MissingFact], passage: TokenisedText
+) -> RankedPassage:
+    """Quote lost conditions too, where nothing else is quoted; sentences would be too much."""
+    quotes, marks = list(ranked.quotes), {mark.span: mark for mark in ranked.marks}
+    for fact in lost:
+        span = fact.span
+        free = all(span.end <= each.span.start or each.span.end <= span.start for each in quotes)
+        if "condition" not in fact.kinds or not free:
+            continue
+        quotes.append(Quote(span, None))
+        for word in passage.get_sentence_words(fact.sentence):
+            if word.kind in DECISIVE and span.start <= word.start < span.end:
+                marks.setdefault(word.span, WordMark(word.span, word.kind, False))
+    return replace(
+        ranked,
+        quotes=tuple(sorted(quotes, key=lambda each: each.span.start)),
+        marks=tuple(sorted(marks.values(), key=lambda each: each.span.start)),
+    )
+
+
+def list_lost_facts(
+    view: ReviewView, claim: ClaimView, document: int, read: TokenisedView
+) -> tuple[MissingFact, ...]:
+    """List the facts of a passage that no truth covers and that bear on a claim, nearest first.
+
+    Returns:
+        () while anything is hidden: what looks wrong would tell what the judge may have got wrong.
+    """
+    facts = () if view.is_blind else read.lost.get(document, ())
+    if not facts:
+        return ()
+    holders = read.documents[document].index.holders
+    weights = weigh_words(tokenise_claim(claim).words)
+    total = sum(weights.values()) or 1
+    near: list[tuple[float, MissingFact]] = []
+    for fact in facts:
+        share = (
+            sum(
+                weight
+                for stem, weight in weights.items()
+                if contains_number(holders.get(stem, ()), fact.sentence)
+            )
+            / total
+        )
+        if share >= (LOST_FACT_MIN_SHARE if fact.kinds else _UNCOVERED_MIN_SHARE):
+            near.append((share, fact))
+    near.sort(key=lambda each: (-each[0], each[1].sentence))
+    return tuple(fact for _, fact in near)
+
+
+def _own_passage(
+    view: ReviewView, claim: ClaimView, read: TokenisedView
+) -> tuple[RankedPassageView, ...]:
+    """Find the passage a statement belongs to."""
+    for turn in view.turns:
+        for document in turn.documents or ():
+            if turn.position == claim.turn and document.number == claim.document:
+                quotes = (Quote(claim.span, None),) if claim.span is not None else ()
+                ranked = RankedPassage(0, 1.0, claim.span, quotes, (), ())
+                text = read.documents[document.number]
+                return (
+                    RankedPassageView(
+                        document, turn.position, "turn", text, ranked, (), is_ranked=False
+                    ),
+                )
+    return ()
+
+
+def passage_lines(
+    view: ReviewView,
+    claim: ClaimView | None,
+    passages: Sequence[RankedPassageView],
+    chosen: int,
+    spec: "MetricSpec",
+    width: int,
+    height: int,
+) -> tuple[list[Line], list[int]]:
+    """Show passages with what matters in them marked, the chosen one at more length.
+
+    Returns:
+        The lines, and for each passage the index of its first line.
+    """
+    if claim is None:
+        return [], []
+    if not passages:
+        return _no_passages(view, claim, spec, width), []
+    numbers = image_numbers(view)
+    lines: list[Line] = []
+    starts: list[int] = []
+    part = describe_compared_part(claim, passages)
+    if part is not None:
+        lines += wrap([Piece(part, "quiet")], width, first=[Piece(" ")])
+    for number, passage in enumerate(passages):
+        if passage.where in _GROUPS and (
+            number == 0 or passages[number - 1].where != passage.where
+        ):
+            words = _GROUPS[passage.where]
+            lines += wrap([Piece(words, "quiet")], width, first=[Piece(" ")])
+        starts.append(len(lines))
+        mark, *heading = _passage_heading(passage, number == chosen)
+        lines += wrap(heading, width, first=[mark], rest=[Piece("     ")])
+        budget = width * (max(6, height // 2) if number == chosen else max(3, height // 8))
+        lines += wrap(excerpt_passage(passage, budget), width - 1, first=[Piece("  ")])
+        lines += image_lines(passage.document.images, numbers, width - 1, [Piece("  ")])
+        lines.append(BLANK)
+    return lines, starts
+
+
+def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
+    document = passage.document
+    pieces = [
+        Piece(">" if chosen else " "),
+        Piece(f"P{document.number}", "strong key" if chosen else "strong"),
+    ]
+    if document.source:
+        pieces += [Piece(" · "), escape_line(document.source, limit=60)]
+    pieces.append(Piece(f" · turn {passage.turn + 1}", "quiet"))
+    if passage.is_ranked:
+        pieces.append(Piece(f" · match {passage.ranked.match:.2f}", "quiet"))
+    if passage.ranked.differs:
+        kinds = ", ".join(passage.ranked.differs)
+        pieces.append(Piece(f" · differs: {kinds}", "warn"))
+    if passage.lost_count:
+        pieces.append(
+            Piece(f" · {fmt.count_in_words(passage.lost_count, 'fact')} in no truth", "warn")
+        )
+    looks = dict(STANCE_LOOKS)
+    for number, stance in passage.truths:
+        words = STANCE_WORDS[stance]
+        if number in passage.together_only:
+            words = "supports with others"
+        pieces.append(Piece(f" · T{number} {words}", looks[stance]))
+    return pieces
+
+
+def excerpt_passage(passage: RankedPassageView, budget: int) -> list[Piece]:
+    """Cut a passage down to what surrounds its quotes."""
+    needed = [quote.span for quote in passage.ranked.quotes]
+    if not needed and passage.ranked.best is not None:
+        needed = [passage.ranked.best]
+    parts = choose_excerpt(passage.read, needed, budget)
+    if not parts:
+        return [Piece("(empty)", "quiet")]
+    pieces: list[Piece] = []
+    for number, part in enumerate(parts):
+        if number or passage.read.text[: part.start].strip():
+            pieces.append(Piece("… " if number == 0 else " … ", "quiet"))
+        pieces += mark_passage(passage, part, one_line=True)
+    if parts[-1].end < len(passage.document.text.rstrip()):
+        pieces.append(Piece(" …", "quiet"))
+    return pieces
+
+
+def mark_passage(passage: RankedPassageView, part: Span, *, one_line: bool = False) -> list[Piece]:
+    """Give a stretch of a passage with quotes between « » and telling words marked."""
+    text = passage.document.text
+    make = join_line_ends if one_line else _make_full_piece
+    looks = {
+        None: "quote",
+        "partial": "quote",
+        "supports": "quote-good",
+        "contradicts": "quote-bad",
+    }
+    edges = {part.start, part.end}
+    for span in (
+        *(quote.span for quote in passage.ranked.quotes),
+        *(mark.span for mark in passage.ranked.marks),
+    ):
+        edges |= {edge for edge in (span.start, span.end) if part.start < edge < part.end}
+    ordered = sorted(edges)
+    opening = {quote.span.start: looks[quote.stance] for quote in passage.ranked.quotes}
+    closing = {quote.span.end: looks[quote.stance] for quote in passage.ranked.quotes}
+    marks = {mark.span.start: mark for mark in passage.ranked.marks}
+    quotes = iter(passage.ranked.quotes)
+    current = next(quotes, None)
+    pieces: list[Piece] = []
+    for start, end in pairwise(ordered):
+        while current is not None and current.span.end <= start:
+            current = next(quotes, None)
+        inside = current is not None and current.span.start <= start < current.span.end
+        look = looks[current.stance] if inside and current is not None else ""
+        if start in opening:
+            pieces.append(Piece("«", f"{opening[start]} strong"))
+        mark = marks.get(start)
+        if mark is not None:
+            is_telling = mark.clashes or mark.kind in DECISIVE
+            look = f"{look} {'mark' if is_telling else 'strong'}"
+        pieces.append(make(text[start:end], look.strip()))
+        if end in closing:
+            pieces.append(Piece("»", f"{closing[end]} strong"))
+    return pieces
+
+
+def full_passage(
+    passage: RankedPassageView, numbers: Mapping[Image, int], width: int
+) -> list[Line]:
+    """Show a whole passage, line ends and all."""
+    length = len(passage.document.text)
+    heading = wrap(_passage_heading(passage, False), width)
+    images = image_lines(passage.document.images, numbers, width - 1, [Piece(" ")])
+    if not length:
+        return [*heading, BLANK, make_line(Piece(" (empty)", "quiet")), *images]
+    pieces = mark_passage(passage, Span(0, min(length, FULL_TEXT_LIMIT)))
+    if length > FULL_TEXT_LIMIT:
+        pieces.append(Piece(f"… ({length - FULL_TEXT_LIMIT:,} more characters)", "quiet"))
+    return [*heading, BLANK, *wrap(pieces, width - 1, first=[Piece(" ")]), *images]
+
+
+def _make_full_piece(text: str, look: str) -> Piece:
+    return escape_text(text, look, FULL_TEXT_LIMIT)
+
+
+def join_line_ends(text: str, look: str = "") -> Piece:
+    """Draw an excerpt on one line; line ends become blanks, `t` shows them."""
+    return escape_line(_LINE_END.sub(" ", text), look, limit=FULL_TEXT_LIMIT)
+
+
+def _no_passages(view: ReviewView, claim: ClaimView, spec: "MetricSpec", width: int) -> list[Line]:
+    turn = next((each for each in view.turns if each.position == claim.turn), None)
+    if turn is None or turn.documents is None:
+        words = "Nothing is known of what the assistant was shown for this answer."
+    else:
+        words = "Retrieval returned nothing for this answer, nor for its window."
+    lines = [BLANK, *wrap([Piece(words, "warn")], width - 1, first=[Piece(" ")])]
+    unused = [each for each in view.turns if each.role == "user" and each.documents]
+    if unused:
+        turns = ", ".join(str(each.position + 1) for each in unused)
+        words = f"There is context on user turn {turns}, {explain_not_used(spec)}."
+        lines += wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])
+    return lines

@@ -1,0 +1,400 @@
+"""Lines of the verdict: what can be said, what was said, and what it does to the scores."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from faithtui.domain.annotations import REASON_CODES, Action
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
+from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.metric_view import reference_letter
+from faithtui.tui.review.lines.claims import is_worded_otherwise
+from faithtui.tui.review.lines.evidence import (
+    STANCE_LOOKS,
+    STANCE_WORDS,
+    name_other_windows,
+    truth_sets,
+)
+from faithtui.tui.review.position import ReviewPosition, translate_label, verdict_in
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import (
+    BLANK,
+    Line,
+    Piece,
+    escape_line,
+    escape_text,
+    make_line,
+    truncate_pieces,
+    width_of,
+    wrap,
+)
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+VERDICT_KEYS = ("y", "n", "i")
+"""Keys of a metric's labels, in the order of its label set."""
+UNFAIR_KEY = "x"
+VERDICT_IDS = {"y": "yes", "n": "no", "i": "idk", "x": "unfair"}
+"""Ends of the ids of the bindings that these keys have."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictView:
+    """Everything the verdict pane draws."""
+
+    view: ReviewView
+    claim: ClaimView | None
+    focus: ReviewPosition
+    spec: "MetricSpec"
+    per_interaction: bool
+    """Show scores in which each interaction counts once, not once per window."""
+    last_act_words: str
+    """The last act in words; "" for none yet."""
+    keys: KeyNames = field(default_factory=lambda: KeyNames({}))
+    """What keys are called."""
+    asked_again: tuple[FreshVerdict, ...] = ()
+    """What the judge said when it was asked again, of all claims that are not hidden."""
+
+    @property
+    def labels(self) -> LabelSet:
+        """What judge and people can say."""
+        return self.spec.labels
+
+
+def list_verdict_choices(spec: "MetricSpec") -> tuple[tuple[str, str, str], ...]:
+    """List what a person can say: key, label and meaning."""
+    own = tuple(
+        (key, label.name, label.meaning)
+        for key, label in zip(VERDICT_KEYS, spec.labels.labels, strict=False)
+    )
+    return (*own, (UNFAIR_KEY, NOT_A_CLAIM, f"not a fair {spec.units[0]}"))
+
+
+def verdict_lines(shown_view: VerdictView, width: int, height: int) -> list[Line]:
+    """Draw the verdict, in a strip where the pane is low and wide, else as a column."""
+    if shown_view.claim is None:
+        return [make_line(Piece(" nothing to judge here", "quiet"))]
+    if is_strip(height):
+        return _strip_lines(shown_view, shown_view.claim, width)
+    return _column_lines(shown_view, shown_view.claim, width)
+
+
+def is_strip(height: int) -> bool:
+    """Say whether a pane of so many lines is too low for a column."""
+    return height < 10
+
+
+def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Piece]:
+    """Say the scores, the judge's and where they differ people's.
+
+    Args:
+        shown_view: What is drawn.
+        is_brief: Say in a word, not in a sentence, what stands against them.
+    """
+    view, window = shown_view.view, shown_view.focus.window
+    name = "per interaction" if shown_view.per_interaction else "windowed"
+    pieces = [Piece(f"{name} ", "quiet")]
+    pieces.append(Piece(conversation_score(view, shown_view.per_interaction), "strong"))
+    found = view.item.integrity
+    if not view.is_blind and fmt.soundness_mark(found):
+        sentence = shown_view.spec.integrity_sentence(found)
+        said = found.soundness.value if is_brief else sentence
+        pieces.append(Piece(f" {said}", fmt.soundness_look(found)))
+    if window is not None and window < len(view.windows) and not view.is_blind:
+        row = view.windows[window]
+        pieces += [
+            Piece(f" · w{window + 1} ", "quiet"),
+            Piece(fmt.format_score_change(row.score, row.corrected), "strong"),
+        ]
+    return pieces
+
+
+def conversation_score(view: ReviewView, once: bool) -> str:
+    """Write the conversation's score, judge's and corrected, with the mark of its soundness."""
+    if view.is_blind:
+        return fmt.HIDDEN
+    judge, corrected = view.item.scores, view.item.corrected
+    mark = fmt.soundness_mark(view.item.integrity)
+    if once:
+        return mark + fmt.format_score_change(
+            judge.per_interaction if judge else None,
+            corrected.per_interaction if corrected else None,
+        )
+    return mark + fmt.format_score_change(
+        judge.windowed if judge else None, corrected.windowed if corrected else None
+    )
+
+
+def _get_own_verdict(shown_view: VerdictView, claim: ClaimView) -> str | None:
+    """Give the reviewer's word, in the words of the run's metric."""
+    return translate_label(shown_view.view, claim.mine.verdict) if claim.mine else None
+
+
+def _judge_wording_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    """Give what the judge wrote where that is not the label itself."""
+    verdict = verdict_in(claim, shown_view.focus.window)
+    if not is_worded_otherwise(claim, verdict):
+        return []
+    return [Piece("«"), escape_line(verdict.word or "", limit=400), Piece("»")]
+
+
+def _judge_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    labels = shown_view.labels
+    if _is_hidden(shown_view, claim):
+        return [Piece(fmt.HIDDEN, "quiet"), Piece(" hidden until you answer", "quiet")]
+    verdict = verdict_in(claim, shown_view.focus.window)
+    judge = shown_view.view.run.spec.judge
+    pieces = [
+        Piece(
+            fmt.describe_label(verdict.label, labels, judge),
+            f"strong {fmt.get_label_look(verdict.label, labels)}",
+        ),
+        Piece(f" in w{verdict.window + 1}", "quiet"),
+        Piece(fmt.format_confidence(verdict.confidence, labels, judge), "quiet"),
+    ]
+    others = [each for each in claim.verdicts if each.label != verdict.label]
+    if others:
+        words = ", ".join(
+            f"w{o.window + 1} {fmt.get_label_letter(o.label, labels)}" for o in others[:6]
+        )
+        pieces.append(Piece(f" · differs: {words}", "warn"))
+    elif len(claim.verdicts) > 1:
+        where = fmt.name_windows(tuple(each.window for each in claim.verdicts))
+        pieces.append(Piece(f" · same in {where}", "quiet"))
+    return pieces
+
+
+def _asked_again_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    """List the judge's verdict when it was asked again, in that order."""
+    labels = shown_view.labels
+    pieces: list[Piece] = []
+    for each in shown_view.asked_again:
+        if each.claim == claim.id:
+            pieces += [Piece(", ", "quiet")] if pieces else []
+            word = "no verdict" if each.label is None else escape_line(each.label, limit=24).text
+            pieces.append(Piece(word, fmt.get_label_look(each.label, labels)))
+    return pieces and [Piece("asked again: ", "quiet"), *pieces]
+
+
+def _is_hidden(shown_view: VerdictView, claim: ClaimView) -> bool:
+    return claim.id in shown_view.view.hidden
+
+
+def _mark_pieces(claim: ClaimView) -> list[Piece]:
+    """Tell what belongs to the reviewer's verdict: code, doubt, flag, put off, no reading."""
+    mine = claim.mine
+    if mine is None:
+        return []
+    code = next((each for each in REASON_CODES if each.name == mine.code), None)
+    words = [
+        (f"code {code.title}" if code else "", "human"),
+        ("low confidence" if mine.unsure else "", "warn"),
+        ("flagged" if mine.flagged else "", "warn strong"),
+        ("skipped" if mine.action is Action.SKIPPED else "", "warn"),
+        ("in bulk: not counted" if mine.action is Action.BULK else "", "quiet"),
+        ("accepted: not counted" if mine.action is Action.ACCEPTED else "", "quiet"),
+    ]
+    pieces: list[Piece] = []
+    for text, look in words:
+        if text:
+            pieces += [Piece(" · ", "quiet")] if pieces else []
+            pieces.append(Piece(text, look))
+    return pieces
+
+
+def _code_lines(shown_view: VerdictView, width: int) -> list[Line]:
+    """List the reason codes with their keys."""
+    pieces: list[Piece] = []
+    for code in REASON_CODES:
+        key = shown_view.keys(f"review.code-{code.name}")
+        pieces += [Piece(key, "key"), Piece(f" {code.title}  ", "quiet")]
+    return wrap(pieces, width - 1, first=[Piece(f" {'code':<7}", "quiet")], most=4)
+
+
+def _evidence_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    """Name the evidence in the window that is shown, then what is in view elsewhere, and where."""
+    by_id = {truth.id: truth for truth in shown_view.view.truths}
+    letter = reference_letter(shown_view.spec)
+    facts = shown_view.spec.references_are_facts
+    home = verdict_in(claim, shown_view.focus.window).window
+    pieces: list[Piece] = []
+    for stance, look in STANCE_LOOKS:
+        for together in truth_sets(claim, by_id)[:3] if stance == "supports" else ():
+            listed = "+".join(f"{letter}{truth.number}" for truth in together)
+            pieces.append(Piece(f" · support together: {listed}", look))
+            pieces.append(Piece(name_other_windows(together, home), "quiet"))
+        named: dict[str, list[int]] = {}
+        for each in claim.evidence:
+            if each.stance == stance and each.truth in by_id and not each.sets:
+                truth = by_id[each.truth]
+                named.setdefault(name_other_windows([truth], home), []).append(truth.number)
+        for where, numbers in sorted(named.items()):
+            listed = " ".join(f"{letter}{n}" for n in numbers[:5])
+            words = f"{listed} {STANCE_WORDS[stance]}" if facts else f"serves {listed}"
+            pieces.append(Piece(f" · {words}", look))
+            pieces.append(Piece(where, "quiet"))
+    return pieces
+
+
+def _note_pieces(claim: ClaimView) -> list[Piece]:
+    if claim.mine and claim.mine.note:
+        return [Piece("note ", "quiet"), escape_line(claim.mine.note, "human", limit=400)]
+    return []
+
+
+def _other_reviewer_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    pieces: list[Piece] = []
+    for other in claim.others[:4]:
+        if other.verdict is None:
+            continue
+        if pieces:
+            pieces.append(Piece(", ", "quiet"))
+        word = translate_label(shown_view.view, other.verdict)
+        pieces.append(escape_line(other.reviewer, "quiet", limit=24))
+        if word is None:
+            pieces.append(Piece(f" {_describe_foreign_label(other.verdict)}", "quiet"))
+        else:
+            pieces.append(
+                Piece(f" {fmt.get_label_letter(word, shown_view.labels)}", "human strong")
+            )
+    if len(claim.others) > 4:
+        pieces.append(Piece(f" and {len(claim.others) - 4} more", "quiet"))
+    return pieces
+
+
+def _foreign_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+    """Tell of a word of the reviewer's that this metric has no meaning for."""
+    if (
+        claim.mine is None
+        or claim.mine.verdict is None
+        or _get_own_verdict(shown_view, claim) is not None
+    ):
+        return []
+    return [Piece(_describe_foreign_label(claim.mine.verdict), "warn")]
+
+
+def _describe_foreign_label(word: str) -> str:
+    """Quote a word that was said under another metric and means nothing under this one."""
+    return f"`{escape_line(word, limit=24).text}`, a word of another metric"
+
+
+def _choice_pieces(key: str, label: str, meaning: str, said: str | None) -> list[Piece]:
+    chosen = label == said
+    mark = Piece(f"[{key}]", "human mark" if chosen else "key")
+    return [mark, Piece(f" {meaning}", "human strong" if chosen else "")]
+
+
+def _choices_in_a_row(shown_view: VerdictView, said: str | None, room: int) -> list[Piece]:
+    """Put all that can be said on one line, its words cut evenly where they have no room."""
+    listed = [
+        (
+            shown_view.keys(f"review.verdict-{VERDICT_IDS[key]}"),
+            label,
+            "not fair" if label == NOT_A_CLAIM else meaning,
+        )
+        for key, label, meaning in list_verdict_choices(shown_view.spec)
+    ]
+
+    def make_row(head: str, longest: int) -> list[Piece]:
+        pieces = [Piece(head, "quiet")]
+        for number, (key, label, meaning) in enumerate(listed):
+            words = escape_line(meaning, limit=longest).text
+            pieces += [Piece("  ")] if number else []
+            pieces += _choice_pieces(key, label, words, said)
+        return pieces
+
+    full = max(width_of([Piece(meaning)]) for _, _, meaning in listed)
+    tries = [("yours: ", full), *(("", longest) for longest in range(full, 3, -1))]
+    rows = (make_row(head, longest) for head, longest in tries)
+    return next((each for each in rows if width_of(each) <= room), make_row("", 4))
+
+
+def _strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
+    """Draw four lines; only the word for what is not fair is shorter than elsewhere."""
+    room = width - 2
+    said = _get_own_verdict(shown_view, claim)
+    yours = _choices_in_a_row(shown_view, said, room)
+    judge = [Piece("judge: ", "quiet"), *_judge_pieces(shown_view, claim)]
+    if again := _asked_again_pieces(shown_view, claim):
+        judge += [Piece(" · ", "quiet"), *again]
+    judge += _evidence_pieces(shown_view, claim)
+    reason = verdict_in(claim, shown_view.focus.window).reason
+    wrote = _judge_wording_pieces(shown_view, claim)
+    hidden = _is_hidden(shown_view, claim)
+    key = shown_view.keys("review.reveal")
+    none = f"{key} shows it, and that is recorded" if hidden else "no reason given"
+    why = [
+        Piece("       " if hidden else "why:   ", "quiet"),
+        *([Piece("wrote ", "quiet"), *wrote, Piece(" · ", "quiet")] if wrote else []),
+        escape_line(reason, limit=600) if reason else Piece(none, "quiet"),
+    ]
+    last: list[Piece] = [Piece("score: ", "quiet"), *score_pieces(shown_view, is_brief=True)]
+    note = _note_pieces(claim)
+    marks = _mark_pieces(claim)
+    if marks:
+        last += [Piece(" · ", "quiet"), *marks]
+    others = _other_reviewer_pieces(shown_view, claim)
+    elsewhere = _foreign_verdict_pieces(shown_view, claim)
+    if elsewhere:
+        last += [Piece(" · you said ", "quiet"), *elsewhere]
+    elif note:
+        last += [Piece(" · ", "quiet"), *note]
+    elif others:
+        last += [Piece(" · others: ", "quiet"), *others]
+    elif shown_view.last_act_words:
+        last += [Piece(" · last: ", "quiet"), Piece(shown_view.last_act_words)]
+    return [Line((Piece(" "), *truncate_pieces(each, room))) for each in (yours, judge, why, last)]
+
+
+def _column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
+    said = _get_own_verdict(shown_view, claim)
+    lines: list[Line] = []
+    pad = 8
+    for number, (by_default, label, meaning) in enumerate(list_verdict_choices(shown_view.spec)):
+        key = shown_view.keys(f"review.verdict-{VERDICT_IDS[by_default]}")
+        head = Piece(f" {'yours' if number == 0 else '':<{pad - 1}}", "quiet")
+        lines.append(make_line(head, *_choice_pieces(key, label, meaning, said)))
+    elsewhere = _foreign_verdict_pieces(shown_view, claim)
+    if elsewhere:
+        lines += wrap(elsewhere, width - 1, first=[Piece(" " * pad)], most=2)
+    lines.append(BLANK)
+
+    def field_lines(name: str, pieces: list[Piece], most: int) -> list[Line]:
+        return wrap(pieces, width - 1, first=[Piece(f" {name:<{pad - 1}}", "quiet")], most=most)
+
+    lines += field_lines("judge", _judge_pieces(shown_view, claim), 4)
+    title = escape_line(shown_view.view.run.spec.judge_title, "quiet", limit=80)
+    lines.append(make_line(Piece(" " * pad), *truncate_pieces([title], width - 1 - pad)))
+    if again := _asked_again_pieces(shown_view, claim):
+        lines += field_lines("", again, 2)
+    truths = _evidence_pieces(shown_view, claim)
+    if truths:
+        first, *rest = truths
+        lines += field_lines("", [Piece(first.text.removeprefix(" · "), first.look), *rest], 2)
+    reason = verdict_in(claim, shown_view.focus.window).reason
+    wrote = _judge_wording_pieces(shown_view, claim)
+    if wrote:
+        lines += field_lines("wrote", wrote, 4)
+    none = "no reason given"
+    if _is_hidden(shown_view, claim):
+        none = shown_view.keys.fill_in_keys("{review.reveal} shows it, and that is recorded")
+    lines += field_lines(
+        "why" if reason else "", [escape_text(reason)] if reason else [Piece(none, "quiet")], 5
+    )
+    others = _other_reviewer_pieces(shown_view, claim)
+    if others:
+        lines += field_lines("others", others, 2)
+    lines.append(BLANK)
+    lines += field_lines("score", score_pieces(shown_view), 2)
+    marks = _mark_pieces(claim)
+    if marks:
+        lines += field_lines("marks", marks, 2)
+    note = _note_pieces(claim)
+    if note:
+        lines += wrap(note[1:], width - 1, first=[Piece(f" {'note':<{pad - 1}}", "quiet")], most=3)
+    if shown_view.last_act_words:
+        undo = Piece(shown_view.keys.fill_in_keys(" · {review.undo} undoes"), "quiet")
+        lines += field_lines("last", [Piece(shown_view.last_act_words), undo], 3)
+        lines += [BLANK, *_code_lines(shown_view, width)]
+    return lines

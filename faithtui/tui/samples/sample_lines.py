@@ -1,0 +1,370 @@
+"""Lines about drawn queues: the list, one of them, what a plan will give, and how one ended."""
+
+import math
+from collections.abc import Sequence
+
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
+from faithtui.agreement.sampling.stopping_rules import (
+    KAPPA_TARGET,
+    compute_effective_size,
+    predict_half_width,
+)
+from faithtui.domain.text.visible_text import make_visible_line
+from faithtui.engine.review.sample_queues import QueueOutcome, QueueProgress
+from faithtui.store.samples.sample_records import SampleRow, StratumRow
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
+
+KINDS = {
+    SampleKind.SAMPLE: "sample",
+    SampleKind.SPOT_CHECK: "spot-check",
+    SampleKind.REPEAT: "own repeats",
+}
+DESIGNS = {
+    SamplingDesign.SIMPLE: "simple random",
+    SamplingDesign.STRATIFIED: "stratified",
+    SamplingDesign.CONVERSATIONS: "whole conversations",
+}
+_SHARES = (0.5, 0.8, 0.9)
+"""Shares whose interval is foreseen."""
+_STRATA_TELLING_JUDGE = frozenset({"verdict", "disagreement", "flip"})
+"""What strata are made of that tells the judge's word."""
+_MOST_STRATA = 60
+"""Strata that are listed; more are counted."""
+
+
+def format_minutes(seconds: float | None) -> str:
+    """Write a span as people plan it: `1 min`, `15 min`, `2 h 5 min`."""
+    if seconds is None:
+        return fmt.NONE
+    whole = max(1, math.ceil(seconds / 60)) if seconds > 0 else 0
+    hours, rest = divmod(whole, 60)
+    return f"{hours} h {rest} min" if hours else f"{rest} min"
+
+
+def queue_status(progress: QueueProgress) -> str:
+    """Say how a sample goes on, in one line of our own words.
+
+    Such as `blind sample 45/86 · 11 s a claim · ETA 15 min · 158 more for kappa ±0.10`.
+    """
+    row = progress.row
+    mode = "blind " if row.blind else ""
+    parts = [f"{mode}{KINDS[row.kind]} {row.answered}/{row.size}"]
+    if row.pace_s is not None:
+        parts.append(format_pace(row.pace_s))
+        if row.remaining:
+            parts.append(f"ETA {format_minutes(row.eta_s)}")
+    if row.skipped:
+        parts.append(f"{row.skipped} skipped")
+    if progress.needed is not None:
+        parts.append(describe_labels_needed(progress))
+    return " · ".join(parts)
+
+
+WHY_QUEUES = (
+    "A queue is a random sample, reviewed blind: every claim has a known chance to be in it, so "
+    "your labels of the drawn ones stand for the rest, and agreement can be measured."
+)
+
+
+def describe_labels_needed(progress: QueueProgress) -> str:
+    """Say how many labels are still to come."""
+    # Before there are labels to tell kappa from, the plan is that of a share.
+    target = f"{'a share' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
+    if not progress.needed:
+        return f"enough for {target}"
+    planned = " by plan" if progress.planned else ""
+    return f"{fmt.format_count(progress.needed)} more for {target}{planned}"
+
+
+def queue_head(width: int) -> Line:
+    """Name the columns of the list of queues."""
+    return make_line(
+        Piece(_join_columns(width, "", "queue", "design", "judge", "done", "skip", "ETA"), "quiet")
+    )
+
+
+def queue_line(row: SampleRow, width: int, here: bool) -> Line:
+    """Draw a queue in the list."""
+    mode = "blind" if row.blind else "shown"
+    text = _join_columns(
+        width,
+        ">" if here else " ",
+        escape_line(row.name, limit=200).text,
+        KINDS[row.kind] if row.kind is not SampleKind.SAMPLE else DESIGNS[row.design],
+        mode,
+        f"{fmt.format_count(row.answered)}/{fmt.format_count(row.size)}",
+        str(row.skipped or ""),
+        "done" if not row.remaining else format_minutes(row.eta_s),
+    )
+    return make_line(Piece(text))
+
+
+def _join_columns(
+    width: int, mark: str, name: str, design: str, judge: str, done: str, later: str, eta: str
+) -> str:
+    fixed = 1 + 1 + 6 + 1 + 13 + 6 + 1 + 10 + 1
+    room = max(8, width - fixed)
+    kind = 20 if room >= 44 else 0
+    return (
+        f"{fit_text(mark, 1)}{fit_text(name, room - kind)}{fit_text(' ' + design, kind)} "
+        f"{fit_text(judge, 6)}"
+        f"{fit_text(done, 13, right=True)}{fit_text(later, 6, right=True)} "
+        f"{fit_text(eta, 10, right=True)} "
+    )
+
+
+def no_queues(width: int, run: bool, keys: KeyNames) -> list[Line]:
+    """Say what to do while there is no queue, or no run to draw one from."""
+    words = "No run to draw from yet: {go.runs} goes to the runs, where one is started or opened."
+    if run:
+        words = (
+            "Nothing is drawn from this run yet. {queues.draw} draws a random sample, "
+            "{queues.spot-check} takes a spot-check of 20 claims, about five minutes."
+        )
+    return wrap(keys.make_pieces(words, "quiet"), width - 1, first=[Piece(" ")])
+
+
+def queue_details(
+    row: SampleRow | None,
+    strata: Sequence[StratumRow],
+    progress: QueueProgress | None,
+    width: int,
+) -> list[Line]:
+    """Describe a queue: how it was drawn, how far it is, what each label stands for.
+
+    Without one, say what queues are for.
+    """
+    if row is None:
+        return wrap([Piece(WHY_QUEUES, "quiet")], width - 1, first=[Piece(" ")])
+    lines = [BLANK, *_bar(row, width)]
+    told: list[tuple[str, Piece]] = []
+    if row.pace_s is not None:
+        told.append(("pace", Piece(f"{format_pace(row.pace_s)} · ETA {format_minutes(row.eta_s)}")))
+    if row.skipped:
+        told.append(("skipped", Piece(f"{row.skipped}; they come again at the end")))
+    if progress is not None and progress.needed is not None:
+        told.append(("to go", Piece(describe_labels_needed(progress))))
+    if row.decision is not None:
+        told.append(("decided", escape_line(row.decision, "strong", limit=60)))
+    lines += _fact_lines(told, width)
+    if row.kind is SampleKind.SAMPLE and strata:
+        # Where few claims are left, how far each stratum is would tell which of them comes next.
+        hidden = (
+            row.blind
+            and row.remaining > 0
+            and not _STRATA_TELLING_JUDGE.isdisjoint(row.stratified_by)
+        )
+        lines += [BLANK, *_strata_lines(strata, width, hidden=hidden)]
+    drawn = [
+        ("name", escape_line(row.name, limit=200)),
+        ("kind", Piece(KINDS[row.kind])),
+        ("design", Piece(f"{_describe_design(row)}, seed {row.seed}")),
+        ("judge", Piece(_describe_blindness(row))),
+        ("drawn", Piece(_describe_size(row))),
+        ("by", escape_line(f"{row.reviewer}, {fmt.format_datetime(row.created_at)}", limit=120)),
+    ]
+    return [*lines, BLANK, *_fact_lines(drawn, width)]
+
+
+def _fact_lines(facts: Sequence[tuple[str, Piece]], width: int) -> list[Line]:
+    return [
+        each
+        for name, value in facts
+        for each in wrap([value], width - 1, first=[Piece(f" {name:<8}", "quiet")])
+    ]
+
+
+def format_pace(seconds: float) -> str:
+    """Say how long a claim takes: `11 s a claim`."""
+    return f"{seconds:.0f} s a claim" if seconds >= 0.5 else "under 1 s a claim"
+
+
+def _bar(row: SampleRow, width: int) -> list[Line]:
+    counts = f" {fmt.format_count(row.answered)}/{fmt.format_count(row.size)}"
+    bar = fmt.draw_bar(row.answered, row.size, max(4, min(40, width - 11 - len(counts))))
+    return [make_line(Piece(" done    ", "quiet"), Piece(bar, "human"), Piece(counts))]
+
+
+def _describe_design(row: SampleRow) -> str:
+    if row.design is not SamplingDesign.STRATIFIED:
+        return DESIGNS[row.design]
+    return f"stratified by {', '.join(make_visible_line(each, 40) for each in row.stratified_by)}"
+
+
+def _describe_blindness(row: SampleRow) -> str:
+    if not row.blind:
+        return "shown from the beginning: agreement may be too high"
+    if row.shown_share:
+        return f"hidden until answered; shown on {row.shown_share:.0%}, to measure its influence"
+    return "hidden until answered"
+
+
+def _describe_size(row: SampleRow) -> str:
+    drawn = f"{fmt.count_in_words(row.size, 'claim')} of {fmt.format_count(row.frame)}"
+    if row.design is not SamplingDesign.CONVERSATIONS:
+        return drawn
+    whole = row.strata[0]
+    return (
+        f"{fmt.format_count(whole.drawn)} of "
+        f"{fmt.count_in_words(whole.population, 'conversation')}, {drawn}"
+    )
+
+
+def _strata_lines(strata: Sequence[StratumRow], width: int, *, hidden: bool) -> list[Line]:
+    """List the strata: what there is, what is labelled, and what each label stands for.
+
+    Args:
+        strata: The strata.
+        width: Cells of a line.
+        hidden: How far each one is must not be told.
+    """
+    room = max(8, width - 42)
+    head = _stratum_columns(room, "stratum", "have", "drawn", "labelled", "weight now → end")
+    lines = [make_line(Piece(head, "quiet"))]
+    for each in strata[:_MOST_STRATA]:
+        now = fmt.HIDDEN_CELL if hidden else _format_weight(each.weight_now)
+        end = _format_weight(each.weight_after)
+        lines.append(
+            make_line(
+                Piece(
+                    _stratum_columns(
+                        room,
+                        _stratum_name(each.stratum),
+                        fmt.format_count(each.stratum.population),
+                        fmt.format_count(each.stratum.drawn),
+                        fmt.HIDDEN_CELL if hidden else fmt.format_count(each.labelled),
+                        f"{now} → {end}",
+                    )
+                )
+            )
+        )
+    if len(strata) > _MOST_STRATA:
+        lines.append(make_line(Piece(f" and {len(strata) - _MOST_STRATA} more strata", "quiet")))
+    words = "The weight says how many claims one label stands for. It is stored with each label."
+    if hidden:
+        words += " What is labelled of each is hidden until all is: it would reveal verdicts."
+    return [*lines, *wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])]
+
+
+def _stratum_columns(
+    room: int, name: str, have: str, drawn: str, labelled: str, weight: str
+) -> str:
+    return (
+        f" {fit_text(name, room)}{fit_text(have, 7, right=True)}{fit_text(drawn, 7, right=True)}"
+        f"{fit_text(labelled, 9, right=True)}{fit_text(weight, 17, right=True)} "
+    )
+
+
+def _stratum_name(stratum: Stratum) -> str:
+    return make_visible_line(stratum.name, 200) or "all claims"
+
+
+def _format_weight(value: float | None) -> str:
+    return fmt.NONE if value is None else f"{value:.2f}"
+
+
+def sample_preview_lines(
+    strata: Sequence[Stratum],
+    design: SamplingDesign,
+    frame: int,
+    pace_s: float,
+    width: int,
+    *,
+    numbered: bool = False,
+) -> list[Line]:
+    """Say what a plan draws and what it will give, before anything is drawn.
+
+    Args:
+        strata: What would be drawn of what.
+        design: How.
+        frame: Claims it is drawn from.
+        pace_s: Seconds the person takes per claim.
+        width: Cells.
+        numbered: Number the strata, for those who give each a size.
+    """
+    drawn, whole = sum(each.drawn for each in strata), sum(each.population for each in strata)
+    by_conversation = design is SamplingDesign.CONVERSATIONS
+    claims = round(frame * drawn / whole) if by_conversation and whole else drawn
+    unit = "conversation" if by_conversation else "claim"
+    about = f", about {fmt.count_in_words(claims, 'claim')}" if by_conversation else ""
+    lines = wrap(
+        [
+            Piece(
+                f"{fmt.format_count(drawn)} of {fmt.count_in_words(whole, unit)}{about}", "strong"
+            ),
+            Piece(f" · about {format_minutes(claims * pace_s)} at {format_pace(pace_s)}"),
+        ],
+        width,
+    )
+    if not drawn:
+        return [*lines, *wrap([Piece("nothing would be drawn", "warn")], width)]
+    if design is SamplingDesign.STRATIFIED:
+        room = max(8, width - 37)
+        for number, each in enumerate(strata[:_MOST_STRATA], 1):
+            name = f"{number} {_stratum_name(each)}" if numbered else _stratum_name(each)
+            counts = f"{fmt.format_count(each.drawn)} of {fmt.format_count(each.population)}"
+            chance = f"probability {each.probability:.3f}"
+            lines.append(
+                make_line(
+                    Piece(f"{fit_text(name, room)}{fit_text(counts, 17, right=True)}  {chance}")
+                )
+            )
+        if len(strata) > _MOST_STRATA:
+            lines.append(make_line(Piece(f"and {len(strata) - _MOST_STRATA} more strata", "quiet")))
+    else:
+        words = f"each {unit} has probability {strata[0].probability:.3f}"
+        lines += wrap([Piece(words)], width)
+    return [
+        *lines,
+        *wrap([Piece(_describe_interval_widths(strata, by_conversation, claims), "quiet")], width),
+    ]
+
+
+def _describe_interval_widths(strata: Sequence[Stratum], by_conversation: bool, claims: int) -> str:
+    """Say how wide intervals of shares will be."""
+    size = float(claims) if by_conversation else compute_effective_size(strata)
+    if not size:
+        return "a stratum that gives nothing: no figure for the whole run can be had from this"
+    widths = ", ".join(
+        f"±{predict_half_width(size, share):.3f} at {share:.0%}" for share in _SHARES
+    )
+    return (
+        f"a share will be known to {widths}, less surely where claims of a conversation are alike"
+    )
+
+
+def end_lines(end: QueueOutcome, width: int) -> list[Line]:
+    """Say what came of a queue, and what can be done next."""
+    progress, row = end.progress, end.progress.row
+    told: list[list[Piece]] = [
+        [
+            Piece(f"{KINDS[row.kind]} ", "quiet"),
+            escape_line(row.name, "strong", limit=200),
+        ],
+        [
+            Piece(
+                f"{fmt.format_count(row.answered)} of "
+                f"{fmt.count_in_words(row.size, 'claim')} answered"
+            ),
+            Piece(
+                f" · {end.actions['blind']} blind, {end.actions['shown']} with the judge shown",
+                "quiet",
+            ),
+        ],
+    ]
+    if row.skipped:
+        told.append([Piece(f"{fmt.count_in_words(row.skipped, 'claim')} skipped and left", "warn")])
+    if end.check is not None:
+        told.append([Piece(end.check.decision.value, "strong"), Piece(f": {end.check.sentences}")])
+    elif row.kind is SampleKind.REPEAT:
+        told.append([Piece("The agreement screen shows your self-consistency.")])
+    else:
+        agreed = progress.compared - progress.differ
+        words = f"{agreed} of {progress.compared} compared claims have the label of the judge"
+        told += [[Piece(words)], [Piece(describe_labels_needed(progress))]]
+    lines = [BLANK]
+    for pieces in told:
+        lines += [*wrap(pieces, width - 1, first=[Piece(" ")]), BLANK]
+    return lines
