@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import contextlib
+import ctypes
 import gc
 import os
 import re
@@ -95,6 +96,28 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
+
+
+_COLLECT_EVERY = 100
+"""Tests after which everything is collected: seldom enough to cost nothing, often enough for a
+worker not to grow by the apps of a thousand tests."""
+
+
+def pytest_runtest_logfinish() -> None:
+    """Give back memory now and then; see `pytest_collection_finish`."""
+    _finished_tests[0] += 1
+    if _finished_tests[0] % _COLLECT_EVERY == 0:
+        gc.collect()
+        _return_free_memory()
+
+
+_finished_tests = [0]
+
+
+def _return_free_memory() -> None:
+    """Let the system have what the C library keeps for later, where it can."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @pytest.fixture(scope="session", autouse=True)
