@@ -59,7 +59,10 @@ def test_what_reads_labels_and_runs_judges_loads_no_numpy() -> None:
         *("faithtui.agreement.report.model", "faithtui.agreement.report.settings"),
         *("faithtui.agreement.report.raters", "faithtui.agreement.report.headline"),
         "faithtui.agreement.sampling.draw",
-        *("faithtui.tui.agreement.agreement_screen", "faithtui.tui.adjudication.rater_comparison"),
+        *(
+            "faithtui.tui.agreement.agreement_screen",
+            "faithtui.tui.adjudication.adjudication_screen",
+        ),
     )
     assert "numpy" not in loaded_after("\n".join(f"import {name}" for name in modules))
 

@@ -21,7 +21,8 @@ from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.bindings import default_keys
 from faithtui.tui.navigation import ModalWindow
-from faithtui.tui.review.label_store import LabelWriterScreen
+from faithtui.tui.review.label_writer import LabelWriter
+from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
@@ -246,24 +247,22 @@ async def until_settled(app: FaithApp) -> None:
 
 def listen(typist: Typist, patch: pytest.MonkeyPatch) -> None:
     """Let a typist hear what becomes of verdicts, and let its judge answer all runs."""
-    say, hand = FaithScreen.show_message, LabelWriterScreen.save_verdict
+    say, hand = FaithScreen.show_message, LabelWriter.save_verdict
 
     def heard(screen: FaithScreen, *pieces: Piece) -> None:
         words = "".join(piece.text for piece in pieces)
         verdict = GIVEN.fullmatch(words)
-        if isinstance(screen, LabelWriterScreen) and verdict is not None:
+        if isinstance(screen, ReviewScreen) and verdict is not None:
             typist.told[verdict[1]] += 1
         say(screen, *pieces)
 
-    def taken(
-        screen: LabelWriterScreen, claim: object, verdict: str, code: str | None = None
-    ) -> None:
+    def taken(writer: LabelWriter, claim: object, verdict: str, code: str | None = None) -> None:
         number = claim.number  # type: ignore[attr-defined]  # a ClaimView
         typist.taken[f"claim {number} = {fmt.describe_label(verdict, FAITHFULNESS)}"] += 1
-        hand(screen, claim, verdict, code)  # type: ignore[arg-type]  # the same
+        hand(writer, claim, verdict, code)  # type: ignore[arg-type]  # the same
 
     patch.setattr(FaithScreen, "show_message", heard)
-    patch.setattr(LabelWriterScreen, "save_verdict", taken)
+    patch.setattr(LabelWriter, "save_verdict", taken)
     patch.setattr(run_execution, "open_judge", lambda *args, **kwargs: opened(typist.judge))
     patch.delenv("VISUAL", raising=False)
     patch.delenv("EDITOR", raising=False)

@@ -101,8 +101,8 @@ async def test_rows_follow_a_change_of_their_run_without_the_ids_being_read(
         assert before is not None
         assert after is not None
         assert after.overridden == before.overridden + 1
-        assert screen.view is not None
-        assert screen.view.item.overridden == after.overridden
+        assert screen.preview.view is not None
+        assert screen.preview.view.item.overridden == after.overridden
 
 
 async def test_a_list_whose_order_may_be_another_is_read_again(

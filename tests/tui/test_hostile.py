@@ -173,8 +173,8 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
             app.session.take_queue(ClaimQueue(text[:5000], run, entries))
             app.session.lists["conversations"] = ListState(text[:5000], text[:50])
             assert isinstance(app.screen, ReviewScreen)
-            app.screen.filter_text = text[:5000]
-            app.screen._show_found_count()
+            app.screen.search.filter_text = text[:5000]
+            app.screen.search._show_found_count()
             app.screen.reload()
             app.screen.follow_runs()
             await calm(pilot)

@@ -139,7 +139,7 @@ async def test_keys_wait_for_the_window_that_is_being_prepared(
         await until(pilot, lambda: isinstance(app.screen, GuidelineDialog))
         await calm(pilot)
         assert screen.review_position.claim == claim, "j was for the window"
-        assert not screen.pending_verdicts
+        assert not screen.writer.pending_verdicts
 
 
 async def test_escape_gives_up_what_keys_wait_for(

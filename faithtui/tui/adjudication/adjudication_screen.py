@@ -1,7 +1,6 @@
-"""Where people differ: both sides without their names, the evidence, and the final word."""
+"""Where annotators differ: both sides without their names, the evidence, and the final label."""
 
-import asyncio
-from concurrent.futures import Future
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,30 +10,58 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from faithtui.agreement.report.raters import ComparedClaim, order_anonymously
-from faithtui.domain.annotations import Action, HumanVerdict, LabelMark
-from faithtui.domain.ids import ClaimId
+from faithtui.agreement.report.raters import (
+    ComparedClaim,
+    ComparisonFilter,
+    RaterComparison,
+    matches_filter,
+)
+from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.store.annotations.blind_view import blind_view
+from faithtui.store.annotations.raters import ClaimRow, RaterRecords
+from faithtui.store.records import ReviewView
 from faithtui.tui.adjudication import adjudication_lines as draw
-from faithtui.tui.adjudication.rater_comparison import RaterComparisonScreen, SelectedClaim
+from faithtui.tui.adjudication.claim_reader import ClaimReader
+from faithtui.tui.adjudication.final_labels import FinalLabels
+from faithtui.tui.adjudication.final_notes import FinalNotes
+from faithtui.tui.metric_view import spec_of
 from faithtui.tui.review import position
-from faithtui.tui.review.lines.verdict import UNFAIR_KEY, VERDICT_KEYS
-from faithtui.tui.screen.undo import UndoScreen
-from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Piece
-from faithtui.tui.widgets.bars import StatusLine
-from faithtui.tui.widgets.plain_input import PlainInput, can_be_typed
+from faithtui.tui.review.lines import evidence as draw_evidence
+from faithtui.tui.runs.run_lines import run_crumbs
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.screen.pager import Pager
+from faithtui.tui.screen.undo import LabelUndo
+from faithtui.tui.session import Session
+from faithtui.tui.theme import layouts
+from faithtui.tui.theme.lines import BLANK, Line, Piece
+from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.plain_input import PlainInput
+from faithtui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
-    pass
+    from faithtui.metrics.base import MetricSpec
 
-TAKE = Binding.Group("take", compact=True)
-FINAL = Binding.Group("final", compact=True)
-PASSAGE = Binding.Group("passage", compact=True)
+FILTERS = tuple(ComparisonFilter)
 
 
-class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
-    """Raters, what they differ on, and the last word on it."""
+@dataclass(frozen=True, slots=True)
+class SelectedClaim:
+    """The claim that is painted, with its conversation."""
+
+    claim: ComparedClaim
+    view: ReviewView
+    """Without the judges' words where a final word is needed."""
+    read: draw_evidence.TokenisedView
+    passages: Sequence[draw_evidence.RankedPassageView]
+    seen: bool
+    """The adjudicator knew the judge's word before."""
+    passage: int = 0
+
+
+class AdjudicateScreen(FaithScreen):
+    """Raters, the claims they differ on, the evidence of one, and the final label on it."""
 
     TITLE_WORDS: ClassVar[str] = "COMPARE / ADJUDICATE"
     HELP_WORDS: ClassVar[str] = (
@@ -52,50 +79,8 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "a",
-            "take(0)",
-            "take A",
-            group=TAKE,
-            tooltip="The final label is A's",
-            id="adjudicate.take-a",
-        ),
-        Binding(
-            "b",
-            "take(1)",
-            "take B",
-            group=TAKE,
-            tooltip="The final label is B's",
-            id="adjudicate.take-b",
-        ),
-        *(
-            Binding(
-                key,
-                f"final({number})",
-                "final",
-                group=FINAL,
-                tooltip=f"The final label is the metric's {words} label",
-                id=f"adjudicate.final-{number + 1}",
-            )
-            for number, (key, words) in enumerate(
-                zip(VERDICT_KEYS, ("first", "second", "third"), strict=True)
-            )
-        ),
-        Binding(
-            UNFAIR_KEY,
-            "final(-1)",
-            "final",
-            group=FINAL,
-            tooltip="Final label x: not a fair claim",
-            id="adjudicate.final-unfair",
-        ),
-        Binding(
-            "e",
-            "note",
-            "note",
-            tooltip="Write a note that goes with the final label",
-            id="adjudicate.note",
-        ),
+        *FinalLabels.BINDINGS,
+        *FinalNotes.BINDINGS,
         Binding(
             "s",
             "discuss",
@@ -120,44 +105,34 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
             "label, or where judges differ",
             id="adjudicate.filter",
         ),
-        Binding(
-            "left_square_bracket",
-            "passage(-1)",
-            "passage before",
-            group=PASSAGE,
-            key_display="[",
-            tooltip="Passage before",
-            id="adjudicate.previous-passage",
-        ),
-        Binding(
-            "right_square_bracket",
-            "passage(1)",
-            "next passage",
-            group=PASSAGE,
-            key_display="]",
-            tooltip="Next passage",
-            id="adjudicate.next-passage",
-        ),
-        Binding(
-            "t", "source", "source", tooltip="Read the passage in full", id="adjudicate.source"
-        ),
-        Binding(
-            "v",
-            "review",
-            "review",
-            show=False,
-            tooltip="Open the claim in review",
-            id="adjudicate.review",
-        ),
+        *ClaimReader.BINDINGS,
     ]
 
+    claims = getters.query_one("#claims", VirtualList)
     note = getters.query_one("#note", PlainInput)
 
     @dataclass
-    class Saved(Message):
-        """An act is in the store."""
+    class Loaded(Message):
+        """Everything that is compared was read."""
 
-        words: str
+        compared: RaterRecords | None
+        spec: "MetricSpec | None"
+        raters: RaterComparison | None
+        listed: tuple[ComparedClaim, ...]
+
+    @dataclass
+    class ConversationRead(Message):
+        """The conversation of a claim was read."""
+
+        chosen: SelectedClaim
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.labels = FinalLabels(self)
+        self.notes = FinalNotes(self)
+        self.reader = ClaimReader(self)
+        self.undo = LabelUndo(self, self.labels.show_step)
+        self.add_controllers(self.labels, self.notes, self.reader, self.undo)
 
     def compose(self) -> ComposeResult:
         """Add the line for notes, which takes the place of the status line while it is used."""
@@ -166,235 +141,237 @@ class AdjudicateScreen(UndoScreen, RaterComparisonScreen):
             id="note", placeholder="note: enter saves it, escape drops it", compact=True
         )
 
+    def make_panes(self) -> Panes:
+        """Make the panes, the list first."""
+        return Panes(
+            VirtualList[ClaimRow](
+                id="claims",
+                title="Claims",
+                draw=self._draw_row,
+                head=self._draw_head,
+                empty=lambda width: draw.empty_list_lines(
+                    self.compared, self.filter, self.spec, width
+                ),
+                moved=self.follow_cursor,
+            ),
+            Pane(id="evidence", title="Evidence"),
+            Pane(id="decide", title="Adjudicate · names hidden"),
+            Pane(id="raters", title="Raters on the same claims"),
+            planner=layouts.plan_adjudication,
+            keep=("decide",),
+        )
+
     def on_mount(self) -> None:
-        """Begin without the line for notes."""
+        """Begin in the list, without the line for notes."""
         self.note.display = False
+        self.compared: RaterRecords | None = None
+        self.spec: MetricSpec | None = None
+        self.raters: RaterComparison | None = None
+        self.filter = ComparisonFilter.HUMANS
+        self.listed_entries: dict[ClaimId, ComparedClaim] = {}
+        self.pager: Pager[ClaimId, ClaimRow] | None = None
+        self.selection: SelectedClaim | None = None
+        self._drawn_with_judge: list[ItemId] = []
+        """Conversations of rows that were drawn with the judges' words."""
+        self.claim_to_select: ClaimId | None = None
+        """Claim to go to when the list is drawn next."""
+        self.claims.focus()
         super().on_mount()
 
-    def _require_painted_claim(self) -> SelectedClaim | None:
-        """Give the painted claim when the cursor is still on it; else that is said."""
-        claim = self._claim_at_cursor()
-        if claim is None:
-            self.refuse("there is nothing to settle in this list")
-            return None
-        if self.selection is None or self.selection.claim.claim != claim.claim:
-            self.refuse("that key came before its claim was drawn: nothing was saved")
-            return None
-        return self.selection
+    # Reading
 
-    def action_take(self, side: int) -> None:
-        """Take over what A or B says."""
-        chosen = self._require_painted_claim()
-        if chosen is None:
-            return
-        opinions = order_anonymously(chosen.claim)
-        if side >= len(opinions):
-            keys = " ".join(self.keys(f"adjudicate.final-{name}") for name in (1, 2, 3, "unfair"))
-            self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final label")
-            return
-        self._save_final_verdict(chosen, opinions[side].verdict or NOT_A_CLAIM)
+    def reload(self) -> None:
+        """Read everything again, but not over what is on its way to the store."""
+        if not self.labels.in_flight:
+            self.load()
 
-    def action_final(self, number: int) -> None:
-        """Give a final word by its key."""
-        chosen = self._require_painted_claim()
-        if chosen is None or self.spec is None:
-            return
-        names = self.spec.labels.names
-        if number >= len(names):
-            self.refuse(f"{self.spec.title} has no verdict on this key")
-            return
-        self._save_final_verdict(chosen, NOT_A_CLAIM if number < 0 else names[number])
-
-    def _save_final_verdict(
-        self, chosen: SelectedClaim, verdict: str, note: str | None = None
-    ) -> None:
-        """Save the final word and go to the next claim that needs one."""
-        claim, spec = chosen.claim, self.spec
-        if spec is None:
-            return
-        kept = claim.final.note if claim.final is not None else None
-        note = note if note is not None else self.notes.pop(claim.claim, kept)
-        words = f"final label: {fmt.describe_label(verdict, spec.labels)}"
-        shown = position.find_claim(chosen.view, claim.claim)
-        final = HumanVerdict(
-            claim.claim, self.session.reviewer, verdict, Action.ADJUDICATED, note or None
-        )
-        self._replace_claim(replace(claim, final=final))
-        self._save_act(
-            claim,
-            Action.ADJUDICATED,
-            words,
-            verdict=verdict,
-            note=note,
-            judge=None if self.compared is None else claim.judges.get(self.compared.run.id),
-            saw=chosen.seen or not claim.is_open,
-            seconds=max(0.0, self.session.seconds() - self.claim_shown_s),
-        )
-        if shown is not None and claim.is_open:
-            self._go_to_next_open(claim.claim)
-
-    def action_discuss(self) -> None:
-        """Flag the claim for a talk, or take the flag away."""
-        chosen = self._require_painted_claim()
-        if chosen is None:
-            return
-        claim = chosen.claim
-        self._replace_claim(replace(claim, flagged=not claim.flagged))
-        self._save_act(
-            claim,
-            Action.MARKED,
-            "no longer to be discussed" if claim.flagged else "to be discussed",
-            mark=LabelMark.UNFLAG if claim.flagged else LabelMark.FLAG,
-            saw=chosen.seen or not claim.is_open,
-        )
-        if not claim.flagged:
-            self._go_to_next_open(claim.claim)
-
-    def _replace_claim(self, claim: ComparedClaim) -> None:
-        """Paint what is on its way to the store."""
-        self.listed_entries[claim.claim] = claim
-        if self.selection is not None and self.selection.claim.claim == claim.claim:
-            self.selection = replace(self.selection, claim=claim)
-        self.claims.refresh()
-        self._draw_claim()
-
-    def _go_to_next_open(self, after: ClaimId) -> None:
-        """Go to the next claim that needs a final word, the flagged ones last."""
-        ids = list(self.listed_entries)
-        here = ids.index(after)
-        order = [*ids[here + 1 :], *ids[:here]]
-        fresh = [each for each in order if self.listed_entries[each].is_open]
-        found = next((each for each in fresh if not self.listed_entries[each].flagged), None)
-        if found is not None:
-            self.claims.cursor = ids.index(found)
-
-    def _save_act(
-        self,
-        claim: ComparedClaim,
-        action: Action,
-        words: str,
-        *,
-        verdict: str | None = None,
-        note: str | None = None,
-        mark: LabelMark | None = None,
-        judge: str | None = None,
-        saw: bool = False,
-        seconds: float | None = None,
-    ) -> None:
+    @work(exclusive=True, group="compared", exit_on_error=False)
+    async def load(self) -> None:
+        """Read and compute what is compared."""
         store = self.session.store
-        self.last_act_words = words
-        self.in_flight += 1
-        self.show_message(Piece(f"saving {words} …", "quiet"))
-        future = store.submit(
-            store.reviews.record,
-            claim.claim,
-            self.session.reviewer,
-            action,
-            verdict,
-            note,
-            run=None if self.compared is None else self.compared.run.id,
-            judge_verdict=judge,
-            saw_judge=saw,
-            seconds=seconds,
-            mark=mark,
-            urgent=True,
-            durable=True,
+        run = self.session.run or await self.read(store.runs.last_id)
+        if run is None:
+            self.post_message(self.Loaded(None, None, None, ()))
+            return
+        self.session.choose_run(run)
+        self.post_message(await self.read(self._read_comparison, run, self.filter))
+
+    def _read_comparison(self, run: RunId, chosen: ComparisonFilter) -> Loaded:
+        reads = self.session.store.raters
+        compared = reads.read_rater_records(run)
+        spec = spec_of(compared.run.spec)
+        from faithtui.agreement.report.compare import compare_raters, compute_self_consistency
+
+        again = compute_self_consistency(compared.repeats, (*spec.labels.names, NOT_A_CLAIM))
+        runs = [each.id for each in compared.runs]
+        found = compare_raters(compared.claims, runs, spec.labels, again)
+        claims = (
+            reads.read_judge_disagreements(run)
+            if chosen is ComparisonFilter.JUDGES
+            else compared.claims
         )
-        self.wait_saved(future, words)
+        listed = tuple(each for each in claims if matches_filter(each, chosen, run))
+        return self.Loaded(compared, spec, found, listed)
 
-    @work(group="save", exit_on_error=False)
-    async def wait_saved(self, future: Future[object], words: str) -> None:
-        """Wait for the disk and say so."""
-        try:
-            await asyncio.wrap_future(future)
-        except Exception:
-            self.post_message(self.Saved(""))
-            raise  # The app says what happened.
-        self.post_message(self.Saved(words))
+    @on(Loaded)
+    def show_loaded(self, event: Loaded) -> None:
+        """Draw the list with the cursor on the same claim, and the table."""
+        if self.labels.in_flight:
+            return  # It was read before the last act; the save reads again.
+        before = self.claim_at_cursor()
+        known = None if before is None else before.claim
+        self.compared, self.spec, self.raters = event.compared, event.spec, event.raters
+        self.listed_entries = {each.claim: each for each in event.listed}
+        here = self.claim_to_select or known
+        if self.claim_to_select in self.listed_entries:
+            self.claim_to_select = None
+        ids = tuple(self.listed_entries)
+        self.pager = Pager(ids, self.session.store.raters.rows, lambda row: row.id)
+        at = None if here is None else self.pager.find_index(here)
+        if at is None:
+            still_open = (number for number, each in enumerate(event.listed) if each.is_open)
+            at = next(still_open, 0)
+        self.claims.show(self.pager, at, title=f"{self._units_title()} · {self.filter} {len(ids)}")
+        self._draw_table()
+        self._update_title()
+        self._follow_row()
 
-    @on(Saved)
-    def show_saved(self, event: Saved) -> None:
-        """Say that an act is safe, and read again."""
-        self.in_flight -= 1
-        if event.words:
-            moment = fmt.format_time(self.session.now())
-            self.show_message(Piece(f"saved {moment}", "good"), Piece(f" · {event.words}"))
+    def follow_cursor(self) -> None:
+        """Show the chosen claim."""
+        self._follow_row()
+
+    @on(VirtualList.Chosen)
+    def open_chosen(self) -> None:
+        """Open the chosen claim in review."""
+        self.reader.action_review()
+
+    def _follow_row(self) -> None:
+        claim = self.claim_at_cursor()
+        if claim is None:
+            self.selection = None
+            self.reader.draw_claim()
+        elif self.selection is not None and self.selection.claim.claim == claim.claim:
+            masked = self.selection.claim.is_open != claim.is_open
+            self.selection = replace(self.selection, claim=claim)
+            self.reader.draw_claim()
+            if masked:
+                self.show_claim(claim)
         else:
-            self.last_act_words = ""
-            self.show_message(Piece("not saved", "bad strong"))
-        self.reload()
+            self.labels.claim_shown_s = self.session.seconds()
+            self.show_claim(claim)
+        self.refresh_bindings()
 
-    @on(UndoScreen.TakenBack)
-    def show_taken_back(self, event: UndoScreen.TakenBack) -> None:
-        """Go to the claim concerned, and say what was taken back."""
-        if not event.acts:
-            self.show_message(Piece(f"nothing to be {event.words}", "warn"))
-            return
-        act = event.acts[0]
-        labels = None if self.spec is None else self.spec.labels
-        what = (
-            act.action.value
-            if act.verdict is None or labels is None
-            else fmt.describe_label(act.verdict, labels)
+    @work(exclusive=True, group="claim", exit_on_error=False)
+    async def show_claim(self, claim: ComparedClaim) -> None:
+        """Read the conversation of a claim; a cursor that runs on cancels this."""
+        self.post_message(self.ConversationRead(await self.read(self._read_selected_claim, claim)))
+
+    def _read_selected_claim(self, claim: ComparedClaim) -> SelectedClaim:
+        view = self.session.store.runs.review_view(claim.item, self.session.reviewer)
+        own = position.find_claim(view, claim.claim)
+        if claim.is_open:
+            # Whoever adjudicates may have answered before, which would count as an answer.
+            view = replace(view, claims=tuple(replace(each, mine=None) for each in view.claims))
+            view = blind_view(view)
+        read = draw_evidence.tokenise_view(view)
+        shown = position.find_claim(view, claim.claim)
+        passages = (
+            () if shown is None else draw_evidence.rank_claim_passages(view, shown, None, read)
         )
-        elsewhere = (
-            "" if act.claim in self.listed_entries else ", on a claim that is not in this list"
+        return SelectedClaim(claim, view, read, passages, seen=own is not None and own.seen)
+
+    @on(ConversationRead)
+    def show_conversation(self, event: ConversationRead) -> None:
+        """Draw the claim if it is still the chosen one."""
+        now = self.claim_at_cursor()
+        if now is None or now.claim != event.chosen.claim.claim:
+            return
+        if now.is_open and not event.chosen.claim.is_open:
+            self.show_claim(now)
+            return
+        self.selection = replace(event.chosen, claim=now)
+        if not now.is_open:
+            self.session.record_exposure([now.item], in_all_runs=True)
+        self.reader.draw_claim(moved=True)
+        self.refresh_bindings()
+
+    # Drawing
+
+    def _units_title(self) -> str:
+        return "Claims" if self.spec is None else self.spec.units[1].capitalize()
+
+    def claim_at_cursor(self) -> ComparedClaim | None:
+        """Give the claim under the cursor as it is known now."""
+        if self.pager is None or not len(self.pager):
+            return None
+        return self.listed_entries[self.pager.ids[min(self.claims.cursor, len(self.pager) - 1)]]
+
+    def _count_opinion_columns(self) -> int:
+        most = max((len(each.opinions) for each in self.listed_entries.values()), default=2)
+        return max(2, min(len(draw.LETTERS), most))
+
+    def _draw_row(self, row: ClaimRow, width: int, here: bool) -> Line:
+        claim = self.listed_entries.get(row.id)
+        if claim is None or self.compared is None or self.spec is None:
+            return BLANK
+        if not claim.is_open and claim.judges and width >= draw.JUDGES_FROM:
+            if not self._drawn_with_judge:
+                self.call_later(self._record_drawn_with_judge)
+            self._drawn_with_judge.append(claim.item)
+        return draw.claim_line(
+            row, claim, self.compared, self._count_opinion_columns(), self.spec.labels, width
         )
-        self.last_act_words = f"{event.words}: {what}"
-        self.claim_to_select = act.claim
-        self.show_message(Piece(f"{event.words}: ", "human strong"), Piece(what + elsewhere))
+
+    def _record_drawn_with_judge(self) -> None:
+        """Remember whose judge was in view."""
+        self.session.record_exposure(self._drawn_with_judge, in_all_runs=True)
+        self._drawn_with_judge.clear()
+
+    def _draw_head(self, width: int) -> Line:
+        if self.compared is None or self.spec is None:
+            return BLANK
+        return draw.claim_head(self.compared, self._count_opinion_columns(), self.spec, width)
+
+    def _draw_table(self) -> None:
+        compared, found, spec = self.compared, self.raters, self.spec
+        if compared is None or found is None or spec is None:
+            self.query_one("#raters", Pane).show(lambda _width: ())
+            return
+        self.query_one("#raters", Pane).show(
+            lambda width: draw.rater_lines(compared, found, spec, width),
+            title=f"Raters on the same {spec.units[1]}",
+        )
+
+    def _update_title(self) -> None:
+        if self.compared is None:
+            self.set_title([Piece("  no run", "quiet")])
+            return
+        differ = [each for each in self.compared.claims if each.has_disagreement]
+        left = sum(each.is_open for each in differ)
+        self.set_title(
+            run_crumbs(self.compared.run),
+            [
+                Piece(f"{left} to adjudicate", "warn strong" if left else "good"),
+                Piece(f" · final {len(differ) - left}/{len(differ)}", "quiet"),
+            ],
+        )
+
+    # Keys
+
+    def action_filter(self) -> None:
+        """List something else."""
+        self.filter = FILTERS[(FILTERS.index(self.filter) + 1) % len(FILTERS)]
+        self.selection = None
+        self.show_message(Piece(f"listing: {self.filter}", "quiet"))
         self.reload()
-
-    # Notes
-
-    def action_note(self) -> None:
-        """Open the line for a note, with the one that is there."""
-        chosen = self._require_painted_claim()
-        if chosen is None:
-            return
-        final = chosen.claim.final
-        note = self.notes.get(chosen.claim.claim, (final.note or "") if final is not None else "")
-        if not can_be_typed(note):
-            words = (
-                "this note is long, or has several lines: {review.edit-note} in review changes it"
-            )
-            self.refuse(self.keys.fill_in_keys(words))
-            return
-        self.note.value = note
-        self.query_one(StatusLine).display = False
-        self.note.display = True
-        self.note.focus()
 
     @on(Input.Submitted, "#note")
-    def submit_note(self, event: Input.Submitted) -> None:
-        """Keep the note for the final word, or give that word again with it."""
-        self._close_note()
-        chosen = self.selection
-        if chosen is None:
-            return
-        if chosen.claim.final is not None:
-            self._save_final_verdict(chosen, chosen.claim.final.verdict or NOT_A_CLAIM, event.value)
-        else:
-            self.notes[chosen.claim.claim] = event.value
-            self.show_message(Piece("the note goes with the final label", "quiet"))
+    def save_typed_note(self, event: Input.Submitted) -> None:
+        """Keep what was typed."""
+        self.notes.submit_note(event.value)
 
     def on_key(self, event: events.Key) -> None:
         """Let escape close the line for notes."""
         if event.key == "escape" and self.note.has_focus:
             event.stop()
-            self._close_note()
-
-    def _close_note(self) -> None:
-        self.note.display = False
-        self.query_one(StatusLine).display = True
-        self.claims.focus()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide what needs a claim while there is none."""
-        if action in ("take", "final", "note", "discuss"):
-            if not self.is_mounted or self.selection is None:
-                return False
-            number = parameters[0] if action == "final" else -1
-            labels = len(self.spec.labels.names) if self.spec is not None else 0
-            return isinstance(number, int) and number < labels
-        return super().check_action(action, parameters)
+            self.notes.close_line()

@@ -1,8 +1,6 @@
 """How far the judge can be trusted, as far as people have looked."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
@@ -11,27 +9,23 @@ from textual.message import Message
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
-from faithtui.domain.ids import ConversationId
 from faithtui.tui.agreement import matrix_lines as draw
-from faithtui.tui.agreement import part_lines as parts
 from faithtui.tui.agreement.export import (
     describe_report_paths,
-    explain_blind_refusal,
     write_run_report,
 )
 from faithtui.tui.agreement.matrix import MatrixPane
+from faithtui.tui.agreement.panes import AgreementPanes
+from faithtui.tui.agreement.unit_lists import UnitLists
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of, units_at
-from faithtui.tui.navigation import holds_keys
-from faithtui.tui.samples.queue import item_of
-from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
-from faithtui.tui.widgets.pane import Builder, Pane, RowPane
+from faithtui.tui.widgets.pane import RowPane
 from faithtui.tui.widgets.panes import Panes
-from faithtui.tui.widgets.seen_panes import ExposurePane, ExposureRowPane
+from faithtui.tui.widgets.seen_panes import ExposurePane
 
 if TYPE_CHECKING:
     from faithtui.engine.review.agreement_report import RunAgreement
@@ -140,30 +134,13 @@ class AgreementScreen(FaithScreen):
         agreement: "RunAgreement | None"
         spec: "MetricSpec | None"
 
-    @dataclass
-    class Exported(Message):
-        """A report was written."""
-
-        directory: Path
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.units = UnitLists(self)
 
     def make_panes(self) -> Panes:
         """Make the panes, the matrix first."""
-        return Panes(
-            MatrixPane(),
-            Pane(id="coefficients", title="Agreement"),
-            Pane(id="rate", title="What passes"),
-            Pane(id="classes", title="Per verdict"),
-            Pane(id="detection", title="Detection of unfaithful claims"),
-            Pane(id="coverage", title="Coverage"),
-            ExposureRowPane(id="differences", title="Where they differ"),
-            Pane(id="slices", title="Slices"),
-            Pane(id="people", title="Annotators"),
-            Pane(id="scores", title="Scores"),
-            Pane(id="calibration", title="Calibration"),
-            Pane(id="progress", title="While labelling"),
-            Pane(id="warnings", title="Summary and warnings"),
-            planner=layouts.plan_agreement,
-        )
+        return AgreementPanes(self.keys)
 
     def on_mount(self) -> None:
         """Begin in the matrix."""
@@ -234,91 +211,12 @@ class AgreementScreen(FaithScreen):
             ]
             self.matrix.show(lambda _width: words)
             return
-        report, labels, kind = found.report, spec.labels, self.level
-        units = units_at(kind, spec)
-        level = draw.level_of(report, kind)
-        self.matrix.show_level(level, spec)
-        interval = f" · {report.confidence_level:.0%} interval"
-        wide = self.size.width >= layouts.WIDE_FROM
-        # Only what is judged is broken down by people, parts and labels.
-        named = "" if kind is ReportLevel.CLAIMS else f" · {units_at(ReportLevel.CLAIMS, spec)[1]}"
-        # A smaller screen has fewer panes: what has none of its own follows in another one.
-        progress = self.query_one("#progress", Pane)
-        builders: dict[str, tuple[Builder, str]] = {
-            "coefficients": (
-                lambda w: draw.coefficient_lines(report, level, w),
-                f"Agreement{interval}",
-            ),
-            "rate": (
-                lambda w: [
-                    *parts.rate_lines(level, w),
-                    *draw.headed_lines("scores of answers", draw.score_lines(report, w), not wide),
-                ],
-                f"{units[1].capitalize()} that pass",
-            ),
-            "classes": (
-                lambda w: [
-                    *draw.class_lines(level, labels, w),
-                    *draw.headed_lines(
-                        "coverage", draw.coverage_lines(report, level, spec, w), not wide
-                    ),
-                ],
-                "Per verdict",
-            ),
-            "detection": (
-                lambda w: draw.detection_lines(level, w),
-                "Detection of unfaithful claims",
-            ),
-            "coverage": (
-                lambda w: draw.coverage_lines(report, level, spec, w),
-                f"Coverage · {units[1]}",
-            ),
-            "slices": (
-                lambda w: parts.slice_lines(report, w),
-                f"Where the judge goes wrong{named}",
-            ),
-            "people": (lambda w: parts.people_lines(report, w), f"Annotators{named}"),
-            "scores": (
-                lambda w: [
-                    *parts.unit_score_lines(report, w),
-                    *draw.headed_lines("answers as a whole", draw.score_lines(report, w), True),
-                ],
-                "Scores",
-            ),
-            "calibration": (lambda w: parts.calibration_lines(report, w), "Calibration"),
-            "progress": (
-                lambda w: parts.progress_lines(
-                    report, w, progress.scrollable_content_region.height
-                ),
-                f"While labelling{named}",
-            ),
-            "differences": (
-                lambda w: draw.difference_lines(
-                    level.disagreements,
-                    labels,
-                    "is:disagreement" if level.table.categories == labels.names else "",
-                    w,
-                ),
-                f"Where they differ {fmt.format_count(len(level.disagreements))}",
-            ),
-            "warnings": (
-                lambda w: (
-                    draw.warning_lines(report, kind, w)
-                    if report.primary_level.coverage.compared
-                    else draw.nothing_labelled(report, spec, w)
-                ),
-                "Summary and warnings",
-            ),
-        }
-        for name, (build, title) in builders.items():
-            self.query_one(f"#{name}", Pane).show(build, title=title)
-        if self.session.is_blind:
-            self.query_one("#differences", RowPane).show(
-                draw.blind_lines, title="Where they differ"
+        units = units_at(self.level, spec)
+        level = draw.level_of(found.report, self.level)
+        with self.app.batch_update():
+            self.query_one(AgreementPanes).draw(
+                found.report, self.level, spec, blind=self.session.is_blind, width=self.size.width
             )
-        self.query_one("#differences", RowPane).hint = self.keys.fill_in_keys(
-            "J judge → human · {list.open} opens"
-        )
         self.set_title(
             [
                 Piece(f"  #{found.row.id} ", "quiet"),
@@ -378,81 +276,18 @@ class AgreementScreen(FaithScreen):
 
     @on(MatrixPane.CellOpened)
     def open_cell(self, event: MatrixPane.CellOpened) -> None:
-        """List what a cell counts; the chosen one opens in review."""
-        if self._refuse_while_blind("the list"):
-            return
-        if self.agreement is None or self.level is None or self.spec is None:
-            return
-        report = self.agreement.report
-        names = draw.level_of(report, self.level).table.categories
-        human, judge = names[event.row], names[event.column]
-        units = draw.list_cell_units(
-            report, self.agreement.readings, self.level, (judge, human), self.spec
-        )
-        words = units_at(self.level, self.spec)
-        if not units:
-            self.show_message(Piece(f"no {words[0]} in this cell", "warn"))
-            return
-
-        finding = f"verdict:{judge} human:{human}" if names == self.spec.labels.names else ""
-
-        def open_row(row: str | None) -> None:
-            if row is not None:
-                self.open_unit(units[int(row)])
-
-        self.navigation.open_window(
-            PickDialog(
-                f"judge {judge}, human {human}: {fmt.count_in_words(len(units), *words)}",
-                lambda width: draw.unit_lines(units, finding, width),
-                seen=lambda rows: self._record_exposure([units[row].conversation for row in rows]),
-            ),
-            open_row,
-        )
+        """List what a cell counts."""
+        self.units.open_cell(event.row, event.column)
 
     @on(ExposurePane.RowsSeen, "#differences")
     def record_seen_differences(self, event: ExposurePane.RowsSeen) -> None:
         """Remember whose judge was in view."""
-        if self.session.is_blind or self.agreement is None or self.level is None:
-            return
-        differences = draw.level_of(self.agreement.report, self.level).disagreements
-        self._record_exposure(
-            [differences[row].conversation for row in event.rows if row < len(differences)]
-        )
-
-    def _record_exposure(self, conversations: Sequence[ConversationId]) -> None:
-        """Remember that this reviewer has seen the judge's words on claims of conversations."""
-        if self.agreement is not None:
-            self.session.record_conversation_exposure(self.agreement.row.id, conversations)
+        self.units.record_seen_differences(event.rows)
 
     @on(RowPane.Chosen, "#differences")
     def open_difference(self, event: RowPane.Chosen) -> None:
         """Open a disagreement in review."""
-        if self._refuse_while_blind("the list"):
-            return
-        if self.agreement is not None and self.level is not None:
-            each = draw.level_of(self.agreement.report, self.level).disagreements[event.row]
-            self.open_unit(
-                draw.ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
-            )
-
-    @holds_keys(can_give_up=True)
-    @work(exclusive=True, group="open", exit_on_error=False)
-    async def open_unit(self, unit: draw.ListedUnit) -> None:
-        """Find the conversation of a unit in the run and review it."""
-        session = self.session
-        if session.run is None:
-            return
-        item = await self.read(item_of, session.store, session.run, unit.conversation)
-        if item is not None:
-            session.item, session.claim = item, unit.claim
-            self.post_message(ShowScreen("review"))
-
-    def _refuse_while_blind(self, what: str) -> bool:
-        """Refuse, audibly, what tells of single claims, while they are hidden."""
-        if self.session.is_blind:
-            self.app.bell()
-            self.show_message(explain_blind_refusal(what))
-        return self.session.is_blind
+        self.units.open_difference(event.row)
 
     def action_review(self) -> None:
         """Review this run."""
@@ -461,17 +296,11 @@ class AgreementScreen(FaithScreen):
     @work(exclusive=True, group="export", exit_on_error=False)
     async def action_export(self) -> None:
         """Write the report into a new directory."""
-        if self.agreement is None or self._refuse_while_blind("the report"):
+        if self.agreement is None or self.units.refuse_while_blind("the report"):
             return
         run = self.agreement.row.id
-        self.post_message(
-            self.Exported(await self.read(write_run_report, self.session, run, self.settings))
-        )
-
-    @on(Exported)
-    def show_exported(self, event: Exported) -> None:
-        """Say where the report is."""
-        self.show_message(*describe_report_paths(event.directory))
+        directory = await self.read(write_run_report, self.session, run, self.settings)
+        self.show_message(*describe_report_paths(directory))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none."""

@@ -2,20 +2,17 @@
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
-from textual.binding import Binding
-from textual.message import Message
+from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ExportError
 from faithtui.files import make_directory, write_text
-from faithtui.store.records import ItemRow, ItemState, RunRow
-from faithtui.store.runs.list_rows import ItemOrder
+from faithtui.store.records import ItemRow, ItemState
 from faithtui.tui.agreement.export import (
     describe_report_paths,
     explain_blind_refusal,
@@ -24,133 +21,97 @@ from faithtui.tui.agreement.export import (
 from faithtui.tui.messages import ResumeRequested, ShowScreen
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.samples.queue import ClaimQueue
-from faithtui.tui.screen.filtered_list import FilteredListScreen
+from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 
-CONVERSATION_BINDINGS: tuple[Binding, ...] = (
-    Binding(
-        "Q",
-        "queue",
-        "queue of claims",
-        tooltip="Review the claims of the marked conversations, or those that the filter "
-        "finds, and no others",
-        id="conversations.queue",
-    ),
-    Binding(
-        "e",
-        "export",
-        "export",
-        tooltip="Write the marked conversations, or those that the filter finds, with "
-        "verdicts and labels as JSON, one a line; without either, the run's report",
-        id="conversations.export",
-    ),
-    Binding(
-        "x",
-        "retry",
-        "retry errors",
-        tooltip="Ask again what failed or lacks a verdict in the marked conversations, or in the "
-        "chosen one",
-        id="conversations.retry",
-    ),
-)
-"""Keys of what can be done with conversations. Screens list them behind their own."""
+if TYPE_CHECKING:
+    from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 
 
-class ConversationActionsScreen(FilteredListScreen):
-    """A list of a run's conversations with which something can be done, many at once if marked."""
+class ConversationActions(Controller["ConversationsScreen"]):
+    """What can be done with the conversations of the list, with many at once if marked."""
 
-    run_row: RunRow | None
-    """The run; None: none is chosen."""
+    screen: "ConversationsScreen"
 
-    @dataclass
-    class ClaimsRead(Message):
-        """The claims to review were read."""
-
-        queue: ClaimQueue
-
-    @dataclass
-    class Exported(Message):
-        """Something was written."""
-
-        pieces: tuple[Piece, ...]
-
-    @dataclass
-    class Reopened(Message):
-        """What failed or lacks a verdict waits to be asked again."""
-
-        run: RunId
-        count: int
-        """Conversations in which something had failed, or lacked a verdict."""
-
-    @property
-    def marks_key(self) -> str:
-        """Keep the marks of each run by themselves."""
-        return f"{self.LIST} of {None if self.run_row is None else self.run_row.id}"
-
-    @property
-    def selection(self) -> ItemRow | None:
-        """The conversation under the cursor."""
-        raise NotImplementedError
-
-    @property
-    def list_order(self) -> ItemOrder:
-        """The order in force."""
-        raise NotImplementedError
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "Q",
+            "queue",
+            "queue of claims",
+            tooltip="Review the claims of the marked conversations, or those that the filter "
+            "finds, and no others",
+            id="conversations.queue",
+        ),
+        Binding(
+            "e",
+            "export",
+            "export",
+            tooltip="Write the marked conversations, or those that the filter finds, with "
+            "verdicts and labels as JSON, one a line; without either, the run's report",
+            id="conversations.export",
+        ),
+        Binding(
+            "x",
+            "retry",
+            "retry errors",
+            tooltip="Ask again what failed or lacks a verdict in the marked conversations, or in "
+            "the chosen one",
+            id="conversations.retry",
+        ),
+    ]
 
     @holds_keys(can_give_up=True)
-    @work(exclusive=True, group="gather", exit_on_error=False)
+    @run_in_worker("gather")
     async def action_queue(self) -> None:
         """Read the claims of what is marked, else those that the filter finds."""
-        row, blind = self.run_row, self.session.is_blind
+        row, blind = self.screen.run_row, self.session.is_blind
         if row is None:
             return
-        marks = frozenset(self.marks)
+        marks = frozenset(self.screen.marks)
         found = await self.read(
-            self.session.store.search.find_claims, row.id, self.active_filter, self.list_order
+            self.session.store.search.find_claims,
+            row.id,
+            self.screen.active_filter,
+            self.screen.list_order,
         )
-        title = make_visible_line(self.state.filter, 60)
+        title = make_visible_line(self.screen.state.filter, 60)
         if marks:
             found = tuple(each for each in found if each[0] in marks)
             count = fmt.count_in_words(len(marks), "marked conversation")
             title = f"{title} · {count}" if title else count
-        tells = self.active_filter.reveals_judge
-        self.post_message(
-            self.ClaimsRead(ClaimQueue(title, row.id, found, blind=blind, reveals_judge=tells))
-        )
+        tells = self.screen.active_filter.reveals_judge
+        queue = ClaimQueue(title, row.id, found, blind=blind, reveals_judge=tells)
+        self.screen.call_later(self._review_claims, queue)
 
-    @on(ClaimsRead)
-    def review_claims(self, event: ClaimsRead) -> None:
+    def _review_claims(self, queue: ClaimQueue) -> None:
         """Work through the claims that were found."""
-        if not event.queue.entries:
+        if not queue.entries:
             key = self.keys("list.open")
             words = f"no claim holds these words itself; {key} opens a conversation"
-            if not self.state.filter:
+            if not self.screen.state.filter:
                 words = "nothing was judged in the marked conversations"
             self.show_message(Piece(words, "warn"))
             return
-        self.session.take_queue(event.queue)
-        self.post_message(ShowScreen("review"))
+        self.session.take_queue(queue)
+        self.screen.post_message(ShowScreen("review"))
 
-    @work(exclusive=True, group="export", exit_on_error=False)
+    @run_in_worker("export")
     async def action_export(self) -> None:
         """Write conversations, or the run's report where none is singled out."""
-        row, session = self.run_row, self.session
+        row, session = self.screen.run_row, self.session
         if row is None:
             return
         if session.is_blind:
             self.app.bell()
             self.show_message(explain_blind_refusal("the file"))
             return
-        if not self.marks and not self.state.filter:
+        if not self.screen.marks and not self.screen.state.filter:
             self.show_message(Piece("writing the report …", "quiet"))
-            self.post_message(
-                self.Exported(
-                    describe_report_paths(await self.read(write_run_report, session, row.id))
-                )
-            )
+            paths = await self.read(write_run_report, session, row.id)
+            self.show_message(*describe_report_paths(paths))
             return
-        items = [ItemId(item) for item in self.marks or self.listed_entries]
+        items = [ItemId(item) for item in self.screen.marks or self.screen.listed_entries]
         count = fmt.count_in_words(len(items), "conversation")
         self.show_message(Piece(f"writing {count} …", "quiet"))
         # The thread goes on when the app is left, so it is told to stop.
@@ -160,9 +121,7 @@ class ConversationActionsScreen(FilteredListScreen):
         finally:
             left.set()
         where = make_visible_line(str(path))
-        self.post_message(
-            self.Exported((Piece(f"{count} written", "good"), Piece(f" · {where}", "quiet")))
-        )
+        self.show_message(Piece(f"{count} written", "good"), Piece(f" · {where}", "quiet"))
 
     def _write(self, run: RunId, items: Sequence[ItemId], left: threading.Event) -> Path:
         from faithtui.engine.review.conversation_json import conversation_lines
@@ -181,45 +140,37 @@ class ConversationActionsScreen(FilteredListScreen):
         write_text(path, _stop_when_left(left, lines), force=False)
         return path
 
-    @on(Exported)
-    def show_exported(self, event: Exported) -> None:
-        """Say where it is."""
-        self.show_message(*event.pieces)
-
     @holds_keys(can_give_up=False)
-    @work(exclusive=True, group="retry", exit_on_error=False)
+    @run_in_worker("retry")
     async def action_retry(self) -> None:
         """Ask again what failed or lacks a verdict."""
-        row, chosen = self.run_row, self.selection
+        row, chosen = self.screen.run_row, self.screen.selection
         if row is None or chosen is None:
             return
         mine = self.session.find_run(row.id)
         if mine is not None and not mine.is_finished:
             self.refuse(f"run #{row.id} is under way: what fails can be retried afterwards")
             return
-        if not self.marks and not (chosen.state is ItemState.FAILED or _lacks_verdict(chosen)):
+        if not self.screen.marks and not (
+            chosen.state is ItemState.FAILED or _lacks_verdict(chosen)
+        ):
             self.refuse("nothing failed or lacks a verdict in the chosen conversation")
             return
-        items = [ItemId(item) for item in self.marks] or [chosen.id]
+        items = [ItemId(item) for item in self.screen.marks] or [chosen.id]
         count = await self.read(self.session.store.runs.reopen_unfinished, row.id, items)
-        self.post_message(self.Reopened(row.id, count))
-
-    @on(Reopened)
-    def request_resume(self, event: Reopened) -> None:
-        """Take up the run."""
-        if event.count:
-            self.post_message(ResumeRequested(event.run))
+        if count:
+            self.screen.post_message(ResumeRequested(row.id))
         else:
             self.refuse("nothing failed or lacks a verdict in the marked conversations")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a conversation while there is none."""
         if action in ("export", "retry"):
-            return self.is_mounted and len(self.listed_entries) > 0
+            return len(self.screen.listed_entries) > 0
         if action == "queue":
-            narrowed = bool(self.state.filter or self.marks)
-            return self.is_mounted and len(self.listed_entries) > 0 and narrowed
-        return super().check_action(action, parameters)
+            narrowed = bool(self.screen.state.filter or self.screen.marks)
+            return len(self.screen.listed_entries) > 0 and narrowed
+        return True
 
 
 def _lacks_verdict(row: ItemRow) -> bool:

@@ -6,33 +6,33 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.timer import Timer
 
 from faithtui.domain.filters import Filter, FilterContext, Scope
 from faithtui.domain.ids import ItemId, LabelId, RunId
-from faithtui.store.annotations.blind_view import blind_view
-from faithtui.store.records import ItemRow, ReviewView, RunRow, RunTotals
+from faithtui.store.records import ItemRow, RunRow
 from faithtui.store.runs.list_rows import ItemOrder
 from faithtui.store.search.filters import SearchStop, SearchStopped
-from faithtui.tui.conversations.actions import CONVERSATION_BINDINGS, ConversationActionsScreen
+from faithtui.tui.conversations.actions import ConversationActions
 from faithtui.tui.conversations.conversation_lines import (
-    item_details,
     item_head,
     item_line,
     no_conversations,
 )
+from faithtui.tui.conversations.preview import ConversationPreview
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
-from faithtui.tui.replies.show_replies import ShowRepliesScreen
-from faithtui.tui.review.images import OPEN_IMAGE, ImageScreen
+from faithtui.tui.replies.show_replies import RawReplies
+from faithtui.tui.review.images import OPEN_IMAGE, ImageOpener
 from faithtui.tui.runs.run_lines import nothing_found, run_crumbs, run_status
 from faithtui.tui.samples.queue import find_open_item
 from faithtui.tui.screen.filter_matches import ground_for
+from faithtui.tui.screen.filtered_list import FilteredListScreen
 from faithtui.tui.screen.pager import Pager
+from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
+from faithtui.tui.theme.lines import BLANK, Line, Piece
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import NoRows, VirtualList
@@ -59,7 +59,19 @@ ListMark = tuple[RunRow, LabelId | None]
 so is everything that a list of its conversations shows."""
 
 
-class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScreen):
+@dataclass(frozen=True, slots=True)
+class LoadedList:
+    """The order of the list, as it was read."""
+
+    run: RunRow | None
+    spec: "MetricSpec | None"
+    """The run's metric; None without a run."""
+    ids: Sequence[ItemId]
+    mark: ListMark | None = None
+    """What the run was known by when they were read."""
+
+
+class ConversationsScreen(FilteredListScreen):
     """Conversations, and the one under the cursor."""
 
     TITLE_WORDS: ClassVar[str] = "CONVERSATIONS"
@@ -75,6 +87,7 @@ class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScr
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        *RawReplies.BINDINGS,
         Binding(
             "v",
             "open",
@@ -91,36 +104,18 @@ class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScr
             id="conversations.next-unlabelled",
         ),
         OPEN_IMAGE,
-        *CONVERSATION_BINDINGS,
+        *ConversationActions.BINDINGS,
     ]
 
     items = getters.query_one("#list", VirtualList)
 
-    @dataclass
-    class Loaded(Message):
-        """The order of the list was read."""
-
-        run: RunRow | None
-        spec: "MetricSpec | None"
-        """The run's metric; None without a run."""
-        ids: Sequence[ItemId]
-        mark: ListMark | None = None
-        """What the run was known by when they were read."""
-
-    @dataclass
-    class RunChanged(Message):
-        """Something of the run is not what it was when it was read."""
-
-        run: RunRow
-        mark: ListMark
-
-    @dataclass
-    class Previewed(Message):
-        """A conversation was read for the pane beside the list."""
-
-        view: ReviewView
-        calls: RunTotals
-        """What the calls for it came to."""
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.actions = ConversationActions(self)
+        self.preview = ConversationPreview(self)
+        self.images = ImageOpener(self, self.preview.list_images)
+        self.replies = RawReplies(self, self.find_item)
+        self.add_controllers(self.actions, self.images, self.replies)
 
     def make_panes(self) -> Panes:
         """Make the list and the conversation beside it."""
@@ -144,14 +139,17 @@ class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScr
         self.spec: MetricSpec | None = None
         self.stop = SearchStop()
         self.shown_filter = Filter()
-        self.view: ReviewView | None = None
-        self.calls = RunTotals()
         self.pager: Pager[ItemId, ItemRow] | None = None
         self.mark: ListMark | None = None
         self.reread_after_s = 0.0
         self.reread_timer: Timer | None = None
         super().on_mount()
         self.items.focus()
+
+    @property
+    def marks_key(self) -> str:
+        """Keep the marks of each run by themselves."""
+        return f"{self.LIST} of {None if self.run_row is None else self.run_row.id}"
 
     @property
     def filter_ground(self) -> FilterContext:
@@ -183,9 +181,8 @@ class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScr
         """The conversation under the cursor."""
         return self._row_at_cursor()
 
-    @property
-    def reply_item(self) -> ItemId | None:
-        """The conversation whose raw replies are meant."""
+    def find_item(self) -> ItemId | None:
+        """Give the conversation under the cursor; None: there is none."""
         row = self._row_at_cursor()
         return None if row is None else row.id
 
@@ -207,22 +204,21 @@ class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScr
             return
         row, mark = await self.read(self._read_mark, self.session.run)
         if mark != self.mark:
-            self.post_message(self.RunChanged(row, mark))
+            self.call_later(self._follow_change, row, mark)
 
-    @on(RunChanged)
-    def show_changed(self, event: RunChanged) -> None:
+    def _follow_change(self, run: RunRow, mark: ListMark) -> None:
         """Read the rows that are seen again, and the order only where it may be another one."""
-        if self.run_row is None or event.run.id != self.run_row.id or self.pager is None:
+        if self.run_row is None or run.id != self.run_row.id or self.pager is None:
             self.search()
         elif self.list_order != "number" or self.state.filter:
             self.search_soon()
         else:
             before = self._row_at_cursor(), None if self.mark is None else self.mark[1]
-            self.run_row, self.mark = event.run, event.mark
+            self.run_row, self.mark = run, mark
             self.pager.forget_pages()
             self.items.refresh()
-            self._entitle_run(event.run)
-            if before != (self._row_at_cursor(), event.mark[1]):
+            self._entitle_run(run)
+            if before != (self._row_at_cursor(), mark[1]):
                 self._follow_row()
 
     def search_soon(self) -> None:
@@ -253,7 +249,7 @@ class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScr
         runs = self.session.store.runs
         run = self.session.run or await self.read(runs.last_id)
         if run is None:
-            self.post_message(self.Loaded(None, None, ()))
+            self.call_later(self.show_list, LoadedList(None, None, ()))
             return
         row, mark = await self.read(self._read_mark, run)
         spec = await self.read(spec_of, row.spec)
@@ -272,25 +268,24 @@ class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScr
         ended = self.session.seconds()
         self.reread_after_s = ended + REREAD_FACTOR * (ended - began)
         if stop is self.stop:
-            self.post_message(self.Loaded(row, spec, ids, mark))
+            self.call_later(self.show_list, LoadedList(row, spec, ids, mark))
 
-    @on(Loaded)
-    def show_ids(self, event: Loaded) -> None:
+    def show_list(self, loaded: LoadedList) -> None:
         """Draw the list, with the cursor on the same conversation."""
-        self.run_row, self.spec, self.mark = event.run, event.spec, event.mark
+        self.run_row, self.spec, self.mark = loaded.run, loaded.spec, loaded.mark
         self.shown_filter = self.active_filter
-        if event.run is None:
+        if loaded.run is None:
             self.items.show(NoRows(), 0, title="Conversations")
             self.set_title()
-            self._show_details()
+            self.preview.show()
             return
         if self.session.run is None:
-            self.session.choose_run(event.run.id)
-        row = event.run
-        self.pager = Pager(event.ids, self.session.store.runs.read_list_rows, lambda item: item.id)
-        self.session.item_queue = event.ids
+            self.session.choose_run(loaded.run.id)
+        row = loaded.run
+        self.pager = Pager(loaded.ids, self.session.store.runs.read_list_rows, lambda item: item.id)
+        self.session.item_queue = loaded.ids
         at = self.pager.find_index(self.session.item) if self.session.item is not None else None
-        count = fmt.format_count(len(event.ids))
+        count = fmt.format_count(len(loaded.ids))
         if self.state.filter:
             count += f" of {fmt.format_count(row.conversations)}"
         here = self.items.cursor if at is None else at
@@ -316,27 +311,10 @@ class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScr
         """Review the chosen conversation."""
         self.action_open()
 
-    @on(Previewed)
-    def show_preview(self, event: Previewed) -> None:
-        """Draw the conversation if it is still the chosen one."""
-        self.view, self.calls = event.view, event.calls
-        self._show_details()
-        self.refresh_bindings()
-
-    @work(exclusive=True, group="preview", exit_on_error=False)
-    async def read_preview(self, item: ItemId) -> None:
-        """Read the chosen conversation; a cursor that runs on cancels this."""
-        view = await self.read(self.session.store.runs.review_view, item, self.session.reviewer)
-        cost = await self.read(self.session.store.calls.sum_item_costs, item)
-        if self.session.is_blind:
-            queue = self.session.claim_queue
-            view = blind_view(view, sample=None if queue is None else queue.sample)
-        self.post_message(self.Previewed(view, cost.total))
-
     def clear_content(self) -> None:
         """Forget the conversation that was read."""
         super().clear_content()
-        self.view = None
+        self.preview.view = None
 
     def action_open(self) -> None:
         """Review the chosen conversation."""
@@ -365,14 +343,6 @@ class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScr
             return self.is_mounted and self.pager is not None and len(self.pager) > 0
         return super().check_action(action, parameters)
 
-    @property
-    def displayed_view(self) -> ReviewView | None:
-        """The conversation beside the list."""
-        row = self._row_at_cursor()
-        if row is None or self.view is None or self.view.item.id != row.id:
-            return None
-        return self.view
-
     def _draw_row(self, row: ItemRow, width: int, here: bool) -> Line:
         if self.spec is None:
             return BLANK
@@ -396,29 +366,9 @@ class ConversationsScreen(ShowRepliesScreen, ConversationActionsScreen, ImageScr
         row = self._row_at_cursor()
         if row is not None:
             self.session.item = row.id
-            self.read_preview(row.id)
-        self._show_details()
+            self.preview.load(row.id)
+        self.preview.show()
         self.refresh_bindings()
-
-    def _show_details(self) -> None:
-        row = self._row_at_cursor()
-        view, spec = self.view, self.spec
-        known = view is not None and row is not None and view.item.id == row.id
-        calls = self.calls if known else None
-        title = Piece("Conversation") if row is None else escape_line(row.key, limit=120)
-        self.query_one("#detail", Pane).show(
-            lambda width: item_details(
-                row,
-                view,
-                spec,
-                width,
-                blind=self.session.is_blind,
-                wanted=self.shown_filter,
-                calls=calls,
-            ),
-            title=title.text,
-            keep=False,
-        )
 
 
 def _without_calls(row: RunRow) -> RunRow:

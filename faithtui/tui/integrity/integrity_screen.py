@@ -8,29 +8,27 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.explanations import EXPLANATIONS
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingRow, FindingSummary, RunRow
+from faithtui.tui.integrity.finding_entries import FindingEntries
 from faithtui.tui.integrity.finding_lines import (
     BLIND_WORDS,
     KindRow,
     blind_lines,
     detail_lines,
-    entry_lines,
     kind_lines,
     list_kind_rows,
 )
-from faithtui.tui.messages import ShowScreen
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.runs.run_lines import run_crumbs
 from faithtui.tui.samples.queue import ClaimQueue
-from faithtui.tui.screen.dialogs import ConfirmDialog, PickDialog
+from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import BLANK, Line, Piece, make_line
+from faithtui.tui.theme.lines import BLANK, Piece, make_line
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.seen_panes import ExposurePane
@@ -40,10 +38,6 @@ if TYPE_CHECKING:
 
 PREVIEWED_ENTRIES = 20
 """Entries shown beside a kind."""
-MOST_LISTED = 200
-"""Entries in the list of a kind; `faithtui check` prints all of them."""
-MOST_SUSPICIOUS = 500
-"""Claims in the order by suspicion: more than anybody reviews before running it again."""
 CHECKED_AT_ONCE = 100
 """So few conversations are checked without being asked; more take time that others may need."""
 CHECKS_POLL_S = 0.25
@@ -103,23 +97,9 @@ class IntegrityScreen(FaithScreen):
         choice: KindRow
         rows: Sequence[FindingRow]
 
-    @dataclass
-    class EntriesRead(Message):
-        """The entries of a kind were read for choosing one."""
-
-        kind: FindingKind
-        rows: Sequence[FindingRow]
-        total: int
-
-    @dataclass
-    class QueueRead(Message):
-        """Claims to review were read."""
-
-        queue: ClaimQueue
-        start: ClaimId | None
-
     def __init__(self, session: Session) -> None:
         super().__init__(session)
+        self.entries = FindingEntries(self)
         self.run_row: RunRow | None = None
         self.summary = FindingSummary(0, 0, {})
         self.checks: BackgroundCheck | None = None
@@ -209,81 +189,6 @@ class IntegrityScreen(FaithScreen):
         if event.choice == self.selected_kind:
             self._draw_detail(event.choice, event.rows)
 
-    @holds_keys(can_give_up=True)
-    @work(exclusive=True, group="open", exit_on_error=False)
-    async def list_entries(self, run: RunId, kind: FindingKind) -> None:
-        """Read the entries of a kind for choosing one."""
-        findings = self.session.store.findings
-        ids = await self.read(findings.ids, run, kind)
-        rows = await self.read(findings.rows, ids[:MOST_LISTED])
-        self.post_message(self.EntriesRead(kind, rows, len(ids)))
-
-    @holds_keys(can_give_up=True)
-    @work(exclusive=True, group="open", exit_on_error=False)
-    async def read_claim_queue(
-        self, run: RunId, kind: FindingKind | None, start: ClaimId | None = None
-    ) -> None:
-        """Read the claims to review."""
-        findings = self.session.store.findings
-        entries: tuple[tuple[ItemId, ClaimId], ...]
-        if kind is None:
-            entries = await self.read(findings.list_suspicious_claims, run, MOST_SUSPICIOUS)
-            title = "suspicious first"
-        else:
-            entries = await self.read(findings.claims, run, kind)
-            title = EXPLANATIONS[kind].title
-        self.post_message(
-            self.QueueRead(ClaimQueue(title, run, entries, reveals_judge=True), start)
-        )
-
-    @on(QueueRead)
-    def review_queue(self, event: QueueRead) -> None:
-        """Review the claims."""
-        if not event.queue.entries:
-            self.show_message(Piece("nothing is known against any claim of this run", "warn"))
-            return
-        self.session.take_queue(event.queue, event.start)
-        self.post_message(ShowScreen("review"))
-
-    @on(EntriesRead)
-    def pick_entry(self, event: EntriesRead) -> None:
-        """Let an entry be chosen and open it."""
-        rows = event.rows
-
-        def entries_lines(width: int) -> list[Line]:
-            lines = [each for at, row in enumerate(rows) for each in entry_lines(row, width, at)]
-            if event.total > len(rows):
-                words = f" {event.total - len(rows)} more: faithtui check prints all of them"
-                lines += [BLANK, make_line(Piece(words, "quiet"))]
-            return lines
-
-        def open_answer(answer: str | None) -> None:
-            if answer is not None and int(answer) < len(rows):
-                self._open_entry(event.kind, rows[int(answer)])
-
-        title = (
-            f"{fmt.count_in_words(event.total, 'entry', 'entries')} · "
-            f"{EXPLANATIONS[event.kind].title}"
-        )
-
-        def record_seen(places: Sequence[int]) -> None:
-            self._record_exposure([rows[place] for place in places])
-
-        self.navigation.open_window(PickDialog(title, entries_lines, seen=record_seen), open_answer)
-
-    def _open_entry(self, kind: FindingKind, row: FindingRow) -> None:
-        """Review the claim of an entry among those of its kind, else its conversation."""
-        if self.run_id is None:
-            return
-        if row.finding.claim is not None:
-            self.read_claim_queue(self.run_id, kind, row.finding.claim)
-            return
-        session = self.session
-        session.choose_run(self.run_id)
-        session.leave_queue()
-        session.item, session.claim, session.turn = row.item, None, row.finding.turn
-        self.post_message(ShowScreen("review"))
-
     # Checks
 
     def action_check(self) -> None:
@@ -335,22 +240,22 @@ class IntegrityScreen(FaithScreen):
         if choice is None or self.run_id is None:
             return
         if choice.kind is None or (choice.count is not None and choice.count.claims):
-            self.read_claim_queue(self.run_id, choice.kind)
+            self.entries.review_claims(self.run_id, choice.kind)
         else:
-            self.list_entries(self.run_id, choice.kind)
+            self.entries.list_entries(self.run_id, choice.kind)
 
     def action_entries(self) -> None:
         """List the entries of the chosen kind."""
         choice = self.selected_kind
         if choice is not None and choice.kind is not None and self.run_id is not None:
-            self.list_entries(self.run_id, choice.kind)
+            self.entries.list_entries(self.run_id, choice.kind)
 
     def action_suspicious(self) -> None:
         """Review the most suspicious claims first."""
         if self.hides_findings:
             self._ask_to_unveil()
         elif self.run_id is not None:
-            self.read_claim_queue(self.run_id, None)
+            self.entries.review_claims(self.run_id, None)
 
     def _ask_to_unveil(self) -> None:
         def unveil_if_confirmed(answer: str | None) -> None:
@@ -406,13 +311,9 @@ class IntegrityScreen(FaithScreen):
     @on(ExposurePane.RowsSeen, "#detail")
     def record_seen_entries(self, event: ExposurePane.RowsSeen) -> None:
         """Remember whose findings were in view."""
-        self._record_exposure(
+        self.entries.record_exposure(
             [self._preview_rows[row] for row in event.rows if row < len(self._preview_rows)]
         )
-
-    def _record_exposure(self, rows: Sequence[FindingRow]) -> None:
-        """Remember that this reviewer knows what looks wrong here, and so the judge's verdict."""
-        self.session.record_exposure([row.item for row in rows])
 
     def _draw_detail(self, choice: KindRow | None, rows: Sequence[FindingRow]) -> None:
         title = "What it means"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
@@ -12,21 +12,19 @@ from textual.message import Message
 from faithtui.domain.filters import FilterContext, Scope, read_filter
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.engine.runs.events import (
-    ItemFinished,
-    RunEvent,
     RunSnapshot,
-    WindowAssessed,
-    WindowFailed,
 )
 from faithtui.store.records import ItemRow, RunRow, RunState
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.progress import event_lines as draw_events
 from faithtui.tui.progress import progress_lines as draw
+from faithtui.tui.progress.event_list import EventList
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
 from faithtui.tui.progress.stage_lines import stage_lines, stage_title
-from faithtui.tui.replies.show_replies import ShowRepliesScreen
+from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.runs.background_runs import BackgroundRunsApp
-from faithtui.tui.runs.run_control import RunControlScreen
+from faithtui.tui.runs.run_control import RunControl
+from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
@@ -45,7 +43,7 @@ MAX_FAILED_LISTED = 200
 """Failed conversations that are listed; more are counted."""
 
 
-class ProgressScreen(ShowRepliesScreen, RunControlScreen):
+class ProgressScreen(FaithScreen):
     """Totals, stages and events of the chosen run, and what failed in it."""
 
     TITLE_WORDS: ClassVar[str] = "PROGRESS"
@@ -59,6 +57,8 @@ class ProgressScreen(ShowRepliesScreen, RunControlScreen):
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        *RunControl.BINDINGS,
+        *RawReplies.BINDINGS,
         Binding(
             "v",
             "review",
@@ -90,25 +90,21 @@ class ProgressScreen(ShowRepliesScreen, RunControlScreen):
         elsewhere: bool = False
         """It is on, and not in this process."""
 
-    @dataclass
-    class NamesRead(Message):
-        """Conversations that events speak of were read."""
-
-        names: dict[ItemId, str]
-
     def __init__(self, session: Session) -> None:
         super().__init__(session)
+        self.control = RunControl(self)
+        self.event_list = EventList(self)
+        self.replies = RawReplies(self, self.find_item)
+        self.add_controllers(self.control, self.replies)
+        self.row: RunRow | None = None
+        """The run; None: there is none, or it was not read yet."""
         self.failed_rows: Sequence[ItemRow] = ()
-        self.names: dict[ItemId, str] = {}
-        self.began: datetime | None = None
         self.drawn_snapshot: RunSnapshot | None = None
         self.state: RunState | None = None
         """Of the run in this process, when it was drawn last."""
         self.elsewhere = False
         """The run is on in another process."""
         self.attempt: BackgroundRun | None = None
-        self.recent: Sequence[tuple[float, RunEvent]] = ()
-        self.entries: Sequence[draw_events.EventGroup] = ()
         self.pace = PaceMeter()
         self.below_failed = False
         """What failed stands where only one of both has room."""
@@ -187,9 +183,8 @@ class ProgressScreen(ShowRepliesScreen, RunControlScreen):
 
     def _forget_run(self) -> None:
         """Begin with another run."""
-        self.names = {}
-        self.began, self.attempt, self.recent, self.entries = None, None, (), ()
-        self.state = None
+        self.event_list.clear()
+        self.attempt = self.state = None
 
     def read_again(self) -> None:
         """Follow a run of another process."""
@@ -219,7 +214,7 @@ class ProgressScreen(ShowRepliesScreen, RunControlScreen):
         if snapshot is not None:
             if run is not self.attempt:
                 self._start_attempt(run, snapshot)
-            self._take_events(snapshot.recent)
+            self.event_list.take(snapshot.recent)
         shown = draw.RunView(
             row,
             snapshot,
@@ -237,12 +232,12 @@ class ProgressScreen(ShowRepliesScreen, RunControlScreen):
         """Begin with another attempt of the run: what was said of the one before is over."""
         if self.attempt is not None:
             self.show_message()
-        self.attempt, self.pace, self.cancelling = run, PaceMeter(), False
-        self.began = self.session.now() - timedelta(seconds=snapshot.elapsed_s)
+        self.attempt, self.pace, self.control.cancelling = run, PaceMeter(), False
+        self.event_list.began = self.session.now() - timedelta(seconds=snapshot.elapsed_s)
 
     def _tell_end(self) -> None:
-        if self.cancelling:
-            self.cancelling = False
+        if self.control.cancelling:
+            self.control.cancelling = False
             self.show_message(
                 Piece("cancelled", "warn"), Piece(": the replies in flight were kept")
             )
@@ -260,7 +255,7 @@ class ProgressScreen(ShowRepliesScreen, RunControlScreen):
         row = run.row
         self.totals.show(lambda width: draw.total_lines(run, width), title=f"Run #{row.id}")
         self.stages.show(lambda width: stage_lines(run, width), title=stage_title(run))
-        self._draw_events()
+        self.event_list.draw()
         failed = fmt.format_count(row.failed)
         rows, blind = self.failed_rows, self.session.is_blind
         self.failed.show(
@@ -286,71 +281,26 @@ class ProgressScreen(ShowRepliesScreen, RunControlScreen):
             draw.state_pieces(run),
         )
 
-    def _take_events(self, recent: Sequence[tuple[float, RunEvent]]) -> None:
-        """Take new events, with the cursor on the entry it was on unless that is the newest."""
-        if recent == self.recent:
-            return
-        pane = self.events
-        chosen = self.entries[pane.cursor] if 0 < pane.cursor < len(self.entries) else None
-        self.recent, self.entries = recent, draw_events.group_events(recent)
-        self._ask_names()
-        self._draw_events()
-        if chosen is not None:
-            kept = (row for row, each in enumerate(self.entries) if each.first_s == chosen.first_s)
-            pane.move_to(next(kept, min(pane.cursor, len(self.entries) - 1)))
-
-    def _draw_events(self) -> None:
-        entries, began, names = self.entries, self.began, self.names
-        self.events.show(
-            lambda width: draw_events.event_lines(entries, began, names, width),
-            title="Events",
-            made_of=(entries, began, names),
-        )
-
-    def _ask_names(self) -> None:
-        """Read the names of conversations that events speak of for the first time."""
-        unknown = {
-            event.item
-            for _, event in self.recent
-            if isinstance(event, ItemFinished | WindowAssessed | WindowFailed)
-            and event.item not in self.names
-        }
-        if unknown:
-            self.read_names(tuple(unknown))
-
-    @work(exclusive=True, group="names", exit_on_error=False)
-    async def read_names(self, items: tuple[ItemId, ...]) -> None:
-        """Read names of conversations."""
-        rows = await self.read(self.session.store.runs.item_rows, items)
-        self.post_message(self.NamesRead({row.id: row.key for row in rows}))
-
-    @on(NamesRead)
-    def take_names(self, event: NamesRead) -> None:
-        """Draw events with names."""
-        self.names = self.names | event.names
-        self.drawn_snapshot = None
-
     # Acting
 
     @on(RowPane.Chosen, "#events")
     @on(RowPane.Chosen, "#failed")
     def open_chosen(self) -> None:
         """Open the conversation that an entry is about."""
-        item = self.reply_item
+        item = self.find_item()
         if item is None:
             self.refuse("this is about the run; entries that name a conversation open it")
             return
         self.session.item, self.session.claim = item, None
         self.post_message(ShowScreen("review"))
 
-    @property
-    def reply_item(self) -> ItemId | None:
-        """The conversation of the chosen entry; None: it names none."""
+    def find_item(self) -> ItemId | None:
+        """Give the conversation of the chosen entry; None: it names none."""
         if self.focused is self.failed:
             at = self.failed.cursor
             return self.failed_rows[at].id if at < len(self.failed_rows) else None
         at = self.events.cursor
-        return self.entries[at].item if at < len(self.entries) else None
+        return self.event_list.entries[at].item if at < len(self.event_list.entries) else None
 
     def action_failed(self) -> None:
         """Go to what failed; from there, back to the events."""

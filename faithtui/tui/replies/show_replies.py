@@ -1,16 +1,16 @@
 """`W`: what a judge really answered, from every screen that has a conversation of a run."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from faithtui.domain.ids import ItemId
 from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import CallRow, ItemCost, ItemState
 from faithtui.tui.navigation import holds_keys
+from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import format as fmt
 
@@ -30,8 +30,13 @@ class ConversationReplies:
     cost: ItemCost
 
 
-class ShowRepliesScreen(FaithScreen):
-    """A screen with a conversation whose raw replies can be read."""
+class RawReplies(Controller[FaithScreen]):
+    """The raw replies of the conversation that is chosen on a screen.
+
+    Args:
+        screen: The screen.
+        find_item: Gives the conversation of a run whose replies are meant; None: there is none.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -44,32 +49,20 @@ class ShowRepliesScreen(FaithScreen):
         ),
     ]
 
-    @dataclass
-    class RepliesRead(Message):
-        """The calls of a conversation were read."""
-
-        replies: ConversationReplies | None
-        """None: they would tell what is hidden."""
-        hidden: int
-        """Claims whose judge is hidden."""
-        terms: tuple[object, ...]
-        """`Session.hiding` when they were read."""
-
-    @property
-    def reply_item(self) -> ItemId | None:
-        """The conversation whose replies are meant; None: there is none."""
-        raise NotImplementedError
+    def __init__(self, screen: FaithScreen, find_item: Callable[[], ItemId | None]) -> None:
+        super().__init__(screen)
+        self.find_item = find_item
 
     def action_replies(self) -> None:
         """Read the calls."""
-        item = self.reply_item
+        item = self.find_item()
         if item is None:
             self.refuse("no conversation is chosen whose replies could be read")
         else:
             self.read_replies(item)
 
     @holds_keys(can_give_up=True)
-    @work(exclusive=True, group="replies", exit_on_error=False)
+    @run_in_worker("replies")
     async def read_replies(self, item: ItemId) -> None:
         """Read the calls of a conversation, if they may be seen."""
         terms = self.session.hiding_terms
@@ -79,31 +72,36 @@ class ShowRepliesScreen(FaithScreen):
             else 0
         )
         replies = None if hidden else await self.read(replies_of, self.session, item)
-        self.post_message(self.RepliesRead(replies, hidden, terms))
+        self.screen.call_later(self.show_replies, replies, hidden, terms)
 
-    @on(RepliesRead)
-    def show_replies(self, event: RepliesRead) -> None:
-        """Show the calls, and record that the judge's words were seen."""
-        if event.terms != self.session.hiding_terms or not self.is_current:
+    def show_replies(
+        self, replies: ConversationReplies | None, hidden: int, terms: tuple[object, ...]
+    ) -> None:
+        """Show the calls, and record that the judge's words were seen.
+
+        Args:
+            replies: The calls; None: they would tell what is hidden.
+            hidden: Claims whose judge is hidden.
+            terms: `Session.hiding_terms` when they were read.
+        """
+        if terms != self.session.hiding_terms or not self.screen.is_current:
             return
-        if event.replies is None:
+        if replies is None:
             words = (
                 f"the replies would show the judge's verdict on what is hidden "
-                f"({fmt.count_in_words(event.hidden, 'verdict')} still to give): answer, or "
+                f"({fmt.count_in_words(hidden, 'verdict')} still to give): answer, or "
                 "{review.reveal} reveals a claim, and that is recorded"
             )
             self.refuse(self.keys.fill_in_keys(words))
             return
         from faithtui.tui.replies.replies_screen import RepliesScreen
 
-        self.session.record_exposure([event.replies.item])
-        self.navigation.open_window(RepliesScreen(self.session, event.replies))
+        self.session.record_exposure([replies.item])
+        self.navigation.open_window(RepliesScreen(self.session, replies))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide what cannot be done without a conversation."""
-        if action == "replies":
-            return self.is_mounted and self.session.is_open and self.reply_item is not None
-        return super().check_action(action, parameters)
+        """Hide the key without a conversation."""
+        return self.session.is_open and self.find_item() is not None
 
 
 def count_hidden_verdicts(session: "Session", item: ItemId) -> int:

@@ -1,31 +1,32 @@
 """Reading around a claim: passages, sources, images, its windows. Nothing here is written."""
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.tui.metric_view import capitalise
 from faithtui.tui.review import position
-from faithtui.tui.review.images import OPEN_IMAGE
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.lines.images import NumberedImage, image_numbers, images_of
 from faithtui.tui.review.lines.transcript import transcript_lines
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.review.verdicts import VerdictScreen
+from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.dialogs import PickDialog, TextDialog
-from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import FULL_TEXT_LIMIT, Piece
+
+if TYPE_CHECKING:
+    from faithtui.tui.review.review_screen import ReviewScreen
 
 PASSAGE = Binding.Group("passage", compact=True)
 
 
-class EvidenceScreen(VerdictScreen):
-    """A screen on which a claim is read with all that belongs to it."""
+class EvidenceReader(Controller["ReviewScreen"]):
+    """Reads all that belongs to the chosen claim of the review screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -53,7 +54,6 @@ class EvidenceScreen(VerdictScreen):
             tooltip="Read the passage, or the conversation, in full",
             id="review.source",
         ),
-        OPEN_IMAGE,
         Binding(
             "p",
             "occurrences",
@@ -78,29 +78,35 @@ class EvidenceScreen(VerdictScreen):
         ),
     ]
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
+    def __init__(self, screen: "ReviewScreen") -> None:
+        super().__init__(screen)
         self.per_interaction = False
         """Show scores in which each interaction counts once."""
 
     def action_passage(self, by: int) -> None:
         """Choose another passage and show where it begins."""
-        looked = self.review_state
+        looked = self.screen.review_state
         if looked is None or not looked.passages:
             return
         chosen = max(0, min(len(looked.passages) - 1, looked.position.passage + by))
-        self.review_state = replace(looked, position=replace(looked.position, passage=chosen))
-        self.panes.draw_evidence(self.review_state, moved=False)
-        self.panes.reveal_passage(self.review_state)
+        self.screen.review_state = replace(
+            looked, position=replace(looked.position, passage=chosen)
+        )
+        self.screen.panes.draw_evidence(self.screen.review_state, moved=False)
+        self.screen.panes.reveal_passage(self.screen.review_state)
 
     def action_source(self) -> None:
         """Show the chosen passage, or from the transcript the conversation, in full."""
-        looked = self.review_state
+        looked = self.screen.review_state
         if looked is None:
             return
         view, claim, spec = looked.view, looked.claim, looked.spec
         numbers = image_numbers(view)
-        in_text = self.focused is not None and self.focused.id in ("transcript", "windows", "card")
+        in_text = self.screen.focused is not None and self.screen.focused.id in (
+            "transcript",
+            "windows",
+            "card",
+        )
         if looked.passages and not in_text:
             passage = looked.passages[min(looked.position.passage, len(looked.passages) - 1)]
             self._read_in_full(
@@ -130,17 +136,21 @@ class EvidenceScreen(VerdictScreen):
 
         def open_images_if_wanted(answer: str | None) -> None:
             if answer == "image":
-                self.pick_image(images)
+                self.screen.images.pick_image(images)
 
         self.navigation.open_window(dialog, open_images_if_wanted)
 
-    @property
-    def images(self) -> tuple[NumberedImage, ...]:
-        """The images of the chosen passage from its pane, else all of the conversation."""
-        looked = self.review_state
-        if looked is not None and self.focused is self.panes.evidence:
-            return self._list_passage_images(looked) or super().images
-        return super().images
+    def list_images(self) -> tuple[NumberedImage, ...]:
+        """Give the images of the chosen passage from its pane, else all of the conversation."""
+        looked = self.screen.review_state
+        if looked is None:
+            return ()
+        own = (
+            self._list_passage_images(looked)
+            if self.screen.focused is self.screen.panes.evidence
+            else ()
+        )
+        return own or images_of(looked.view)
 
     def _list_passage_images(self, looked: ReviewState) -> tuple[NumberedImage, ...]:
         if not looked.passages:
@@ -151,15 +161,17 @@ class EvidenceScreen(VerdictScreen):
 
     def action_occurrences(self) -> None:
         """Show the same claim in other windows."""
-        looked = self.review_state
+        looked = self.screen.review_state
         claim = None if looked is None else looked.claim
         if looked is None or claim is None:
             return
 
         def go_to_window(row: str | None) -> None:
-            if row is not None and self.view is not None:
+            if row is not None and self.screen.view is not None:
                 window = claim.verdicts[int(row)].window
-                self.update_view(position.fit_position(self.view, ReviewPosition(window, claim.id)))
+                self.screen.update_view(
+                    position.fit_position(self.screen.view, ReviewPosition(window, claim.id))
+                )
 
         name = f"{capitalise(looked.spec.units[0])} {claim.number}"
         self.navigation.open_window(
@@ -175,20 +187,18 @@ class EvidenceScreen(VerdictScreen):
     def action_weighting(self) -> None:
         """Show the other score."""
         self.per_interaction = not self.per_interaction
-        if self.review_state is not None:
-            self.update_view(self.review_state.position)
+        if self.screen.review_state is not None:
+            self.screen.update_view(self.screen.review_state.position)
 
     def action_copy(self) -> None:
         """Copy the words of the claim, made visible: what is pasted does nothing."""
-        claim = self.claim
+        claim = self.screen.claim
         if claim is not None:
             self.app.copy_to_clipboard(make_visible(claim.text))
             self.show_message(
-                Piece(f"{self.name_of(claim)} copied, control characters made visible")
+                Piece(f"{self.screen.name_of(claim)} copied, control characters made visible")
             )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""
-        if action in ("source", "occurrences", "weighting", "copy"):
-            return self.view is not None
-        return super().check_action(action, parameters)
+        return action == "passage" or self.screen.view is not None

@@ -1,12 +1,13 @@
 """`o`: images are opened outside, because a terminal draws none."""
 
-from textual import work
+from collections.abc import Callable
+
 from textual.binding import Binding
 
 from faithtui.domain.judging.image_addresses import format_address
-from faithtui.store.records import ReviewView
 from faithtui.tui.review.image_viewer import SUFFIXES, explain_blocked_url
-from faithtui.tui.review.lines.images import NumberedImage, image_list_lines, images_of
+from faithtui.tui.review.lines.images import NumberedImage, image_list_lines
+from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme.lines import Piece, escape_line
@@ -20,23 +21,23 @@ OPEN_IMAGE = Binding(
 )
 
 
-class ImageScreen(FaithScreen):
-    """A screen that shows a conversation, whose images can be opened. Bind `OPEN_IMAGE`."""
+class ImageOpener(Controller[FaithScreen]):
+    """Opens images of the conversation that a screen shows. The screen binds `OPEN_IMAGE`.
 
-    @property
-    def displayed_view(self) -> ReviewView | None:
-        """The conversation on screen; None: none is."""
-        raise NotImplementedError
+    Args:
+        screen: The screen.
+        list_images: Gives the images to choose from.
+    """
 
-    @property
-    def images(self) -> tuple[NumberedImage, ...]:
-        """The images to choose from."""
-        view = self.displayed_view
-        return () if view is None else images_of(view)
+    def __init__(
+        self, screen: FaithScreen, list_images: Callable[[], tuple[NumberedImage, ...]]
+    ) -> None:
+        super().__init__(screen)
+        self._list_images = list_images
 
     def action_open_image(self) -> None:
         """Open the image, or let one be chosen where there are several."""
-        self.pick_image(self.images)
+        self.pick_image(self._list_images())
 
     def pick_image(self, images: tuple[NumberedImage, ...]) -> None:
         """Open one of some images."""
@@ -56,7 +57,7 @@ class ImageScreen(FaithScreen):
             open_row,
         )
 
-    @work(exclusive=True, group="image", exit_on_error=False)
+    @run_in_worker("image")
     async def open_image(self, chosen: NumberedImage) -> None:
         """Write an image into a private file and open that, or open its address."""
         session, name = self.session, f"image {chosen.number}"
@@ -99,6 +100,4 @@ class ImageScreen(FaithScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key where there is no image."""
-        if action == "open_image":
-            return self.is_mounted and bool(self.images)
-        return super().check_action(action, parameters)
+        return bool(self._list_images())

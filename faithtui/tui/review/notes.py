@@ -1,9 +1,7 @@
 """Notes on claims, on a line of the screen or in the user's own editor."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, getters, on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
@@ -13,15 +11,17 @@ from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ConfigError
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.external_editor import edit_text
-from faithtui.tui.review.label_store import LabelWriterScreen
-from faithtui.tui.session import Session
+from faithtui.tui.screen.controller import Controller
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import StatusLine
-from faithtui.tui.widgets.plain_input import PlainInput, can_be_typed
+from faithtui.tui.widgets.plain_input import can_be_typed
+
+if TYPE_CHECKING:
+    from faithtui.tui.review.review_screen import ReviewScreen
 
 
-class NotesScreen(LabelWriterScreen):
-    """A screen on which claims get notes."""
+class Notes(Controller["ReviewScreen"]):
+    """Notes on the claims of the review screen, whose line `#note` they are typed on."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "note", "note", tooltip="Write a note on the claim", id="review.note"),
@@ -35,23 +35,14 @@ class NotesScreen(LabelWriterScreen):
         ),
     ]
 
-    note = getters.query_one("#note", PlainInput)
-
-    def compose(self) -> ComposeResult:
-        """Add the line for notes, which takes the place of the status line while it is used."""
-        yield from super().compose()
-        yield PlainInput(
-            id="note", placeholder="note: enter saves it, escape drops it", compact=True
-        )
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
+    def __init__(self, screen: "ReviewScreen") -> None:
+        super().__init__(screen)
         self.noted_claim: ClaimView | None = None
         """The claim that the line for a note was opened on; another one may be chosen meanwhile."""
 
     def action_note(self) -> None:
         """Open the line for a note, with the one that is there."""
-        claim = self.claim
+        claim = self.screen.claim
         if claim is None:
             return
         note = claim.mine.note if claim.mine and claim.mine.note else ""
@@ -60,28 +51,31 @@ class NotesScreen(LabelWriterScreen):
             self.refuse(self.keys.fill_in_keys(words))
             return
         self.noted_claim = claim
-        self.note.value = note
-        self.query_one(StatusLine).display = False
-        self.note.display = True
-        self.note.focus()
+        self.screen.note.value = note
+        self.screen.query_one(StatusLine).display = False
+        self.screen.note.display = True
+        self.screen.note.focus()
 
-    @on(Input.Submitted, "#note")
     def submit_note(self, event: Input.Submitted) -> None:
         """Save the note; an empty one removes it."""
-        self._close_note()
+        self.close_line()
         if self.noted_claim is not None:
             self._save_note(self.noted_claim, event.value)
 
     def _save_note(self, claim: ClaimView, text: str) -> None:
         before = (claim.mine.note or "") if claim.mine else ""
         if text not in (before, make_visible_line(before)):
-            self.save_act(claim, Action.NOTED, f"note on {self.name_of(claim)}", note=text)
+            self.screen.writer.save_act(
+                claim, Action.NOTED, f"note on {self.screen.name_of(claim)}", note=text
+            )
         else:
-            self.show_message(Piece(f"note on {self.name_of(claim)} left as it was", "quiet"))
+            self.show_message(
+                Piece(f"note on {self.screen.name_of(claim)} left as it was", "quiet")
+            )
 
     def action_edit_note(self) -> None:
         """Write the note in the user's own editor."""
-        claim = self.claim
+        claim = self.screen.claim
         if claim is None:
             return
         before = claim.mine.note if claim.mine and claim.mine.note else ""
@@ -91,19 +85,12 @@ class NotesScreen(LabelWriterScreen):
         else:
             self._save_note(claim, text)
 
-    def on_key(self, event: events.Key) -> None:
-        """Let escape close the line for notes."""
-        if event.key == "escape" and self.note.has_focus:
-            event.stop()
-            self._close_note()
-
-    def _close_note(self) -> None:
-        self.note.display = False
-        self.query_one(StatusLine).display = True
-        self.panes.claims.focus()
+    def close_line(self) -> None:
+        """Drop what was typed, and show the status line again."""
+        self.screen.note.display = False
+        self.screen.query_one(StatusLine).display = True
+        self.screen.panes.claims.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide what cannot be done without a claim."""
-        if action in ("note", "edit_note"):
-            return self.claim is not None
-        return super().check_action(action, parameters)
+        """Hide the keys without a claim."""
+        return self.screen.claim is not None

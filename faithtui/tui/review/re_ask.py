@@ -4,15 +4,13 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView, RunRow
 from faithtui.tui.background_loop import run_in_own_loop
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.review.queue_walk import ReviewQueueScreen
+from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
@@ -21,6 +19,7 @@ from faithtui.tui.theme.lines import Piece
 if TYPE_CHECKING:
     from faithtui.engine.runs.environment import RunEnvironment
     from faithtui.store.store import Store
+    from faithtui.tui.review.review_screen import ReviewScreen
 
 _TOKENS = 1_000
 """Tokens of a question that only tells whether a judge costs anything."""
@@ -44,8 +43,8 @@ class CallCost:
         return f"That costs about {fmt.format_money(self.nusd)}, by {self.basis}."
 
 
-class AskAgainScreen(ReviewQueueScreen):
-    """A review screen on which the judge can be asked again. Subclasses read conversations."""
+class ReAsk(Controller["ReviewScreen"]):
+    """Asks the judge of the run once more about the chosen claim."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -59,27 +58,14 @@ class AskAgainScreen(ReviewQueueScreen):
         ),
     ]
 
-    @dataclass
-    class CallCostRead(Message):
-        """What asking again costs is known."""
-
-        claim: ClaimId
-        cost: CallCost
-
-    @dataclass
-    class AskedAgain(Message):
-        """The judge has answered again."""
-
-        fresh: FreshVerdict
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
+    def __init__(self, screen: "ReviewScreen") -> None:
+        super().__init__(screen)
         self.claim_being_asked: ClaimId | None = None
         """The claim that the judge is being asked about."""
 
     def action_fresh(self) -> None:
         """Look what it costs, then ask."""
-        claim, view = self.claim, self.view
+        claim, view = self.screen.claim, self.screen.view
         if claim is None or view is None:
             return
         if claim.id in view.hidden:
@@ -91,40 +77,35 @@ class AskAgainScreen(ReviewQueueScreen):
             self.read_call_cost(claim, view)
 
     @holds_keys(can_give_up=True)
-    @work(exclusive=True, group="price", exit_on_error=False)
+    @run_in_worker("price")
     async def read_call_cost(self, claim: ClaimView, view: ReviewView) -> None:
         """Find out what a call costs."""
-        self.post_message(
-            self.CallCostRead(
-                claim.id, await self.read(estimate_call_cost, self.session, view.run, view.item.id)
-            )
-        )
+        cost = await self.read(estimate_call_cost, self.session, view.run, view.item.id)
+        self.screen.call_later(self.confirm_call_cost, claim.id, cost)
 
-    @on(CallCostRead)
-    def confirm_call_cost(self, event: CallCostRead) -> None:
+    def confirm_call_cost(self, about: ClaimId, cost: CallCost) -> None:
         """Ask whether it may cost something; what is free is asked at once."""
-        claim, view = self.claim, self.view
-        if claim is None or view is None or claim.id != event.claim:
+        claim, view = self.screen.claim, self.screen.view
+        if claim is None or view is None or claim.id != about:
             return
-        item, name = view.item.id, self.name_of(claim)
-        if event.cost.is_free:
+        item, name = view.item.id, self.screen.name_of(claim)
+        if cost.is_free:
             self.ask_again(item, claim.id, name)
             return
 
         def ask_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
-                self.ask_again(item, event.claim, name)
+                self.ask_again(item, about, name)
 
         self.navigation.open_window(
             ConfirmDialog(
                 f"Ask the judge again about {name}?",
-                f"{event.cost.sentence} Its answer stands beside the run and changes nothing "
-                "in it.",
+                f"{cost.sentence} Its answer stands beside the run and changes nothing in it.",
             ),
             ask_if_confirmed,
         )
 
-    @work(exclusive=True, group="fresh", exit_on_error=False)
+    @run_in_worker("fresh")
     async def ask_again(self, item: ItemId, claim: ClaimId, name: str) -> None:
         """Ask the judge."""
         self.claim_being_asked = claim
@@ -139,13 +120,12 @@ class AskAgainScreen(ReviewQueueScreen):
             raise
         finally:
             self.claim_being_asked = None
-        self.post_message(self.AskedAgain(fresh))
+        self.screen.call_later(self.show_asked_again, fresh)
 
-    @on(AskedAgain)
-    def show_asked_again(self, event: AskedAgain) -> None:
+    def show_asked_again(self, fresh: FreshVerdict) -> None:
         """Say what the judge says now, and read the conversation again."""
-        looked, fresh = self.review_state, event.fresh
-        self.forget_read_ahead()
+        looked = self.screen.review_state
+        self.screen.queue_walk.forget_read_ahead()
         if looked is None or looked.view.item.id != fresh.item:
             return
         if fresh.claim in looked.view.hidden:
@@ -156,13 +136,11 @@ class AskAgainScreen(ReviewQueueScreen):
             word = fmt.describe_label(fresh.label, looked.labels)
             look = fmt.get_label_look(fresh.label, looked.labels)
             self.show_message(Piece("asked again: "), Piece(word, f"strong {look}"))
-        self.read_again()
+        self.screen.loader.read_again()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide what cannot be done without a claim."""
-        if action == "fresh":
-            return self.claim is not None
-        return super().check_action(action, parameters)
+        """Hide the key without a claim."""
+        return self.screen.claim is not None
 
 
 def estimate_call_cost(session: Session, run: RunRow, item: ItemId) -> CallCost:

@@ -1,27 +1,27 @@
 """`/` in a conversation: claims that a filter finds stand out, and N and P walk through them."""
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import getters, on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.filters import Scope, read_filter
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
-from faithtui.tui.review.evidence import EvidenceScreen
+from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.filter_matches import find_claims, ground_for
-from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.filter_bar import FilterBar
 
+if TYPE_CHECKING:
+    from faithtui.tui.review.review_screen import ReviewScreen
+
 STEP_KEYS_WORDS = " · {review.next-unlabelled} and {review.previous-unlabelled} go through them"
 
 
-class ClaimSearchScreen(EvidenceScreen):
-    """A screen on which claims of a conversation are found by words and terms."""
+class ClaimSearch(Controller["ReviewScreen"]):
+    """Finds claims of the conversation by words and terms, typed on the screen's filter bar."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -34,25 +34,23 @@ class ClaimSearchScreen(EvidenceScreen):
         ),
     ]
 
-    bar = getters.query_one(FilterBar)
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
+    def __init__(self, screen: "ReviewScreen") -> None:
+        super().__init__(screen)
         self.filter_text = ""
         """The filter in force."""
         self._previous_filter = ""
         self._found_cache: tuple[ReviewView, str, tuple[ClaimId, ...] | None] | None = None
         """What a filter found of a conversation, last."""
 
-    def compose(self) -> ComposeResult:
-        """Add the line for the filter."""
-        yield from super().compose()
-        yield FilterBar(self.keys("review.find"))
+    def clear(self) -> None:
+        """Search for nothing any more."""
+        self.filter_text = ""
+        self.screen.bar.show("")
 
     @property
     def found_claims(self) -> tuple[ClaimId, ...] | None:
         """Claims of the conversation that the filter finds, in their order; None: no filter."""
-        view = self.view
+        view = self.screen.view
         if view is None or not self.filter_text:
             return None
         # Asked for several times a key; texts may be long.
@@ -67,33 +65,33 @@ class ClaimSearchScreen(EvidenceScreen):
     def action_find(self) -> None:
         """Let somebody type a filter."""
         self._previous_filter = self.filter_text
-        self.bar.start_typing(self.filter_text)
+        self.screen.bar.start_typing(self.filter_text)
 
-    @on(FilterBar.FilterChanged)
     def apply_filter(self, event: FilterBar.FilterChanged) -> None:
         """Let what a filter finds stand out, and go to the first of it."""
         self.filter_text = event.text.strip()
         self._show_found_count()
         found = self.found_claims
         if found:
-            here = self.review_position.claim
-            order = [claim.id for claim in self.view.claims] if self.view else []
+            here = self.screen.review_position.claim
+            order = [claim.id for claim in self.screen.view.claims] if self.screen.view else []
             at = order.index(here) if here in order else 0
             ahead = next((each for each in found if order.index(each) >= at), found[0])
-            self.update_view(replace(self.review_position, window=None, claim=ahead, passage=0))
+            self.screen.update_view(
+                replace(self.screen.review_position, window=None, claim=ahead, passage=0)
+            )
         else:
-            self.update_view(self.review_position)
+            self.screen.redraw()
         if event.is_final:
-            self.bar.show(self.filter_text)
-            self.panes.claims.focus()
+            self.screen.bar.show(self.filter_text)
+            self.screen.panes.claims.focus()
 
-    @on(FilterBar.FilterCancelled)
     def leave_filter(self) -> None:
         """Go on with the filter there was before."""
         self.filter_text = self._previous_filter
-        self.bar.show(self.filter_text)
-        self.panes.claims.focus()
-        self.update_view(self.review_position)
+        self.screen.bar.show(self.filter_text)
+        self.screen.panes.claims.focus()
+        self.screen.redraw()
 
     def step_found(self, direction: int) -> bool:
         """Go to the next or previous claim that was found.
@@ -101,12 +99,14 @@ class ClaimSearchScreen(EvidenceScreen):
         Returns:
             False where no filter is in force, or it finds nothing.
         """
-        found, view = self.found_claims, self.view
+        found, view = self.found_claims, self.screen.view
         if not found or view is None:
             return False
         order = [claim.id for claim in view.claims]
         here = (
-            order.index(self.review_position.claim) if self.review_position.claim in order else -1
+            order.index(self.screen.review_position.claim)
+            if self.screen.review_position.claim in order
+            else -1
         )
         places = [order.index(each) for each in found]
         ahead = [each for each in places if each > here]
@@ -115,12 +115,14 @@ class ClaimSearchScreen(EvidenceScreen):
             goal = ahead[0] if ahead else places[0]
         else:
             goal = behind[-1] if behind else places[-1]
-        self.update_view(replace(self.review_position, window=None, claim=order[goal], passage=0))
+        self.screen.update_view(
+            replace(self.screen.review_position, window=None, claim=order[goal], passage=0)
+        )
         self._show_found_count()
         return True
 
     def _show_found_count(self) -> None:
-        view = self.view
+        view = self.screen.view
         if view is None or not self.filter_text:
             return
         ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
@@ -128,7 +130,11 @@ class ClaimSearchScreen(EvidenceScreen):
         if problem:
             self.show_message(escape_line(problem, "warn", limit=300))
             return
-        units = ("claim", "claims") if self.review_state is None else self.review_state.spec.units
+        units = (
+            ("claim", "claims")
+            if self.screen.review_state is None
+            else self.screen.review_state.spec.units
+        )
         count = len(self.found_claims or ())
         self.show_message(
             Piece(fmt.count_in_words(count, *units), "strong" if count else "warn"),

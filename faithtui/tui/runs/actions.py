@@ -1,13 +1,9 @@
 """What is done with runs from their list: put away, retried, compared, exported."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
-from textual.binding import Binding
-from textual.message import Message
+from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import RunId
 from faithtui.errors import FaithtuiError
@@ -19,123 +15,81 @@ from faithtui.tui.agreement.export import (
 )
 from faithtui.tui.messages import ResumeRequested
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.screen.filtered_list import FilteredListScreen
+from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
     from faithtui.engine.review.run_comparison import RunComparison
+    from faithtui.tui.runs.runs_screen import RunsScreen
 
 
-RUN_BINDINGS: tuple[Binding, ...] = (
-    Binding(
-        "e",
-        "export",
-        "export report",
-        tooltip="Write the reports of the marked runs, or of the chosen one, as HTML, "
-        "Markdown, JSON and CSV, each into a new directory",
-        id="runs.export",
-    ),
-    Binding(
-        "b",
-        "compare",
-        "compare both",
-        tooltip="What changed between the two marked runs, against human labels",
-        id="runs.compare",
-    ),
-    Binding(
-        "x",
-        "retry",
-        "retry errors",
-        tooltip="Ask again what failed or lacks a verdict in the marked runs, or in the chosen "
-        "one, and nothing else",
-        id="runs.retry",
-    ),
-    Binding(
-        "d",
-        "put_away",
-        "archive",
-        tooltip="Put the marked runs, or the chosen one, out of the list, or archived ones "
-        "back; the filter archived:yes finds them. Nothing is deleted; `faithtui delete` does that",
-        id="runs.archive",
-    ),
-    Binding(
-        "u",
-        "undo",
-        "undo",
-        show=False,
-        tooltip="Take back what was archived or brought back last",
-        id="runs.undo",
-    ),
-    Binding(
-        "ctrl+r",
-        "redo",
-        "redo",
-        show=False,
-        tooltip="Do again what was taken back",
-        id="runs.redo",
-    ),
-)
-"""Keys of what can be done with runs. Screens list them behind their own."""
+class RunActions(Controller["RunsScreen"]):
+    """What can be done with runs of the list: with the marked ones, else the chosen one."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "e",
+            "export",
+            "export report",
+            tooltip="Write the reports of the marked runs, or of the chosen one, as HTML, "
+            "Markdown, JSON and CSV, each into a new directory",
+            id="runs.export",
+        ),
+        Binding(
+            "b",
+            "compare",
+            "compare both",
+            tooltip="What changed between the two marked runs, against human labels",
+            id="runs.compare",
+        ),
+        Binding(
+            "x",
+            "retry",
+            "retry errors",
+            tooltip="Ask again what failed or lacks a verdict in the marked runs, or in the chosen "
+            "one, and nothing else",
+            id="runs.retry",
+        ),
+        Binding(
+            "d",
+            "put_away",
+            "archive",
+            tooltip="Put the marked runs, or the chosen one, out of the list, or archived ones "
+            "back; the filter archived:yes finds them. Nothing is deleted; `faithtui delete` does "
+            "that",
+            id="runs.archive",
+        ),
+        Binding(
+            "u",
+            "undo",
+            "undo",
+            show=False,
+            tooltip="Take back what was archived or brought back last",
+            id="runs.undo",
+        ),
+        Binding(
+            "ctrl+r",
+            "redo",
+            "redo",
+            show=False,
+            tooltip="Do again what was taken back",
+            id="runs.redo",
+        ),
+    ]
 
-RUN_ACTIONS = frozenset(each.action for each in RUN_BINDINGS)
-
-
-class RunActionsScreen(FilteredListScreen):
-    """A list of runs with which something can be done: the marked ones, else the chosen one."""
-
-    @dataclass
-    class RunsArchived(Message):
-        """Runs were archived, or brought back."""
-
-        runs: tuple[RunId, ...]
-        archived: bool
-        how: str
-        """`done_archivings`, `undone_archivings` or `redone`."""
-
-    @dataclass
-    class Reopened(Message):
-        """What failed or lacks a verdict in runs waits to be asked again."""
-
-        runs: tuple[RunId, ...]
-        """Those in which something had failed, or lacked a verdict."""
-
-    @dataclass
-    class Compared(Message):
-        """Two runs were compared."""
-
-        change: "RunComparison"
-
-    @dataclass
-    class Exported(Message):
-        """Reports were written."""
-
-        directories: tuple[Path, ...]
-
-    @property
-    def all_runs(self) -> tuple[RunRow, ...]:
-        """Every run of the store, whatever the filter."""
-        raise NotImplementedError
-
-    @property
-    def selection(self) -> RunRow | None:
-        """The run under the cursor."""
-        raise NotImplementedError
+    def __init__(self, screen: "RunsScreen") -> None:
+        super().__init__(screen)
+        self.done_archivings: list[tuple[tuple[RunId, ...], bool]] = []
+        """What was archived (True) or brought back here, the last one last."""
+        self.undone_archivings: list[tuple[tuple[RunId, ...], bool]] = []
 
     @property
     def target_runs(self) -> tuple[RunRow, ...]:
         """What a key is about: the marked runs, else the chosen one."""
-        marked = tuple(row for row in self.all_runs if row.id in self.marks)
-        if marked or self.selection is None:
+        marked = tuple(row for row in self.screen.all_runs if row.id in self.screen.marks)
+        if marked or self.screen.selection is None:
             return marked
-        return (self.selection,)
-
-    def on_mount(self) -> None:
-        """Nothing was done yet."""
-        self.done_archivings: list[tuple[tuple[RunId, ...], bool]] = []
-        """What was archived (True) or brought back here, the last one last."""
-        self.undone_archivings: list[tuple[tuple[RunId, ...], bool]] = []
-        super().on_mount()
+        return (self.screen.selection,)
 
     # Archiving
 
@@ -143,7 +97,7 @@ class RunActionsScreen(FilteredListScreen):
         """Archive runs; bring them back where all are archived."""
         targets = self.target_runs
         back = all(row.archived_at is not None for row in targets)
-        busy = [row.id for row in targets if self._is_on(row.id)]
+        busy = [row.id for row in targets if self.screen.is_under_way(row.id)]
         if busy and not back:
             self.refuse(f"{name_runs(busy)} is under way: archive it when it is through")
             return
@@ -166,29 +120,34 @@ class RunActionsScreen(FilteredListScreen):
         runs, archived = self.undone_archivings.pop()
         self.archive_runs(runs, archived=archived, how="redone")
 
-    @work(group="archive", exit_on_error=False)
+    @run_in_worker("archive", exclusive=False)
     async def archive_runs(
         self, runs: tuple[RunId, ...], *, archived: bool, how: str = "done"
     ) -> None:
         """Write it down."""
         kept = self.session.store.runs
         await self.read(kept.archive if archived else kept.restore, runs)
-        self.post_message(self.RunsArchived(runs, archived, how))
+        self.screen.call_later(self.show_archived, runs, archived, how)
 
-    @on(RunsArchived)
-    def show_archived(self, event: RunsArchived) -> None:
-        """Read the list again and say what happened."""
-        if event.how == "undone":
-            self.undone_archivings.append((event.runs, not event.archived))
+    def show_archived(self, runs: tuple[RunId, ...], archived: bool, how: str) -> None:
+        """Read the list again and say what happened.
+
+        Args:
+            runs: The runs.
+            archived: Whether they were archived, or brought back.
+            how: `done`, `undone` or `redone`.
+        """
+        if how == "undone":
+            self.undone_archivings.append((runs, not archived))
         else:
-            self.done_archivings.append((event.runs, event.archived))
-            if event.how == "done":
+            self.done_archivings.append((runs, archived))
+            if how == "done":
                 self.undone_archivings.clear()
-        self.marks.clear()
-        self.show_marks()
-        self.reload()
-        words = f"{name_runs(event.runs)} {'archived' if event.archived else 'is listed again'}"
-        if event.how == "undone":
+        self.screen.marks.clear()
+        self.screen.show_marks()
+        self.screen.reload()
+        words = f"{name_runs(runs)} {'archived' if archived else 'is listed again'}"
+        if how == "undone":
             self.show_message(Piece("undone: ", "human strong"), Piece(words))
         else:
             key = self.keys("runs.undo")
@@ -198,7 +157,7 @@ class RunActionsScreen(FilteredListScreen):
 
     def action_retry(self) -> None:
         """Ask again what failed or lacks a verdict."""
-        busy = [row.id for row in self.target_runs if self._is_on(row.id)]
+        busy = [row.id for row in self.target_runs if self.screen.is_under_way(row.id)]
         unfinished = tuple(row.id for row in self.target_runs if row.failed or row.incomplete)
         if busy:
             self.refuse(f"{name_runs(busy)} is under way: what fails can be retried afterwards")
@@ -209,24 +168,18 @@ class RunActionsScreen(FilteredListScreen):
             self.reopen_unfinished(unfinished)
 
     @holds_keys(can_give_up=False)
-    @work(exclusive=True, group="retry", exit_on_error=False)
+    @run_in_worker("retry")
     async def reopen_unfinished(self, runs: Sequence[RunId]) -> None:
         """Make what failed or lacks a verdict wait again."""
         reopen = self.session.store.runs.reopen_unfinished
-        self.post_message(
-            self.Reopened(tuple([run for run in runs if await self.read(reopen, run)]))
-        )
-
-    @on(Reopened)
-    def request_resume(self, event: Reopened) -> None:
-        """Take up the runs, one after the other."""
-        if event.runs:
-            self.post_message(ResumeRequested(event.runs[0], then=event.runs[1:]))
+        reopened = tuple([run for run in runs if await self.read(reopen, run)])
+        if reopened:
+            self.screen.post_message(ResumeRequested(reopened[0], then=reopened[1:]))
 
     # Comparing
 
     @holds_keys(can_give_up=True)
-    @work(exclusive=True, group="compare", exit_on_error=False)
+    @run_in_worker("compare")
     async def action_compare(self) -> None:
         """Compare the two marked runs, the older one first."""
         from faithtui.engine.review.run_comparison import compare_runs
@@ -239,23 +192,22 @@ class RunActionsScreen(FilteredListScreen):
         except FaithtuiError:
             self.show_message()
             raise
-        self.post_message(self.Compared(change))
+        self.screen.call_later(self.show_compared, change)
 
-    @on(Compared)
-    def show_compared(self, event: Compared) -> None:
+    def show_compared(self, change: "RunComparison") -> None:
         """Show what changed."""
         from faithtui.tui.agreement.change_lines import change_lines
         from faithtui.tui.screen.dialogs import TextDialog
 
-        a, b = event.change.a.id, event.change.b.id
+        a, b = change.a.id, change.b.id
         self.show_message()
         self.navigation.open_window(
-            TextDialog(f"From run #{a} to run #{b}", lambda w: change_lines(event.change, w))
+            TextDialog(f"From run #{a} to run #{b}", lambda w: change_lines(change, w))
         )
 
     # Exporting
 
-    @work(exclusive=True, group="export", exit_on_error=False)
+    @run_in_worker("export")
     async def action_export(self) -> None:
         """Write the reports."""
         if self.session.is_blind:
@@ -267,26 +219,17 @@ class RunActionsScreen(FilteredListScreen):
         for run in runs:
             self.show_message(Piece(f"writing the report of #{run} …", "quiet"))
             directories.append(await self.read(write_run_report, self.session, run))
-        self.post_message(self.Exported(tuple(directories)))
-
-    @on(Exported)
-    def show_exported(self, event: Exported) -> None:
-        """Say where the reports are."""
-        self.show_message(*describe_report_paths(*event.directories))
+        self.show_message(*describe_report_paths(*directories))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none, and everything until the store is open."""
-        if action in RUN_ACTIONS and not self.session.is_open:
+        if not self.session.is_open:
             return False
         if action == "compare":
-            return self.is_mounted and len(self.marks) == 2 and len(self.target_runs) == 2
+            return len(self.screen.marks) == 2 and len(self.target_runs) == 2
         if action in ("export", "put_away", "retry"):
-            return self.is_mounted and bool(self.target_runs)
-        return super().check_action(action, parameters)
-
-    def _is_on(self, run: RunId) -> bool:
-        mine = self.session.find_run(run)
-        return mine is not None and not mine.is_finished
+            return bool(self.target_runs)
+        return True
 
 
 def name_runs(runs: Sequence[RunId]) -> str:

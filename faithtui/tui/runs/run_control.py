@@ -1,11 +1,8 @@
 """Keys that act on one run: pause, workers, cancel, go on, ask again, budget."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs.events import Draining
@@ -13,14 +10,15 @@ from faithtui.store.records import RunRow, RunState
 from faithtui.tui.messages import ResumeRequested
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.runs.budget import BudgetScreen, RunBudget
+from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
-from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
     from faithtui.engine.runs.background import BackgroundRun
+    from faithtui.tui.progress.progress_screen import ProgressScreen
 
 WORKERS = Binding.Group("workers", compact=True)
 
@@ -28,8 +26,8 @@ _ACTIVE_RUN_ACTIONS = ("pause", "workers", "cancel")
 """Actions on a run that is on in this process."""
 
 
-class RunControlScreen(FaithScreen):
-    """A screen of one run, which can be acted on. Subclasses read and draw it."""
+class RunControl(Controller["ProgressScreen"]):
+    """Acts on the run that a screen shows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -88,32 +86,15 @@ class RunControlScreen(FaithScreen):
         ),
     ]
 
-    @dataclass
-    class Reopened(Message):
-        """What failed or lacks a verdict waits to be asked again."""
-
-        run: RunId
-        count: int
-        """Conversations in which something had failed, or lacked a verdict."""
-
-    @dataclass
-    class BudgetSaved(Message):
-        """A budget is in the store."""
-
-        run: RunId
-        wanted: RunBudget
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self.row: RunRow | None = None
-        """The run; None: there is none, or it was not read yet."""
+    def __init__(self, screen: "ProgressScreen") -> None:
+        super().__init__(screen)
         self.cancelling = False
         """Somebody said here that it is to end."""
 
     @property
     def active_run(self) -> "BackgroundRun | None":
         """The run, if it is on in this process."""
-        run = self.session.find_run(None if self.row is None else self.row.id)
+        run = self.session.find_run(None if self.screen.row is None else self.screen.row.id)
         return None if run is None or run.is_finished else run
 
     def action_pause(self) -> None:
@@ -127,7 +108,7 @@ class RunControlScreen(FaithScreen):
         else:
             run.control.pause()
             self.show_message(Piece("paused", "warn"), Piece(": replies in flight are still kept"))
-        self.refresh_bindings()
+        self.screen.refresh_bindings()
 
     def action_workers(self, direction: int) -> None:
         """Let more or fewer questions be in flight."""
@@ -173,12 +154,12 @@ class RunControlScreen(FaithScreen):
 
     def action_resume(self) -> None:
         """Ask for the run to be taken up."""
-        if self.row is not None:
-            self.post_message(ResumeRequested(self.row.id))
+        if self.screen.row is not None:
+            self.screen.post_message(ResumeRequested(self.screen.row.id))
 
     def action_retry(self) -> None:
         """Ask again what failed or lacks a verdict."""
-        row = self.row
+        row = self.screen.row
         if row is None:
             return
         if self.active_run is not None:
@@ -189,21 +170,16 @@ class RunControlScreen(FaithScreen):
             self.reopen_unfinished(row.id)
 
     @holds_keys(can_give_up=False)
-    @work(exclusive=True, group="retry", exit_on_error=False)
+    @run_in_worker("retry")
     async def reopen_unfinished(self, run: RunId) -> None:
         """Make what failed or lacks a verdict wait again."""
         count = await self.read(self.session.store.runs.reopen_unfinished, run)
-        self.post_message(self.Reopened(run, count))
-
-    @on(Reopened)
-    def request_resume(self, event: Reopened) -> None:
-        """Take up the run."""
-        if event.count:
-            self.post_message(ResumeRequested(event.run))
+        if count:
+            self.screen.post_message(ResumeRequested(run))
 
     def action_budget(self) -> None:
         """Ask for the budget."""
-        row = self.row
+        row = self.screen.row
         if row is None:
             return
 
@@ -213,19 +189,17 @@ class RunControlScreen(FaithScreen):
 
         self.navigation.open_window(BudgetScreen(row), save_budget)
 
-    @work(exclusive=True, group="budget", exit_on_error=False)
+    @run_in_worker("budget")
     async def set_budget(self, row: RunRow, wanted: RunBudget) -> None:
         """Write the budget down, and let a run that is on keep to it."""
         await self.read(_write_budget, self.session, row, wanted)
         mine = self.session.find_run(row.id)
         if mine is not None and not mine.is_finished:
             mine.control.set_budget(wanted.nusd, wanted.tokens)
-        self.post_message(self.BudgetSaved(row.id, wanted))
+        self.screen.call_later(self.show_budget, wanted)
 
-    @on(BudgetSaved)
-    def show_budget(self, event: BudgetSaved) -> None:
+    def show_budget(self, wanted: RunBudget) -> None:
         """Say what the budget is now."""
-        wanted = event.wanted
         parts = [] if wanted.nusd is None else [fmt.format_money(wanted.nusd)]
         if wanted.tokens is not None:
             parts.append(f"{fmt.format_count(wanted.tokens)} tokens")
@@ -236,11 +210,11 @@ class RunControlScreen(FaithScreen):
             else self.keys.fill_in_keys(" · {progress.continue} goes on")
         )
         self.show_message(Piece(words, "human strong"), Piece(way if self._can_resume() else ""))
-        self.reload()
+        self.screen.reload()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done with this run now."""
-        row = self.row if self.is_mounted else None
+        row = self.screen.row
         if action in _ACTIVE_RUN_ACTIONS:
             return row is not None and self.active_run is not None
         if action == "resume":
@@ -251,10 +225,10 @@ class RunControlScreen(FaithScreen):
             return row is not None and (
                 row.state is not RunState.DONE or self.active_run is not None
             )
-        return super().check_action(action, parameters)
+        return True
 
     def _can_resume(self) -> bool:
-        row = self.row if self.is_mounted else None
+        row = self.screen.row
         if row is None or row.state is RunState.DONE or not row.pending:
             return False
         return self.active_run is None

@@ -13,7 +13,7 @@ from faithtui.domain.ids import RunId
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
 from faithtui.tui.metric_view import spec_of
-from faithtui.tui.runs.actions import RUN_BINDINGS, RunActionsScreen
+from faithtui.tui.runs.actions import RunActions
 from faithtui.tui.runs.run_lines import (
     all_archived,
     no_runs,
@@ -23,6 +23,7 @@ from faithtui.tui.runs.run_lines import (
     run_line,
 )
 from faithtui.tui.screen.filter_matches import find_runs
+from faithtui.tui.screen.filtered_list import FilteredListScreen
 from faithtui.tui.session import ListState, Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
@@ -64,7 +65,7 @@ class RunRows:
         return self.all[index]
 
 
-class RunsScreen(RunActionsScreen):
+class RunsScreen(FilteredListScreen):
     """Runs, and what is known of one."""
 
     LIST: ClassVar[str] = "runs"
@@ -104,7 +105,7 @@ class RunsScreen(RunActionsScreen):
             tooltip="Take up a run that was stopped, cancelled or interrupted",
             id="runs.continue",
         ),
-        *RUN_BINDINGS,
+        *RunActions.BINDINGS,
     ]
 
     runs = getters.query_one("#list", VirtualList)
@@ -120,6 +121,11 @@ class RunsScreen(RunActionsScreen):
         """The metrics of the runs are known."""
 
         specs: "Mapping[RunId, MetricSpec]"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.actions = RunActions(self)
+        self.add_controllers(self.actions)
 
     def make_panes(self) -> Panes:
         """Make the list and the details."""
@@ -163,7 +169,11 @@ class RunsScreen(RunActionsScreen):
     def reread_other_runs(self) -> None:
         """Read again where another process runs something: one that is killed writes nothing."""
         others = (row for row in self._all_runs if row.state is RunState.RUNNING)
-        if self.is_current and self.session.is_open and not all(self._is_on(r.id) for r in others):
+        if (
+            self.is_current
+            and self.session.is_open
+            and not all(self.is_under_way(r.id) for r in others)
+        ):
             self.load()
 
     @work(exclusive=True, group="runs", exit_on_error=False)
@@ -274,9 +284,14 @@ class RunsScreen(RunActionsScreen):
             return all_archived(width, len(self._all_runs), self.keys)
         return nothing_found(width, self.state.filter, self.keys)
 
+    def is_under_way(self, run: RunId) -> bool:
+        """Whether a run is on in this process."""
+        mine = self.session.find_run(run)
+        return mine is not None and not mine.is_finished
+
     def _can_resume(self) -> bool:
         row = self.selection
-        return row is not None and row.pending > 0 and not self._is_on(row.id)
+        return row is not None and row.pending > 0 and not self.is_under_way(row.id)
 
     def _show_details(self) -> None:
         row = self.selection

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -20,6 +20,9 @@ from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
+
+if TYPE_CHECKING:
+    from faithtui.tui.screen.controller import Controller
 
 T = TypeVar("T")
 
@@ -93,6 +96,18 @@ class FaithScreen(Screen[None]):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
+        self._action_owners: dict[str, Controller[Any]] = {}
+
+    def add_controllers(self, *controllers: "Controller[Any]") -> None:
+        """Let actions of controllers be actions of this screen.
+
+        Textual looks for `action_NAME` on the node whose binding was pressed.
+        """
+        for controller in controllers:
+            for name in dir(type(controller)):
+                if name.startswith("action_"):
+                    setattr(self, name, getattr(controller, name))
+                    self._action_owners[name.removeprefix("action_")] = controller
 
     @property
     def keys(self) -> KeyNames:
@@ -227,6 +242,9 @@ class FaithScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done now."""
+        owner = self._action_owners.get(action)
+        if owner is not None:
+            return self.is_mounted and owner.check_action(action, parameters)
         if action == "about_judge":
             return self.session.is_open and self.session.run is not None
         if action == "unzoom":

@@ -218,14 +218,14 @@ async def test_an_event_opens_its_conversation_and_keeps_its_place(app: FaithApp
         run = StagedRun()
         screen = await watching(pilot, run)
         await press(pilot, "j", "j")
-        assert screen.reply_item is None
+        assert screen.find_item() is None
         await press(pilot, "enter")
         assert "about the run" in status(app)
         await press(pilot, "j")
-        chosen = screen.entries[screen.events.cursor]
+        chosen = screen.event_list.entries[screen.events.cursor]
         run.now = replace(staging.TROUBLED)
         await until(pilot, lambda: "held in memory" in text_of(app, "events"))
-        assert screen.entries[screen.events.cursor].first_s == chosen.first_s
+        assert screen.event_list.entries[screen.events.cursor].first_s == chosen.first_s
         await press(pilot, "enter")
         assert isinstance(app.screen, ReviewScreen)
         assert app.screen.view is not None
@@ -253,8 +253,8 @@ async def test_another_attempt_begins_with_a_clean_word_and_its_own_clock(app: F
         again = StagedRun(replace(staging.ON, elapsed_s=9.0, recent=staging.EVENTS[:1]))
         app.session.process_runs.append(again)  # type: ignore[arg-type]  # as above
         await until(pilot, lambda: status(app) == "")
-        assert screen.began is not None
-        assert (screen.session.now() - screen.began).total_seconds() == 9.0
+        assert screen.event_list.began is not None
+        assert (screen.session.now() - screen.event_list.began).total_seconds() == 9.0
         await until(pilot, lambda: "conv-0112" not in text_of(app, "events"))
 
 

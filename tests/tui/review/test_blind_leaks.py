@@ -201,13 +201,15 @@ async def test_what_was_read_before_the_judge_was_hidden_is_not_shown(canaries: 
         assert session.item is not None
         # Read as it was before the queue began; it arrives only now.
         queue, session.claim_queue = session.claim_queue, None
-        before = screen.read_conversation(session.item, None, 0)
+        before = screen.loader.read_conversation(session.item, None, 0)
         session.claim_queue = queue
         assert CANARY in repr(before.view)
-        screen.show_loaded(before)
+        screen.loader.show_loaded(before)
         assert leaks(canaries) == []
-        screen.keep_read_ahead(screen.ConversationReadAhead(before))
-        assert all(CANARY not in repr(each.view) for each in screen.conversations_ahead.values())
+        screen.queue_walk.keep_read_ahead(before)
+        assert all(
+            CANARY not in repr(each.view) for each in screen.queue_walk.conversations_ahead.values()
+        )
 
 
 async def test_the_conversation_beside_the_list_is_stripped(canaries: FaithApp) -> None:
@@ -216,7 +218,7 @@ async def test_the_conversation_beside_the_list_is_stripped(canaries: FaithApp) 
         await work_blind(pilot)
         await press(pilot, "g", "c")
         assert isinstance(canaries.screen, ConversationsScreen)
-        view = canaries.screen.view
+        view = canaries.screen.preview.view
         assert view is not None
         assert CANARY not in repr(view)
 
@@ -252,8 +254,8 @@ async def test_what_is_read_twice_on_the_way_to_a_claim_of_the_queue_comes_to_th
         assert run is not None
         item = next(x for x in store.runs.item_ids(run) if x != canaries.session.item)
         claim = store.runs.review_view(item, "ann").claims[-1].id
-        screen.forget_read_ahead()
-        screen.go_to_entry((item, claim))
+        screen.queue_walk.forget_read_ahead()
+        screen.queue_walk.go_to_entry((item, claim))
         screen.reload()
         await until(pilot, lambda: screen.view is not None and screen.view.item.id == item)
         assert screen.claim is not None

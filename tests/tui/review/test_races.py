@@ -11,8 +11,8 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen, LoadedList
+from faithtui.tui.review.conversation_loader import LoadedConversation
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
 from faithtui.tui.samples.queue_end import QueueEndDialog
@@ -30,7 +30,7 @@ async def test_a_note_goes_to_the_claim_it_was_opened_on(app: FaithApp, store_pa
         first = screen.claim.id
         await press(pilot, "e")
         # What is being read meanwhile arrives: another claim is chosen.
-        screen.action_claim(1)
+        screen.moves.action_claim(1)
         assert screen.claim.id != first
         await press(pilot, *"abc", "enter")
         assert "note on claim 1" in status(app)
@@ -70,8 +70,8 @@ async def test_an_answer_that_is_lost_is_asked_again_and_ends_no_queue(
             failing(app, patch, "record_verdict")
             await press(pilot, "y")
             assert not isinstance(app.screen, QueueEndDialog)
-            assert screen.queue_cursor is not None
-            assert screen.queue_cursor.answered_claims == {entries[0][1]}
+            assert screen.queue_walk.cursor is not None
+            assert screen.queue_walk.cursor.answered_claims == {entries[0][1]}
             assert screen.review_position.claim == entries[1][1]
             await press(pilot, "2")
         assert "coded" not in [each[0] for each in acts_of(app)]
@@ -95,12 +95,12 @@ async def test_an_undo_in_a_convenience_queue_reopens_only_what_was_taken_back(
         screen.reload()
         await calm(pilot)
         await press(pilot, "y", "n", "s", "u", "u")
-        assert screen.queue_cursor is not None
-        assert screen.queue_cursor.answered_claims == {entries[0][1]}
-        assert screen.queue_cursor.skipped_claims == set()
+        assert screen.queue_walk.cursor is not None
+        assert screen.queue_walk.cursor.answered_claims == {entries[0][1]}
+        assert screen.queue_walk.cursor.skipped_claims == set()
         assert "1/4" in title(app)
         await press(pilot, "ctrl+r")
-        assert screen.queue_cursor.answered_claims == {entries[0][1], entries[1][1]}
+        assert screen.queue_walk.cursor.answered_claims == {entries[0][1], entries[1][1]}
 
 
 async def test_a_look_at_the_judge_that_is_not_on_record_shows_nothing(
@@ -130,14 +130,14 @@ async def test_fast_keys_land_on_painted_claims_or_are_refused(
         assert screen.view is not None
         heard: list[ClaimId] = []
         painted: list[ClaimId | None] = []
-        say = screen.save_verdict
+        say = screen.writer.save_verdict
 
         def listen(claim: object, verdict: str, code: str | None = None) -> None:
             heard.append(claim.id)  # type: ignore[attr-defined]  # a ClaimView
             painted.append(screen.review_position.claim)
             say(claim, verdict, code)  # type: ignore[arg-type]  # the same
 
-        screen.save_verdict = listen  # type: ignore[method-assign]  # listened to, not changed
+        screen.writer.save_verdict = listen  # type: ignore[method-assign]  # listened to, not changed
         for key in "ynyuynjky":
             await pilot.press(key)
         await calm(pilot)
@@ -187,14 +187,14 @@ async def test_verdicts_after_an_undo_wait_for_the_claim_that_it_goes_back_to(
         screen = await reviewing(pilot)
         await press(pilot, "y", "y")
         is_reading, go_on = threading.Event(), threading.Event()
-        read = screen.read_conversation
+        read = screen.loader.read_conversation
 
-        def read_late(item: ItemId, claim: ClaimId | None, edge: int) -> ReviewScreen.Loaded:
+        def read_late(item: ItemId, claim: ClaimId | None, edge: int) -> LoadedConversation:
             is_reading.set()
             go_on.wait()
             return read(item, claim, edge)
 
-        monkeypatch.setattr(screen, "read_conversation", read_late)
+        monkeypatch.setattr(screen.loader, "read_conversation", read_late)
         type_ahead(app, *"un")
         await until(pilot, is_reading.is_set)
         for _ in range(5):
@@ -211,9 +211,9 @@ async def test_a_list_that_is_read_again_keeps_a_cursor_moved_meanwhile(app: Fai
         await press(pilot, "enter")
         screen = app.screen
         assert isinstance(screen, ConversationsScreen)
-        read = screen.Loaded(screen.run_row, screen.spec, screen.listed_entries, screen.mark)
+        read = LoadedList(screen.run_row, screen.spec, screen.listed_entries, screen.mark)
         screen.items.cursor = 2
-        screen.show_ids(read)  # nothing could be handled between the two
+        screen.show_list(read)  # nothing could be handled between the two
         assert screen.items.cursor == 2
         assert app.session.item == screen.listed_entries[2]
 
@@ -243,7 +243,7 @@ async def test_the_end_of_a_queue_that_was_left_is_not_announced(
         view = screen.view
         assert view is not None
         queue = ClaimQueue("one", view.run.id, ((view.item.id, view.claims[0].id),))
-        screen.show_end(screen.QueueEnded(queue, None))
+        screen.queue_walk.show_outcome(queue, None)
         await calm(pilot)
         assert not isinstance(app.screen, QueueEndDialog)
 

@@ -94,15 +94,15 @@ async def test_what_costs_money_is_asked_about_first(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await reviewing(pilot)
         assert screen.claim is not None
-        screen.post_message(screen.CallCostRead(screen.claim.id, CallCost(False, 31_200_000, "x")))
+        screen.re_ask.confirm_call_cost(screen.claim.id, CallCost(False, 31_200_000, "x"))
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await until(
             pilot,
             lambda: "That costs about $0.0312, by x." in " ".join(text_of(app, "text").split()),
         )
         await press(pilot, "n")
-        assert screen.claim_being_asked is None
-        screen.post_message(screen.CallCostRead(ClaimId(99), CallCost(False, None, "")))
+        assert screen.re_ask.claim_being_asked is None
+        screen.re_ask.confirm_call_cost(ClaimId(99), CallCost(False, None, ""))
         await pilot.pause()
         assert app.screen is screen, "another claim is chosen by now"
 
@@ -143,9 +143,9 @@ async def test_an_error_of_the_judge_is_said(served: FaithApp, server: WillingSe
         with Store.open(served.session.store_path) as store:
             item = store.runs.item_ids(RunId(1))[0]
         assert screen.claim is not None
-        screen.ask_again(item, ClaimId(10_000), "claim 1")
+        screen.re_ask.ask_again(item, ClaimId(10_000), "claim 1")
         await until(pilot, lambda: "was not heard again" in status(served))
-        assert screen.claim_being_asked is None
+        assert screen.re_ask.claim_being_asked is None
         assert any("there is no claim" in each.message for each in served._notifications)
 
 

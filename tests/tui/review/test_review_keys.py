@@ -180,7 +180,7 @@ async def test_one_verdict_for_a_range_is_one_step(app: FaithApp, store_path: Pa
 async def test_a_long_range_asks_first(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("faithtui.tui.review.verdicts.ASK_ABOVE", 2)
+    monkeypatch.setattr("faithtui.tui.review.claim_range.ASK_ABOVE", 2)
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
         await press(pilot, "m", "end", "y")
@@ -198,7 +198,7 @@ async def test_a_long_range_asks_first(
 async def test_only_a_range_of_more_than_so_many_claims_asks(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int, asks: bool
 ) -> None:
-    monkeypatch.setattr("faithtui.tui.review.verdicts.ASK_ABOVE", 2)
+    monkeypatch.setattr("faithtui.tui.review.claim_range.ASK_ABOVE", 2)
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
         await press(pilot, "m", *["j"] * moves, "n")
@@ -336,11 +336,13 @@ async def test_blind_labels_are_stored_as_such_with_their_probability(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await blinded(pilot, store_path)
-        size = 0 if screen.queue_cursor is None else len(screen.queue_cursor.queue.entries)
+        size = (
+            0 if screen.queue_walk.cursor is None else len(screen.queue_walk.cursor.queue.entries)
+        )
         order = (
             []
-            if screen.queue_cursor is None
-            else [claim for _, claim in screen.queue_cursor.queue.entries]
+            if screen.queue_walk.cursor is None
+            else [claim for _, claim in screen.queue_walk.cursor.queue.entries]
         )
         done = []
         for _ in range(size):
@@ -457,7 +459,7 @@ async def test_a_verdict_does_not_overtake_what_was_seen_before_it(
         await until(pilot, lambda: "▒" in text_of(app, "claims"))
         await until(pilot, lambda: not screen.panes.claims.is_waiting)
         await pilot.press("y")
-        await until(pilot, lambda: bool(screen.pending_verdicts))
+        await until(pilot, lambda: bool(screen.writer.pending_verdicts))
         hold.set()
         await calm(pilot)
     assert acts(store_path)[0][0] == "agreed", "the judge was on screen before"
@@ -523,8 +525,11 @@ async def test_a_queue_survives_a_restart(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await blinded(pilot, store_path)
-        assert screen.queue_cursor is not None
-        sample, order = screen.queue_cursor.queue.sample, screen.queue_cursor.queue.entries
+        assert screen.queue_walk.cursor is not None
+        sample, order = (
+            screen.queue_walk.cursor.queue.sample,
+            screen.queue_walk.cursor.queue.entries,
+        )
         await press(pilot, "y", "y")
     again = make_app(store_path)
     async with again.run_test(size=SIZE) as pilot:
@@ -535,8 +540,8 @@ async def test_a_queue_survives_a_restart(
         await calm(pilot)
         screen = again.screen  # type: ignore[assignment]  # the main screen of another app
         await press(pilot, "N")
-        assert screen.queue_cursor is not None
-        assert screen.queue_cursor.answered_claims == {claim for _, claim in order[:2]}
+        assert screen.queue_walk.cursor is not None
+        assert screen.queue_walk.cursor.answered_claims == {claim for _, claim in order[:2]}
         assert screen.claim is not None
         assert screen.claim.id == order[2][1]
 
@@ -584,4 +589,4 @@ async def test_while_blind_nothing_is_found_by_the_judges_word(app: FaithApp) ->
             await pilot.press(key)
         await press(pilot, "enter")
         await until(pilot, lambda: "blind" in status(app))
-        assert not screen.found_claims
+        assert not screen.search.found_claims

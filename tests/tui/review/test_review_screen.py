@@ -338,7 +338,7 @@ async def test_the_agreement_screen_counts_a_verdict_at_once(app: FaithApp) -> N
 async def test_a_change_of_the_store_does_not_stop_a_jump(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
-        screen.load_next(1)
+        screen.loader.load_next(1)
         await pilot.pause(0)
         screen.handle_store_change()
         await calm(pilot)
@@ -369,7 +369,7 @@ async def test_a_verdict_that_cannot_be_saved_is_taken_off_the_screen(
         monkeypatch.setattr(app.session.store.reviews, "record_verdict", full)
         await pilot.press("n")
         await until(pilot, lambda: "not saved" in status(app))
-        await until(pilot, lambda: not screen.in_flight)
+        await until(pilot, lambda: not screen.writer.in_flight)
         await pilot.pause(0.2)
         assert screen.view is not None
         assert said(screen.view) == [None] * 5

@@ -1,0 +1,263 @@
+"""The final label of a claim on which annotators differ: given, flagged for a talk, saved."""
+
+import asyncio
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from faithtui.agreement.report.raters import ComparedClaim, order_anonymously
+from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelMark
+from faithtui.domain.ids import ClaimId
+from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.tui.adjudication import adjudication_lines as draw
+from faithtui.tui.review import position
+from faithtui.tui.review.lines.verdict import UNFAIR_KEY, VERDICT_KEYS
+from faithtui.tui.screen.controller import Controller, run_in_worker
+from faithtui.tui.screen.undo import UndoneStep
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Piece
+
+if TYPE_CHECKING:
+    from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen, SelectedClaim
+
+TAKE = Binding.Group("take", compact=True)
+FINAL = Binding.Group("final", compact=True)
+
+
+class FinalLabels(Controller["AdjudicateScreen"]):
+    """Final labels, and what is on its way to the store."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "a",
+            "take(0)",
+            "take A",
+            group=TAKE,
+            tooltip="The final label is A's",
+            id="adjudicate.take-a",
+        ),
+        Binding(
+            "b",
+            "take(1)",
+            "take B",
+            group=TAKE,
+            tooltip="The final label is B's",
+            id="adjudicate.take-b",
+        ),
+        *(
+            Binding(
+                key,
+                f"final({number})",
+                "final",
+                group=FINAL,
+                tooltip=f"The final label is the metric's {words} label",
+                id=f"adjudicate.final-{number + 1}",
+            )
+            for number, (key, words) in enumerate(
+                zip(VERDICT_KEYS, ("first", "second", "third"), strict=True)
+            )
+        ),
+        Binding(
+            UNFAIR_KEY,
+            "final(-1)",
+            "final",
+            group=FINAL,
+            tooltip="Final label x: not a fair claim",
+            id="adjudicate.final-unfair",
+        ),
+    ]
+
+    def __init__(self, screen: "AdjudicateScreen") -> None:
+        super().__init__(screen)
+        self.in_flight = 0
+        """Acts on their way."""
+        self.claim_shown_s = self.session.seconds()
+        """When the chosen claim came on screen."""
+        self.last_act_words = ""
+        """The last act in words."""
+
+    def require_painted_claim(self) -> "SelectedClaim | None":
+        """Give the painted claim when the cursor is still on it; else that is said."""
+        claim = self.screen.claim_at_cursor()
+        if claim is None:
+            self.refuse("there is nothing to settle in this list")
+            return None
+        if self.screen.selection is None or self.screen.selection.claim.claim != claim.claim:
+            self.refuse("that key came before its claim was drawn: nothing was saved")
+            return None
+        return self.screen.selection
+
+    def action_take(self, side: int) -> None:
+        """Take over what A or B says."""
+        chosen = self.require_painted_claim()
+        if chosen is None:
+            return
+        opinions = order_anonymously(chosen.claim)
+        if side >= len(opinions):
+            keys = " ".join(self.keys(f"adjudicate.final-{name}") for name in (1, 2, 3, "unfair"))
+            self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final label")
+            return
+        self.save_final_label(chosen, opinions[side].verdict or NOT_A_CLAIM)
+
+    def action_final(self, number: int) -> None:
+        """Give a final word by its key."""
+        chosen = self.require_painted_claim()
+        if chosen is None or self.screen.spec is None:
+            return
+        names = self.screen.spec.labels.names
+        if number >= len(names):
+            self.refuse(f"{self.screen.spec.title} has no verdict on this key")
+            return
+        self.save_final_label(chosen, NOT_A_CLAIM if number < 0 else names[number])
+
+    def save_final_label(
+        self, chosen: "SelectedClaim", verdict: str, note: str | None = None
+    ) -> None:
+        """Save the final word and go to the next claim that needs one."""
+        claim, spec = chosen.claim, self.screen.spec
+        if spec is None:
+            return
+        kept = claim.final.note if claim.final is not None else None
+        note = note if note is not None else self.screen.notes.unsaved.pop(claim.claim, kept)
+        words = f"final label: {fmt.describe_label(verdict, spec.labels)}"
+        shown = position.find_claim(chosen.view, claim.claim)
+        final = HumanVerdict(
+            claim.claim, self.session.reviewer, verdict, Action.ADJUDICATED, note or None
+        )
+        self._replace_claim(replace(claim, final=final))
+        self._save_act(
+            claim,
+            Action.ADJUDICATED,
+            words,
+            verdict=verdict,
+            note=note,
+            judge=None
+            if self.screen.compared is None
+            else claim.judges.get(self.screen.compared.run.id),
+            saw=chosen.seen or not claim.is_open,
+            seconds=max(0.0, self.session.seconds() - self.claim_shown_s),
+        )
+        if shown is not None and claim.is_open:
+            self._go_to_next_open(claim.claim)
+
+    def action_discuss(self) -> None:
+        """Flag the claim for a talk, or take the flag away."""
+        chosen = self.require_painted_claim()
+        if chosen is None:
+            return
+        claim = chosen.claim
+        self._replace_claim(replace(claim, flagged=not claim.flagged))
+        self._save_act(
+            claim,
+            Action.MARKED,
+            "no longer to be discussed" if claim.flagged else "to be discussed",
+            mark=LabelMark.UNFLAG if claim.flagged else LabelMark.FLAG,
+            saw=chosen.seen or not claim.is_open,
+        )
+        if not claim.flagged:
+            self._go_to_next_open(claim.claim)
+
+    def _replace_claim(self, claim: ComparedClaim) -> None:
+        """Paint what is on its way to the store."""
+        self.screen.listed_entries[claim.claim] = claim
+        if self.screen.selection is not None and self.screen.selection.claim.claim == claim.claim:
+            self.screen.selection = replace(self.screen.selection, claim=claim)
+        self.screen.claims.refresh()
+        self.screen.reader.draw_claim()
+
+    def _go_to_next_open(self, after: ClaimId) -> None:
+        """Go to the next claim that needs a final word, the flagged ones last."""
+        ids = list(self.screen.listed_entries)
+        here = ids.index(after)
+        order = [*ids[here + 1 :], *ids[:here]]
+        fresh = [each for each in order if self.screen.listed_entries[each].is_open]
+        found = next((each for each in fresh if not self.screen.listed_entries[each].flagged), None)
+        if found is not None:
+            self.screen.claims.cursor = ids.index(found)
+
+    def _save_act(
+        self,
+        claim: ComparedClaim,
+        action: Action,
+        words: str,
+        *,
+        verdict: str | None = None,
+        note: str | None = None,
+        mark: LabelMark | None = None,
+        judge: str | None = None,
+        saw: bool = False,
+        seconds: float | None = None,
+    ) -> None:
+        store = self.session.store
+        self.last_act_words = words
+        self.in_flight += 1
+        self.show_message(Piece(f"saving {words} …", "quiet"))
+        future: Future[LabelEvent] = store.submit(
+            store.reviews.record,
+            claim.claim,
+            self.session.reviewer,
+            action,
+            verdict,
+            note,
+            run=None if self.screen.compared is None else self.screen.compared.run.id,
+            judge_verdict=judge,
+            saw_judge=saw,
+            seconds=seconds,
+            mark=mark,
+            urgent=True,
+            durable=True,
+        )
+        self._wait_until_saved(future, words)
+
+    @run_in_worker("save", exclusive=False)
+    async def _wait_until_saved(self, future: Future[LabelEvent], words: str) -> None:
+        """Wait for the disk and say so."""
+        try:
+            await asyncio.wrap_future(future)
+        except Exception:
+            self.screen.call_later(self._show_saved, "")
+            raise  # The app says what happened.
+        self.screen.call_later(self._show_saved, words)
+
+    def _show_saved(self, words: str) -> None:
+        """Say that an act is safe, and read again."""
+        self.in_flight -= 1
+        if words:
+            moment = fmt.format_time(self.session.now())
+            self.show_message(Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
+        else:
+            self.last_act_words = ""
+            self.show_message(Piece("not saved", "bad strong"))
+        self.screen.reload()
+
+    def show_step(self, step: UndoneStep) -> None:
+        """Go to the claim concerned, and say what was taken back."""
+        if not step.acts:
+            self.show_message(Piece(f"nothing to be {step.words}", "warn"))
+            return
+        act = step.acts[0]
+        labels = None if self.screen.spec is None else self.screen.spec.labels
+        what = (
+            act.action.value
+            if act.verdict is None or labels is None
+            else fmt.describe_label(act.verdict, labels)
+        )
+        elsewhere = (
+            ""
+            if act.claim in self.screen.listed_entries
+            else ", on a claim that is not in this list"
+        )
+        self.last_act_words = f"{step.words}: {what}"
+        self.screen.claim_to_select = act.claim
+        self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what + elsewhere))
+        self.screen.reload()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what needs a claim while there is none."""
+        if self.screen.selection is None:
+            return False
+        number = parameters[0] if action == "final" else -1
+        labels = len(self.screen.spec.labels.names) if self.screen.spec is not None else 0
+        return isinstance(number, int) and number < labels

@@ -1,0 +1,76 @@
+"""Notes that go with a final label, typed on a line of the screen."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from faithtui.domain.ids import ClaimId
+from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.tui.screen.controller import Controller
+from faithtui.tui.theme.lines import Piece
+from faithtui.tui.widgets.bars import StatusLine
+from faithtui.tui.widgets.plain_input import can_be_typed
+
+if TYPE_CHECKING:
+    from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+
+
+class FinalNotes(Controller["AdjudicateScreen"]):
+    """Notes on claims that are adjudicated."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "e",
+            "note",
+            "note",
+            tooltip="Write a note that goes with the final label",
+            id="adjudicate.note",
+        ),
+    ]
+
+    def __init__(self, screen: "AdjudicateScreen") -> None:
+        super().__init__(screen)
+        self.unsaved: dict[ClaimId, str] = {}
+        """Notes on claims without a final label yet, which go with it."""
+
+    def action_note(self) -> None:
+        """Open the line for a note, with the one that is there."""
+        chosen = self.screen.labels.require_painted_claim()
+        if chosen is None:
+            return
+        final = chosen.claim.final
+        note = self.unsaved.get(chosen.claim.claim, (final.note or "") if final is not None else "")
+        if not can_be_typed(note):
+            words = (
+                "this note is long, or has several lines: {review.edit-note} in review changes it"
+            )
+            self.refuse(self.keys.fill_in_keys(words))
+            return
+        self.screen.note.value = note
+        self.screen.query_one(StatusLine).display = False
+        self.screen.note.display = True
+        self.screen.note.focus()
+
+    def submit_note(self, text: str) -> None:
+        """Keep the note for the final word, or give that word again with it."""
+        self.close_line()
+        chosen = self.screen.selection
+        if chosen is None:
+            return
+        if chosen.claim.final is not None:
+            self.screen.labels.save_final_label(
+                chosen, chosen.claim.final.verdict or NOT_A_CLAIM, text
+            )
+        else:
+            self.unsaved[chosen.claim.claim] = text
+            self.show_message(Piece("the note goes with the final label", "quiet"))
+
+    def close_line(self) -> None:
+        """Drop what was typed, and show the status line again."""
+        self.screen.note.display = False
+        self.screen.query_one(StatusLine).display = True
+        self.screen.claims.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide the key without a claim."""
+        return self.screen.selection is not None

@@ -1,0 +1,149 @@
+"""The panes of the agreement screen: every part of a report, each with its lines."""
+
+from typing import TYPE_CHECKING
+
+from textual import getters
+
+from faithtui.agreement.report.model import AgreementReport
+from faithtui.agreement.report.settings import ReportLevel
+from faithtui.tui.agreement import matrix_lines as draw
+from faithtui.tui.agreement import part_lines as parts
+from faithtui.tui.agreement.matrix import MatrixPane
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.metric_view import units_at
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme import layouts
+from faithtui.tui.widgets.pane import Builder, Pane, RowPane
+from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.seen_panes import ExposureRowPane
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+
+class AgreementPanes(Panes):
+    """Matrix, coefficients, detection, scores, warnings and what else a report has."""
+
+    matrix = getters.query_one("#matrix", MatrixPane)
+
+    def __init__(self, keys: KeyNames) -> None:
+        self._keys = keys
+        super().__init__(
+            MatrixPane(),
+            Pane(id="coefficients", title="Agreement"),
+            Pane(id="rate", title="What passes"),
+            Pane(id="classes", title="Per verdict"),
+            Pane(id="detection", title="Detection of unfaithful claims"),
+            Pane(id="coverage", title="Coverage"),
+            ExposureRowPane(id="differences", title="Where they differ"),
+            Pane(id="slices", title="Slices"),
+            Pane(id="people", title="Annotators"),
+            Pane(id="scores", title="Scores"),
+            Pane(id="calibration", title="Calibration"),
+            Pane(id="progress", title="While labelling"),
+            Pane(id="warnings", title="Summary and warnings"),
+            planner=layouts.plan_agreement,
+        )
+
+    def draw(
+        self,
+        report: AgreementReport,
+        kind: ReportLevel,
+        spec: "MetricSpec",
+        *,
+        blind: bool,
+        width: int,
+    ) -> None:
+        """Draw a report at one of its levels.
+
+        Args:
+            report: The report.
+            kind: Its level: what the metric judges, or whole answers.
+            spec: The run's metric.
+            blind: Single claims are hidden.
+            width: Columns of the screen.
+        """
+        labels, units = spec.labels, units_at(kind, spec)
+        level = draw.level_of(report, kind)
+        self.matrix.show_level(level, spec)
+        interval = f" · {report.confidence_level:.0%} interval"
+        wide = width >= layouts.WIDE_FROM
+        # Only what is judged is broken down by people, parts and labels.
+        named = "" if kind is ReportLevel.CLAIMS else f" · {units_at(ReportLevel.CLAIMS, spec)[1]}"
+        # A smaller screen has fewer panes: what has none of its own follows in another one.
+        progress = self.query_one("#progress", Pane)
+        builders: dict[str, tuple[Builder, str]] = {
+            "coefficients": (
+                lambda w: draw.coefficient_lines(report, level, w),
+                f"Agreement{interval}",
+            ),
+            "rate": (
+                lambda w: [
+                    *parts.rate_lines(level, w),
+                    *draw.headed_lines("scores of answers", draw.score_lines(report, w), not wide),
+                ],
+                f"{units[1].capitalize()} that pass",
+            ),
+            "classes": (
+                lambda w: [
+                    *draw.class_lines(level, labels, w),
+                    *draw.headed_lines(
+                        "coverage", draw.coverage_lines(report, level, spec, w), not wide
+                    ),
+                ],
+                "Per verdict",
+            ),
+            "detection": (
+                lambda w: draw.detection_lines(level, w),
+                "Detection of unfaithful claims",
+            ),
+            "coverage": (
+                lambda w: draw.coverage_lines(report, level, spec, w),
+                f"Coverage · {units[1]}",
+            ),
+            "slices": (
+                lambda w: parts.slice_lines(report, w),
+                f"Where the judge goes wrong{named}",
+            ),
+            "people": (lambda w: parts.people_lines(report, w), f"Annotators{named}"),
+            "scores": (
+                lambda w: [
+                    *parts.unit_score_lines(report, w),
+                    *draw.headed_lines("answers as a whole", draw.score_lines(report, w), True),
+                ],
+                "Scores",
+            ),
+            "calibration": (lambda w: parts.calibration_lines(report, w), "Calibration"),
+            "progress": (
+                lambda w: parts.progress_lines(
+                    report, w, progress.scrollable_content_region.height
+                ),
+                f"While labelling{named}",
+            ),
+            "differences": (
+                lambda w: draw.difference_lines(
+                    level.disagreements,
+                    labels,
+                    "is:disagreement" if level.table.categories == labels.names else "",
+                    w,
+                ),
+                f"Where they differ {fmt.format_count(len(level.disagreements))}",
+            ),
+            "warnings": (
+                lambda w: (
+                    draw.warning_lines(report, kind, w)
+                    if report.primary_level.coverage.compared
+                    else draw.nothing_labelled(report, spec, w)
+                ),
+                "Summary and warnings",
+            ),
+        }
+        for name, (build, title) in builders.items():
+            self.query_one(f"#{name}", Pane).show(build, title=title)
+        if blind:
+            self.query_one("#differences", RowPane).show(
+                draw.blind_lines, title="Where they differ"
+            )
+        self.query_one("#differences", RowPane).hint = self._keys.fill_in_keys(
+            "J judge → human · {list.open} opens"
+        )

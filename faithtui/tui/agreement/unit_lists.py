@@ -1,0 +1,104 @@
+"""What figures of the agreement screen count: lists of claims, each opened in review."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from faithtui.domain.ids import ConversationId
+from faithtui.tui.agreement import matrix_lines as draw
+from faithtui.tui.agreement.export import explain_blind_refusal
+from faithtui.tui.messages import ShowScreen
+from faithtui.tui.metric_view import units_at
+from faithtui.tui.navigation import holds_keys
+from faithtui.tui.samples.queue import item_of
+from faithtui.tui.screen.controller import Controller, run_in_worker
+from faithtui.tui.screen.dialogs import PickDialog
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Piece
+
+if TYPE_CHECKING:
+    from faithtui.tui.agreement.agreement_screen import AgreementScreen
+
+
+class UnitLists(Controller["AgreementScreen"]):
+    """Lists of what a cell counts and of what differs; who has seen one is not blind there."""
+
+    screen: "AgreementScreen"
+
+    def open_cell(self, row: int, column: int) -> None:
+        """List what a cell counts; the chosen one opens in review."""
+        if self.refuse_while_blind("the list"):
+            return
+        if self.screen.agreement is None or self.screen.level is None or self.screen.spec is None:
+            return
+        report = self.screen.agreement.report
+        names = draw.level_of(report, self.screen.level).table.categories
+        human, judge = names[row], names[column]
+        units = draw.list_cell_units(
+            report,
+            self.screen.agreement.readings,
+            self.screen.level,
+            (judge, human),
+            self.screen.spec,
+        )
+        words = units_at(self.screen.level, self.screen.spec)
+        if not units:
+            self.show_message(Piece(f"no {words[0]} in this cell", "warn"))
+            return
+
+        finding = f"verdict:{judge} human:{human}" if names == self.screen.spec.labels.names else ""
+
+        def open_unit_row(chosen: str | None) -> None:
+            if chosen is not None:
+                self.open_unit(units[int(chosen)])
+
+        self.navigation.open_window(
+            PickDialog(
+                f"judge {judge}, human {human}: {fmt.count_in_words(len(units), *words)}",
+                lambda width: draw.unit_lines(units, finding, width),
+                seen=lambda seen: self._record_exposure([units[at].conversation for at in seen]),
+            ),
+            open_unit_row,
+        )
+
+    def record_seen_differences(self, rows: Sequence[int]) -> None:
+        """Remember whose judge was in view."""
+        if self.session.is_blind or self.screen.agreement is None or self.screen.level is None:
+            return
+        differences = draw.level_of(self.screen.agreement.report, self.screen.level).disagreements
+        self._record_exposure(
+            [differences[row].conversation for row in rows if row < len(differences)]
+        )
+
+    def _record_exposure(self, conversations: Sequence[ConversationId]) -> None:
+        """Remember that this reviewer has seen the judge's words on claims of conversations."""
+        if self.screen.agreement is not None:
+            self.session.record_conversation_exposure(self.screen.agreement.row.id, conversations)
+
+    def open_difference(self, row: int) -> None:
+        """Open a disagreement in review."""
+        if self.refuse_while_blind("the list"):
+            return
+        if self.screen.agreement is not None and self.screen.level is not None:
+            each = draw.level_of(self.screen.agreement.report, self.screen.level).disagreements[row]
+            self.open_unit(
+                draw.ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
+            )
+
+    @holds_keys(can_give_up=True)
+    @run_in_worker("open")
+    async def open_unit(self, unit: draw.ListedUnit) -> None:
+        """Find the conversation of a unit in the run and review it."""
+        session = self.session
+        if session.run is None:
+            return
+        item = await self.read(item_of, session.store, session.run, unit.conversation)
+        if item is not None:
+            session.item, session.claim = item, unit.claim
+            self.screen.post_message(ShowScreen("review"))
+
+    def refuse_while_blind(self, what: str) -> bool:
+        """Refuse, audibly, what tells of single claims, while they are hidden."""
+        if self.session.is_blind:
+            self.app.bell()
+            self.show_message(explain_blind_refusal(what))
+        return self.session.is_blind

@@ -1,0 +1,73 @@
+"""The events of a run, with the names of the conversations that they speak of."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from faithtui.domain.ids import ItemId
+from faithtui.engine.runs.events import ItemFinished, RunEvent, WindowAssessed, WindowFailed
+from faithtui.tui.progress import event_lines as draw_events
+from faithtui.tui.screen.controller import Controller, run_in_worker
+
+if TYPE_CHECKING:
+    from faithtui.tui.progress.progress_screen import ProgressScreen
+
+
+class EventList(Controller["ProgressScreen"]):
+    """Takes and draws the events of the run that the progress screen shows."""
+
+    def __init__(self, screen: "ProgressScreen") -> None:
+        super().__init__(screen)
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin with another run."""
+        self.names: dict[ItemId, str] = {}
+        self.began: datetime | None = None
+        """When the attempt of the run began."""
+        self.recent: Sequence[tuple[float, RunEvent]] = ()
+        self.entries: Sequence[draw_events.EventGroup] = ()
+
+    def take(self, recent: Sequence[tuple[float, RunEvent]]) -> None:
+        """Take new events, with the cursor on the entry it was on unless that is the newest."""
+        if recent == self.recent:
+            return
+        pane = self.screen.events
+        chosen = self.entries[pane.cursor] if 0 < pane.cursor < len(self.entries) else None
+        self.recent, self.entries = recent, draw_events.group_events(recent)
+        self._ask_names()
+        self.draw()
+        if chosen is not None:
+            kept = (row for row, each in enumerate(self.entries) if each.first_s == chosen.first_s)
+            pane.move_to(next(kept, min(pane.cursor, len(self.entries) - 1)))
+
+    def draw(self) -> None:
+        """Draw the events there are."""
+        entries, began, names = self.entries, self.began, self.names
+        self.screen.events.show(
+            lambda width: draw_events.event_lines(entries, began, names, width),
+            title="Events",
+            made_of=(entries, began, names),
+        )
+
+    def _ask_names(self) -> None:
+        """Read the names of conversations that events speak of for the first time."""
+        unknown = {
+            event.item
+            for _, event in self.recent
+            if isinstance(event, ItemFinished | WindowAssessed | WindowFailed)
+            and event.item not in self.names
+        }
+        if unknown:
+            self._read_names(tuple(unknown))
+
+    @run_in_worker("names")
+    async def _read_names(self, items: tuple[ItemId, ...]) -> None:
+        """Read names of conversations."""
+        rows = await self.read(self.session.store.runs.item_rows, items)
+        self.screen.call_later(self._take_names, {row.id: row.key for row in rows})
+
+    def _take_names(self, names: dict[ItemId, str]) -> None:
+        """Draw events with names."""
+        self.names = self.names | names
+        self.screen.drawn_snapshot = None

@@ -1,0 +1,139 @@
+"""Moving: to another claim, another window, the next claim that has no verdict."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from faithtui.domain.ids import ClaimId
+from faithtui.tui.review import position
+from faithtui.tui.review.position import ReviewPosition
+from faithtui.tui.screen.controller import Controller
+
+if TYPE_CHECKING:
+    from faithtui.tui.review.review_screen import ReviewScreen
+
+WINDOW = Binding.Group("window", compact=True)
+OPEN = Binding.Group("unlabelled", compact=True)
+CLAIM = Binding.Group("claim", compact=True)
+
+
+class ClaimMoves(Controller["ReviewScreen"]):
+    """Moves the position of the review screen."""
+
+    screen: "ReviewScreen"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "j", "claim(1)", "next claim", group=CLAIM, tooltip="Next claim", id="review.next-claim"
+        ),
+        Binding(
+            "k",
+            "claim(-1)",
+            "claim before",
+            group=CLAIM,
+            tooltip="Claim before",
+            id="review.previous-claim",
+        ),
+        Binding(
+            "J",
+            "window(1)",
+            "next window",
+            group=WINDOW,
+            tooltip="Limit the claims to the next window",
+            id="review.next-window",
+        ),
+        Binding(
+            "K",
+            "window(-1)",
+            "window before",
+            group=WINDOW,
+            tooltip="Limit the claims to the window before; before the first: all of them",
+            id="review.previous-window",
+        ),
+        Binding(
+            "N",
+            "unlabelled(1)",
+            "next unlabelled",
+            group=OPEN,
+            tooltip="Next claim without a verdict, also in a later conversation",
+            id="review.next-unlabelled",
+        ),
+        Binding(
+            "P",
+            "unlabelled(-1)",
+            "unlabelled before",
+            group=OPEN,
+            tooltip="Claim before without a verdict, also in an earlier conversation",
+            id="review.previous-unlabelled",
+        ),
+    ]
+
+    def choose_claim_row(self, row: int) -> None:
+        """Show the claim of a row of the list."""
+        if self.screen.view is not None:
+            claims = position.list_claims(self.screen.view, self.screen.review_position.window)
+            if row < len(claims):
+                self.screen.verdicts.last_verdict = None
+                self.screen.update_view(
+                    ReviewPosition(self.screen.review_position.window, claims[row].id)
+                )
+
+    def choose_window_row(self, row: int) -> None:
+        """Limit the claims to the window of a row; the first row is all of them."""
+        if self.screen.view is not None:
+            window = None if row == 0 else row - 1
+            self.screen.update_view(
+                position.fit_position(
+                    self.screen.view, ReviewPosition(window, self.screen.review_position.claim)
+                )
+            )
+
+    def advance(self, claim: ClaimId, *, later: bool = False) -> None:
+        """Go on after a verdict, or after putting a claim off."""
+        looked = self.screen.review_state
+        if looked is None:
+            return
+        if self.screen.queue_walk.cursor is not None:
+            self.screen.queue_walk.advance(claim, later=later)
+        elif not self.session.preferences.auto_advance:
+            self.screen.update_view(looked.position)
+        else:
+            ahead = position.overlay_pending(
+                looked.view, self.session.reviewer, self.screen.writer.pending_verdicts
+            )
+            at = position.advance_position(ahead, looked.position)
+            self.screen.writer.is_leaving = at is None
+            self.screen.update_view(at or looked.position)
+            if self.screen.writer.is_leaving:
+                self.screen.panes.claims.block_keys()
+
+    def action_claim(self, by: int) -> None:
+        """Choose another claim from any pane."""
+        if self.screen.view is not None:
+            self.screen.verdicts.last_verdict = None
+            self.screen.update_view(
+                position.move_by_claims(self.screen.view, self.screen.review_position, by)
+            )
+
+    def action_window(self, by: int) -> None:
+        """Limit the claims to another window."""
+        if self.screen.view is not None:
+            self.screen.update_view(
+                position.move_by_windows(self.screen.view, self.screen.review_position, by)
+            )
+
+    def action_unlabelled(self, direction: int) -> None:
+        """Go to a claim without a verdict; in a queue, to the next one of it."""
+        if self.screen.view is None:
+            return
+        self.screen.verdicts.last_verdict = None
+        if self.screen.search.step_found(direction):
+            return
+        if self.screen.queue_walk.cursor is not None:
+            self.screen.queue_walk.step(direction)
+            return
+        at = position.find_next_open(self.screen.view, self.screen.review_position, direction)
+        if at is not None:
+            self.screen.update_view(at)
+        else:
+            self.screen.loader.load_next(direction)

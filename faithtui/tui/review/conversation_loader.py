@@ -1,0 +1,276 @@
+"""Reading the conversation that is reviewed, and the next one that has a claim to answer.
+
+Each reading says under which terms it was made, and is shown only if they still hold.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from faithtui.domain.ids import ClaimId, ItemId, LabelId
+from faithtui.store.annotations.blind_view import blind_view
+from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
+from faithtui.tui.metric_view import spec_of
+from faithtui.tui.navigation import holds_keys
+from faithtui.tui.review import position
+from faithtui.tui.review.claim_list import VERDICT
+from faithtui.tui.review.lines import evidence as draw_evidence
+from faithtui.tui.review.panes import ReviewState
+from faithtui.tui.review.position import ReviewPosition
+from faithtui.tui.samples.queue import QueueCursor, find_open_item, load_queue_cursor
+from faithtui.tui.screen.controller import Controller, run_in_worker
+from faithtui.tui.screen.undo import UndoneStep
+from faithtui.tui.theme.lines import Piece
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+    from faithtui.tui.review.review_screen import ReviewScreen
+
+ConversationMark = tuple[ItemRow, LabelId | None]
+"""A conversation of a run as lists have it, and the newest thing that anybody said: as long as they
+are the same, so is everything that is read of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedConversation:
+    """A conversation that was read."""
+
+    view: ReviewView
+    tokenised: draw_evidence.TokenisedView
+    spec: "MetricSpec"
+    claim: ClaimId | None
+    edge: int
+    """1: begin at the first claim without a verdict; -1: at the last; 0: stay."""
+    undone: UndoneStep | None = None
+    """The undo or redo that led here."""
+    queue_cursor: QueueCursor | None = None
+    """The queue that is worked through."""
+    hiding_terms: tuple[object, ...] = ()
+    """`Session.hiding_terms` when it was read."""
+    mark: ConversationMark | None = None
+    """What the conversation was known by when it was read."""
+    asked_again: tuple[FreshVerdict, ...] = ()
+    """What the judge said when it was asked again, as far as that may be seen."""
+
+
+class ConversationLoader(Controller["ReviewScreen"]):
+    """Reads the conversation of the review screen and shows it."""
+
+    def __init__(self, screen: "ReviewScreen") -> None:
+        super().__init__(screen)
+        self.must_reread = False
+        """The store changed while a conversation was being read."""
+        self.mark: ConversationMark | None = None
+        """What the conversation shown is known by; None: there is none."""
+
+    def follow_change(self) -> None:
+        """Read again if it was this conversation that changed."""
+        if self.mark is None:
+            self.read_again()
+        else:
+            self.follow_store()
+
+    @run_in_worker("follow")
+    async def follow_store(self) -> None:
+        """Look whether anything of the conversation changed, which costs little."""
+        item = self.session.item
+        if item is not None and await self.read(self._mark_of, item) != self.mark:
+            self.read_again()
+
+    def _mark_of(self, item: ItemId) -> ConversationMark | None:
+        store = self.session.store
+        newest = store.reviews.find_newest_act()
+        rows = store.runs.item_rows([item])
+        return (rows[0], newest) if rows else None
+
+    def read_again(self) -> None:
+        """Read again, but never in the way of a jump to another conversation."""
+        if any(each.group == "view" and not each.is_finished for each in self.screen.workers):
+            self.must_reread = True
+        else:
+            self.reload()
+
+    def reload(self) -> None:
+        """Read the conversation again, or the one that was chosen elsewhere."""
+        if self.screen.writer.in_flight:
+            return  # The last save reads again; until then the screen is ahead of the store.
+        session = self.session
+        # Kept until it is shown: what is being read may be read again before that.
+        wanted, turn, item = session.claim, session.turn, session.item
+        if item is None:
+            self.find_conversation()
+        else:
+            known = self.screen.view is not None and item == self.screen.view.item.id
+            self.load(item, wanted, 0 if known or wanted else 1, turn=turn)
+
+    def load(
+        self,
+        item: ItemId,
+        claim: ClaimId | None,
+        edge: int,
+        after: UndoneStep | None = None,
+        turn: int | None = None,
+    ) -> None:
+        """Read one conversation and show it; begin at a claim, else at the first one of a turn.
+
+        While the list of claims waits for it, keys do too: they are meant for what comes.
+        """
+        worker = self._load_conversation(item, claim, edge, after, turn)
+        if self.screen.panes.claims.is_waiting:
+            self.navigation.hold_keys_for(worker, can_give_up=False)
+
+    @run_in_worker("view")
+    async def _load_conversation(
+        self,
+        item: ItemId,
+        claim: ClaimId | None,
+        edge: int,
+        after: UndoneStep | None,
+        turn: int | None,
+    ) -> None:
+        loaded = await self.read(self.read_conversation, item, claim, edge)
+        if claim is None and turn is not None:
+            at_turn = (each.id for each in loaded.view.claims if each.turn == turn)
+            loaded = replace(loaded, claim=next(at_turn, None))
+        self.screen.call_later(self.show_loaded, replace(loaded, undone=after))
+
+    @run_in_worker("view")
+    async def find_conversation(self) -> None:
+        """Find a conversation to review when none was chosen."""
+        store = self.session.store
+        run = self.session.run or await self.read(store.runs.last_id)
+        if run is None:
+            words = "There is no run yet: {go.runs}, then {runs.new} starts one."
+            self.screen.call_later(self.show_nothing, self.keys.fill_in_keys(words))
+            return
+        self.session.run = run
+        queue = await self.read(store.runs.item_ids, run, "number")
+        item = await self.read(find_open_item, store, queue, None, 1)
+        if item is None and queue:
+            item = queue[0]
+        if item is None:
+            self.screen.call_later(self.show_nothing, "This run has no conversations.")
+            return
+        self.session.item = item
+        self.screen.call_later(
+            self.show_loaded, await self.read(self.read_conversation, item, None, 1)
+        )
+
+    @holds_keys(can_give_up=True)
+    @run_in_worker("view")
+    async def load_next(self, direction: int, *, after_verdict: bool = False) -> None:
+        """Go to the next conversation that has a claim without a verdict."""
+        here = self.session.item
+        store, run = self.session.store, self.session.run
+        if run is None or here is None:
+            return
+        queue = self.session.item_queue or await self.read(store.runs.item_ids, run, "number")
+        item = await self.read(find_open_item, store, queue, here, direction)
+        if item is None:
+            words = "after" if direction > 0 else "before"
+            unit = self.screen.unit
+            self.show_message(
+                *self.screen.writer.just_saved,
+                Piece(f"no {unit} without a verdict {words} this one in the run", "warn"),
+            )
+            self.screen.writer.just_saved = ()
+            item = here
+            if after_verdict:
+                # Verdicts typed ahead were for a claim that there is not.
+                bindings = self.screen.active_bindings.items()
+                verdicts = {key for key, each in bindings if each.binding.group is VERDICT}
+                self.navigation.drop_typed_ahead(verdicts)
+        self.session.item = item
+        edge = 0 if item == here else direction
+        self.screen.call_later(
+            self.show_loaded, await self.read(self.read_conversation, item, None, edge)
+        )
+
+    def read_conversation(
+        self, item: ItemId, claim: ClaimId | None, edge: int
+    ) -> LoadedConversation:
+        """Read a conversation, without what is hidden. Meant for a thread."""
+        session = self.session
+        terms = session.hiding_terms
+        mark = self._mark_of(item)
+        view = session.store.runs.review_view(item, session.reviewer)
+        queue, walk = session.claim_queue, self.screen.queue_walk.cursor
+        if queue is None:
+            walk = None
+        elif walk is None or walk.queue is not queue or walk.is_outdated:
+            walk = load_queue_cursor(session.store, queue, session.reviewer)
+        if session.is_blind:
+            view = blind_view(
+                view,
+                open_to=session.revealed | (queue.shown if queue is not None else set()),
+                sample=queue.sample if queue is not None else None,
+                truths=item in session.revealed_truths,
+            )
+        asked_again = session.store.calls.list_fresh_verdicts(item)
+        # A run may still add windows to the conversation, and with them truths.
+        before = self.screen.review_state
+        known = before is not None and before.view.item.id == item
+        if before is not None and known and before.view.truths == view.truths:
+            read = before.tokenised
+        else:
+            read = draw_evidence.tokenise_view(view)
+        return LoadedConversation(
+            view,
+            read,
+            spec_of(view.run.spec),
+            claim,
+            edge,
+            queue_cursor=walk,
+            hiding_terms=terms,
+            mark=mark,
+            asked_again=tuple(each for each in asked_again if each.claim not in view.hidden),
+        )
+
+    def show_loaded(self, loaded: LoadedConversation) -> None:
+        """Take a conversation that was read, unless another one is wanted by now."""
+        if loaded.view.item.id != self.session.item:
+            return
+        if loaded.hiding_terms != self.session.hiding_terms:
+            # Something is to be hidden by now that was not when this was read, or the other way.
+            if all(each.is_finished for each in self.screen.workers if each.group == "view"):
+                self.load(loaded.view.item.id, loaded.claim, loaded.edge, loaded.undone)
+            return
+        self.session.claim = self.session.turn = None
+        self.mark = loaded.mark
+        self.screen.queue_walk.set_cursor(loaded.queue_cursor)
+        view = position.overlay_pending(
+            loaded.view, self.session.reviewer, self.screen.writer.pending_verdicts
+        )
+        same = self.screen.view is not None and self.screen.view.item.id == view.item.id
+        at = self.screen.review_position if same else ReviewPosition()
+        if loaded.claim is not None:
+            listed = position.list_claims(view, at.window)
+            held = any(claim.id == loaded.claim for claim in listed)
+            at = ReviewPosition(at.window if held else None, loaded.claim)
+        elif loaded.edge:
+            at = position.find_edge_open(view, loaded.edge) or ReviewPosition()
+        before = self.screen.review_position if same else None
+        at = position.fit_position(view, at)
+        self.screen.review_state = ReviewState(
+            view, before or at, loaded.spec, loaded.tokenised, asked_again=loaded.asked_again
+        )
+        if not same:
+            self.screen.claim_range.start = None
+            self.screen.search.clear()
+        if not self.session.is_blind:
+            # No later label of this reviewer is blind.
+            self.session.record_exposure([view.item.id])
+        self.screen.update_view(at, fresh=not same)
+        self.screen.queue_walk.read_ahead()
+        self.screen.queue_walk.read_progress()
+        if not same:
+            self.screen.refresh_bindings()
+        if loaded.undone is not None:
+            self.screen.undo.tell_undone(loaded.undone)
+        if self.must_reread:
+            self.must_reread = False
+            self.reload()
+
+    def show_nothing(self, words: str) -> None:
+        """Say why there is nothing to review."""
+        self.mark = None
+        self.screen.show_empty(words)

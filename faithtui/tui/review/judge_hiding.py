@@ -1,0 +1,129 @@
+"""`v`, `T` and `B`: what of the judge a reviewer sees, and what is recorded of it."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId
+from faithtui.domain.text.visible_text import make_visible_line
+from faithtui.store.annotations.reviews import NewLabel
+from faithtui.tui.review import position
+from faithtui.tui.screen.controller import Controller
+from faithtui.tui.theme.lines import Piece
+
+if TYPE_CHECKING:
+    from faithtui.tui.review.review_screen import ReviewScreen
+
+
+class JudgeHiding(Controller["ReviewScreen"]):
+    """Hides the judge from a reviewer, and shows it again."""
+
+    screen: "ReviewScreen"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "v",
+            "reveal",
+            "reveal",
+            tooltip="Blind: show the judge's verdict on this claim, or hide it again; that it "
+            "was revealed is recorded",
+            id="review.reveal",
+        ),
+        Binding(
+            "T",
+            "truths",
+            "truths",
+            show=False,
+            tooltip="Blind: show the truths the judge drew, but no verdict; recorded as revealed",
+            id="review.truths",
+        ),
+        Binding(
+            "B",
+            "blind",
+            "blind on/off",
+            show=False,
+            tooltip="Hide the judge until a claim has your verdict, or stop hiding it",
+            id="review.blind",
+        ),
+    ]
+
+    def action_reveal(self) -> None:
+        """Show the judge's verdict on the chosen claim, or hide it again."""
+        claim, view = self.screen.claim, self.screen.view
+        if claim is None or view is None:
+            return
+        if claim.id in view.hidden:
+            self.session.revealed.add(claim.id)
+            words = (
+                f"the judge's verdict on {self.screen.name_of(claim)} revealed, which is recorded"
+            )
+            self.screen.writer.save_act(claim, Action.REVEALED, words)
+        elif claim.id in self.session.revealed:
+            self.session.revealed.discard(claim.id)
+            self.show_message(Piece("hidden again; that it was looked at stays on record", "quiet"))
+            self.screen.queue_walk.forget_read_ahead()
+            self.screen.reload()
+        elif self.session.is_blind:
+            self.refuse("nothing is hidden here: you have answered, or it is served with the judge")
+        else:
+            key = self.keys("review.blind")
+            self.refuse(f"the judge is shown: {key} hides it on what has no verdict of yours")
+
+    def action_truths(self) -> None:
+        """Show the truths of the conversation while verdicts stay hidden."""
+        view = self.screen.view
+        if view is None or not view.is_blind:
+            self.refuse("no truths are hidden here")
+            return
+        if view.item.id in self.session.revealed_truths:
+            self.session.revealed_truths.discard(view.item.id)
+            self.show_message(Piece("truths hidden again; that they were revealed stays recorded"))
+            self.screen.reload()
+            return
+        self.session.revealed_truths.add(view.item.id)
+        hidden = [claim for claim in view.claims if claim.id in view.hidden]
+        words = "the judge's truths of this conversation revealed, which is recorded"
+        self.screen.writer.submit_act(
+            (self.screen.claim or hidden[0]).id,
+            words,
+            self.session.store.reviews.record_many,
+            [NewLabel(claim.id, None, None, saw_judge=True) for claim in hidden],
+            self.session.reviewer,
+            Action.REVEALED,
+            run=view.run.id,
+        )
+
+    def action_blind(self) -> None:
+        """Hide the judge from now on, or stop hiding it."""
+        queue = self.session.claim_queue
+        if queue is not None and queue.blind:
+            key = self.keys("review.reveal")
+            title = make_visible_line(queue.title, 40)
+            self.refuse(f"{title} is a blind queue: {key} reveals one claim, and records it")
+            return
+        if queue is not None and queue.reveals_judge:
+            self.refuse("these were chosen by the judge's verdict: nobody is blind to it here")
+            return
+        self.session.is_judge_hidden = not self.session.is_judge_hidden
+        if self.session.is_judge_hidden:
+            self.show_message(
+                Piece("blind", "human strong"), Piece(": the judge is hidden until you answer")
+            )
+        else:
+            self.show_message(Piece("the judge is shown again", "warn"))
+        self.screen.queue_walk.forget_read_ahead()
+        self.screen.reload()
+
+    def forget_unsaved_reveal(self, claim: ClaimId) -> None:
+        """Hide what was revealed by an act that could not be saved."""
+        self.session.revealed.discard(claim)
+        view = self.screen.view
+        if view is not None and position.find_claim(view, claim) is not None:
+            self.session.revealed_truths.discard(view.item.id)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what cannot be done without a conversation."""
+        if action == "truths":
+            return self.screen.view is not None and self.screen.view.is_blind
+        return self.screen.claim is not None

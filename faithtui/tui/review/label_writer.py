@@ -1,0 +1,188 @@
+"""Writing what annotators say: how the review screen talks to the store.
+
+An act is painted at once and called saved when the disk has it. Acts go to the store's one writer
+in the order of the keys; while any is on its way, the screen is ahead of the store.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from faithtui.domain.annotations import Action, LabelMark
+from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.store.records import ClaimView
+from faithtui.tui.review import position
+from faithtui.tui.screen.controller import Controller, run_in_worker
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Piece
+
+if TYPE_CHECKING:
+    from faithtui.tui.review.review_screen import ReviewScreen
+
+
+class LabelWriter(Controller["ReviewScreen"]):
+    """What is on its way to the store, and what follows when it is there."""
+
+    def __init__(self, screen: "ReviewScreen") -> None:
+        super().__init__(screen)
+        self.pending_verdicts: dict[ClaimId, str] = {}
+        """Verdicts on their way."""
+        self.in_flight = 0
+        """Acts on their way."""
+        self.saves_done = asyncio.Event()
+        """Set while nothing is on its way."""
+        self.saves_done.set()
+        self._leaving = False
+        self.claim_shown_s = self.session.seconds()
+        """When the chosen claim came on screen."""
+        self.last_act_words = ""
+        """The last act in words."""
+        self.just_saved: tuple[Piece, ...] = ()
+        """What was said of the run's last verdict, so that it is said beside what comes next."""
+
+    @property
+    def is_leaving(self) -> bool:
+        """The last claim got its verdict: the next conversation comes once that is saved.
+
+        Keys wait for it: a verdict that is typed ahead is about the first claim there.
+        """
+        return self._leaving
+
+    @is_leaving.setter
+    def is_leaving(self, leaving: bool) -> None:
+        if leaving and not self._leaving:
+            self.navigation.hold_keys(self)
+        elif self._leaving and not leaving:
+            self.navigation.release_keys(self)
+        self._leaving = leaving
+
+    def clear(self) -> None:
+        """Forget what was said of what is drawn no more."""
+        self.last_act_words, self.just_saved, self.is_leaving = "", (), False
+
+    def has_seen_judge(self, claim: ClaimView) -> bool:
+        """Whether the reviewer knows the judge's verdict on a claim."""
+        return claim.seen or self.screen.view is None or claim.id not in self.screen.view.hidden
+
+    def save_verdict(self, claim: ClaimView, verdict: str, code: str | None = None) -> None:
+        """Save a verdict of one's own."""
+        view, queue = self.screen.view, self.session.claim_queue
+        if view is None:
+            return
+        labels = self.screen.review_state.labels if self.screen.review_state else None
+        label = fmt.describe_label(verdict, labels) if labels else verdict
+        words = f"{self.screen.name_of(claim)} = {label}"
+        self.pending_verdicts[claim.id] = verdict
+        self.last_act_words = words
+        self.submit_act(
+            claim.id,
+            words,
+            self.session.store.reviews.record_verdict,
+            claim.id,
+            self.session.reviewer,
+            verdict,
+            run=view.run.id,
+            saw_judge=self.has_seen_judge(claim),
+            repeats=queue is not None and queue.repeats,
+            seconds=self.count_seconds_shown(),
+            code=code,
+            sample=self.sample_of(claim),
+        )
+
+    def save_act(
+        self,
+        claim: ClaimView,
+        action: Action,
+        words: str,
+        *,
+        verdict: str | None = None,
+        note: str | None = None,
+        code: str | None = None,
+        mark: LabelMark | None = None,
+    ) -> None:
+        """Save an act that is no verdict of one's own."""
+        self.submit_act(
+            claim.id,
+            words,
+            self.session.store.reviews.record,
+            claim.id,
+            self.session.reviewer,
+            action,
+            verdict,
+            note,
+            run=None if self.screen.view is None else self.screen.view.run.id,
+            judge_verdict=claim.home_verdict.label,
+            saw_judge=action is Action.REVEALED or self.has_seen_judge(claim),
+            seconds=self.count_seconds_shown() if verdict is not None else None,
+            code=code,
+            mark=mark,
+            sample=self.sample_of(claim),
+        )
+
+    def sample_of(self, claim: ClaimView) -> SampleId | None:
+        """Give the sample that a claim is served from; None for one outside it."""
+        queue = self.session.claim_queue
+        return queue.sample if queue is not None and claim.id in queue.place else None
+
+    def count_seconds_shown(self) -> float:
+        """Tell for how many seconds the chosen claim has been on screen."""
+        return max(0.0, self.session.seconds() - self.claim_shown_s)
+
+    def submit_act(
+        self, claim: ClaimId, words: str, write: Callable[..., object], *args: object, **kwargs: Any
+    ) -> None:
+        """Hand an act to the writer and wait for it elsewhere."""
+        future = self.session.store.submit(write, *args, **kwargs, urgent=True, durable=True)
+        self.in_flight += 1
+        self.saves_done.clear()
+        self.show_message(Piece(f"saving {words} …", "quiet"))
+        self._wait_until_saved(future, claim, words)
+
+    @run_in_worker("save", exclusive=False)
+    async def _wait_until_saved(self, future: Future[object], claim: ClaimId, words: str) -> None:
+        """Wait for the disk and say so."""
+        try:
+            await asyncio.wrap_future(future)
+        except Exception:
+            self.screen.call_later(self._show_save_failure, claim, words)
+            raise  # The app says what happened.
+        self.screen.call_later(self._show_saved, words)
+
+    def _show_saved(self, words: str) -> None:
+        """Say that an act is safe, and show what it did to the scores."""
+        moment = fmt.format_time(self.session.now())
+        told = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
+        self.just_saved = (*told, Piece(" · ")) if self.is_leaving else ()
+        self.show_message(*told)
+        self._end_save()
+
+    def _show_save_failure(self, claim: ClaimId, words: str) -> None:
+        """Go back to the claim and show it as the store has it."""
+        self.screen.queue_walk.reopen_unsaved_claim(claim)
+        self.screen.verdicts.forget_unsaved_verdict()
+        self.screen.hiding.forget_unsaved_reveal(claim)
+        self.is_leaving = False
+        self.pending_verdicts.pop(claim, None)
+        self.last_act_words = ""
+        self.show_message(Piece("not saved", "bad strong"), Piece(f" · {words}"))
+        if (
+            self.screen.view is not None
+            and position.find_claim(self.screen.view, claim) is not None
+        ):
+            self.screen.update_view(replace(self.screen.review_position, claim=claim))
+        self._end_save()
+
+    def _end_save(self) -> None:
+        """Read again when nothing is on its way any more."""
+        self.in_flight -= 1
+        if self.in_flight:
+            return
+        self.saves_done.set()
+        self.pending_verdicts.clear()
+        if self.is_leaving:
+            self.is_leaving = False
+            self.screen.loader.load_next(1, after_verdict=True)
+        else:
+            self.screen.loader.read_again()

@@ -1,0 +1,87 @@
+"""`u` and `ctrl+r` in review: the last step taken back, with its claim shown."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from faithtui.domain.annotations import Action, Step
+from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.store.records import ClaimView
+from faithtui.tui.review import position
+from faithtui.tui.review.panes import ReviewState
+from faithtui.tui.screen.undo import LabelUndo, UndoneStep
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Piece
+
+if TYPE_CHECKING:
+    from faithtui.tui.review.review_screen import ReviewScreen
+
+
+class ReviewUndo(LabelUndo["ReviewScreen"]):
+    """Undo and redo that go to the claim concerned."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "u",
+            "undo",
+            "undo",
+            tooltip="Take back the last act, in whichever conversation",
+            id="review.undo",
+        ),
+        Binding("ctrl+r", "redo", "redo", tooltip="Do again what was taken back", id="review.redo"),
+    ]
+
+    def __init__(self, screen: "ReviewScreen") -> None:
+        super().__init__(screen, self._show_step)
+
+    def action_undo(self) -> None:
+        """Take back the last step; a code does not belong to a verdict taken back."""
+        self.screen.verdicts.last_verdict = None
+        super().action_undo()
+
+    def _show_step(self, step: UndoneStep) -> None:
+        """Go to the claim concerned."""
+        self.screen.writer.is_leaving = False
+        if not step.acts:
+            self.show_message(Piece(f"nothing to be {step.words}", "warn"))
+        elif step.item is None:
+            self.show_message(Piece(f"{step.words}: a verdict on what is not in this run", "warn"))
+        else:
+            self._go_to_claim(step, step.acts[0].claim, step.item)
+
+    def _go_to_claim(self, step: UndoneStep, claim: ClaimId, item: ItemId) -> None:
+        """Show the claim of a step, in whichever conversation."""
+        self.screen.queue_walk.reopen_undone_claims(step)
+        self.screen.panes.claims.block_keys()
+        # A save that ends meanwhile reads again, and must come to the same claim.
+        self.session.item, self.session.claim = item, claim
+        self.screen.loader.load(item, claim, 0, step)
+
+    def tell_undone(self, step: UndoneStep) -> None:
+        """Say what was taken back, once its claim is shown."""
+        looked, claim = self.screen.review_state, self.screen.claim
+        if not step.acts or looked is None or claim is None:
+            return
+        what = self._describe_step(step.acts, looked, claim)
+        self.screen.writer.last_act_words = f"{step.words} {what}"
+        self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what))
+        self.screen.update_view(looked.position)
+
+    def _describe_step(self, acts: Step, looked: ReviewState, claim: ClaimView) -> str:
+        act, what = acts[0], self.screen.name_of(claim)
+        if len(acts) > 1:
+            return f"{fmt.count_in_words(len(acts), 'verdict')} given at once, from {what} on"
+        if act.verdict is not None:
+            word = position.translate_label(looked.view, act.verdict) or act.verdict
+            return f"{what} = {fmt.describe_label(word, looked.labels)}"
+        match act.action:
+            case Action.NOTED:
+                return f"note on {what}"
+            case Action.CODED:
+                return f"reason code on {what}"
+            case Action.MARKED:
+                return f"{act.mark or 'mark'} on {what}"
+            case Action.SKIPPED:
+                return f"{what} skipped"
+            case _:
+                return what

@@ -1,0 +1,89 @@
+"""`c` and `t`: the store is checked, the judge is tried."""
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from faithtui.config import SettingsWithOrigins
+from faithtui.errors import ConfigError
+from faithtui.tui.screen.controller import Controller, run_in_worker
+from faithtui.tui.theme.lines import Piece, escape_line
+
+if TYPE_CHECKING:
+    from faithtui.tui.settings.settings_screen import SettingsScreen
+
+
+class SettingChecks(Controller["SettingsScreen"]):
+    """Checks the store and tries the judge that is set."""
+
+    screen: "SettingsScreen"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "check", "check store", tooltip="Check the store", id="settings.check"),
+        Binding(
+            "t",
+            "try_judge",
+            "test judge",
+            tooltip="Ask the judge that is set two small questions",
+            id="settings.test-judge",
+        ),
+    ]
+
+    def action_check(self) -> None:
+        """Check the store."""
+        self.show_message(Piece("checking the store …", "quiet"))
+        self.check_store()
+
+    @run_in_worker("check")
+    async def check_store(self) -> None:
+        """Check the store without holding up keys."""
+        problems = await self.read(self.session.store.check)
+        self.screen.show_facts(replace(self.screen.facts, problems=tuple(problems)))
+        self.show_message(Piece("the store is sound" if not problems else "the store has problems"))
+
+    def action_try_judge(self) -> None:
+        """Try the judge that is set."""
+        configured = self.session.configured
+        if configured is not None:
+            judge = configured.settings.judge
+            self.show_message(Piece("asking ", "quiet"), escape_line(judge), Piece(" …", "quiet"))
+            self.try_judge(configured)
+
+    @run_in_worker("try")
+    async def try_judge(self, configured: SettingsWithOrigins) -> None:
+        """Ask the judge two small questions without holding up keys."""
+        self._show_judge_test(*await self.read(self._test_judge, configured))
+
+    def _test_judge(self, configured: SettingsWithOrigins) -> tuple[bool, str]:
+        # Imported here, on a thread: it brings what judges are made of.
+        from faithtui.engine.judge_check import try_judge
+
+        settings = configured.settings
+        try:
+            around = self.session.get_run_environment()
+        except ConfigError as error:
+            return False, str(error)
+        trying = try_judge(
+            settings.judge,
+            settings.base_url,
+            timeout_s=settings.timeout_s,
+            environ=configured.environment,
+            around=around,
+        )
+        trial = asyncio.run(trying)
+        return trial.ok, trial.sentence
+
+    def _show_judge_test(self, works: bool, sentence: str) -> None:
+        """Say what came of it, below the settings of the judge."""
+        self.screen.facts = replace(self.screen.facts, trial=(works, sentence))
+        self.screen.draw_values()
+        self.show_message(Piece("the judge works" if works else "the judge does not work"))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what does not belong to the chosen section."""
+        section = self.screen.selected_section.title
+        if action == "try_judge":
+            return section == "Judge" and self.session.configured is not None
+        return section == "Storage" and self.session.is_open

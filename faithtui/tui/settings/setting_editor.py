@@ -1,0 +1,154 @@
+"""`e` and `d`: a setting is changed in the file, or taken out of it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from faithtui.config import PRESETS, SettingOrigin, SettingsWithOrigins, find_variable
+from faithtui.errors import ConfigError
+from faithtui.paths import keymap_file
+from faithtui.settings_file import Value, check_setting, read_value, write_setting
+from faithtui.tui.keymap.keymap import load_keymap
+from faithtui.tui.messages import SettingsChanged
+from faithtui.tui.screen.controller import Controller, run_in_worker
+from faithtui.tui.screen.dialogs import PickDialog
+from faithtui.tui.settings.setting_lines import (
+    choices_of,
+    value_of,
+)
+from faithtui.tui.theme import theme
+from faithtui.tui.theme.ascii import wants_ascii
+from faithtui.tui.theme.lines import Piece, escape_line, escape_text, make_line
+from faithtui.tui.widgets.bars import StatusLine
+from faithtui.tui.widgets.plain_input import PlainInput
+
+if TYPE_CHECKING:
+    from faithtui.tui.settings.settings_screen import SettingsScreen
+
+
+class SettingInput(PlainInput):
+    """A line to type the value of one setting in."""
+
+    setting = ""
+    """Name of the setting that was typed last, or is being typed."""
+
+
+class SettingEditor(Controller["SettingsScreen"]):
+    """Changes the chosen setting of the settings screen, on a line or from a list."""
+
+    screen: "SettingsScreen"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e", "edit", "change", tooltip="Change the chosen value", id="settings.change"),
+        Binding(
+            "d",
+            "default",
+            "default",
+            tooltip="Take the chosen value out of the file, so that the default counts",
+            id="settings.default",
+        ),
+    ]
+
+    def action_edit(self) -> None:
+        """Let a value be chosen or typed."""
+        name, configured = self.screen.selected_setting, self.session.configured
+        if name is None or configured is None:
+            return
+        themes = [*theme.THEMES, *sorted(set(self.app.available_themes) - theme.OWN_NAMES)]
+        choices = choices_of(name, themes, PRESETS)
+        if not choices:
+            self._edit_in_line(name, value_of(configured, name))
+            return
+
+        def change_to_choice(row: str | None) -> None:
+            if row is not None:
+                self.change_setting(name, choices[int(row)])
+
+        def choice_lines(_width: int) -> list[object]:
+            now = value_of(configured, name)
+            return [
+                make_line(
+                    Piece(" > " if each == now else "   ", "key"), Piece(each or "unset"), row=row
+                )
+                for row, each in enumerate(choices)
+            ]
+
+        self.navigation.open_window(PickDialog(name, choice_lines), change_to_choice)  # type: ignore[arg-type]
+
+    def _edit_in_line(self, name: str, value: str) -> None:
+        self.screen.entry.setting = name
+        self.screen.entry.value = value
+        self.screen.query_one(StatusLine).display = False
+        self.screen.entry.display = True
+        self.screen.entry.focus()
+
+    def save_typed(self, text: str) -> None:
+        """Save what was typed."""
+        self.stop_typing()
+        self.change_setting(self.screen.entry.setting, text)
+
+    def stop_typing(self) -> None:
+        """Close the line that is typed on."""
+        self.screen.entry.display = False
+        self.screen.query_one(StatusLine).display = True
+        self.screen.values.focus()
+
+    def action_default(self) -> None:
+        """Take the chosen value out of the file."""
+        if self.screen.selected_setting is not None:
+            self.change_setting(self.screen.selected_setting, "")
+
+    @run_in_worker("write")
+    async def change_setting(self, name: str, text: str) -> None:
+        """Check a value, write it and take it into use."""
+        configured = self.session.configured
+        if configured is None:
+            return
+        try:
+            value = read_value(name, text, getattr(configured.settings, name))
+            changed, keymap = await self.read(self._write, configured, name, value)
+        except ConfigError as error:
+            self._show_rejection(str(error))
+            return
+        self._apply_setting(name, changed, keymap)
+
+    def _write(
+        self, configured: SettingsWithOrigins, name: str, value: Value | None
+    ) -> tuple[SettingsWithOrigins, Mapping[str, str] | None]:
+        keymap = None
+        if name == "keys":
+            # Before it is written: a preset may clash with the user's own key map.
+            wanted = check_setting(configured.file, name, value, configured.environment)
+            file = keymap_file(configured.file)
+            keymap = load_keymap(wanted.settings.keys, file)
+        changed = write_setting(configured.file, name, value, configured.environment)
+        return changed, keymap
+
+    def _apply_setting(
+        self, name: str, configured: SettingsWithOrigins, keymap: Mapping[str, str] | None
+    ) -> None:
+        """Use the settings from now on, and say so."""
+        ascii = wants_ascii(configured.settings.ascii, configured.environment)
+        self.session.configured = configured
+        self.screen.post_message(SettingsChanged(configured, keymap, ascii))
+        self.screen.draw_values()
+        pieces = [Piece("saved ", "good"), escape_line(f"{name} in {configured.file}")]
+        if configured.origins[name] is SettingOrigin.ENVIRONMENT:
+            pieces.append(Piece(f" · {find_variable(name)} goes before it", "warn"))
+        elif name in ("store", "reviewer"):
+            pieces.append(Piece(" · counts from the next start", "quiet"))
+        self.show_message(*pieces)
+
+    def _show_rejection(self, words: str) -> None:
+        """Say why nothing was changed."""
+        self.app.bell()
+        self.show_message(Piece("not saved: ", "bad strong"), escape_line(words))
+        self.app.notify(escape_text(words).text, title="Not saved", severity="error", markup=False)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide what cannot be done with the chosen setting."""
+        name, configured = self.screen.selected_setting, self.session.configured
+        if name is None or configured is None:
+            return False
+        return action != "default" or configured.origins[name] is SettingOrigin.FILE
