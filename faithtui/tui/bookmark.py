@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 from faithtui.errors import ExportError, StoreError
 from faithtui.files import make_directory, write_text
+from faithtui.tui import screen_catalog
 from faithtui.tui.samples.queue import ClaimQueue, sample_queue
 from faithtui.tui.session import ListState, Session
 
 if TYPE_CHECKING:
     from faithtui.store.store import Store
+    from faithtui.tui.app import FaithApp
+
+WRITE_EVERY_S = 1.0
+"""How often is written down where one is, if that has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,3 +188,46 @@ def restore_session(session: Session, place: BookmarkTarget) -> None:
     elif place.blind:
         session.is_judge_hidden = True
     session.item, session.claim = place.item, place.claim
+
+
+class BookmarkKeeper:
+    """Lets the app go on at a bookmark, and keeps the bookmark up to date.
+
+    Args:
+        app: The app.
+        file: The bookmark; None: the app begins at its first screen, and keeps none.
+    """
+
+    def __init__(self, app: "FaithApp", file: BookmarkFile | None) -> None:
+        self.app = app
+        self._file = file
+        self._target: BookmarkTarget | None = None
+
+    def read_target(self, store: "Store") -> None:
+        """Look up where the bookmark leads. Reads a file and the store: meant for a thread."""
+        if self._file is not None:
+            self._target = resolve_bookmark(self._file.read(), store, self.app.session.reviewer)
+
+    def start(self) -> None:
+        """Go on at the place of the bookmark, and keep it up to date from now on."""
+        if self._file is None:
+            return
+        if self._target is not None:
+            self._go_to(self._target)
+        self.app.set_interval(WRITE_EVERY_S, self.write)
+
+    def _go_to(self, target: BookmarkTarget) -> None:
+        """Go where somebody stopped, but not away from a screen that was chosen meanwhile."""
+        switcher = self.app.screen_switcher
+        restore_session(self.app.session, target)
+        if target.run is None or switcher.current != switcher.first_screen:
+            return
+        if target.screen in screen_catalog.SCREENS:
+            switcher.show(target.screen)
+
+    def write(self) -> None:
+        """Keep where one is; a small file, and only when it is another place."""
+        if self._file is None:
+            return
+        claim = getattr(getattr(self.app.screen, "review_position", None), "claim", None)
+        self._file.write(make_bookmark(self.app.session, self.app.current_screen_name, claim))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from faithtui.domain.ids import RunId
-from faithtui.errors import FaithtuiError
 
 if TYPE_CHECKING:
     from faithtui.config import SettingsWithOrigins
@@ -24,13 +23,6 @@ class FirstRunsRead(Message):
     """The list of runs was read before the store is open."""
 
     rows: tuple["RunRow", ...]
-
-
-@dataclass
-class StoreOpenFailed(Message):
-    """The store could not be opened."""
-
-    error: FaithtuiError
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """What all screens share: the store, who reviews, where they are, and the runs under way."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -122,6 +122,8 @@ class Session:
     """Of what the judge was in view of whom, as far as this session has recorded it."""
     process_runs: list["BackgroundRun"] = field(default_factory=list)
     """Runs of this process, newest last, the finished ones too."""
+    waiting_runs: list[RunId] = field(default_factory=list)
+    """Runs ordered together with the one under way, still to begin."""
     run_environments: RunEnvironmentCache = field(default_factory=RunEnvironmentCache)
     """What these runs share."""
     _store: "Store | None" = None
@@ -150,6 +152,17 @@ class Session:
     def set_store(self, store: "Store") -> None:
         """Take the store into use."""
         self._store = store
+
+    def use_settings(self, configured: "SettingsWithOrigins") -> None:
+        """Take settings that were changed into use."""
+        self.configured = configured
+        self.preferences = ReviewPreferences.from_settings(configured.settings)
+        self.defaults = NewRunDefaults.from_settings(configured.settings)
+
+    def change_keymap(self, keymap: Mapping[str, str]) -> None:
+        """Take other keys into use, in place: panes that show keys hold the dictionary."""
+        self.keymap.clear()
+        self.keymap |= keymap
 
     def record_exposure(self, items: Iterable[ItemId], *, in_all_runs: bool = False) -> None:
         """Record that this reviewer has the judge's words on conversations in view."""

@@ -10,15 +10,17 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
-from textual import work
+from textual.binding import Binding, BindingType
 
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.errors import StoreError
-from faithtui.tui.runs.background_runs import BackgroundRunsApp
-from faithtui.tui.session import Session
 from faithtui.tui.terminal import HANGUP_EXIT_CODE, DetachableDriver, HangupWatcher
+
+if TYPE_CHECKING:
+    from faithtui.tui.app import FaithApp
 
 CLOSE_TIMEOUT_S = 0.8
 """How long quitting waits for the store to close once no answer is waited for any more."""
@@ -34,43 +36,59 @@ _AFTER_A_BUG = (
 )
 
 
-class ShutdownApp(BackgroundRunsApp):
-    """An app that can be left.
+class Shutdown:
+    """Leaves the app: asked for by a key, by a signal, or by a terminal that goes away.
 
     Args:
-        session: What screens share.
-        first_screen: Main screen to begin with.
-        resume: Take up the session's run at once, in the background.
+        app: The app.
+
+    Attributes:
+        is_leaving: The store closes, and the app ends.
+        exit_code: What the process ends with.
     """
 
-    def __init__(self, session: Session, *, first_screen: str, resume: bool) -> None:
-        super().__init__(session, first_screen=first_screen, resume=resume)
-        self._is_leaving = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "ctrl+q",
+            "leave",
+            "quit",
+            key_display="ctrl+q",
+            priority=True,
+            tooltip="Quit; asks while a run is on",
+            id="app.quit",
+        ),
+    ]
+
+    def __init__(self, app: "FaithApp") -> None:
+        self.app = app
+        self.is_leaving = False
+        self.exit_code = 0
         self._is_finishing = False
-        self._exit_code = 0
+        """Replies in flight are waited for; who quits again gives them up."""
 
-    def write_bookmark(self) -> None:
-        """Keep where one is."""
-        raise NotImplementedError
+    @property
+    def quit_keys(self) -> tuple[str, ...]:
+        """Keys that quit."""
+        return tuple(self.app.session.keymap.get("app.quit", "ctrl+q").split(","))
 
-    async def action_leave(self) -> None:
+    async def leave(self) -> None:
         """Quit; ask first while a run is on, if there is room for a question."""
         from faithtui.tui.screen.dialogs import ConfirmDialog
 
-        if any(isinstance(screen, ConfirmDialog) for screen in self.screen_stack):
+        if any(isinstance(screen, ConfirmDialog) for screen in self.app.screen_stack):
             return
-        if self._is_finishing or not self.session.list_snapshots():
+        if self._is_finishing or not self.app.session.list_snapshots():
             await self._quit_now()
             return
-        if self.is_small:  # There is no room to ask.
-            self.finish_and_leave()
+        if self.app.small_terminal.is_small:  # There is no room to ask.
+            self._start_finishing()
             return
 
         def leave_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
-                self.finish_and_leave()
+                self._start_finishing()
 
-        self.navigation.open_window(
+        self.app.navigation.open_window(
             ConfirmDialog(
                 "A run is on. Quit?",
                 "The run stops here. The replies in flight are waited for and kept. Everything "
@@ -79,19 +97,17 @@ class ShutdownApp(BackgroundRunsApp):
             leave_if_confirmed,
         )
 
-    async def action_quit(self) -> None:
-        """Quit as ctrl+q does."""
-        await self.action_leave()
+    def _start_finishing(self) -> None:
+        self.app.start_worker(self._finish_and_leave, group="finish", exclusive=True)
 
-    @work(exclusive=True, group="finish", exit_on_error=False)
-    async def finish_and_leave(self) -> None:
+    async def _finish_and_leave(self) -> None:
         """Ask for nothing more, wait for the replies in flight, and quit."""
         from faithtui.tui.screen.finish_dialog import QuitProgressDialog
 
         self._is_finishing = True
-        self._cancel_runs()
+        self.app.background_runs.cancel_all()
         if not await self._wait_for_runs(SHOW_WAIT_AFTER_S):
-            self.navigation.open_window(QuitProgressDialog(self.session))
+            self.app.navigation.open_window(QuitProgressDialog(self.app.session))
             while not await self._wait_for_runs(_LOOK_S):
                 pass
         await self._quit_now()
@@ -106,70 +122,65 @@ class ShutdownApp(BackgroundRunsApp):
             driver.detach()
             loop.call_soon_threadsafe(self._leave_without_asking, HANGUP_EXIT_CODE)
 
-        HangupWatcher(detach_and_leave, self._close_session).start()
+        HangupWatcher(detach_and_leave, self.close_session).start()
 
     def _leave_without_asking(self, code: int) -> None:
         """Quit without a question: there is nobody who could answer."""
-        if not self._is_leaving:
-            self._exit_code = code
-            self.run_worker(self._finish_briefly_and_leave(), group="leave", exit_on_error=False)
+        if not self.is_leaving:
+            self.exit_code = code
+            self.app.start_worker(self._finish_briefly_and_leave, group="leave")
 
     async def _finish_briefly_and_leave(self) -> None:
         if not self._is_finishing:
             self._is_finishing = True
-            self._cancel_runs()
+            self.app.background_runs.cancel_all()
             await self._wait_for_runs(UNATTENDED_TIMEOUT_S)
         await self._quit_now()
-
-    def _handle_exception(self, error: Exception) -> None:
-        """End with a bug's traceback, except for a store that is closed because one leaves."""
-        if self._is_leaving and isinstance(error, StoreError):
-            return
-        super()._handle_exception(error)
-
-    def _fatal_error(self) -> None:
-        """Say what the bug is as text alone.
-
-        Textual would show the values of variables too: keys, and what conversations say.
-        """
-        told = traceback.format_exc()
-        logging.getLogger(__name__).error("the app ended with a bug\n%s", told)
-        self.panic(Text(f"{make_visible(told)}\n{_AFTER_A_BUG}"))
-
-    def _cancel_runs(self) -> None:
-        self.waiting_runs = []
-        for run in self.session.process_runs:
-            run.cancel()
 
     async def _wait_for_runs(self, patience_s: float) -> bool:
         """Wait for all runs to end, or for the app to be left; False when neither came in time."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience_s
-        while self.session.list_snapshots():
-            if self._is_leaving or loop.time() >= deadline:
-                return self._is_leaving
+        while self.app.session.list_snapshots():
+            if self.is_leaving or loop.time() >= deadline:
+                return self.is_leaving
             await asyncio.sleep(_LOOK_S)
         return True
 
     async def _quit_now(self) -> None:
         """Quit now; what is still on its way is given up."""
-        if self._is_leaving:
+        if self.is_leaving:
             return
-        self._is_leaving = True
-        if self.session.is_open:
-            self.write_bookmark()
-        self._cancel_runs()
-        if self.session.is_open:
+        self.is_leaving = True
+        if self.app.session.is_open:
+            self.app.bookmark_keeper.write()
+        self.app.background_runs.cancel_all()
+        if self.app.session.is_open:
             # In a daemon thread: a write that hangs must not keep the terminal.
-            await _run_with_timeout(CLOSE_TIMEOUT_S, self._close_session)
-        self.exit(return_code=self._exit_code)
+            await _run_with_timeout(CLOSE_TIMEOUT_S, self.close_session)
+        self.app.exit(return_code=self.exit_code)
 
-    def _close_session(self) -> None:
-        self.session.image_files.close()
-        for run in self.session.process_runs:
+    def close_session(self) -> None:
+        """Wait a moment for runs, and close the store. Any thread."""
+        session = self.app.session
+        session.image_files.close()
+        for run in session.process_runs:
             run.join(CLOSE_TIMEOUT_S)
-        if self.session.is_open:
-            self.session.store.close()
+        if session.is_open:
+            session.store.close()
+
+    def is_expected(self, error: Exception) -> bool:
+        """Whether an error is no bug: the store is closed because one leaves."""
+        return self.is_leaving and isinstance(error, StoreError)
+
+    def format_bug(self) -> Text:
+        """Write the bug that is being handled as text alone, into the log too.
+
+        Textual would show the values of variables too: keys, and what conversations say.
+        """
+        written = traceback.format_exc()
+        logging.getLogger(__name__).error("the app ended with a bug\n%s", written)
+        return Text(f"{make_visible(written)}\n{_AFTER_A_BUG}")
 
 
 async def _run_with_timeout(seconds: float, work_to_do: Callable[[], None]) -> None:

@@ -44,7 +44,7 @@ def apps_close_their_stores(monkeypatch: pytest.MonkeyPatch) -> None:
             async with run_test(self, *args, **kwargs) as pilot:  # type: ignore[arg-type]
                 yield pilot
         finally:
-            await asyncio.to_thread(self._close_session)
+            await asyncio.to_thread(self.shutdown.close_session)
 
     monkeypatch.setattr(FaithApp, "run_test", run_and_close)
 

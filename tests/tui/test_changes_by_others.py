@@ -67,7 +67,7 @@ def somebody_says(store: Path, conversation: int = 0) -> None:
 async def followed(app: FaithApp, pilot: Any, reads: Counter[str]) -> Counter[str]:
     """Look for changes once, and give what was read because of that."""
     reads.clear()
-    app.poll_store()
+    app.store_watcher.poll()
     await calm(pilot)
     return Counter(reads)
 
@@ -115,7 +115,7 @@ async def test_a_list_whose_order_may_be_another_is_read_again(
         screen.reread_after_s = 0.0
         somebody_says(store_path, 1)
         reads.clear()
-        app.poll_store()
+        app.store_watcher.poll()
         await calm(pilot)
         assert reads["find_items"] == 1
         assert screen.pager is not None
@@ -166,14 +166,14 @@ async def test_a_screen_that_still_reads_is_not_asked_to_read_again(
         await calm(pilot)
         begun.clear()
         another_run_writes(store_path)
-        app.poll_store()
+        app.store_watcher.poll()
         await pilot.pause()
         another_run_writes(store_path)
-        app.poll_store()
+        app.store_watcher.poll()
         await pilot.pause()
         assert begun == [0]
         store_reads.set()
         await calm(pilot)
-        app.poll_store()
+        app.store_watcher.poll()
         await calm(pilot)
         assert begun == [0, 1], "what was put off is made up for"

@@ -285,5 +285,5 @@ def test_themes(snap_compare: SnapCompare, steady: FaithApp, theme: str) -> None
 
 
 def test_ascii(snap_compare: SnapCompare, steady: FaithApp) -> None:
-    steady._ascii.enabled = True
+    steady.appearance.ascii_filter.enabled = True
     assert snap_compare(steady, terminal_size=(80, 24), run_before=after("enter", "enter", "n"))

@@ -39,13 +39,14 @@ AT_FIRST_PAINT = """
 import sys
 from faithtui.cli import stores
 from faithtui.tui.app import FaithApp
+from faithtui.tui.store_opening import StoreOpening
 
-def painted(app):
+def painted(opening):
     print("loaded", *sorted(sys.modules))
-    app.exit()
+    opening.app.exit()
 
 # Opening the store comes after the first paint, and imports what the paint must not wait for.
-FaithApp.open_store = painted
+StoreOpening.start = painted
 run = FaithApp.run
 FaithApp.run = lambda app: run(app, headless=True)
 stores.has_terminal = lambda: True

@@ -22,7 +22,6 @@ from faithtui.tui.progress.event_list import EventList
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
 from faithtui.tui.progress.stage_lines import stage_lines, stage_title
 from faithtui.tui.replies.show_replies import RawReplies
-from faithtui.tui.runs.background_runs import BackgroundRunsApp
 from faithtui.tui.runs.run_control import RunControl
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
@@ -75,7 +74,6 @@ class ProgressScreen(FaithScreen):
         ),
     ]
 
-    app = getters.app(BackgroundRunsApp)
     totals = getters.query_one("#totals", Pane)
     stages = getters.query_one("#stages", Pane)
     events = getters.query_one("#events", RowPane)
@@ -244,7 +242,7 @@ class ProgressScreen(FaithScreen):
 
     def _name_runs_ahead(self, row: RunRow) -> str:
         """Name the runs that go before this one; "" when it does not wait for any."""
-        waiting = self.app.waiting_runs
+        waiting = self.session.waiting_runs
         if row.id not in waiting:
             return ""
         on = [snapshot.run for snapshot in self.session.list_snapshots()]

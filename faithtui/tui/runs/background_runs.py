@@ -3,81 +3,76 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
-
-from textual import on, work
 
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.runs.run_records import RunState
-from faithtui.tui.messages import NewRunRequested, ResumeRequested
-from faithtui.tui.navigation import holds_keys
-from faithtui.tui.screen_navigation import ScreenNavigationApp
 from faithtui.tui.session import Session
 
 if TYPE_CHECKING:
     from faithtui.domain.ids import RunId
     from faithtui.engine.runs.background import BackgroundRun
     from faithtui.store.store import Store
+    from faithtui.tui.app import FaithApp
+
+NEXT_RUN_POLL_S = 0.25
+"""How often is looked whether a run that others wait for is through."""
+YIELD_AFTER_KEY_S = 0.08
+"""How long a run rests after a key, so that it is answered as if none were on. Somebody who gives a
+verdict a second makes a run slower by a twelfth."""
 
 
-class BackgroundRunsApp(ScreenNavigationApp):
-    """An app that has runs under way.
+class BackgroundRuns:
+    """Begins runs in the background; those that were ordered together begin one after the other.
+
+    The runs themselves are in the session, where screens find them: `process_runs` those that
+    began, `waiting_runs` those still to begin.
 
     Args:
-        session: What screens share.
-        first_screen: Main screen to begin with.
-        resume: Take up the session's run at once, in the background.
+        app: The app.
+        resume: Take up the session's run as soon as the store is open.
     """
 
-    def __init__(self, session: Session, *, first_screen: str, resume: bool) -> None:
-        super().__init__(session, first_screen=first_screen)
-        self._resume = resume
-        self.waiting_runs: list[RunId] = []
-        """Runs ordered together with the one under way, still to begin."""
-        self._runs_about_to_begin: set[RunId] = set()
+    def __init__(self, app: "FaithApp", *, resume: bool) -> None:
+        self.app = app
+        self._resume_first = resume
+        """The first run is still to be taken up; no screen changes for it."""
+        self._about_to_begin: set[RunId] = set()
         """Runs that are about to begin and cannot be seen yet."""
 
-    def resume_first_run(self) -> None:
-        """Take up the run that the app was started for, if any."""
-        if self._resume and self.session.run is not None:
-            self.begin_run(self.session.run)
+    def start(self) -> None:
+        """Take up the run that the app was started for, if any, and let others follow from now."""
+        session = self.app.session
+        if self._resume_first and session.run is not None:
+            self.begin(session.run)
+        self.app.set_interval(NEXT_RUN_POLL_S, self.begin_next)
 
-    @on(NewRunRequested)
-    def open_new_run_form(self) -> None:
-        """Read what the form needs, then show it."""
-        self.prepare_form()
+    def open_form(self) -> None:
+        """Read what the form for new runs needs, then show it; keys wait for it."""
+        worker = self.app.start_worker(self._read_and_open_form, group="form", exclusive=True)
+        self.app.navigation.hold_keys_for(worker, can_give_up=True)
 
-    @holds_keys(can_give_up=True)
-    @work(exclusive=True, group="form", exit_on_error=False)
-    async def prepare_form(self) -> None:
-        """Read metrics and sources and show the form."""
+    async def _read_and_open_form(self) -> None:
         from faithtui.metrics import registry
         from faithtui.tui.runs.new_run import NewRunScreen
 
-        store = self.session.store
-        sources = await asyncio.to_thread(store.conversations.sources)
-        remembered = await asyncio.to_thread(_read_last_options, store)
-        if sources:
-            specs = [each.spec for each in registry.METRICS]
-            self.navigation.open_window(
-                NewRunScreen(
-                    specs,
-                    sources,
-                    self.session.defaults,
-                    remembered,
-                    self.start_runs,
-                    self.preview_runs,
-                )
-            )
-        else:
-            self.notify(
+        session = self.app.session
+        sources = await asyncio.to_thread(session.store.conversations.sources)
+        remembered = await asyncio.to_thread(_read_last_options, session.store)
+        if not sources:
+            self.app.notify(
                 "There are no conversations yet: faithtui import FILE.jsonl",
                 severity="warning",
                 markup=False,
             )
+            return
+        specs = [each.spec for each in registry.METRICS]
+        form = NewRunScreen(specs, sources, session.defaults, remembered, self.order, self.preview)
+        self.app.navigation.open_window(form)
 
-    async def start_runs(self, requests: Sequence[RunRequest]) -> None:
+    async def order(self, requests: Sequence[RunRequest]) -> None:
         """Plan all runs, begin the first in the background and show how it goes on.
 
         The others begin one after the other: where metrics ask the same questions, the replies of
@@ -86,70 +81,97 @@ class BackgroundRunsApp(ScreenNavigationApp):
         Raises:
             FaithtuiError: An order cannot be carried out; nothing was begun.
         """
-        first, *rest = await asyncio.to_thread(_plan_runs, self.session, requests)
-        self.waiting_runs = [*self.waiting_runs, *rest]
-        self.begin_run(first)
+        session = self.app.session
+        first, *rest = await asyncio.to_thread(_plan_runs, session, requests)
+        session.waiting_runs = [*session.waiting_runs, *rest]
+        self.begin(first)
 
-    async def preview_runs(self, requests: Sequence[RunRequest]) -> str:
+    async def preview(self, requests: Sequence[RunRequest]) -> str:
         """Say in a line what runs would ask and cost; nothing is planned.
 
         Raises:
             FaithtuiError: An order cannot be carried out.
         """
-        return await asyncio.to_thread(_preview_runs, self.session, requests)
+        return await asyncio.to_thread(_preview_runs, self.app.session, requests)
 
-    def begin_next_run(self) -> None:
+    def resume(self, run: "RunId", then: Sequence["RunId"] = ()) -> None:
+        """Take up a run, and let others follow."""
+        session = self.app.session
+        session.waiting_runs = [*session.waiting_runs, *then]
+        self.begin(run)
+
+    def begin_next(self) -> None:
         """Begin the next run that waits, once the one before is through."""
-        if not self.waiting_runs or self._runs_about_to_begin or self.session.list_snapshots():
+        session = self.app.session
+        if not session.waiting_runs or self._about_to_begin or session.list_snapshots():
             return
-        before = self.session.process_runs[-1] if self.session.process_runs else None
+        before = session.process_runs[-1] if session.process_runs else None
         through = (RunState.DONE, RunState.WAITING)
         if before is not None and before.snapshot().state not in through:
-            left = ", ".join(f"#{run}" for run in self.waiting_runs)
-            self.waiting_runs = []
-            self.notify(
+            left = ", ".join(f"#{run}" for run in session.waiting_runs)
+            session.waiting_runs = []
+            self.app.notify(
                 f"Run #{before.run_id} did not get through. Not begun: {left}. They stay planned; "
-                f"{self.session.keys('runs.continue')} in the list of runs begins one.",
+                f"{session.keys('runs.continue')} in the list of runs begins one.",
                 title="Runs are left",
                 severity="warning",
                 markup=False,
                 timeout=15,
             )
             return
-        self.begin_run(self.waiting_runs[0], follow=False)
+        self.begin(session.waiting_runs[0], follow=False)
 
-    def begin_run(self, run_id: "RunId", *, follow: bool = True) -> None:
-        """Begin a run, or go on with one, and show it if it is to be followed."""
-        if run_id in self._runs_about_to_begin:
+    def begin(self, run: "RunId", *, follow: bool = True) -> None:
+        """Begin a run, or go on with one.
+
+        Args:
+            run: The run.
+            follow: Show how it goes on; keys wait for that. Otherwise it is shown only where the
+                run before it was looked at.
+        """
+        if run in self._about_to_begin:
             return
-        self._runs_about_to_begin.add(run_id)
-        self.waiting_runs = [each for each in self.waiting_runs if each != run_id]
-        worker = self.resume_in_background(run_id, follow=follow)
+        self._about_to_begin.add(run)
+        session = self.app.session
+        session.waiting_runs = [each for each in session.waiting_runs if each != run]
+        worker = self.app.start_worker(
+            partial(self._begin_and_show, run, follow=follow), group="start"
+        )
         if follow:
-            self.navigation.hold_keys_for(worker, can_give_up=False)
+            self.app.navigation.hold_keys_for(worker, can_give_up=False)
 
-    @on(ResumeRequested)
-    def resume_run(self, event: ResumeRequested) -> None:
-        """Take up a run, and let others follow."""
-        self.waiting_runs = [*self.waiting_runs, *event.then]
-        self.begin_run(event.run)
-
-    @work(group="start", exit_on_error=False)
-    async def resume_in_background(self, run_id: "RunId", *, follow: bool = True) -> None:
-        """Go on with a run in the background, and show it unless something else is looked at."""
+    async def _begin_and_show(self, run_id: "RunId", *, follow: bool) -> None:
+        app, session = self.app, self.app.session
         try:
-            run = await asyncio.to_thread(_begin_background_run, self.session, run_id)
+            run = await asyncio.to_thread(_begin_background_run, session, run_id)
         finally:
-            self._runs_about_to_begin.discard(run_id)
-        before = self.session.process_runs[-1].run_id if self.session.process_runs else None
-        self.session.process_runs.append(run)
-        watched = self.current_screen_name == "progress" and self.session.run == before
+            self._about_to_begin.discard(run_id)
+        before = session.process_runs[-1].run_id if session.process_runs else None
+        session.process_runs.append(run)
+        watched = app.current_screen_name == "progress" and session.run == before
         if follow or watched:
-            self.session.choose_run(run.run_id)
-        if follow and not self._resume:
-            self.show_screen("progress")
-        self._resume = False
-        self.reload_screens()
+            session.choose_run(run.run_id)
+        if follow and not self._resume_first:
+            app.show_screen("progress")
+        self._resume_first = False
+        app.screen_switcher.reload()
+
+    def yield_to_ui(self) -> None:
+        """Let runs rest while what somebody pressed is drawn."""
+        for run in self.app.session.process_runs:
+            run.yield_to_ui(YIELD_AFTER_KEY_S)
+
+    def raise_bugs(self) -> None:
+        """Raise the bug that ended a run, if one did."""
+        for run in self.app.session.process_runs:
+            if run.is_finished and run.bug is not None:
+                raise run.bug
+
+    def cancel_all(self) -> None:
+        """Ask for nothing more, and begin nothing more."""
+        self.app.session.waiting_runs = []
+        for run in self.app.session.process_runs:
+            run.cancel()
 
 
 def _read_last_options(store: "Store") -> dict[str, dict[str, str]]:

@@ -243,7 +243,9 @@ async def test_headings_stay_while_answers_scroll(app: FaithApp) -> None:
         screen = app.screen
         assert isinstance(screen, MetricsScreen)
         # Opening the review wrote that it was seen; the screen reads again after that.
-        await until(pilot, lambda: app._data_version == app.session.store.data_version())
+        await until(
+            pilot, lambda: app.store_watcher.data_version == app.session.store.data_version()
+        )
         await calm(pilot)
         screen.compared = compared(30, 7, 0, 0)
         screen._draw()

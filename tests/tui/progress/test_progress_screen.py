@@ -311,7 +311,7 @@ async def test_a_run_that_goes_on_elsewhere_is_no_longer_told_from_here(
         with Store.open(store_path) as other:
             begin_elsewhere(other, RunId(1))
             other.runs.set_state(RunId(1), RunState.RUNNING)
-        app.poll_store()
+        app.store_watcher.poll()
         await until(pilot, lambda: "running in another process" in title(app))
         await until(pilot, lambda: "4 / 4" in text_of(app, "totals"))
 

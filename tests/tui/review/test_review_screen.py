@@ -320,7 +320,7 @@ async def test_labels_given_elsewhere_show_up(app: FaithApp, store_path: Path) -
                 view.claims[0].id, "cleo", Action.BLIND, "no",
                 run=view.run.id, judge_verdict="yes", saw_judge=False,
             )  # fmt: skip
-        app.poll_store()
+        app.store_watcher.poll()
         await calm(pilot)
         assert "cleo" in text_of(app, "verdict")
         assert screen.view.claims[0].human == "no"

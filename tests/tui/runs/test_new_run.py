@@ -84,7 +84,7 @@ async def test_one_run_per_metric_one_after_the_other(
         await until(
             pilot,
             lambda: (
-                not app.waiting_runs
+                not app.session.waiting_runs
                 and len(app.session.process_runs) == 3
                 and not app.session.list_snapshots()
             ),
@@ -271,13 +271,13 @@ async def test_runs_that_wait_stay_planned_when_one_is_cancelled(
         await opened(pilot)
         left = await asyncio.to_thread(ordered, store_path, *(RunRequest(key) for key in KEYS[:2]))
         app.session.process_runs.append(CancelledRun())  # type: ignore[arg-type]  # stands in for a run
-        app.waiting_runs = list(left)
-        await until(pilot, lambda: not app.waiting_runs)
+        app.session.waiting_runs = list(left)
+        await until(pilot, lambda: not app.session.waiting_runs)
         await pilot.pause()
         painted = " ".join(screen_text(app).split())
         assert "Runs are left" in painted
         assert "#2, #3" in painted
-        app.poll_store()
+        app.store_watcher.poll()
         await calm(pilot)
         await press(pilot, "home", "c")
         await until(pilot, lambda: app.session.process_runs[-1].run_id in left)

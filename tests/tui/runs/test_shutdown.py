@@ -4,6 +4,7 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
+from faithtui.tui import shutdown
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.finish_dialog import QuitProgressDialog
 from tests.tui.driving import opened, screen_text, text_of, until
@@ -63,7 +64,7 @@ async def test_without_room_nothing_is_asked_and_answers_are_kept_all_the_same(
         run = StagedRun()
         app.session.process_runs.append(run)  # type: ignore[arg-type]  # as above
         await pilot.resize_terminal(20, 5)
-        await until(pilot, lambda: app.is_small)
+        await until(pilot, lambda: app.small_terminal.is_small)
         await pilot.press("ctrl+q")
         await until(pilot, lambda: run.cancelled == 1)
         await pilot.press("ctrl+q")
@@ -75,7 +76,7 @@ async def test_nobody_reads_a_store_that_closes(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await app.action_leave()
-        app.poll_store()  # a timer that was due meanwhile
+        app.store_watcher.poll()  # a timer that was due meanwhile
         app.call_later(app.session.store.data_version)  # a screen that was being drawn
         await until(pilot, lambda: app._exit)
     assert app._exception is None
@@ -84,12 +85,39 @@ async def test_nobody_reads_a_store_that_closes(app: FaithApp) -> None:
 async def test_what_waits_is_not_begun_while_one_leaves(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         run = await quitting(pilot)
-        app.waiting_runs = [RunId(7)]
+        app.session.waiting_runs = [RunId(7)]
         await until(pilot, lambda: isinstance(app.screen, QuitProgressDialog))
         run.end()
-        app.begin_next_run()
-        assert not app._runs_about_to_begin
+        app.background_runs.begin_next()
+        assert not app.background_runs._about_to_begin
         await until(pilot, lambda: app._exit)
+
+
+async def test_a_signal_waits_for_answers_only_a_moment(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutdown, "UNATTENDED_TIMEOUT_S", 0.0)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        run = StagedRun()
+        app.session.process_runs.append(run)  # type: ignore[arg-type]  # stands in for a run
+        app.shutdown._leave_without_asking(143)
+        await until(pilot, lambda: app._exit)
+        assert run.cancelled == 2, "asked to end, then given up"
+    assert app.return_code == 143
+
+
+async def test_a_signal_gives_up_what_somebody_waits_for(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutdown, "UNATTENDED_TIMEOUT_S", 300.0)
+    async with app.run_test(size=(80, 24)) as pilot:
+        run = await quitting(pilot)
+        await until(pilot, lambda: isinstance(app.screen, QuitProgressDialog))
+        app.shutdown._leave_without_asking(143)
+        await until(pilot, lambda: app._exit)
+        assert run.cancelled == 2
+    assert app.return_code == 143
 
 
 async def test_a_bug_is_told_as_text_without_what_variables_hold(

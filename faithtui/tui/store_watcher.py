@@ -1,0 +1,48 @@
+"""Looking whether anybody wrote into the store, in this process or in another one."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from faithtui.tui.app import FaithApp
+
+POLL_S = 1.0
+"""How often another process's writes are looked for."""
+
+
+class StoreWatcher:
+    """Lets screens read again when the store has changed.
+
+    Args:
+        app: The app.
+
+    Attributes:
+        data_version: The version of the store's data that screens were told of last.
+    """
+
+    def __init__(self, app: "FaithApp") -> None:
+        self.app = app
+        self.data_version = -1
+
+    def start(self) -> None:
+        """Look for changes from now on."""
+        self.data_version = self.app.session.store.data_version()
+        self.app.set_interval(POLL_S, self.poll)
+
+    def poll(self) -> None:
+        """Read again when anybody wrote, unless a screen still reads what changed before.
+
+        Raises:
+            Exception: The bug that ended a run.
+        """
+        if self.app.shutdown.is_leaving:
+            return  # the store closes
+        self.app.background_runs.raise_bugs()
+        version = self.app.session.store.data_version()
+        if version != self.data_version and not self._is_reading():
+            self.data_version = version
+            self.app.screen_switcher.reload()
+
+    def _is_reading(self) -> bool:
+        """Whether a screen still reads what changed before: threads that read do not stop."""
+        shown = self.app.screen_stack
+        return any(not each.is_finished and each.node in shown for each in self.app.workers)

@@ -1,0 +1,127 @@
+"""What the app passes on to its controllers, and what these decide where no key leads there."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from textual.binding import Binding
+
+from faithtui.domain.ids import RunId
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.bookmark import Bookmark, BookmarkFile
+from faithtui.tui.runs import background_runs
+from faithtui.tui.theme import theme
+from tests.tui.building import NOON
+from tests.tui.driving import calm, opened, press, until
+from tests.tui.staging import StagedRun
+
+SIZE = (80, 24)
+
+
+def test_every_key_of_a_controller_has_its_action_on_the_app() -> None:
+    actions = {each.action for each in FaithApp.BINDINGS if isinstance(each, Binding)}
+    assert "leave" in actions
+    assert [each for each in actions if not hasattr(FaithApp, f"action_{each}")] == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (None, theme.DARK.name),
+        ("light", theme.THEMES["light"].name),
+        ("nord", "nord"),
+        ("no such theme", theme.DARK.name),
+    ],
+)
+def test_a_theme_is_found_by_the_word_of_the_settings(
+    store_path: Path, wanted: str | None, found: str
+) -> None:
+    assert FaithApp(store_path, reviewer="ann", theme_name=wanted).theme == found
+
+
+async def test_q_goes_over_screens_that_are_closed_while_blind(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "m", "g", "s")
+        assert app.current_screen_name == "settings"
+        app.session.is_judge_hidden = True
+        await press(pilot, "q")
+        assert app.current_screen_name == "runs"
+        assert not app.check_action("go_back", ()), "the screen of metrics is no way back either"
+
+
+@pytest.mark.parametrize(
+    ("bookmark", "chosen", "found"),
+    [
+        (Bookmark("agreement", 1), None, "agreement"),
+        (Bookmark("agreement", 1), "settings", "settings"),
+        (Bookmark("agreement", 99), None, "runs"),
+        (Bookmark("no such screen", 1), None, "runs"),
+        (Bookmark("metrics", 1, blind=True), None, "runs"),
+    ],
+)
+async def test_a_bookmark_leads_to_its_screen_but_not_away_from_one_chosen_meanwhile(
+    store_path: Path, tmp_path: Path, bookmark: Bookmark, chosen: str | None, found: str
+) -> None:
+    go_on = threading.Event()
+
+    def open_slowly(path: Path) -> Store:
+        go_on.wait(20)
+        return Store.open(path)
+
+    file = BookmarkFile(tmp_path / "places", store_path, "ann")
+    file.write(bookmark)
+    app = FaithApp(
+        store_path, reviewer="ann", now=lambda: NOON, open_store=open_slowly, bookmarks=file
+    )
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        if chosen is not None:
+            app.show_screen(chosen)
+            await until(pilot, lambda: app.screen is app.get_screen(chosen))
+        go_on.set()
+        await opened(pilot)
+        assert app.current_screen_name == found
+
+
+async def test_a_run_that_is_about_to_begin_is_not_begun_again(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+    go_on = threading.Event()
+
+    def begin_slowly(session: object, run: RunId) -> StagedRun:
+        begun.append(run)
+        assert go_on.wait(20)
+        return StagedRun()
+
+    monkeypatch.setattr(background_runs, "_begin_background_run", begin_slowly)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        app.session.waiting_runs = [RunId(1)]
+        app.background_runs.begin(RunId(1))
+        app.background_runs.begin(RunId(1))
+        assert app.session.waiting_runs == [], "what is begun by hand does not wait any more"
+        app.session.waiting_runs = [RunId(2)]
+        app.background_runs.begin_next()
+        await until(pilot, lambda: begun != [])
+        go_on.set()
+        await until(pilot, lambda: app.session.process_runs != [])
+        app.background_runs.begin_next()
+        await pilot.pause()
+        assert begun == [1], "the next one waits while this one is on"
+
+
+async def test_a_bug_that_ended_a_run_ends_the_app(app: FaithApp) -> None:
+    run = StagedRun()
+    run.bug = ValueError("a bug of the engine")  # type: ignore[assignment]  # as a real run has it
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        app.session.process_runs.append(run)  # type: ignore[arg-type]  # stands in for a run
+        app.store_watcher.poll()  # it has not ended yet
+        run.end()
+        with pytest.raises(ValueError, match="of the engine"):
+            app.store_watcher.poll()
+        await calm(pilot)
+        app.session.process_runs.clear()
