@@ -146,7 +146,7 @@ def figures(
 
     Example: faithtui figures labelled.jsonl
     """
-    from faithtui.cli.commands import figures as commands
+    from faithtui.cli.commands.figures import figures as commands
 
     options = merge_common_options(context, None, json)
     raise typer.Exit(commands.print_figures(files, together=together, as_json=options.json))

@@ -30,7 +30,7 @@ def list_batches(
 
     Example: faithtui batch list
     """
-    from faithtui.cli.run import batch
+    from faithtui.cli.commands import batch
 
     options = merge_common_options(context, store, json)
     raise typer.Exit(batch.print_batches(options.store, as_json=options.json))
@@ -54,7 +54,7 @@ def export(
 
     Example: faithtui batch export last questions.jsonl
     """
-    from faithtui.cli.run import batch
+    from faithtui.cli.commands import batch
 
     options = merge_common_options(context, store, json)
     hosts = tuple(allow_image_host or ())
@@ -79,7 +79,7 @@ def import_(
 
     Example: faithtui batch import last replies.jsonl
     """
-    from faithtui.cli.run import batch
+    from faithtui.cli.commands import batch
 
     options = merge_common_options(context, store, json)
     raise typer.Exit(batch.import_batch_answers(options.store, run, file, as_json=options.json))
@@ -99,7 +99,7 @@ def cancel(
 
     Example: faithtui batch cancel last
     """
-    from faithtui.cli.run import batch
+    from faithtui.cli.commands import batch
 
     options = merge_common_options(context, store, json)
     raise typer.Exit(batch.cancel_run_batches(options.store, run, as_json=options.json))

@@ -46,11 +46,9 @@ def list_judges(context: typer.Context, json: JsonOption = False) -> None:
 
     Example: faithtui judge list
     """
-    from faithtui.cli.commands import judge_test
+    from faithtui.cli.commands.judge import test
 
-    raise typer.Exit(
-        judge_test.print_judges(as_json=merge_common_options(context, None, json).json)
-    )
+    raise typer.Exit(test.print_judges(as_json=merge_common_options(context, None, json).json))
 
 
 @judge.command("test")
@@ -71,10 +69,10 @@ def run_judge_check(
 
     Example: faithtui judge test openai:MODEL
     """
-    from faithtui.cli.commands import judge_test
+    from faithtui.cli.commands.judge import test
 
     as_json = merge_common_options(context, None, json).json
-    raise typer.Exit(judge_test.print_judge_check(name, base_url, timeout, as_json=as_json))
+    raise typer.Exit(test.print_judge_check(name, base_url, timeout, as_json=as_json))
 
 
 @key.command("set")
@@ -83,9 +81,9 @@ def set_key(name: KeyName) -> None:
 
     Example: faithtui judge key set openai
     """
-    from faithtui.cli.commands import judge_test
+    from faithtui.cli.commands.judge import test
 
-    raise typer.Exit(judge_test.set_key(name))
+    raise typer.Exit(test.set_key(name))
 
 
 @key.command("forget")
@@ -94,9 +92,9 @@ def forget_key(name: KeyName) -> None:
 
     Example: faithtui judge key forget openai
     """
-    from faithtui.cli.commands import judge_test
+    from faithtui.cli.commands.judge import test
 
-    raise typer.Exit(judge_test.drop_key(name))
+    raise typer.Exit(test.drop_key(name))
 
 
 @judge.command()
@@ -144,7 +142,7 @@ def recalibrate(
 
     Example: faithtui judge recalibrate --run last
     """
-    from faithtui.cli.commands import recalibrate
+    from faithtui.cli.commands.judge import recalibrate
 
     options = merge_common_options(context, store, json)
     code = recalibrate.run_recalibration(

@@ -85,7 +85,7 @@ def label(
 
     Example: faithtui label last --sample new --plain
     """
-    from faithtui.cli.label import label
+    from faithtui.cli.commands.label import label
 
     options = merge_common_options(context, store, json)
     person = reviewer or options.reviewer
@@ -203,10 +203,10 @@ def merge(
 
     Example: faithtui merge labels.jsonl
     """
-    from faithtui.cli.commands import label_bundles
+    from faithtui.cli.commands import merge
 
     options = merge_common_options(context, store, json)
-    raise typer.Exit(label_bundles.merge_bundles(options.store, files, as_json=options.json))
+    raise typer.Exit(merge.merge_bundles(options.store, files, as_json=options.json))
 
 
 def guideline(

@@ -66,7 +66,7 @@ def runs(
 
     Example: faithtui runs --json
     """
-    from faithtui.cli.commands import show
+    from faithtui.cli.commands.show import show
 
     options = merge_common_options(context, store, json)
     raise typer.Exit(show.print_runs(options.store, archived=archived, as_json=options.json))
@@ -132,7 +132,7 @@ def show(
 
     Example: faithtui show last --filter verdict:no
     """
-    from faithtui.cli.commands import show
+    from faithtui.cli.commands.show import show
 
     options = merge_common_options(context, store, json)
     code = show.print_run(

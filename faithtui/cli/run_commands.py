@@ -75,10 +75,10 @@ def import_(
 
     Example: faithtui import conversations.jsonl
     """
-    from faithtui.cli.commands import import_files
+    from faithtui.cli.commands import import_
 
     options = merge_common_options(context, store, json)
-    code = import_files.import_paths(
+    code = import_.import_paths(
         options.store,
         paths,
         source=source,
@@ -237,7 +237,7 @@ def run(
 
     Example: faithtui run --judge openai:MODEL --budget-usd 2
     """
-    from faithtui.cli.run import run
+    from faithtui.cli.commands.run import run
 
     options = merge_common_options(context, store, json)
     if resume is not None:
@@ -309,7 +309,7 @@ def doctor(
 
     Example: faithtui doctor --judge openai:MODEL
     """
-    from faithtui.cli.commands import doctor as checks
+    from faithtui.cli.commands.doctor import doctor as checks
 
     options = merge_common_options(context, store, json)
     if salvage is not None:
@@ -317,7 +317,7 @@ def doctor(
 
         raise typer.Exit(salvage_store(options.store, salvage, as_json=options.json))
     if bundle is not None:
-        from faithtui.cli.commands.debug_bundle import write_bundle
+        from faithtui.cli.commands.doctor.debug_bundle import write_bundle
 
         raise typer.Exit(write_bundle(bundle, options.store, force=force))
     raise typer.Exit(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from faithtui.cli.commands.run import run as run_command
 from faithtui.cli.main import app
-from faithtui.cli.run import run as run_command
 from faithtui.domain.annotations import Action
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.runs import planner, runner

@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.agreement.imported_scores.conventions import Pooling, ScaleReading, make_convention
 from faithtui.agreement.rating_scales import RATING_SCALES
-from faithtui.cli.commands.figures import print_figures
+from faithtui.cli.commands.figures.figures import print_figures
 from tests.docs.generate import DOCS
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo"

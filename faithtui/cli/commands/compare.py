@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from faithtui.agreement.documents.wording import estimate_text, p_value_text
-from faithtui.cli.commands.figures_json import estimate_json
+from faithtui.cli.commands.figures.figures_json import estimate_json
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings

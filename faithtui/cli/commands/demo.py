@@ -3,11 +3,11 @@
 import asyncio
 from pathlib import Path
 
-from faithtui.cli.commands.import_files import make_import_progress
+from faithtui.cli.commands.import_ import make_import_progress
+from faithtui.cli.commands.run.run import format_score_parts
 from faithtui.cli.output import print_json, print_text, print_to_stderr
-from faithtui.cli.run.progress import ProgressLine
-from faithtui.cli.run.run import format_score_parts
-from faithtui.cli.run.run_outcome import exit_code, format_resume_hint
+from faithtui.cli.run_outcome import exit_code, format_resume_hint
+from faithtui.cli.run_progress import ProgressLine
 from faithtui.cli.stores import has_terminal, make_store_directory, replace_reviewer, show_app
 from faithtui.config import load_settings_with_origins
 from faithtui.domain.estimates import Estimate

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from faithtui.cli.commands import label_bundles
+from faithtui.cli.commands import merge
 from faithtui.cli.output import plural, print_document, print_file_name, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings
@@ -19,7 +19,7 @@ from faithtui.formats.examples import example_lines
 from faithtui.formats.writers.ragas_annotations import ragas_json
 from faithtui.store.store import Store
 
-KINDS = (*label_bundles.KINDS, "examples", "ragas")
+KINDS = (*merge.KINDS, "examples", "ragas")
 """What can be exported."""
 
 
@@ -55,7 +55,7 @@ def write_export(store: Path | None, order: ExportOptions, *, as_json: bool) -> 
         order = replace(order, output=None)
     named = order.run or order.only_run
     if order.what == "labels":
-        return label_bundles.write_label_bundle(
+        return merge.write_label_bundle(
             store,
             order.what,
             order.output,

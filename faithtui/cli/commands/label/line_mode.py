@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from faithtui.cli.label.line_output import LineOutput
-from faithtui.cli.label.line_text import (
+from faithtui.cli.commands.label.line_output import LineOutput
+from faithtui.cli.commands.label.line_text import (
     ServedClaim,
     claim_lines,
     format_label_event,

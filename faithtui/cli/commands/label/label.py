@@ -35,7 +35,7 @@ from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.tui.samples.queue import ClaimQueue, sample_queue
 
 if TYPE_CHECKING:
-    from faithtui.cli.label.line_output import LineOutput
+    from faithtui.cli.commands.label.line_output import LineOutput
     from faithtui.store.store import Store
 
 NEW_SAMPLES = ("new", "simple", "stratified", "conversations", "spot-check", "repeats")
@@ -190,8 +190,8 @@ def _make_sample_request(
 
 def _run_line_mode(store: "Store", queue: ClaimQueue, reviewer: str, *, as_json: bool) -> int:
     """Work through a queue on stdin and stdout."""
-    from faithtui.cli.label.line_mode import LineMode
-    from faithtui.cli.label.line_output import LineOutput
+    from faithtui.cli.commands.label.line_mode import LineMode
+    from faithtui.cli.commands.label.line_output import LineOutput
 
     if isinstance(sys.stdin, TextIOWrapper):
         # A byte that is no text is a wrong key, or a blot in a note: no reason to stop.
@@ -213,7 +213,7 @@ def _run_line_mode(store: "Store", queue: ClaimQueue, reviewer: str, *, as_json:
 
 
 def _opening_lines(queue: ClaimQueue, reviewer: str) -> list[str]:
-    from faithtui.cli.label.line_text import wrap_with_label
+    from faithtui.cli.commands.label.line_text import wrap_with_label
 
     where = f"sample {queue.sample}" if queue.sample is not None else "a convenience order"
     title = make_visible_line(queue.title, 200)
@@ -242,7 +242,7 @@ def _say_sample_status(
     store: "Store", sample: SampleId, reviewer: str, talk: "LineOutput", *, through: bool
 ) -> None:
     """Say how the sample stands, and what a spot-check came to."""
-    from faithtui.cli.label.line_text import wrap_with_label
+    from faithtui.cli.commands.label.line_text import wrap_with_label
     from faithtui.tui.samples.sample_lines import queue_status
 
     end = conclude_queue(store, sample, reviewer)

@@ -9,7 +9,7 @@ from faithtui.agreement.imported_scores.conventions import Pooling, ScaleConvent
 from faithtui.agreement.imported_scores.figures import ScaleFigures, compute_scale_figures
 from faithtui.agreement.imported_scores.judges import JudgeFigures, ScoreDetection
 from faithtui.agreement.imported_scores.units import RatedScale, ScoredConversation, UnitKind
-from faithtui.cli.commands.figures_json import figures_json
+from faithtui.cli.commands.figures.figures_json import figures_json
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 from faithtui.domain.text.visible_text import make_visible_line

@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from faithtui.cli.commands.show_metrics import metric_comparison_json, print_metric_comparison
+from faithtui.cli.commands.show.metric_comparison import (
+    metric_comparison_json,
+    print_metric_comparison,
+)
 from faithtui.cli.exposure import record_exposure
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
-from faithtui.cli.run.run_outcome import format_resume_hint
+from faithtui.cli.run_outcome import format_resume_hint
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings, load_settings_with_origins
 from faithtui.domain.filters import Filter, Scope, read_filter

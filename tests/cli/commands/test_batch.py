@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.run import run
+from faithtui.cli.commands.run import run
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli

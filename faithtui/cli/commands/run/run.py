@@ -11,15 +11,15 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
+from faithtui.cli.commands.run.preview import print_cost_notice, show_preview
 from faithtui.cli.output import plural, print_hint, print_text, print_to_stderr
-from faithtui.cli.run.preview import print_cost_notice, show_preview
-from faithtui.cli.run.progress import ProgressLine, print_event
-from faithtui.cli.run.run_outcome import (
+from faithtui.cli.run_outcome import (
     choose_gravest_code,
     exit_code,
     format_missing_verdicts,
     format_resume_hint,
 )
+from faithtui.cli.run_progress import ProgressLine, print_event
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.cli.streams import ReaderGone
 from faithtui.config import Settings, load_settings

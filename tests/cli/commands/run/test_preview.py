@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.run import preview
+from faithtui.cli.commands.run import preview
 from faithtui.engine.runs import planner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from faithtui.cli.commands.run.run import PATIENCE_S, environment_from_settings
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
-from faithtui.cli.run.run import PATIENCE_S, environment_from_settings
-from faithtui.cli.run.run_outcome import exit_code, format_resume_hint
+from faithtui.cli.run_outcome import exit_code, format_resume_hint
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.config import load_settings
 from faithtui.engine.batches import batch_run, files

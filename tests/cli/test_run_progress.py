@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from faithtui.cli.run.progress import ProgressLine
+from faithtui.cli.run_progress import ProgressLine
 from faithtui.domain.ids import RunId
 from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.runs.events import (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.run.run_outcome import choose_gravest_code, exit_code
+from faithtui.cli.run_outcome import choose_gravest_code, exit_code
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import runner
 from faithtui.store.records import ItemState, RunState
