@@ -1,21 +1,21 @@
 """Options that several commands take, declared once."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, NamedTuple
 
 import typer
 from typer.models import OptionInfo
 
+HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 
-@dataclass(slots=True)
-class CommonOptions:
+
+class CommonOptions(NamedTuple):
     """Options that every command takes, before or after its name."""
 
     store: Path | None
     json: bool
     reviewer: str | None = None
-    """Who gives verdicts, of the commands that ask; only before a command's name."""
+    """Who gives verdicts; after a command's name only of the commands that ask."""
 
 
 StoreOption = Annotated[
@@ -63,10 +63,23 @@ ForceOption = Annotated[
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")]
 
 
-def merge_common_options(context: typer.Context, store: Path | None, json: bool) -> CommonOptions:
+def merge_common_options(
+    context: typer.Context, store: Path | None, json: bool, reviewer: str | None = None
+) -> CommonOptions:
     """Merge options given before a command's name with those given after it."""
     before: CommonOptions = context.obj
-    return CommonOptions(store or before.store, json or before.json, before.reviewer)
+    return CommonOptions(store or before.store, json or before.json, reviewer or before.reviewer)
+
+
+def make_command_group(name: str, words: str) -> typer.Typer:
+    """Declare a command that consists of commands; `words` is its help."""
+    return typer.Typer(
+        name=name,
+        help=words,
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        context_settings=HELP_OPTIONS,
+    )
 
 
 def list_typed_options(context: typer.Context) -> list[str]:
