@@ -1,0 +1,47 @@
+"""All commands, in the order of the help."""
+
+import typer
+
+from faithtui.cli import (
+    agreement_commands,
+    batch_commands,
+    judge_commands,
+    label_commands,
+    run_commands,
+)
+from faithtui.cli.commands import delete
+from faithtui.cli.commands.archive import archive
+from faithtui.cli.commands.check import check
+from faithtui.cli.commands.keys import keys
+from faithtui.cli.commands.metrics import metrics
+from faithtui.cli.commands.restore import restore
+from faithtui.cli.commands.runs import runs
+from faithtui.cli.commands.show.show import show
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add every command to the program; the help lists commands of commands last."""
+    app.command()(run_commands.demo)
+    app.command("import")(run_commands.import_)
+    app.command()(run_commands.run)
+    app.command()(keys)
+    app.command()(metrics)
+    app.command()(runs)
+    app.command()(archive)
+    app.command()(restore)
+    app.command()(show)
+    app.command()(label_commands.label)
+    app.command()(agreement_commands.report)
+    app.command()(agreement_commands.figures)
+    app.command()(label_commands.export)
+    app.command()(label_commands.merge)
+    app.command()(label_commands.guideline)
+    app.command()(label_commands.split)
+    app.command()(agreement_commands.compare)
+    app.command(cls=agreement_commands.GateCommand)(agreement_commands.gate)
+    app.command()(check)
+    app.command()(run_commands.doctor)
+    app.command()(run_commands.backup)
+    app.add_typer(judge_commands.judge)
+    app.add_typer(batch_commands.batch)
+    app.add_typer(delete.delete)
