@@ -14,7 +14,6 @@ from faithtui.cli.options import (
     RunArgument,
     SplitOption,
     StoreOption,
-    make_reviewer_option,
     merge_common_options,
 )
 
@@ -150,32 +149,6 @@ def figures(
 
     options = merge_common_options(context, None, json)
     raise typer.Exit(commands.print_figures(files, together=together, as_json=options.json))
-
-
-def compare(
-    context: typer.Context,
-    first: Annotated[str, typer.Argument(metavar="RUN_A", help="The run before.")],
-    second: Annotated[str, typer.Argument(metavar="RUN_B", help="The run after.")],
-    split: SplitOption = None,
-    reviewer: Annotated[str | None, make_reviewer_option("Who looks.")] = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Compare two runs against the same human labels.
-
-    Counts the claims that both runs judged and annotators labelled. Prints how accuracy and
-    kappa change from A to B, with intervals over conversations and p values.
-
-    Example: faithtui compare 1 2
-    """
-    from faithtui.cli.commands import compare
-
-    options = merge_common_options(context, store, json)
-    person = reviewer or options.reviewer
-    code = compare.print_run_comparison(
-        options.store, first, second, split, person, as_json=options.json
-    )
-    raise typer.Exit(code)
 
 
 class GateCommand(TyperCommand):

@@ -16,8 +16,8 @@ from faithtui.agreement.gate.thresholds import (
 )
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportLevel
-from faithtui.cli.commands.figures.figures_json import estimate_json
 from faithtui.cli.commands.report import read_idk_rule
+from faithtui.cli.estimate_json import estimate_json
 from faithtui.cli.output import Column, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.cli.streams import ReaderGone

@@ -1,32 +1,20 @@
-"""`faithtui export labels` and `faithtui merge`."""
+"""`faithtui merge`: label bundles of other stores."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from faithtui.cli.output import (
-    plural,
-    print_document,
-    print_file_name,
-    print_json,
-    print_text,
-    print_to_stderr,
-)
-from faithtui.cli.stores import open_store, read_run_id
-from faithtui.config import load_settings
-from faithtui.domain.label_bundle import ConversationName
-from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.engine.review.label_bundles import (
-    MergeResult,
-    export_labels,
-    label_lines,
-    merge_files,
-    suggest_remedy,
-)
-from faithtui.errors import ConfigError, InputError
+import typer
 
-KINDS = ("labels",)
-"""What can be exported."""
+from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
+from faithtui.cli.output import plural, print_json, print_text, print_to_stderr
+from faithtui.cli.stores import open_store
+from faithtui.errors import InputError
+
+if TYPE_CHECKING:
+    from faithtui.domain.label_bundle import ConversationName
+    from faithtui.engine.review.label_bundles import MergeResult
+
 MOST_PRINTED = 1_000
 """Refused lines, and conversations that are not here, that are told one by one."""
 _MOST_CHARACTERS = 500
@@ -35,33 +23,28 @@ _MOST_OF_NAME = 100
 """Characters of a name in it."""
 
 
-def write_label_bundle(
-    store: Path | None,
-    what: str,
-    output: Path | None,
-    *,
-    force: bool,
-    run: str | None,
-    reviewers: Sequence[str],
-    as_json: bool,
-) -> int:
-    """Write labels into a file, or to stdout."""
-    if what not in KINDS:
-        raise ConfigError(f"there is nothing called `{what}` to export; known: {', '.join(KINDS)}")
-    with open_store(store, load_settings()) as opened:
-        chosen = None if run is None else read_run_id(opened, run)
-        if output is None:
-            print_document(label_lines(opened, chosen, reviewers))
-            return 0
-        export_labels(opened, output, chosen, reviewers, force=force)
-    print_file_name(output, as_json=as_json)
-    return 0
+def merge(
+    context: typer.Context,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Bundles of `faithtui export labels`.")
+    ],
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Merge label bundles of other stores into this store.
 
+    Bundles merged in any order, or twice, give the same labels and print the same state name.
+    Exit code 3 if a conversation is not in this store or a line was refused; the rest is
+    merged.
 
-def merge_bundles(store: Path | None, paths: Sequence[Path], *, as_json: bool) -> int:
-    """Merge bundles; 0, or 3 when something in them is not in the store now."""
-    with open_store(store, load_settings()) as opened:
-        result = merge_files(opened, paths)
+    Example: faithtui merge labels.jsonl
+    """
+    from faithtui.domain.text.visible_text import make_visible_line
+    from faithtui.engine.review.label_bundles import merge_files, suggest_remedy
+
+    options = merge_common_options(context, store, json)
+    with open_store(options.store) as opened:
+        result = merge_files(opened, files)
     for refusal in result.refusals[:MOST_PRINTED]:
         print_to_stderr(make_visible_line(str(refusal), _MOST_CHARACTERS))
     if len(result.refusals) > MOST_PRINTED:
@@ -76,15 +59,18 @@ def merge_bundles(store: Path | None, paths: Sequence[Path], *, as_json: bool) -
         print_to_stderr(
             f"… and {plural(len(result.merged.unmerged) - MOST_PRINTED, 'more conversation')}"
         )
-    if as_json:
+    if options.json:
         print_json(_as_json(result))
     else:
         print_text(_format_result(result))
         print_text(f"state {result.digest}")
-    return 0 if result.is_complete else InputError.exit_code
+    if not result.is_complete:
+        raise typer.Exit(InputError.exit_code)
 
 
-def _shorten_name(name: ConversationName) -> ConversationName:
+def _shorten_name(name: "ConversationName") -> "ConversationName":
+    from faithtui.domain.text.visible_text import make_visible_line
+
     return replace(
         name,
         source=make_visible_line(name.source, _MOST_OF_NAME),
@@ -92,7 +78,7 @@ def _shorten_name(name: ConversationName) -> ConversationName:
     )
 
 
-def _format_result(result: MergeResult) -> str:
+def _format_result(result: "MergeResult") -> str:
     merged = result.merged
     parts = [plural(merged.new, "new act"), f"{merged.known} known"]
     for count, word in (
@@ -109,7 +95,7 @@ def _format_result(result: MergeResult) -> str:
     return ", ".join(parts)
 
 
-def _as_json(result: MergeResult) -> dict[str, object]:
+def _as_json(result: "MergeResult") -> dict[str, object]:
     merged = result.merged
     return {
         "new": merged.new,

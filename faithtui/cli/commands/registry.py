@@ -12,11 +12,16 @@ from faithtui.cli import (
 from faithtui.cli.commands import delete
 from faithtui.cli.commands.archive import archive
 from faithtui.cli.commands.check import check
+from faithtui.cli.commands.compare import compare
+from faithtui.cli.commands.export import export
+from faithtui.cli.commands.guideline import guideline
 from faithtui.cli.commands.keys import keys
+from faithtui.cli.commands.merge import merge
 from faithtui.cli.commands.metrics import metrics
 from faithtui.cli.commands.restore import restore
 from faithtui.cli.commands.runs import runs
 from faithtui.cli.commands.show.show import show
+from faithtui.cli.commands.split import split
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -33,11 +38,11 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(label_commands.label)
     app.command()(agreement_commands.report)
     app.command()(agreement_commands.figures)
-    app.command()(label_commands.export)
-    app.command()(label_commands.merge)
-    app.command()(label_commands.guideline)
-    app.command()(label_commands.split)
-    app.command()(agreement_commands.compare)
+    app.command()(export)
+    app.command()(merge)
+    app.command()(guideline)
+    app.command()(split)
+    app.command()(compare)
     app.command(cls=agreement_commands.GateCommand)(agreement_commands.gate)
     app.command()(check)
     app.command()(run_commands.doctor)

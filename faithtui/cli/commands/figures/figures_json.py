@@ -3,7 +3,8 @@
 from faithtui.agreement.imported_scores.annotators import AnnotatorFigures
 from faithtui.agreement.imported_scores.figures import ScaleFigures
 from faithtui.agreement.imported_scores.judges import JudgeFigures, ScoreDetection
-from faithtui.domain.estimates import Estimate, Point, Reason
+from faithtui.cli.estimate_json import estimate_json
+from faithtui.domain.estimates import Point, Reason
 
 
 def figures_json(figures: ScaleFigures) -> dict[str, object]:
@@ -24,22 +25,6 @@ def figures_json(figures: ScaleFigures) -> dict[str, object]:
         "not_assigned": rated.not_assigned,
         "between_people": [_people_json(each) for each in figures.people],
         "judges": [_judge_json(each) for each in figures.judges],
-    }
-
-
-def estimate_json(estimate: Estimate) -> dict[str, object]:
-    """Turn an estimate into plain values; `reason` says why value or interval is null."""
-    return {
-        "value": estimate.value,
-        "status": estimate.status.value,
-        "reason": estimate.reason.value if estimate.reason else None,
-        "ci_low": estimate.ci_low,
-        "ci_high": estimate.ci_high,
-        "level": estimate.level,
-        "method": estimate.method.value if estimate.method else None,
-        "se": estimate.se,
-        "n": estimate.n,
-        "clusters": estimate.clusters,
     }
 
 
