@@ -1,10 +1,16 @@
 """Options that several commands take, declared once."""
 
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 from typer.models import OptionInfo
+
+from faithtui.cli.output import print_to_stderr
+from faithtui.errors import ConfigError
+
+if TYPE_CHECKING:
+    from faithtui.agreement.idk_recoding import IdkRule
 
 HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 
@@ -107,3 +113,23 @@ def make_reviewer_option(what: str) -> OptionInfo:
     """Declare `--reviewer` of a command; `what` says what that person does there."""
     option: OptionInfo = typer.Option(metavar="NAME", help=f"{what} [the login name, or as set]")
     return option
+
+
+def read_idk_rule(text: str) -> "IdkRule":
+    """Read the word of `--idk`; an earlier word is accepted, and stderr names the present one.
+
+    Raises:
+        ConfigError: It is none of them.
+    """
+    from faithtui.agreement.idk_recoding import IdkRule
+
+    try:
+        rule = IdkRule(text)
+    except ValueError:
+        known = ", ".join(each.option for each in IdkRule)
+        raise ConfigError(f"there is no idk rule `{text}`; known: {known}") from None
+    if text != rule.option:
+        print_to_stderr(
+            f"--idk {text} is now called --idk {rule.option}; the earlier word will be removed"
+        )
+    return rule

@@ -3,7 +3,6 @@
 import typer
 
 from faithtui.cli import (
-    agreement_commands,
     batch_commands,
     judge_commands,
     label_commands,
@@ -14,10 +13,13 @@ from faithtui.cli.commands.archive import archive
 from faithtui.cli.commands.check import check
 from faithtui.cli.commands.compare import compare
 from faithtui.cli.commands.export import export
+from faithtui.cli.commands.figures.figures import figures
+from faithtui.cli.commands.gate import GateCommand, gate
 from faithtui.cli.commands.guideline import guideline
 from faithtui.cli.commands.keys import keys
 from faithtui.cli.commands.merge import merge
 from faithtui.cli.commands.metrics import metrics
+from faithtui.cli.commands.report import report
 from faithtui.cli.commands.restore import restore
 from faithtui.cli.commands.runs import runs
 from faithtui.cli.commands.show.show import show
@@ -36,14 +38,14 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(restore)
     app.command()(show)
     app.command()(label_commands.label)
-    app.command()(agreement_commands.report)
-    app.command()(agreement_commands.figures)
+    app.command()(report)
+    app.command()(figures)
     app.command()(export)
     app.command()(merge)
     app.command()(guideline)
     app.command()(split)
     app.command()(compare)
-    app.command(cls=agreement_commands.GateCommand)(agreement_commands.gate)
+    app.command(cls=GateCommand)(gate)
     app.command()(check)
     app.command()(run_commands.doctor)
     app.command()(run_commands.backup)
