@@ -5,7 +5,6 @@ import typer
 from faithtui.cli import (
     batch_commands,
     judge_commands,
-    label_commands,
     run_commands,
 )
 from faithtui.cli.commands import delete
@@ -17,6 +16,7 @@ from faithtui.cli.commands.figures.figures import figures
 from faithtui.cli.commands.gate import GateCommand, gate
 from faithtui.cli.commands.guideline import guideline
 from faithtui.cli.commands.keys import keys
+from faithtui.cli.commands.label.label import label
 from faithtui.cli.commands.merge import merge
 from faithtui.cli.commands.metrics import metrics
 from faithtui.cli.commands.report import report
@@ -37,7 +37,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(archive)
     app.command()(restore)
     app.command()(show)
-    app.command()(label_commands.label)
+    app.command()(label)
     app.command()(report)
     app.command()(figures)
     app.command()(export)

@@ -6,12 +6,11 @@ next prompt, so that neither Ctrl-C nor the end of the input loses any.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from faithtui.cli.commands.label.line_output import LineOutput
 from faithtui.cli.commands.label.line_text import (
-    ServedClaim,
     claim_lines,
     format_label_event,
     full_lines,
@@ -20,16 +19,13 @@ from faithtui.cli.commands.label.line_text import (
     keys_lines,
     wrap_with_label,
 )
+from faithtui.cli.commands.label.served_claim import ServedClaim, read_served_claim
 from faithtui.cli.output import plural
 from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, LabelMark
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.domain.limits import NOTE
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import FaithtuiError
-from faithtui.store.annotations.blind_view import blind_view, has_answered
-from faithtui.store.records import ReviewView
-from faithtui.tui.metric_view import spec_of
-from faithtui.tui.review.lines.evidence import tokenise_view
 from faithtui.tui.review.lines.verdict import list_verdict_choices
 from faithtui.tui.samples.queue import ClaimQueue, QueueCursor, load_queue_cursor
 from faithtui.tui.theme import format as fmt
@@ -167,7 +163,7 @@ class LineMode:
         open_to = set(self.queue.shown)
         if again and before is not None and before.shown:
             open_to.add(claim)
-        self.served = self._read_claim(item, claim, open_to)
+        self.served = read_served_claim(self.store, self.queue, self.reviewer, item, claim, open_to)
         if not self.queue.blind:
             self.store.reviews.record_exposure(item, self.reviewer)
         self.walk.move_to(claim)
@@ -175,23 +171,6 @@ class LineMode:
             self.served_at = self.seconds()
         if not quietly:
             self._say_claim(self.served)
-
-    def _read_claim(self, item: ItemId, claim: ClaimId, open_to: set[ClaimId]) -> ServedClaim:
-        view = self.store.runs.review_view(item, self.reviewer)
-        spec = spec_of(view.run.spec)
-        own = next(each.mine for each in view.claims if each.id == claim)
-        if self.queue.blind:
-            # A claim that is asked again is hidden again, however it was answered.
-            asked = _remove_verdict(view, claim)
-            view = blind_view(asked, open_to=open_to, sample=self.queue.sample)
-        found = next(each for each in view.claims if each.id == claim)
-        shown = claim not in view.hidden
-        if own is not None and has_answered(replace(found, mine=own), self.queue.sample):
-            found = replace(found, mine=own)
-        place = self.queue.place[claim] + 1
-        return ServedClaim(
-            view, found, spec, tokenise_view(view), place, len(self.queue.entries), shown
-        )
 
     def _say_claim(self, served: ServedClaim) -> None:
         claim = served.claim
@@ -227,16 +206,14 @@ class LineMode:
             self.reviewer,
             verdict,
             run=self.queue.run,
-            saw_judge=self._knows_judge(served),
+            saw_judge=served.knows_judge,
             repeats=self.queue.repeats,
             seconds=max(0.0, self.seconds() - self.served_at),
             sample=self.queue.sample,
         )
         self.last_verdict, self.unsure = act, False
         self.saved += 1
-        words = (
-            f"{self._format_claim_name(served)} = {fmt.describe_label(verdict, served.spec.labels)}"
-        )
+        words = f"{served.name} = {fmt.describe_label(verdict, served.spec.labels)}"
         self.talk.say(
             "saved",
             f"saved: {words}",
@@ -254,20 +231,19 @@ class LineMode:
         if mine is not None and mine.verdict is not None:
             self.talk.say("refused", "refused: it has your verdict; u takes it back")
             return
-        self._record_action(served, Action.SKIPPED)
-        self.talk.say("later", f"skipped: {self._format_claim_name(served)}", claim=served.claim.id)
+        self._record(served.claim.id, Action.SKIPPED, saw_judge=served.knows_judge)
+        self.talk.say("later", f"skipped: {served.name}", claim=served.claim.id)
         self.walk.mark_skipped(served.claim.id)
         self._serve_next()
 
     def _toggle_flag(self, served: ServedClaim) -> None:
         flagged = served.claim.mine is not None and served.claim.mine.flagged
-        self._record_action(
-            served, Action.MARKED, mark=LabelMark.UNFLAG if flagged else LabelMark.FLAG
-        )
+        mark = LabelMark.UNFLAG if flagged else LabelMark.FLAG
+        self._record(served.claim.id, Action.MARKED, saw_judge=served.knows_judge, mark=mark)
         words = "no longer flagged" if flagged else "flagged"
         self.talk.say(
             "flag",
-            f"{words}: {self._format_claim_name(served)}",
+            f"{words}: {served.name}",
             claim=served.claim.id,
             flagged=not flagged,
         )
@@ -285,11 +261,11 @@ class LineMode:
             self.talk.say("refused", f"refused: {problem}")
             return
         note = "" if text == "-" else text
-        self._record_action(served, Action.NOTED, note=note)
+        self._record(served.claim.id, Action.NOTED, saw_judge=served.knows_judge, note=note)
         words = "note saved" if note else "note removed"
         self.talk.say(
             "note",
-            f"{words}: {self._format_claim_name(served)}",
+            f"{words}: {served.name}",
             claim=served.claim.id,
             changed=True,
         )
@@ -298,8 +274,10 @@ class LineMode:
     def _reveal_judge(self, served: ServedClaim) -> None:
         claim = served.claim
         if not served.shown:
-            self._record_action(served, Action.REVEALED, saw=True)
-            self.served = served = self._read_claim(served.view.item.id, claim.id, {claim.id})
+            self._record(claim.id, Action.REVEALED, saw_judge=True)
+            self.served = served = read_served_claim(
+                self.store, self.queue, self.reviewer, served.view.item.id, claim.id, {claim.id}
+            )
         judge = served.claim.home_verdict
         self.talk.say(
             "judge", *judge_lines(served), claim=claim.id, label=judge.label, reason=judge.reason
@@ -310,7 +288,7 @@ class LineMode:
         if self.last_verdict is None:
             self.talk.say("refused", "refused: a reason code belongs to a label; give one first")
             return
-        self._record_on_verdict(self.last_verdict, Action.CODED, code=code.name)
+        self._record(self.last_verdict.claim, Action.CODED, saw_judge=False, code=code.name)
         self.talk.say(
             "code",
             *wrap_with_label(
@@ -324,11 +302,8 @@ class LineMode:
         if self.last_verdict is None:
             self.talk.say("refused", "refused: low confidence belongs to a label; give one first")
             return
-        self._record_on_verdict(
-            self.last_verdict,
-            Action.MARKED,
-            mark=LabelMark.SURE if self.unsure else LabelMark.UNSURE,
-        )
+        mark = LabelMark.SURE if self.unsure else LabelMark.UNSURE
+        self._record(self.last_verdict.claim, Action.MARKED, saw_judge=False, mark=mark)
         self.unsure = not self.unsure
         words = "low confidence" if self.unsure else "sure again"
         self.talk.say(
@@ -372,52 +347,28 @@ class LineMode:
 
     # Writing
 
-    def _knows_judge(self, served: ServedClaim) -> bool:
-        return served.shown or served.claim.seen
-
-    def _format_claim_name(self, served: ServedClaim) -> str:
-        return f"{served.spec.units[0]} {served.number}"
-
     def _serve_again(self, served: ServedClaim) -> None:
         self._serve_claim(served.view.item.id, served.claim.id, quietly=True)
 
-    def _record_action(
+    def _record(
         self,
-        served: ServedClaim,
+        claim: ClaimId,
         action: Action,
         *,
+        saw_judge: bool,
         note: str | None = None,
-        mark: LabelMark | None = None,
-        saw: bool = False,
-    ) -> None:
-        self.store.reviews.record(
-            served.claim.id,
-            self.reviewer,
-            action,
-            note=note,
-            run=self.queue.run,
-            judge_verdict=None,
-            saw_judge=saw or self._knows_judge(served),
-            mark=mark,
-            sample=self.queue.sample,
-        )
-
-    def _record_on_verdict(
-        self,
-        given: LabelEvent,
-        action: Action,
-        *,
         code: str | None = None,
         mark: LabelMark | None = None,
     ) -> None:
-        """Say something about a verdict that was given."""
+        """Store what was said of a claim besides a verdict."""
         self.store.reviews.record(
-            given.claim,
+            claim,
             self.reviewer,
             action,
             run=self.queue.run,
             judge_verdict=None,
-            saw_judge=False,
+            saw_judge=saw_judge,
+            note=note,
             code=code,
             mark=mark,
             sample=self.queue.sample,
@@ -435,16 +386,3 @@ class LineMode:
             left=left,
             of=len(self.queue.entries),
         )
-
-
-def _remove_verdict(view: ReviewView, claim: ClaimId) -> ReviewView:
-    """Take out the verdict that the person gave on a claim; the note and the flag stay."""
-    return replace(
-        view,
-        claims=tuple(
-            replace(each, mine=replace(each.mine, verdict=None, action=None, code=None))
-            if each.id == claim and each.mine is not None
-            else each
-            for each in view.claims
-        ),
-    )

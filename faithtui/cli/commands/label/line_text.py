@@ -6,8 +6,8 @@ in cannot come out: of a blind claim the view holds nothing of the judge.
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from faithtui.cli.commands.label.served_claim import ServedClaim
 from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent
 from faithtui.domain.text.evidence import choose_excerpt
 from faithtui.domain.text.texts import tokenise_text
@@ -17,10 +17,8 @@ from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.metric_view import reference_letter
 from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
-    TokenisedView,
     describe_compared_part,
     excerpt_passage,
-    rank_claim_passages,
 )
 from faithtui.tui.review.lines.verdict import list_verdict_choices
 from faithtui.tui.theme import format as fmt
@@ -51,27 +49,6 @@ _HELP = (
 """Keys that do not depend on the metric."""
 
 _TITLES = {code.name: code.title for code in REASON_CODES}
-
-
-@dataclass(frozen=True, slots=True)
-class ServedClaim:
-    """The claim that is asked about."""
-
-    view: ReviewView
-    """Blinded, if it is to be."""
-    claim: ClaimView
-    spec: MetricSpec
-    read: TokenisedView
-    number: int
-    """Place in the queue, from 1."""
-    of: int
-    shown: bool
-    """The judge may be seen."""
-
-    @property
-    def passages(self) -> tuple[RankedPassageView, ...]:
-        """The passages, ranked."""
-        return rank_claim_passages(self.view, self.claim, None, self.read)
 
 
 def wrap_with_label(name: str, text: str) -> list[str]:
