@@ -7,7 +7,6 @@ import typer
 
 from faithtui.cli.options import (
     BaseUrlOption,
-    ForceOption,
     ImageHostsOption,
     JsonOption,
     SplitOption,
@@ -16,77 +15,6 @@ from faithtui.cli.options import (
     make_timeout_option,
     merge_common_options,
 )
-from faithtui.errors import ConfigError
-
-
-def demo(
-    context: typer.Context,
-    no_app: Annotated[
-        bool, typer.Option("--no-app", help="Print a summary instead of opening the app.")
-    ] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Open a demo project: real conversations with human labels.
-
-    The embedded judge has judged them. The project has a store of its own, which later calls
-    reuse. Where stdout is no terminal, print a summary instead.
-
-    Example: faithtui demo --no-app
-    """
-    from faithtui.cli.commands import demo as commands
-
-    options = merge_common_options(context, store, json)
-    code = commands.run_demo(
-        options.store, no_app=no_app, as_json=options.json, reviewer=options.reviewer
-    )
-    raise typer.Exit(code)
-
-
-def import_(
-    context: typer.Context,
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of *.jsonl files.")
-    ],
-    source: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Name of the data set; else each file's name.", show_default=False
-        ),
-    ] = None,
-    format_: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="`auto`: one conversation a line, or a JSON array of them; `jsonl`: lines alone.",
-        ),
-    ] = "auto",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Import nothing when any line is refused.")
-    ] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Import conversations, their contexts and human labels.
-
-    Conversations that the store has already stay as they are. Exit code 3 if a line was
-    refused; the other lines are imported all the same, unless --strict.
-
-    Example: faithtui import conversations.jsonl
-    """
-    from faithtui.cli.commands import import_
-
-    options = merge_common_options(context, store, json)
-    code = import_.import_paths(
-        options.store,
-        paths,
-        source=source,
-        form=format_,
-        strict=strict,
-        as_json=options.json,
-    )
-    raise typer.Exit(code)
 
 
 def run(
@@ -269,91 +197,3 @@ def run(
     raise typer.Exit(
         run.start_or_resume_runs(options.store, order, resume=resume, as_json=options.json)
     )
-
-
-def doctor(
-    context: typer.Context,
-    judge: Annotated[
-        str | None,
-        typer.Option(metavar="JUDGE", help="Ask this judge two questions.", show_default=False),
-    ] = None,
-    base_url: BaseUrlOption = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Send nothing over a network.")
-    ] = False,
-    bundle: Annotated[
-        Path | None,
-        typer.Option(
-            "--bundle",
-            "--debug",
-            metavar="FILE",
-            help="Write what an error report needs into a zip file: no key, no text of yours.",
-            show_default=False,
-        ),
-    ] = None,
-    force: ForceOption = False,
-    salvage: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="NEW",
-            help="Copy what can be read of a damaged store into a new store.",
-            show_default=False,
-        ),
-    ] = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Check the store, the keys, a judge and the terminal.
-
-    Keys are looked up and never shown.
-
-    Example: faithtui doctor --judge openai:MODEL
-    """
-    from faithtui.cli.commands.doctor import doctor as checks
-
-    options = merge_common_options(context, store, json)
-    if salvage is not None:
-        from faithtui.cli.commands.backup import salvage_store
-
-        raise typer.Exit(salvage_store(options.store, salvage, as_json=options.json))
-    if bundle is not None:
-        from faithtui.cli.commands.doctor.debug_bundle import write_bundle
-
-        raise typer.Exit(write_bundle(bundle, options.store, force=force))
-    raise typer.Exit(
-        checks.run_doctor(options.store, judge, base_url, offline=offline, as_json=options.json)
-    )
-
-
-def backup(
-    context: typer.Context,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Where the copy goes.", show_default=False)
-    ] = None,
-    restore: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Replace the store by this copy; the store is kept beside it.",
-            show_default=False,
-        ),
-    ] = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Copy the store while everything runs, or restore a copy.
-
-    A copy is opened and checked before it is kept, and never replaces another file.
-
-    Example: faithtui backup copy.db
-    """
-    from faithtui.cli.commands import backup as copies
-
-    options = merge_common_options(context, store, json)
-    if file is not None and restore is not None:
-        raise ConfigError("a copy is made with FILE or put back with --restore FILE, not both")
-    if restore is not None:
-        raise typer.Exit(copies.restore_backup(options.store, restore, as_json=options.json))
-    if file is None:
-        raise ConfigError("name a file for the copy, or a copy to put back with --restore FILE")
-    raise typer.Exit(copies.make_backup(options.store, file, as_json=options.json))

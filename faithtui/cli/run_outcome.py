@@ -1,9 +1,10 @@
-"""How a run stands for whoever started it: the exit code, and the way to go on."""
+"""How a run stands for whoever started it: the exit code, its score, and the way to go on."""
 
 from collections.abc import Iterable
 from typing import Final
 
 from faithtui.cli.output import plural
+from faithtui.domain.scores import format_left_out
 from faithtui.errors import JudgeError
 from faithtui.metrics.registry import find_metric
 from faithtui.store.records import RunRow, RunState
@@ -74,3 +75,14 @@ def format_missing_verdicts(row: RunRow) -> str:
         return f"{count} {one if count == 1 else many} without a verdict"
     # Each claim has one somewhere, and a window that shows it too has none.
     return f"{plural(row.incomplete, 'conversation')} with a window that lacks a verdict"
+
+
+def format_score_parts(row: RunRow) -> list[str]:
+    """Say a run's mean score, of how many conversations it is, and what it leaves out."""
+    score = "no score"
+    if row.score is not None:
+        score = f"mean score {row.score:.2f}"
+        if row.scored < row.done:
+            score += f" over {row.scored} of {plural(row.done, 'conversation')}"
+    left_out = format_left_out(row.undefined_windows, row.skipped_windows, row.windows)
+    return [score, left_out] if left_out else [score]

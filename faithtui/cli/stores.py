@@ -33,6 +33,19 @@ def choose_store_path(named: Path | None, settings: "Settings | None" = None) ->
     return settings.store if named is None else named.expanduser()
 
 
+def find_store_path(named: Path | None) -> Path:
+    """Find the file of a store that must be there.
+
+    Raises:
+        ConfigError: The settings cannot be read.
+        StoreError: It is not there.
+    """
+    path = choose_store_path(named)
+    if not path.is_file():
+        raise StoreError(f"there is no store at {path}; name it with --store")
+    return path
+
+
 def make_store_directory(path: Path) -> None:
     """Make the directory of a store that nobody named.
 

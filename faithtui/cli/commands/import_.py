@@ -1,40 +1,67 @@
-"""`faithtui import`."""
+"""`faithtui import`: files of conversations."""
 
-import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from faithtui.cli.import_progress import ImportProgressLine
+from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import plural, print_hint, print_json, print_text, print_to_stderr
 from faithtui.cli.stores import open_store
-from faithtui.config import load_settings
-from faithtui.engine.dataset_import import FileImport, ImportProgress, ImportResult, import_files
 from faithtui.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from faithtui.engine.dataset_import import FileImport, ImportResult
 
 FORMATS = ("auto", "jsonl")
 MOST_PRINTED = 10_000
 """Refused lines that are told one by one, all that an import keeps; the rest is counted."""
 
 
-def import_paths(
-    store: Path | None,
-    paths: Sequence[Path],
-    *,
-    source: str | None,
-    form: str,
-    strict: bool,
-    as_json: bool,
-) -> int:
-    """Import files; 0, or 3 when anything was refused."""
-    if form not in FORMATS:
-        raise ConfigError(f"there is no format `{form}`; known: {', '.join(FORMATS)}")
-    with open_store(store, load_settings(), create=True) as opened:
+def import_(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of *.jsonl files.")
+    ],
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Name of the data set; else each file's name."),
+    ] = None,
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="`auto`: one conversation a line, or a JSON array of them; `jsonl`: lines alone.",
+        ),
+    ] = "auto",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Import nothing when any line is refused.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Import conversations, their contexts and human labels.
+
+    Conversations that the store has already stay as they are. Exit code 3 if a line was
+    refused; the other lines are imported all the same, unless --strict.
+
+    Example: faithtui import conversations.jsonl
+    """
+    from faithtui.engine.dataset_import import import_files
+
+    options = merge_common_options(context, store, json)
+    if format_ not in FORMATS:
+        raise ConfigError(f"there is no format `{format_}`; known: {', '.join(FORMATS)}")
+    with open_store(options.store, create=True) as opened:
         result = import_files(
             opened,
             paths,
             source=source,
             strict=strict,
-            report=make_import_progress(),
-            with_arrays=form == "auto",
+            report=ImportProgressLine(),
+            with_arrays=format_ == "auto",
         )
     for refusal in result.refusals[:MOST_PRINTED]:
         print_to_stderr(str(refusal))
@@ -42,7 +69,7 @@ def import_paths(
         print_to_stderr(f"… and {result.refused - MOST_PRINTED} more refused")
     for new, stored in result.same_content[:MOST_PRINTED]:
         print_to_stderr(f"note: {new} has the same turns as {stored}; both are kept")
-    if as_json:
+    if options.json:
         print_json(_as_json(result, strict))
     else:
         for each in result.files:
@@ -53,32 +80,11 @@ def import_paths(
             print_hint(
                 "next: `faithtui run` judges them on this machine; --judge names another judge"
             )
-    return InputError.exit_code if result.refused else 0
+    if result.refused:
+        raise typer.Exit(InputError.exit_code)
 
 
-class _ImportProgressLine:
-    """How far an import has come, on stderr, where somebody watches."""
-
-    def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
-
-    def __call__(self, progress: ImportProgress) -> None:
-        if not self._live:
-            return
-        share = 100 * progress.bytes_done // max(1, progress.bytes_total)
-        doing = "checking" if progress.checking else "importing"
-        sys.stderr.write(f"\r\x1b[K{doing} {share} % · {progress.lines:,} lines of this file")
-        if progress.bytes_done >= progress.bytes_total:
-            sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
-
-
-def make_import_progress() -> _ImportProgressLine:
-    """Make a listener for `import_files`."""
-    return _ImportProgressLine()
-
-
-def _format_file(each: FileImport) -> str:
+def _format_file(each: "FileImport") -> str:
     parts = [f"{each.new} new"]
     if each.unchanged:
         parts.append(f"{each.unchanged} unchanged")
@@ -90,7 +96,7 @@ def _format_file(each: FileImport) -> str:
     return f"{each.path.name} as `{each.source}`: {', '.join(parts)}"
 
 
-def _as_json(result: ImportResult, strict: bool) -> dict[str, object]:
+def _as_json(result: "ImportResult", strict: bool) -> dict[str, object]:
     return {
         "files": [
             {

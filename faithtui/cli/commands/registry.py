@@ -9,12 +9,16 @@ from faithtui.cli import (
 )
 from faithtui.cli.commands import delete
 from faithtui.cli.commands.archive import archive
+from faithtui.cli.commands.backup import backup
 from faithtui.cli.commands.check import check
 from faithtui.cli.commands.compare import compare
+from faithtui.cli.commands.demo import demo
+from faithtui.cli.commands.doctor.doctor import doctor
 from faithtui.cli.commands.export import export
 from faithtui.cli.commands.figures.figures import figures
 from faithtui.cli.commands.gate import GateCommand, gate
 from faithtui.cli.commands.guideline import guideline
+from faithtui.cli.commands.import_ import import_
 from faithtui.cli.commands.keys import keys
 from faithtui.cli.commands.label.label import label
 from faithtui.cli.commands.merge import merge
@@ -28,8 +32,8 @@ from faithtui.cli.commands.split import split
 
 def add_commands(app: typer.Typer) -> None:
     """Add every command to the program; the help lists commands of commands last."""
-    app.command()(run_commands.demo)
-    app.command("import")(run_commands.import_)
+    app.command()(demo)
+    app.command("import")(import_)
     app.command()(run_commands.run)
     app.command()(keys)
     app.command()(metrics)
@@ -47,8 +51,8 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(compare)
     app.command(cls=GateCommand)(gate)
     app.command()(check)
-    app.command()(run_commands.doctor)
-    app.command()(run_commands.backup)
+    app.command()(doctor)
+    app.command()(backup)
     app.add_typer(judge_commands.judge)
     app.add_typer(batch_commands.batch)
     app.add_typer(delete.delete)

@@ -16,7 +16,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Final
 
-from faithtui.cli.commands.doctor.doctor import run_checks
+from faithtui.cli.commands.doctor.checks import run_checks
 from faithtui.cli.output import print_text, print_to_stderr
 from faithtui.cli.stores import choose_store_path, open_store
 from faithtui.config import SettingOrigin, SettingsWithOrigins, load_settings_with_origins

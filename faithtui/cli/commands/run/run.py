@@ -18,6 +18,7 @@ from faithtui.cli.run_outcome import (
     exit_code,
     format_missing_verdicts,
     format_resume_hint,
+    format_score_parts,
 )
 from faithtui.cli.run_progress import ProgressLine, print_event
 from faithtui.cli.stores import open_store, read_run_id
@@ -26,7 +27,6 @@ from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.domain.judging.image_addresses import read_host
-from faithtui.domain.scores import format_left_out
 from faithtui.engine.calls.budget import NUSD, BudgetCaps
 from faithtui.engine.calls.image_hosts import find_image_hosts
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
@@ -406,17 +406,6 @@ def format_run_summary(
     if row.unpriced_calls:
         parts.append(f"the price of {plural(row.unpriced_calls, 'call')} is not known")
     return " · ".join(parts)
-
-
-def format_score_parts(row: RunRow) -> list[str]:
-    """Say a run's mean score, of how many conversations it is, and what it leaves out."""
-    score = "no score"
-    if row.score is not None:
-        score = f"mean score {row.score:.2f}"
-        if row.scored < row.done:
-            score += f" over {row.scored} of {plural(row.done, 'conversation')}"
-    left_out = format_left_out(row.undefined_windows, row.skipped_windows, row.windows)
-    return [score, left_out] if left_out else [score]
 
 
 def _make_requests(order: RunOptions, settings: Settings) -> tuple[RunRequest, ...]:
