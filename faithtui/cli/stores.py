@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from faithtui.store.store import Store
     from faithtui.tui.samples.queue import ClaimQueue
 
+PATIENCE_S = 30.0
+"""Seconds that a run waits for another process's lock: nobody may be there to start it again."""
+
 
 def choose_store_path(named: Path | None, settings: "Settings | None" = None) -> Path:
     """Choose the store: the one named, else the one from the settings, which are read if not given.

@@ -1,25 +1,42 @@
-"""`faithtui batch`, and what `faithtui run` does with a run whose questions are out."""
+"""`faithtui batch`: the questions that are out, in files and with providers."""
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from faithtui.cli.commands.run.run import PATIENCE_S, environment_from_settings
+import typer
+
+from faithtui.cli.options import (
+    ImageHostsOption,
+    JsonOption,
+    RunArgument,
+    StoreOption,
+    make_command_group,
+    merge_common_options,
+)
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
-from faithtui.cli.run_outcome import exit_code, format_resume_hint
-from faithtui.cli.stores import open_store, read_run_id
-from faithtui.config import load_settings
-from faithtui.engine.batches import batch_run, files
+from faithtui.cli.stores import PATIENCE_S, open_store, read_run_id
 from faithtui.errors import InputError
-from faithtui.store.records import RunState
+
+batch = make_command_group(
+    "batch",
+    "List, export, import and cancel batches of questions.\n\nExample: faithtui batch list",
+)
 
 
-def print_batches(store: Path | None, *, as_json: bool) -> int:
-    """List what is out and has not come back."""
-    with open_store(store, load_settings()) as opened:
+@batch.command("list")
+def list_batches(
+    context: typer.Context, store: StoreOption = None, json: JsonOption = False
+) -> None:
+    """List the runs that wait for a batch.
+
+    Example: faithtui batch list
+    """
+    options = merge_common_options(context, store, json)
+    with open_store(options.store) as opened:
         out = opened.batches.sum_all_outstanding()
         rows = [opened.runs.row(run) for run in out]
-    if as_json:
+    if options.json:
         print_json(
             [
                 {
@@ -31,10 +48,10 @@ def print_batches(store: Path | None, *, as_json: bool) -> int:
                 for row in rows
             ]
         )
-        return 0
+        return
     if not rows:
         print_text("no run has questions out")
-        return 0
+        return
     print_table(
         (
             Column("run", "right"),
@@ -54,42 +71,81 @@ def print_batches(store: Path | None, *, as_json: bool) -> int:
             for row in rows
         ],
     )
-    return 0
 
 
-def export_batch_questions(
-    store: Path | None, run: str, file: Path, image_hosts: Sequence[str], *, as_json: bool
-) -> int:
-    """Write the questions a run can ask now into a file."""
+@batch.command()
+def export(
+    context: typer.Context,
+    run: RunArgument,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist.")
+    ],
+    allow_image_host: ImageHostsOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the questions of a run into a file for a Batch API.
+
+    The format is that of OpenAI's Batch API, which other servers read too. The questions
+    count as asked from then on.
+
+    Example: faithtui batch export last questions.jsonl
+    """
+    from faithtui.cli.run_environment import environment_from_settings
+    from faithtui.config import load_settings
+    from faithtui.engine.batches import files
+
+    options = merge_common_options(context, store, json)
+    hosts = tuple(allow_image_host or ())
     settings = load_settings()
-    with open_store(store, settings, busy_timeout_s=PATIENCE_S) as opened:
+    with open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = read_run_id(opened, run)
         count = asyncio.run(
             files.export_questions(
-                opened, number, file, around=environment_from_settings(settings, image_hosts)
+                opened, number, file, around=environment_from_settings(settings, hosts)
             )
         )
         row = opened.runs.row(number)
-    if as_json:
+    if options.json:
         print_json({"run": number, "questions": count, "file": str(file) if count else None})
     elif count:
         print_text(f"{plural(count, 'question')} of run {number} in {file}")
         print_to_stderr(f"import the replies with faithtui batch import {number} FILE")
     else:
         print_text(f"run {number} has nothing to ask now: {row.reason or row.state.value}")
-    return 0
 
 
-def import_batch_answers(store: Path | None, run: str, file: Path, *, as_json: bool) -> int:
-    """Read a file of answers; 3 when a line was refused, else what the run comes to."""
+@batch.command("import")
+def import_(
+    context: typer.Context,
+    run: RunArgument,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of replies.")],
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Read a file of replies in the format of OpenAI's Batch API.
+
+    Conversations that have all replies are finished; questions that follow from the replies
+    go into the next file. Exit code 3 if a line was refused, else 5 if the run ended
+    incomplete, 8 if it still waits.
+
+    Example: faithtui batch import last replies.jsonl
+    """
+    from faithtui.cli.run_environment import environment_from_settings
+    from faithtui.cli.run_outcome import exit_code, format_resume_hint
+    from faithtui.config import load_settings
+    from faithtui.engine.batches import files
+    from faithtui.store.records import RunState
+
+    options = merge_common_options(context, store, json)
     settings = load_settings()
-    with open_store(store, settings, busy_timeout_s=PATIENCE_S) as opened:
+    with open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = read_run_id(opened, run)
         brought = asyncio.run(
             files.import_answers(opened, number, file, around=environment_from_settings(settings))
         )
         row = opened.runs.row(number)
-    if as_json:
+    if options.json:
         print_json(
             {
                 "run": number,
@@ -115,26 +171,42 @@ def import_batch_answers(store: Path | None, run: str, file: Path, *, as_json: b
         elif sentence := format_resume_hint(row):
             print_to_stderr(sentence)
     if brought.first_refused is None:
-        return exit_code(row)
+        raise typer.Exit(exit_code(row))
     print_to_stderr(
         f"{plural(brought.refused, 'line')} refused; the first: {brought.first_refused}"
     )
-    return InputError.exit_code
+    raise typer.Exit(InputError.exit_code)
 
 
-def cancel_run_batches(store: Path | None, run: str, *, as_json: bool) -> int:
-    """Have the provider stop what is out of a run."""
+@batch.command()
+def cancel(
+    context: typer.Context,
+    run: RunArgument,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Cancel the batches of a run, and drop its exported questions.
+
+    Replies that the provider finished until then are billed; `faithtui run --resume` reads
+    them and asks the rest again.
+
+    Example: faithtui batch cancel last
+    """
+    from faithtui.cli.run_environment import environment_from_settings
+    from faithtui.config import load_settings
+    from faithtui.engine.batches import batch_run
+
+    options = merge_common_options(context, store, json)
     settings = load_settings()
-    with open_store(store, settings, busy_timeout_s=PATIENCE_S) as opened:
+    with open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = read_run_id(opened, run)
         out = asyncio.run(
             batch_run.cancel_batches(opened, number, around=environment_from_settings(settings))
         )
-    if as_json:
+    if options.json:
         print_json({"run": number, "batches": out.batches, "questions": out.questions})
     elif out.questions:
         print_text(f"run {number}: {plural(out.questions, 'question')} called back")
         print_to_stderr(f"what was answered until now is read by faithtui run --resume {number}")
     else:
         print_text(f"run {number} has nothing out")
-    return 0

@@ -2,16 +2,13 @@
 
 import typer
 
-from faithtui.cli import (
-    batch_commands,
-    judge_commands,
-    run_commands,
-)
-from faithtui.cli.commands import delete
+from faithtui.cli import run_commands
 from faithtui.cli.commands.archive import archive
 from faithtui.cli.commands.backup import backup
+from faithtui.cli.commands.batch import batch
 from faithtui.cli.commands.check import check
 from faithtui.cli.commands.compare import compare
+from faithtui.cli.commands.delete import delete
 from faithtui.cli.commands.demo import demo
 from faithtui.cli.commands.doctor.doctor import doctor
 from faithtui.cli.commands.export import export
@@ -19,6 +16,7 @@ from faithtui.cli.commands.figures.figures import figures
 from faithtui.cli.commands.gate import GateCommand, gate
 from faithtui.cli.commands.guideline import guideline
 from faithtui.cli.commands.import_ import import_
+from faithtui.cli.commands.judge.judge import judge
 from faithtui.cli.commands.keys import keys
 from faithtui.cli.commands.label.label import label
 from faithtui.cli.commands.merge import merge
@@ -53,6 +51,6 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(check)
     app.command()(doctor)
     app.command()(backup)
-    app.add_typer(judge_commands.judge)
-    app.add_typer(batch_commands.batch)
-    app.add_typer(delete.delete)
+    app.add_typer(judge)
+    app.add_typer(batch)
+    app.add_typer(delete)

@@ -1,52 +1,75 @@
-"""`faithtui judge recalibrate`: the embedded judge's probabilities moved to people's labels."""
+"""`faithtui judge recalibrate`: the embedded judge's probabilities fitted to human labels."""
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from faithtui.agreement.statistics.calibration import CalibrationBin
+import typer
+
+from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
-from faithtui.config import load_settings
-from faithtui.engine.review.recalibration import (
-    RecalibrationPreview,
-    apply_recalibration,
-    find_current_recalibration,
-    preview_recalibration,
-    withdraw_recalibration,
-)
 from faithtui.errors import ConfigError
-from faithtui.store.calls.recalibrations import StoredRecalibration
-from faithtui.store.store import Store
+
+if TYPE_CHECKING:
+    from faithtui.agreement.statistics.calibration import CalibrationBin
+    from faithtui.engine.review.recalibration import RecalibrationPreview
+    from faithtui.store.calls.recalibrations import StoredRecalibration
+    from faithtui.store.store import Store
 
 
-def run_recalibration(
-    store: Path | None,
-    run: str | None,
-    reviewer: str | None,
-    *,
-    wants_apply: bool,
-    wants_withdraw: bool,
-    is_sure: bool,
-    as_json: bool,
-) -> int:
-    """Show what recalibrating would do; apply or withdraw it where that is asked for."""
-    if wants_withdraw and (wants_apply or run is not None):
+def recalibrate(
+    context: typer.Context,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run",
+            metavar="RUN",
+            help="Only labels on the claims of this run: its number, or `last`.",
+        ),
+    ] = None,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Use it in new runs of the embedded judge.")
+    ] = False,
+    withdraw: Annotated[
+        bool, typer.Option("--withdraw", help="Use the judge as it was shipped again.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before applying.")] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Fit the embedded judge's probabilities to human labels.
+
+    Needs 20 labels, and shows what changes. Without --apply nothing changes; stored runs
+    never change.
+
+    Example: faithtui judge recalibrate --run last
+    """
+    from faithtui.config import load_settings
+    from faithtui.engine.review.recalibration import (
+        apply_recalibration,
+        find_current_recalibration,
+        preview_recalibration,
+    )
+
+    options = merge_common_options(context, store, json)
+    if withdraw and (apply or run is not None):
         raise ConfigError("--withdraw goes without --apply and --run")
-    if is_sure and not wants_apply:
+    if yes and not apply:
         raise ConfigError("--yes belongs to --apply")
     settings = load_settings()
-    with open_store(store, settings) as opened:
-        if wants_withdraw:
-            return _withdraw_recalibration(opened, as_json=as_json)
+    with open_store(options.store, settings) as opened:
+        if withdraw:
+            _withdraw_recalibration(opened, as_json=options.json)
+            return
         wanted = preview_recalibration(opened, None if run is None else read_run_id(opened, run))
-        if not as_json:
+        if not options.json:
             _print_preview(wanted)
-        is_applied = wants_apply and (is_sure or _ask_confirmation())
+        is_applied = apply and (yes or _ask_confirmation())
         if is_applied:
-            apply_recalibration(opened, wanted, reviewer or settings.reviewer)
+            apply_recalibration(opened, wanted, options.reviewer or settings.reviewer)
         stands = find_current_recalibration(opened)
-    if as_json:
+    if options.json:
         print_json(_as_json(wanted, stands))
     elif is_applied:
         print_to_stderr(
@@ -54,12 +77,13 @@ def run_recalibration(
         )
     else:
         print_to_stderr(
-            "nothing was changed" if wants_apply else "nothing was changed; --apply applies it"
+            "nothing was changed" if apply else "nothing was changed; --apply applies it"
         )
-    return 0
 
 
-def _withdraw_recalibration(opened: Store, *, as_json: bool) -> int:
+def _withdraw_recalibration(opened: "Store", *, as_json: bool) -> None:
+    from faithtui.engine.review.recalibration import withdraw_recalibration
+
     was_there = withdraw_recalibration(opened)
     if as_json:
         print_json({"withdrawn": was_there, "in_force": None})
@@ -67,7 +91,6 @@ def _withdraw_recalibration(opened: Store, *, as_json: bool) -> int:
         print_to_stderr("withdrawn: new runs of the embedded judge use it as it was shipped")
     else:
         print_to_stderr("there was nothing to withdraw: the embedded judge is as it was shipped")
-    return 0
 
 
 def _ask_confirmation() -> bool:
@@ -82,7 +105,7 @@ def _ask_confirmation() -> bool:
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
 
-def _print_preview(wanted: RecalibrationPreview) -> None:
+def _print_preview(wanted: "RecalibrationPreview") -> None:
     found = wanted.effect
     runs = ", ".join(map(str, wanted.runs))
     print_text(
@@ -122,7 +145,7 @@ def _print_preview(wanted: RecalibrationPreview) -> None:
 
 
 def _make_bin_rows(
-    before: Sequence[CalibrationBin], after: Sequence[CalibrationBin]
+    before: "Sequence[CalibrationBin]", after: "Sequence[CalibrationBin]"
 ) -> list[tuple[str, ...]]:
     """One row per bin that holds anything before or after."""
     old = {round(each.low, 6): each for each in before}
@@ -140,13 +163,15 @@ def _make_bin_rows(
     return rows
 
 
-def _bin_cells(found: CalibrationBin | None) -> tuple[str, str, str]:
+def _bin_cells(found: "CalibrationBin | None") -> tuple[str, str, str]:
     if found is None:
         return "0", "", ""
     return str(found.n), f"{found.mean:.2f}", f"{found.observed:.2f}"
 
 
-def _as_json(wanted: RecalibrationPreview, stands: StoredRecalibration | None) -> dict[str, object]:
+def _as_json(
+    wanted: "RecalibrationPreview", stands: "StoredRecalibration | None"
+) -> dict[str, object]:
     found = wanted.effect
     return {
         "judge": wanted.judge,
@@ -173,7 +198,7 @@ def _as_json(wanted: RecalibrationPreview, stands: StoredRecalibration | None) -
     }
 
 
-def _bin_json(found: CalibrationBin) -> dict[str, float]:
+def _bin_json(found: "CalibrationBin") -> dict[str, float]:
     return {
         "low": found.low,
         "high": found.high,

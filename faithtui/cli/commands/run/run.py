@@ -13,6 +13,7 @@ from pathlib import Path
 
 from faithtui.cli.commands.run.preview import print_cost_notice, show_preview
 from faithtui.cli.output import plural, print_hint, print_text, print_to_stderr
+from faithtui.cli.run_environment import environment_from_settings
 from faithtui.cli.run_outcome import (
     choose_gravest_code,
     exit_code,
@@ -21,12 +22,11 @@ from faithtui.cli.run_outcome import (
     format_score_parts,
 )
 from faithtui.cli.run_progress import ProgressLine, print_event
-from faithtui.cli.stores import open_store, read_run_id
+from faithtui.cli.stores import PATIENCE_S, open_store, read_run_id
 from faithtui.cli.streams import ReaderGone
 from faithtui.config import Settings, load_settings
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
-from faithtui.domain.judging.image_addresses import read_host
 from faithtui.engine.calls.budget import NUSD, BudgetCaps
 from faithtui.engine.calls.image_hosts import find_image_hosts
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
@@ -34,7 +34,7 @@ from faithtui.engine.review.conversation_json import integrity_to_json
 from faithtui.engine.review.splits import parse_split
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEnded, RunEvent
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, ExportError, StoreError
@@ -48,8 +48,6 @@ from faithtui.store.store import Store
 
 CLAIMS = ("extracted", "own", "imported")
 """Drawn by the first judge and judged by all; drawn by each judge; those of the data."""
-PATIENCE_S = 30.0
-"""How long a run waits for another process's lock: nobody may be there to start it again."""
 
 LOOK_S = 60.0
 """Between two looks at batches that somebody waits for: they take minutes to hours."""
@@ -180,36 +178,6 @@ def start_or_resume_runs(
                         opened, each, as_json=as_json, around=around, wait=True
                     )
         return choose_gravest_code(codes.values())
-
-
-def environment_from_settings(
-    settings: Settings, image_hosts: Sequence[str] = ()
-) -> RunEnvironment:
-    """Make what the runs of this command share.
-
-    Args:
-        settings: The user's settings.
-        image_hosts: Hosts that were typed, besides those of the settings.
-
-    Raises:
-        ConfigError: The price table or the redaction function cannot be used, or a host is none.
-    """
-    typed = []
-    for each in image_hosts:
-        host = read_host(each)
-        if host is None:
-            raise ConfigError(
-                f"--allow-image-host is `{each}`; expected a host such as cdn.example.com, or *"
-            )
-        typed.append(host)
-    return make_run_environment(
-        requests_per_minute=settings.requests_per_minute,
-        tokens_per_minute=settings.tokens_per_minute,
-        prices=settings.prices,
-        redact=settings.redact,
-        image_hosts=(*settings.image_hosts, *typed),
-        timeout_s=settings.timeout_s,
-    )
 
 
 def _plan_runs(

@@ -5,8 +5,8 @@ from pathlib import Path
 import keyring
 import pytest
 
-from faithtui.cli.commands.judge import test
-from faithtui.cli.commands.judge.test import read_key_variable
+from faithtui.cli.commands.judge.key import read_key_variable
+from faithtui.cli.commands.judge.list import format_model_names
 from faithtui.errors import ConfigError
 from tests.cli.conftest import Cli
 from tests.judges.fake_server import FakeServer, fake_server, openai_body
@@ -76,7 +76,7 @@ async def test_a_program_that_runs_is_listed_with_its_models(
 
     server.models = ("a", "b", "c", "d", "e", "f")
     assert await list_served_models("openai:x", server.url, environ={}) == server.models
-    assert test.format_model_names(server.models) == "a, b, c, d and 2 more"
+    assert format_model_names(server.models) == "a, b, c, d and 2 more"
 
 
 def test_a_key_is_typed_kept_and_forgotten_without_being_shown(
