@@ -1,6 +1,5 @@
 """`faithtui batch`: the questions that are out, in files and with providers."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -91,6 +90,8 @@ def export(
 
     Example: faithtui batch export last questions.jsonl
     """
+    import asyncio
+
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
     from faithtui.engine.batches import files
@@ -131,6 +132,8 @@ def import_(
 
     Example: faithtui batch import last replies.jsonl
     """
+    import asyncio
+
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.cli.run_outcome import exit_code, format_resume_hint
     from faithtui.config import load_settings
@@ -192,6 +195,8 @@ def cancel(
 
     Example: faithtui batch cancel last
     """
+    import asyncio
+
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
     from faithtui.engine.batches import batch_run

@@ -1,6 +1,5 @@
 """`faithtui demo`: a project that is judged and labelled already."""
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,6 +59,8 @@ def demo(
 
 def _print_result(store: "Store", run: "RunId", *, complete: bool, as_json: bool) -> int:
     """Judge what is not judged yet, print what came of it, and give the exit code."""
+    import asyncio
+
     from faithtui.cli.run_outcome import exit_code, format_resume_hint
     from faithtui.cli.run_progress import ProgressLine
     from faithtui.engine.review.agreement_report import compute_run_agreement

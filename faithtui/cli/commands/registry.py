@@ -2,7 +2,6 @@
 
 import typer
 
-from faithtui.cli import run_commands
 from faithtui.cli.commands.archive import archive
 from faithtui.cli.commands.backup import backup
 from faithtui.cli.commands.batch import batch
@@ -23,6 +22,7 @@ from faithtui.cli.commands.merge import merge
 from faithtui.cli.commands.metrics import metrics
 from faithtui.cli.commands.report import report
 from faithtui.cli.commands.restore import restore
+from faithtui.cli.commands.run.run import run
 from faithtui.cli.commands.runs import runs
 from faithtui.cli.commands.show.show import show
 from faithtui.cli.commands.split import split
@@ -32,7 +32,7 @@ def add_commands(app: typer.Typer) -> None:
     """Add every command to the program; the help lists commands of commands last."""
     app.command()(demo)
     app.command("import")(import_)
-    app.command()(run_commands.run)
+    app.command()(run)
     app.command()(keys)
     app.command()(metrics)
     app.command()(runs)

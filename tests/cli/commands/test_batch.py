@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.commands.run import run
+from faithtui.cli.commands.run import execution
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
@@ -65,7 +65,7 @@ def test_events_for_programs_tell_of_batches(cli: Cli, path: Path, someone: Prov
 def test_whoever_waits_is_shown_the_end(
     cli: Cli, path: Path, someone: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "LOOK_S", 0.01)
+    monkeypatch.setattr(execution, "LOOK_S", 0.01)
     someone.batches.polls_until_end = 2
     metrics = ("--metric", "turn-faithfulness", "--metric", "deepevalex-faithfulness")
     result = cli(*ordered(path, someone, *metrics, "--wait"))

@@ -1,6 +1,5 @@
 """`faithtui judge list`: the judges that can be named, and whether they can be used now."""
 
-import asyncio
 import os
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -34,6 +33,8 @@ def list_judges(context: typer.Context, json: JsonOption = False) -> None:
 
     Example: faithtui judge list
     """
+    import asyncio
+
     listed = [
         JudgeListing("offline", "built-in heuristic: no key, no network", "ready"),
         *_list_companies(),
@@ -64,6 +65,8 @@ def _list_companies() -> list[JudgeListing]:
 
 async def _list_local_servers() -> list[JudgeListing]:
     """Look at the ports where programs that serve models listen."""
+    import asyncio
+
     from faithtui.judges.providers.endpoints import PROVIDERS
 
     programs = [provider for provider in PROVIDERS.values() if provider.host is None]

@@ -1,6 +1,5 @@
 """`faithtui judge test`: whether a judge works."""
 
-import asyncio
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +34,8 @@ def check_judge(
 
     Example: faithtui judge test openai:MODEL
     """
+    import asyncio
+
     from faithtui.config import load_settings
     from faithtui.engine.judge_check import try_judge
     from faithtui.engine.runs.environment import make_run_environment

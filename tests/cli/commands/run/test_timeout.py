@@ -77,7 +77,7 @@ def test_every_request_of_a_run_gets_the_seconds_that_were_given(
     setting: str | None,
     expected: set[float],
 ) -> None:
-    monkeypatch.setattr("faithtui.cli.commands.run.run.LOOK_S", 0.0)
+    monkeypatch.setattr("faithtui.cli.commands.run.execution.LOOK_S", 0.0)
     if setting is not None:
         set_timeout(tmp_path, setting)
     result = cli(*order(path, server), *way, *typed)
