@@ -25,22 +25,17 @@ class CommonOptions(NamedTuple):
 
 
 StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="FILE", help="The store to use.", show_default=False),
+    Path | None, typer.Option("--store", metavar="FILE", help="The store to use.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 SplitOption = Annotated[
     str | None,
     typer.Option(
-        "--split",
-        metavar="NAME",
-        help="Only conversations of this split: train, dev or test.",
-        show_default=False,
+        "--split", metavar="NAME", help="Only conversations of this split: train, dev or test."
     ),
 ]
 BaseUrlOption = Annotated[
-    str | None,
-    typer.Option(help="An OpenAI-compatible server.", metavar="URL", show_default=False),
+    str | None, typer.Option(help="An OpenAI-compatible server.", metavar="URL")
 ]
 ImageHostsOption = Annotated[
     list[str] | None,
@@ -49,7 +44,6 @@ ImageHostsOption = Annotated[
         metavar="HOST",
         help="Send a judge the addresses of images at this host, which its provider then fetches; "
         "`*`: at any public host; may be repeated. [as set in `image_hosts`]",
-        show_default=False,
     ),
 ]
 BlindOnlyOption = Annotated[
@@ -60,7 +54,6 @@ RestOnOption = Annotated[
     typer.Option(
         metavar="ID",
         help="The sample that the figures are based on. [the one with the most labels]",
-        show_default=False,
     ),
 ]
 ForceOption = Annotated[
@@ -104,7 +97,6 @@ def make_timeout_option(usual: str) -> OptionInfo:
         "--timeout",
         metavar="SECONDS",
         help=f"How long one question may take, 1 to 86400. [{usual}, or as set]",
-        show_default=False,
     )
     return option
 

@@ -64,8 +64,7 @@ def import_(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that was imported.")],
     source: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The data set; else the file's name."),
+        str | None, typer.Option(metavar="NAME", help="The data set; else the file's name.")
     ] = None,
     yes: YesOption = False,
     store: StoreOption = None,

@@ -36,8 +36,7 @@ def export(
     context: typer.Context,
     what: Annotated[str, typer.Argument(metavar="WHAT", help="`labels`, `examples` or `ragas`.")],
     run: Annotated[
-        str | None,
-        typer.Argument(metavar="[RUN]", help="A run's number, or `last`. [last]"),
+        str | None, typer.Argument(metavar="[RUN]", help="A run's number, or `last`. [last]")
     ] = None,
     output: Annotated[
         Path | None,
@@ -47,31 +46,24 @@ def export(
     only_run: Annotated[
         str | None,
         typer.Option(
-            "--run",
-            metavar="RUN",
-            help="The same as RUN. Without either, labels of all runs.",
+            "--run", metavar="RUN", help="The same as RUN. Without either, labels of all runs."
         ),
     ] = None,
     reviewer: Annotated[
         list[str] | None,
         typer.Option(
-            "--reviewer",
-            metavar="NAME",
-            help="Only labels of this annotator; may be repeated.",
+            "--reviewer", metavar="NAME", help="Only labels of this annotator; may be repeated."
         ),
     ] = None,
     everything: Annotated[
-        bool,
-        typer.Option("--all", help="Add examples in which annotators agree with the judge."),
+        bool, typer.Option("--all", help="Add examples in which annotators agree with the judge.")
     ] = False,
     split: SplitOption = None,
     limit: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="At most so many examples, drawn at random."),
+        int | None, typer.Option(metavar="N", help="At most so many examples, drawn at random.")
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="The same seed draws the same examples. [0]"),
+        int | None, typer.Option(metavar="N", help="The same seed draws the same examples. [0]")
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,

@@ -52,8 +52,7 @@ def gate(
     context: typer.Context,
     run: RunArgument,
     min_kappa: Annotated[
-        float | None,
-        typer.Option(metavar="X", help="Minimum of Cohen's kappa, -1 to 1."),
+        float | None, typer.Option(metavar="X", help="Minimum of Cohen's kappa, -1 to 1.")
     ] = None,
     min_recall_no: Annotated[
         float | None,
@@ -70,8 +69,7 @@ def gate(
         ),
     ] = None,
     min_labels: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Minimum of labelled units. [30]"),
+        int | None, typer.Option(metavar="N", help="Minimum of labelled units. [30]")
     ] = None,
     max_age: Annotated[
         float | None,
@@ -117,8 +115,7 @@ def gate(
         ),
     ] = None,
     write_certificate: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a certificate if everything passes."),
+        Path | None, typer.Option(metavar="FILE", help="Write a certificate if everything passes.")
     ] = None,
     force: ForceOption = False,
     store: StoreOption = None,

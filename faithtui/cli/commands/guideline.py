@@ -36,8 +36,7 @@ def guideline(
         ),
     ] = "show",
     file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FILE]", help="With `set`: the text; - is stdin."),
+        Path | None, typer.Argument(metavar="[FILE]", help="With `set`: the text; - is stdin.")
     ] = None,
     reviewer: Annotated[str | None, make_reviewer_option("Who sets it.")] = None,
     store: StoreOption = None,

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 def metrics(
     context: typer.Context,
     metric: Annotated[
-        str | None,
-        typer.Argument(metavar="[METRIC]", help="A metric, to list its options."),
+        str | None, typer.Argument(metavar="[METRIC]", help="A metric, to list its options.")
     ] = None,
     json: JsonOption = False,
 ) -> None:

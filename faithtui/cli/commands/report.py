@@ -93,8 +93,7 @@ def report(
         float, typer.Option(metavar="WIDTH", help="Half-width at which labelling may stop.")
     ] = 0.1,
     compare: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="Another run to compare with."),
+        str | None, typer.Option(metavar="RUN", help="Another run to compare with.")
     ] = None,
     split: SplitOption = None,
     store: StoreOption = None,

@@ -35,13 +35,11 @@ def split(
     shares: Annotated[
         str | None,
         typer.Option(
-            metavar="T,D,T",
-            help="Percent of the groups in train, dev and test. [60,20,20]",
+            metavar="T,D,T", help="Percent of the groups in train, dev and test. [60,20,20]"
         ),
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Another seed is another split. [0]"),
+        int | None, typer.Option(metavar="N", help="Another seed is another split. [0]")
     ] = None,
     reviewer: Annotated[str | None, make_reviewer_option("Who makes it.")] = None,
     store: StoreOption = None,

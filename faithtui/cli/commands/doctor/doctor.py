@@ -19,8 +19,7 @@ from faithtui.cli.output import insert_store_option, print_json, print_text
 def doctor(
     context: typer.Context,
     judge: Annotated[
-        str | None,
-        typer.Option(metavar="JUDGE", help="Ask this judge two questions."),
+        str | None, typer.Option(metavar="JUDGE", help="Ask this judge two questions.")
     ] = None,
     base_url: BaseUrlOption = None,
     offline: Annotated[

@@ -87,8 +87,7 @@ def run(
         ),
     ] = False,
     prompts: Annotated[
-        Path | None,
-        typer.Option(help="Folder with your own prompt texts.", metavar="DIR"),
+        Path | None, typer.Option(help="Folder with your own prompt texts.", metavar="DIR")
     ] = None,
     examples: Annotated[
         Path | None,
@@ -98,20 +97,17 @@ def run(
     ] = None,
     split: SplitOption = None,
     limit: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="At most so many conversations."),
+        int | None, typer.Option(metavar="N", help="At most so many conversations.")
     ] = None,
     concurrency: Annotated[
         int | None, typer.Option(metavar="N", help="Questions in flight at once. [8, or as set]")
     ] = None,
     timeout: Annotated[float | None, make_timeout_option("120")] = None,
     budget_usd: Annotated[
-        float | None,
-        typer.Option(metavar="USD", help="Stop before a run costs more, in dollars."),
+        float | None, typer.Option(metavar="USD", help="Stop before a run costs more, in dollars.")
     ] = None,
     budget_tokens: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Stop before a run uses more tokens."),
+        int | None, typer.Option(metavar="N", help="Stop before a run uses more tokens.")
     ] = None,
     max_failures: Annotated[
         str | None,
