@@ -49,7 +49,7 @@ ImageHostsOption = Annotated[
 BlindOnlyOption = Annotated[
     bool, typer.Option("--blind-only", help="Count only labels given blind.")
 ]
-RestOnOption = Annotated[
+SampleOption = Annotated[
     int | None,
     typer.Option(
         metavar="ID",

@@ -8,7 +8,7 @@ import itertools
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -35,6 +35,16 @@ def plural(count: int, word: str) -> str:
 def format_score_cell(score: float | None) -> str:
     """Write a score for a table; a dash where there is none."""
     return "—" if score is None else f"{score:.2f}"
+
+
+def format_counts(counts: Mapping[str, int]) -> str:
+    """Write counts of rows in a line, what people know best first."""
+    first = ("conversations", "runs", "labels")
+    ordered = [
+        *(each for each in first if each in counts),
+        *(each for each in counts if each not in first),
+    ]
+    return ", ".join(f"{what}: {counts[what]:,}" for what in ordered) or "nothing"
 
 
 _COMMAND: Final = (

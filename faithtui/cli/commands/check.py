@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from faithtui.domain.ids import RunId
     from faithtui.domain.integrity.findings import FindingKind
     from faithtui.store.records import FindingRow, FindingSummary
-    from faithtui.store.store import Store
 
-PAGE = 500
-"""Findings fetched at a time."""
 _SAY_EVERY_S = 2.0
 
 
@@ -53,13 +50,14 @@ def check(
         summary = opened.findings.summary(found)
         if options.json:
             kinds = list(summary.counts) if wanted is None else [wanted]
-            rows = [row for each in kinds for row in _read_rows(opened, found, each)]
+            ids = [number for each in kinds for number in opened.findings.ids(found, each)]
+            rows = opened.findings.rows(ids)
             print_json(_findings_json(found, summary, rows))
         elif wanted is not None:
-            rows = _read_rows(opened, found, wanted)
+            rows = opened.findings.rows(opened.findings.ids(found, wanted))
             _print_entries(rows)
         else:
-            rows = []
+            rows = ()
             _print_counts(summary)
         record_exposure(opened, [row.item for row in rows], configured, options.reviewer)
 
@@ -86,15 +84,6 @@ def _read_kind(name: str) -> "FindingKind":
             return kind
     known = ", ".join(kind.value for kind in FindingKind)
     raise ConfigError(f"there is no kind of finding `{name}`; known: {known}")
-
-
-def _read_rows(store: "Store", run: "RunId", kind: "FindingKind") -> "list[FindingRow]":
-    ids = store.findings.ids(run, kind)
-    return [
-        row
-        for start in range(0, len(ids), PAGE)
-        for row in store.findings.rows(ids[start : start + PAGE])
-    ]
 
 
 def _print_counts(summary: "FindingSummary") -> None:

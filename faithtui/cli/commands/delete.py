@@ -15,7 +15,7 @@ from faithtui.cli.options import (
     make_command_group,
     merge_common_options,
 )
-from faithtui.cli.output import print_json, print_text, print_to_stderr
+from faithtui.cli.output import format_counts, print_json, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError, StoreError
 
@@ -135,16 +135,6 @@ def run(
             yes=yes,
         )
     )
-
-
-def format_counts(counts: dict[str, int]) -> str:
-    """Write counts of a deletion in a line, what people know best first."""
-    first = ("conversations", "runs", "labels")
-    ordered = [
-        *(each for each in first if each in counts),
-        *(each for each in counts if each not in first),
-    ]
-    return ", ".join(f"{what}: {counts[what]:,}" for what in ordered) or "nothing"
 
 
 def _confirm_and_delete(

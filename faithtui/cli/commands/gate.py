@@ -15,8 +15,8 @@ from faithtui.cli.options import (
     CommonOptions,
     ForceOption,
     JsonOption,
-    RestOnOption,
     RunArgument,
+    SampleOption,
     StoreOption,
     merge_common_options,
     read_idk_rule,
@@ -106,7 +106,7 @@ def gate(
         ),
     ] = None,
     blind_only: BlindOnlyOption = False,
-    sample: RestOnOption = None,
+    sample: SampleOption = None,
     certificate: Annotated[
         Path | None,
         typer.Option(

@@ -10,8 +10,8 @@ from faithtui.cli.exposure import record_run_exposure
 from faithtui.cli.options import (
     BlindOnlyOption,
     JsonOption,
-    RestOnOption,
     RunArgument,
+    SampleOption,
     SplitOption,
     StoreOption,
     merge_common_options,
@@ -88,7 +88,7 @@ def report(
         bool, typer.Option("--ordinal", help="Treat labels as a scale: add weighted kappa and AC2.")
     ] = False,
     blind_only: BlindOnlyOption = False,
-    sample: RestOnOption = None,
+    sample: SampleOption = None,
     target: Annotated[
         float, typer.Option(metavar="WIDTH", help="Half-width at which labelling may stop.")
     ] = 0.1,

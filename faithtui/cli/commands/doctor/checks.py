@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from faithtui.cli.commands.delete import format_counts
-from faithtui.cli.output import plural
+from faithtui.cli.output import format_counts, plural
 from faithtui.cli.stores import choose_store_path, open_store
 from faithtui.config import Settings, load_settings
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
@@ -95,7 +94,7 @@ def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck
                 yield DoctorCheck("labels", None, f"state {opened.bundles.state_digest()}")
                 for each in opened.deletions.rows():
                     when = f"{each.created_at:%Y-%m-%d %H:%M}"
-                    gone = format_counts(dict(each.counts))
+                    gone = format_counts(each.counts)
                     words = f"{each.kind} by {each.deleted_by}, {when} UTC: {gone}"
                     yield DoctorCheck("deleted", None, words)
             elif not opened.is_read_only:

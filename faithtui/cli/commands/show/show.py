@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from faithtui.store.store import Store
 
 PAGE = 500
-"""Conversations fetched at a time."""
+"""Conversations fetched at a time until the one that is looked for is found."""
 
 
 def show(
@@ -123,11 +123,7 @@ def _print_conversations(
     from faithtui.metrics.registry import find_metric
 
     labels = find_metric(metric).spec.labels
-    rows = [
-        row
-        for start in range(0, len(items), PAGE)
-        for row in store.runs.item_rows(items[start : start + PAGE])
-    ]
+    rows = store.runs.item_rows(items)
     if as_json:
         print_json([item_to_json(row, metric) for row in rows])
         return
