@@ -5,18 +5,18 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from faithtui.config import SettingOrigin, SettingsWithOrigins
-from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.errors import StoreError
 
 if TYPE_CHECKING:
+    from faithtui.config import SettingsWithOrigins
+    from faithtui.domain.ids import ConversationId, ItemId, RunId
     from faithtui.store.store import Store
 
 
 def record_exposure(
     store: "Store",
-    items: Collection[ItemId],
-    configured: SettingsWithOrigins,
+    items: "Collection[ItemId]",
+    configured: "SettingsWithOrigins",
     reviewer: str | None,
     *,
     in_all_runs: bool = False,
@@ -42,9 +42,9 @@ def record_exposure(
 
 def record_run_exposure(
     store: "Store",
-    run: RunId,
-    conversations: Collection[ConversationId],
-    configured: SettingsWithOrigins,
+    run: "RunId",
+    conversations: "Collection[ConversationId]",
+    configured: "SettingsWithOrigins",
     reviewer: str | None,
 ) -> None:
     """Remember the same of conversations as a run judged them; see `record_exposure`."""
@@ -54,8 +54,10 @@ def record_run_exposure(
             store.reviews.record_conversation_exposures(run, conversations, who)
 
 
-def _find_reader(configured: SettingsWithOrigins, reviewer: str | None) -> str | None:
+def _find_reader(configured: "SettingsWithOrigins", reviewer: str | None) -> str | None:
     """Say who reads what is printed; None: nobody knows."""
+    from faithtui.config import SettingOrigin
+
     if reviewer is not None:
         return reviewer
     named = configured.origins["reviewer"] is not SettingOrigin.DEFAULT

@@ -1,24 +1,17 @@
-"""The `faithtui` command: its tree, its exit codes, and how errors are told.
+"""The `faithtui` command: the options before a command's name, and what opens the app.
 
-`--help` must answer at once, so nothing heavy is imported here: each command imports what it needs
-when it runs.
+`--help` must answer at once: the modules of the commands import in their functions what only they
+need.
 """
 
 from typing import Annotated
 
 import typer
 
-from faithtui.cli import (
-    agreement_commands,
-    batch_commands,
-    judge_commands,
-    label_commands,
-    list_commands,
-    run_commands,
-)
-from faithtui.cli.commands import delete
+from faithtui.cli import stores
+from faithtui.cli.commands.registry import add_commands
 from faithtui.cli.errors import exit_on_error
-from faithtui.cli.options import CommonOptions, JsonOption, StoreOption
+from faithtui.cli.options import HELP_OPTIONS, CommonOptions, JsonOption, StoreOption
 
 app = typer.Typer(
     name="faithtui",
@@ -26,8 +19,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     invoke_without_command=True,
     no_args_is_help=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP_OPTIONS,
 )
+add_commands(app)
 
 
 @app.callback()
@@ -37,11 +31,7 @@ def handle_root_options(
     json: JsonOption = False,
     reviewer: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The annotator who labels. [the login name, or as set]",
-            show_default=False,
-        ),
+        typer.Option(metavar="NAME", help="The annotator who labels. [the login name, or as set]"),
     ] = None,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
@@ -58,36 +48,7 @@ def handle_root_options(
         typer.echo(installed("faithtui"))
         raise typer.Exit
     if context.invoked_subcommand is None:
-        from faithtui.cli import stores
-
         raise typer.Exit(stores.open_app(store, reviewer))
-
-
-# In the order of the help.
-app.command()(run_commands.demo)
-app.command("import")(run_commands.import_)
-app.command()(run_commands.run)
-app.add_typer(judge_commands.judge)
-app.add_typer(batch_commands.batch)
-app.command()(list_commands.keys)
-app.command()(list_commands.metrics)
-app.command()(list_commands.runs)
-app.command()(list_commands.archive)
-app.command()(list_commands.restore)
-app.add_typer(delete.delete)
-app.command()(list_commands.show)
-app.command()(label_commands.label)
-app.command()(agreement_commands.report)
-app.command()(agreement_commands.figures)
-app.command()(label_commands.export)
-app.command()(label_commands.merge)
-app.command()(label_commands.guideline)
-app.command()(label_commands.split)
-app.command()(agreement_commands.compare)
-app.command(cls=agreement_commands.GateCommand)(agreement_commands.gate)
-app.command()(list_commands.check)
-app.command()(run_commands.doctor)
-app.command()(run_commands.backup)
 
 
 def main() -> None:

@@ -1,40 +1,41 @@
 """Options that several commands take, declared once."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 from typer.models import OptionInfo
 
+from faithtui.cli.output import print_to_stderr
+from faithtui.errors import ConfigError
 
-@dataclass(slots=True)
-class CommonOptions:
+if TYPE_CHECKING:
+    from faithtui.agreement.idk_recoding import IdkRule
+
+HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
+
+
+class CommonOptions(NamedTuple):
     """Options that every command takes, before or after its name."""
 
     store: Path | None
     json: bool
     reviewer: str | None = None
-    """Who gives verdicts, of the commands that ask; only before a command's name."""
+    """Who gives verdicts; after a command's name only of the commands that ask."""
 
 
 StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="FILE", help="The store to use.", show_default=False),
+    Path | None, typer.Option("--store", metavar="FILE", help="The store to use.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 SplitOption = Annotated[
     str | None,
     typer.Option(
-        "--split",
-        metavar="NAME",
-        help="Only conversations of this split: train, dev or test.",
-        show_default=False,
+        "--split", metavar="NAME", help="Only conversations of this split: train, dev or test."
     ),
 ]
 BaseUrlOption = Annotated[
-    str | None,
-    typer.Option(help="An OpenAI-compatible server.", metavar="URL", show_default=False),
+    str | None, typer.Option(help="An OpenAI-compatible server.", metavar="URL")
 ]
 ImageHostsOption = Annotated[
     list[str] | None,
@@ -43,18 +44,16 @@ ImageHostsOption = Annotated[
         metavar="HOST",
         help="Send a judge the addresses of images at this host, which its provider then fetches; "
         "`*`: at any public host; may be repeated. [as set in `image_hosts`]",
-        show_default=False,
     ),
 ]
 BlindOnlyOption = Annotated[
     bool, typer.Option("--blind-only", help="Count only labels given blind.")
 ]
-RestOnOption = Annotated[
+SampleOption = Annotated[
     int | None,
     typer.Option(
         metavar="ID",
         help="The sample that the figures are based on. [the one with the most labels]",
-        show_default=False,
     ),
 ]
 ForceOption = Annotated[
@@ -63,10 +62,23 @@ ForceOption = Annotated[
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")]
 
 
-def merge_common_options(context: typer.Context, store: Path | None, json: bool) -> CommonOptions:
+def merge_common_options(
+    context: typer.Context, store: Path | None, json: bool, reviewer: str | None = None
+) -> CommonOptions:
     """Merge options given before a command's name with those given after it."""
     before: CommonOptions = context.obj
-    return CommonOptions(store or before.store, json or before.json, before.reviewer)
+    return CommonOptions(store or before.store, json or before.json, reviewer or before.reviewer)
+
+
+def make_command_group(name: str, words: str) -> typer.Typer:
+    """Declare a command that consists of commands; `words` is its help."""
+    return typer.Typer(
+        name=name,
+        help=words,
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        context_settings=HELP_OPTIONS,
+    )
 
 
 def list_typed_options(context: typer.Context) -> list[str]:
@@ -85,7 +97,6 @@ def make_timeout_option(usual: str) -> OptionInfo:
         "--timeout",
         metavar="SECONDS",
         help=f"How long one question may take, 1 to 86400. [{usual}, or as set]",
-        show_default=False,
     )
     return option
 
@@ -94,3 +105,23 @@ def make_reviewer_option(what: str) -> OptionInfo:
     """Declare `--reviewer` of a command; `what` says what that person does there."""
     option: OptionInfo = typer.Option(metavar="NAME", help=f"{what} [the login name, or as set]")
     return option
+
+
+def read_idk_rule(text: str) -> "IdkRule":
+    """Read the word of `--idk`; an earlier word is accepted, and stderr names the present one.
+
+    Raises:
+        ConfigError: It is none of them.
+    """
+    from faithtui.agreement.idk_recoding import IdkRule
+
+    try:
+        rule = IdkRule(text)
+    except ValueError:
+        known = ", ".join(each.option for each in IdkRule)
+        raise ConfigError(f"there is no idk rule `{text}`; known: {known}") from None
+    if text != rule.option:
+        print_to_stderr(
+            f"--idk {text} is now called --idk {rule.option}; the earlier word will be removed"
+        )
+    return rule

@@ -1,26 +1,24 @@
-"""Printing: data to stdout, talk to stderr, and every foreign text made safe first."""
+"""Printing: data to stdout, talk to stderr, and every foreign text made safe first.
+
+Every command has this at hand, `--help` too, which must not pay for what only printing needs:
+that is imported in the functions.
+"""
 
 import itertools
-import json
 import re
-import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Literal
-
-from faithtui.domain.text.visible_text import make_visible, make_visible_line
+from typing import Final, Literal, NamedTuple
 
 GAP = "  "
 NARROWEST = 12
 """Cells that a text column keeps however narrow the terminal is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column of a table."""
 
     title: str
@@ -34,7 +32,22 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-_COMMAND = re.compile(
+def format_score_cell(score: float | None) -> str:
+    """Write a score for a table; a dash where there is none."""
+    return "—" if score is None else f"{score:.2f}"
+
+
+def format_counts(counts: Mapping[str, int]) -> str:
+    """Write counts of rows in a line, what people know best first."""
+    first = ("conversations", "runs", "labels")
+    ordered = [
+        *(each for each in first if each in counts),
+        *(each for each in counts if each not in first),
+    ]
+    return ", ".join(f"{what}: {counts[what]:,}" for what in ordered) or "nothing"
+
+
+_COMMAND: Final = (
     r"\bfaithtui (?=backup\b|doctor\b|run --resume|show \S|batch \w+ \d|(?:check|report) \d)"
 )
 """A command that a sentence advises for the store at hand."""
@@ -54,11 +67,16 @@ def insert_store_option(text: str, arguments: Sequence[str] | None = None) -> st
     named += [after for each, after in itertools.pairwise(words) if each == "--store"]
     if not named:
         return text
-    return _COMMAND.sub(lambda found: f"{found[0]}--store {shlex.quote(named[-1])} ", text)
+    import shlex
+
+    option = f"--store {shlex.quote(named[-1])} "
+    return re.sub(_COMMAND, lambda found: f"{found[0]}{option}", text)
 
 
 def print_to_stderr(text: str) -> None:
     """Tell a person something, on stderr."""
+    from faithtui.domain.text.visible_text import make_visible
+
     print(make_visible(insert_store_option(text)), file=sys.stderr)
 
 
@@ -70,6 +88,8 @@ def print_hint(text: str) -> None:
 
 def print_text(text: str) -> None:
     """Print data for a person, on stdout."""
+    from faithtui.domain.text.visible_text import make_visible
+
     print(make_visible(text))
 
 
@@ -78,6 +98,8 @@ def print_json(value: object) -> None:
 
     A program that answers to what it reads would wait for ever for a line in a buffer.
     """
+    import json
+
     print(json.dumps(value, ensure_ascii=True, allow_nan=False), flush=True)
 
 
@@ -93,6 +115,8 @@ def print_file_name(path: Path, *, as_json: bool) -> None:
 
 def print_document(parts: Iterable[str]) -> None:
     """Print a file on stdout: into a pipe or a file byte for byte, on a terminal as characters."""
+    from faithtui.domain.text.visible_text import make_visible
+
     on_terminal = sys.stdout.isatty()
     if not on_terminal and isinstance(sys.stdout, TextIOWrapper):
         # What is read again is UTF-8, whatever the terminal of whoever writes it.
@@ -103,6 +127,8 @@ def print_document(parts: Iterable[str]) -> None:
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     """Print a table on stdout; nothing is cut unless stdout is a terminal."""
+    from faithtui.domain.text.visible_text import make_visible_line
+
     cells = [[make_visible_line(cell) for cell in row] for row in rows]
     widths = [
         max([len(column.title), *(_cell_width(row[index]) for row in cells)])
@@ -123,7 +149,6 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
 
 
 def _cell_width(text: str) -> int:
-    # Rich is imported here because `--help` must not pay for it.
     from rich.cells import cell_len
 
     return cell_len(text)

@@ -1,31 +1,52 @@
-"""Opening stores and the app for commands."""
+"""Opening stores and the app for commands.
+
+Every command has this at hand, `--help` too: what opening needs is imported in the functions.
+"""
 
 import os
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faithtui.config import Settings, SettingsWithOrigins, load_settings_with_origins
-from faithtui.domain.ids import RunId
-from faithtui.domain.limits import REVIEWER
-from faithtui.domain.text.visible_text import make_visible
 from faithtui.errors import ConfigError, StoreError
-from faithtui.files import make_directory
-from faithtui.paths import keymap_file, log_dir, state_dir
-from faithtui.tui.conversations.import_files import pause_garbage_collection
 
 if TYPE_CHECKING:
+    from faithtui.config import Settings, SettingsWithOrigins
+    from faithtui.domain.ids import RunId
     from faithtui.store.store import Store
     from faithtui.tui.samples.queue import ClaimQueue
 
+PATIENCE_S = 30.0
+"""Seconds that a run waits for another process's lock: nobody may be there to start it again."""
 
-def choose_store_path(named: Path | None, settings: Settings) -> Path:
-    """Choose the store: the one named, else the one from the settings."""
+
+def choose_store_path(named: Path | None, settings: "Settings | None" = None) -> Path:
+    """Choose the store: the one named, else the one from the settings, which are read if not given.
+
+    Raises:
+        ConfigError: The settings cannot be read.
+    """
+    if settings is None:
+        from faithtui.config import load_settings
+
+        settings = load_settings()
     return settings.store if named is None else named.expanduser()
+
+
+def find_store_path(named: Path | None) -> Path:
+    """Find the file of a store that must be there.
+
+    Raises:
+        ConfigError: The settings cannot be read.
+        StoreError: It is not there.
+    """
+    path = choose_store_path(named)
+    if not path.is_file():
+        raise StoreError(f"there is no store at {path}; name it with --store")
+    return path
 
 
 def make_store_directory(path: Path) -> None:
@@ -34,6 +55,8 @@ def make_store_directory(path: Path) -> None:
     Raises:
         StoreError: It cannot be made.
     """
+    from faithtui.files import make_directory
+
     try:
         make_directory(path.parent)
     except OSError as error:
@@ -44,20 +67,26 @@ def make_store_directory(path: Path) -> None:
 
 
 def open_store(
-    named: Path | None, settings: Settings, *, create: bool = False, busy_timeout_s: float = 5.0
+    named: Path | None,
+    settings: "Settings | None" = None,
+    *,
+    create: bool = False,
+    busy_timeout_s: float = 5.0,
 ) -> "Store":
     """Open the store of a command.
 
     Args:
         named: From the command line; None: from the settings.
-        settings: The user's settings.
+        settings: The user's settings; None: they are read.
         create: Make file and folder when they are not there.
         busy_timeout_s: How long to wait while another process holds the lock.
 
     Raises:
+        ConfigError: The settings cannot be read.
         StoreError: It cannot be opened.
     """
-    # The app comes through this module too, and its first paint must not wait for SQLAlchemy.
+    from faithtui.domain.text.visible_text import make_visible
+    from faithtui.store.file.location import opening_notes
     from faithtui.store.store import Store
 
     path = choose_store_path(named, settings)
@@ -69,20 +98,20 @@ def open_store(
             "and faithtui demo shows one"
         )
     opened = Store.open(path, create=create, busy_timeout_s=busy_timeout_s)
-    from faithtui.store.file.location import opening_notes
-
     for sentence in opening_notes(opened):
         print(make_visible(sentence), file=sys.stderr)
     return opened
 
 
-def read_run_id(store: "Store", text: str) -> RunId:
+def read_run_id(store: "Store", text: str) -> "RunId":
     """Read a run's number, or `last`.
 
     Raises:
         ConfigError: Neither, or there is no run yet.
         StoreError: There is no run with this number.
     """
+    from faithtui.domain.ids import RunId
+
     if text == "last":
         last = store.runs.last_id()
         if last is None:
@@ -93,12 +122,18 @@ def read_run_id(store: "Store", text: str) -> RunId:
     return store.runs.row(RunId(int(text.lstrip("#")))).id
 
 
-def replace_reviewer(configured: SettingsWithOrigins, reviewer: str | None) -> SettingsWithOrigins:
+def replace_reviewer(
+    configured: "SettingsWithOrigins", reviewer: str | None
+) -> "SettingsWithOrigins":
     """Put the reviewer of the command line in place of the one of the settings.
 
     Raises:
         ConfigError: It is no name.
     """
+    from dataclasses import replace
+
+    from faithtui.domain.limits import REVIEWER
+
     if reviewer is None:
         return configured
     if not reviewer.strip():
@@ -120,6 +155,8 @@ def open_app(named: Path | None, reviewer: str | None = None) -> int:
     Raises:
         ConfigError: There is no terminal, or settings or the key map are wrong.
     """
+    from faithtui.config import load_settings_with_origins
+
     configured = replace_reviewer(load_settings_with_origins(), reviewer)
     path = choose_store_path(named, configured.settings)
     if named is None:
@@ -155,10 +192,10 @@ def keep_typed_keys() -> Iterator[None]:
 @keep_typed_keys()
 def show_app(
     path: Path,
-    configured: SettingsWithOrigins,
+    configured: "SettingsWithOrigins",
     *,
     first_screen: str = "runs",
-    run: RunId | None = None,
+    run: "RunId | None" = None,
     resume: bool = False,
     queue: "ClaimQueue | None" = None,
 ) -> int:
@@ -179,11 +216,14 @@ def show_app(
         raise ConfigError(
             "the app needs a terminal; in a script use the commands, see faithtui --help"
         )
+    from faithtui.tui.conversations.import_files import pause_garbage_collection
+
     # Read when Textual is imported. What a message paints comes with the frame after the key's, and
     # that one waits for the grid: a finer one costs nothing while nothing is painted.
     os.environ.setdefault("TEXTUAL_FPS", "240")
     with pause_garbage_collection():
         from faithtui.logbook import open_log
+        from faithtui.paths import keymap_file, log_dir, state_dir
         from faithtui.tui import screen_catalog
         from faithtui.tui.app import FaithApp
         from faithtui.tui.bookmark import BookmarkFile

@@ -11,22 +11,40 @@ HEAVY = (
 )
 
 
-def loaded_after(code: str) -> set[str]:
-    """Run code in a new interpreter and list the heavy packages it loaded."""
+HELP = (
+    "import sys\nsys.argv = ['faithtui', '--help']\nfrom faithtui.cli.entry import main\n"
+    "try:\n    main()\nexcept SystemExit:\n    pass"
+)
+
+
+def modules_after(code: str) -> set[str]:
+    """Run code in a new interpreter and list the modules it loaded."""
     program = f"{code}\nimport sys\nprint('|'.join(sys.modules), file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    modules = {name.split(".")[0] for name in done.stderr.strip().split("|")}
-    return modules & set(HEAVY)
+    return set(done.stderr.strip().split("|"))
+
+
+def loaded_after(code: str) -> set[str]:
+    """Run code in a new interpreter and list the heavy packages it loaded."""
+    return {name.split(".")[0] for name in modules_after(code)} & set(HEAVY)
 
 
 def test_help_loads_neither_the_app_nor_the_store_nor_a_provider() -> None:
-    code = (
-        "import sys\nsys.argv = ['faithtui', '--help']\nfrom faithtui.cli.entry import main\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass"
-    )
-    assert loaded_after(code) == set()
+    assert loaded_after(HELP) == set()
+
+
+def test_help_loads_nothing_of_ours_but_the_declarations_of_the_commands() -> None:
+    """What only printing, opening a store or running needs is imported in functions."""
+    modules = modules_after(HELP)
+    ours = {name for name in modules if name.startswith("faithtui.")}
+    assert {name for name in ours if not f"{name}.".startswith("faithtui.cli.")} == {
+        "faithtui.errors"
+    }
+    work = {"checks", "execution", "line_mode", "planning", "preview", "queue_choice", "tables"}
+    assert {name.rpartition(".")[2] for name in ours} & work == set()
+    assert "asyncio" not in modules
 
 
 def test_the_app_loads_neither_the_store_nor_a_provider_before_it_is_painted() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from faithtui.cli.commands.run.execution import execute_with_progress
 from faithtui.cli.main import app
-from faithtui.cli.run import run as run_command
 from faithtui.domain.annotations import Action
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.runs import planner, runner
@@ -496,7 +496,7 @@ def test_a_run_that_the_store_stops_says_how_to_go_on(
         run = planned(store)
         monkeypatch.setattr("faithtui.engine.runs.runner.execute_run", stopped)
         with pytest.raises(StoreError, match="damaged"):
-            run_command.execute_with_progress(store, run, as_json=False)
+            execute_with_progress(store, run, as_json=False)
     assert f"faithtui run --resume {run}" in capsys.readouterr().err
 
 

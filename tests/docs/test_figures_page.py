@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.agreement.imported_scores.conventions import Pooling, ScaleReading, make_convention
 from faithtui.agreement.rating_scales import RATING_SCALES
-from faithtui.cli.commands.figures import print_figures
+from faithtui.cli.main import app
 from tests.docs.generate import DOCS
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo"
@@ -19,8 +19,8 @@ BLOCKS = dict(re.findall(r"```text\n\$ faithtui figures ([^\n]*)\n(.*?)```", PAG
 def test_the_tables_of_mtrag_are_printed_by_the_command(
     words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    paths = [DEMO / word for word in words.split() if not word.startswith("--")]
-    print_figures(paths, together="--together" in words, as_json=False)
+    typed = [word if word.startswith("--") else str(DEMO / word) for word in words.split()]
+    app(["figures", *typed], standalone_mode=False)
     assert capsys.readouterr().out == BLOCKS[words]
 
 

@@ -1,27 +1,51 @@
-"""`faithtui archive` and `faithtui restore`: runs put out of the lists, and back."""
+"""`faithtui archive`: put runs out of the lists."""
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from faithtui.cli.options import (
+    CommonOptions,
+    JsonOption,
+    StoreOption,
+    merge_common_options,
+)
 from faithtui.cli.output import print_json, print_text
 from faithtui.cli.stores import open_store, read_run_id
-from faithtui.config import load_settings
+
+RunsArgument = Annotated[
+    list[str], typer.Argument(metavar="RUN...", help="Runs' numbers, or `last`.")
+]
 
 
-def set_archived(store: Path | None, runs: Sequence[str], *, archived: bool, as_json: bool) -> int:
+def archive(
+    context: typer.Context, runs: RunsArgument, store: StoreOption = None, json: JsonOption = False
+) -> None:
+    """Hide runs from the lists; nothing is deleted.
+
+    An archived run is no longer a judge in comparisons, nor the `last` run. By its number it
+    can still be shown, labelled, reported and exported. `faithtui restore` lists it again;
+    `faithtui delete run` deletes it.
+
+    Example: faithtui archive 3
+    """
+    set_archived(merge_common_options(context, store, json), runs, archived=True)
+
+
+def set_archived(options: CommonOptions, runs: Sequence[str], *, archived: bool) -> None:
     """Archive runs, or list them again.
 
     Raises:
         ConfigError: Something is no run.
         StoreError: There is no such run; nothing was changed.
     """
-    with open_store(store, load_settings()) as opened:
+    with open_store(options.store) as opened:
         found = [read_run_id(opened, each) for each in dict.fromkeys(runs)]
         change = opened.runs.archive if archived else opened.runs.restore
         change(found)
-    if as_json:
+    if options.json:
         print_json({"runs": found, "archived": archived})
     else:
         words = "archived" if archived else "listed again"
         print_text(f"{words}: " + ", ".join(map(str, found)))
-    return 0

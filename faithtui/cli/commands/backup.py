@@ -1,74 +1,69 @@
-"""`faithtui backup` and `faithtui doctor --salvage`: copies of a store, and what is left of one."""
+"""`faithtui backup`: a copy of a store, and the store from its copy."""
 
 from pathlib import Path
+from typing import Annotated
 
-from faithtui.cli.output import plural, print_json, print_text, print_to_stderr
-from faithtui.cli.stores import choose_store_path, make_store_directory
-from faithtui.config import load_settings
-from faithtui.errors import StoreError
-from faithtui.store.file.backups import back_up, restore_store
-from faithtui.store.file.salvage import salvage_to_new_store
+import typer
+
+from faithtui.cli.options import CommonOptions, JsonOption, StoreOption, merge_common_options
+from faithtui.cli.output import print_json, print_text
+from faithtui.cli.stores import choose_store_path, find_store_path, make_store_directory
+from faithtui.errors import ConfigError
 
 
-def make_backup(store: Path | None, file: Path, *, as_json: bool) -> int:
+def backup(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Where the copy goes.")
+    ] = None,
+    restore: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Replace the store by this copy; the store is kept beside it."
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Copy the store while everything runs, or restore a copy.
+
+    A copy is opened and checked before it is kept, and never replaces another file.
+
+    Example: faithtui backup copy.db
+    """
+    options = merge_common_options(context, store, json)
+    if file is not None and restore is not None:
+        raise ConfigError("a copy is made with FILE or put back with --restore FILE, not both")
+    if restore is not None:
+        _restore_backup(options, restore)
+    elif file is not None:
+        _make_backup(options, file)
+    else:
+        raise ConfigError("name a file for the copy, or a copy to put back with --restore FILE")
+
+
+def _make_backup(options: CommonOptions, file: Path) -> None:
     """Copy the store into a file."""
-    size = back_up(_require_store(store), file)
-    if as_json:
+    from faithtui.store.file.backups import back_up
+
+    size = back_up(find_store_path(options.store), file)
+    if options.json:
         print_json({"file": str(file), "bytes": size})
     else:
         print_text(f"{file}: {size / 2**20:.1f} MB, opened and sound")
-    return 0
 
 
-def restore_backup(store: Path | None, file: Path, *, as_json: bool) -> int:
+def _restore_backup(options: CommonOptions, file: Path) -> None:
     """Put a copy in the place of the store."""
-    path = choose_store_path(store, load_settings())
-    if store is None:
+    from faithtui.store.file.backups import restore_store
+
+    path = choose_store_path(options.store)
+    if options.store is None:
         make_store_directory(path)
     aside = restore_store(file, path)
-    if as_json:
+    if options.json:
         print_json({"store": str(path), "before": None if aside is None else str(aside)})
-        return 0
+        return
     print_text(f"{path} is now what {file} was")
     if aside is not None:
         print_text(f"the store as it was before: {aside}")
-    return 0
-
-
-def salvage_store(store: Path | None, new: Path, *, as_json: bool) -> int:
-    """Take over what can be read of a damaged store; 4 when something is not in the new one."""
-    path = _require_store(store)
-    found = salvage_to_new_store(path, new)
-    lost = sum(found.left_out.values())
-    if as_json:
-        print_json(
-            {
-                "file": str(new),
-                "rows": dict(found.rows),
-                "left_out": dict(found.left_out),
-                "left_out_file": None if found.file is None else str(found.file),
-                "damaged": list(found.damaged),
-            }
-        )
-    else:
-        for table, rows in found.rows.items():
-            notes = [
-                *(["a part could not be read"] if table in found.damaged else []),
-                *([f"{found.left_out[table]} left out"] if table in found.left_out else []),
-            ]
-            if rows or notes:
-                print_text(f"{table:<22}{rows:>10,}  {', '.join(notes)}".rstrip())
-        if found.file is not None:
-            count = plural(lost, "row")
-            print_to_stderr(f"{count} not taken over: changed, or of a lost row; see {found.file}")
-        print_to_stderr(
-            f"use it with --store {new}, or put it in place: faithtui backup --restore {new}"
-        )
-    return StoreError.exit_code if found.damaged or lost else 0
-
-
-def _require_store(store: Path | None) -> Path:
-    path = choose_store_path(store, load_settings())
-    if not path.is_file():
-        raise StoreError(f"there is no store at {path}; name it with --store")
-    return path

@@ -3,56 +3,63 @@
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from faithtui.cli.exposure import record_exposure
+from faithtui.cli.options import JsonOption, RunArgument, StoreOption, merge_common_options
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
-from faithtui.config import load_settings_with_origins
-from faithtui.domain.ids import RunId
-from faithtui.domain.integrity.explanations import EXPLANATIONS
-from faithtui.domain.integrity.findings import FindingKind
-from faithtui.engine.integrity.run_checks import check_run
 from faithtui.errors import ConfigError
-from faithtui.store.records import FindingRow, FindingSummary
-from faithtui.store.store import Store
 
-PAGE = 500
-"""Findings fetched at a time."""
+if TYPE_CHECKING:
+    from faithtui.domain.ids import RunId
+    from faithtui.domain.integrity.findings import FindingKind
+    from faithtui.store.records import FindingRow, FindingSummary
+
 _SAY_EVERY_S = 2.0
 
 
-def print_findings(
-    store: Path | None,
-    run: str,
-    kind: str | None,
-    reviewer: str | None = None,
-    *,
-    as_json: bool,
-) -> int:
-    """Check what is unchecked of a run, and print what looks wrong in it.
+def check(
+    context: typer.Context,
+    run: RunArgument,
+    kind: Annotated[
+        str | None,
+        typer.Argument(metavar="[KIND]", help="List the entries of one kind, such as flip."),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find suspect replies: missing verdicts, flips, made-up claims.
 
-    Raises:
-        ConfigError: There is no such kind or run.
+    Conversations judged since the last check are checked first. Ctrl-C stops, and the next
+    call continues. --json prints the entries too.
+
+    Example: faithtui check last flip
     """
+    from faithtui.config import load_settings_with_origins
+    from faithtui.engine.integrity.run_checks import check_run
+
+    options = merge_common_options(context, store, json)
     wanted = None if kind is None else _read_kind(kind)
     configured = load_settings_with_origins()
-    with open_store(store, configured.settings) as opened:
+    with open_store(options.store, configured.settings) as opened:
         found = read_run_id(opened, run)
         check_run(opened, found, _CheckProgress())
         summary = opened.findings.summary(found)
-        if as_json:
+        if options.json:
             kinds = list(summary.counts) if wanted is None else [wanted]
-            rows = [row for each in kinds for row in _read_rows(opened, found, each)]
+            ids = [number for each in kinds for number in opened.findings.ids(found, each)]
+            rows = opened.findings.rows(ids)
             print_json(_findings_json(found, summary, rows))
-            record_exposure(opened, [row.item for row in rows], configured, reviewer)
         elif wanted is not None:
-            rows = _read_rows(opened, found, wanted)
+            rows = opened.findings.rows(opened.findings.ids(found, wanted))
             _print_entries(rows)
-            record_exposure(opened, [row.item for row in rows], configured, reviewer)
         else:
+            rows = ()
             _print_counts(summary)
-    return 0
+        record_exposure(opened, [row.item for row in rows], configured, options.reviewer)
 
 
 class _CheckProgress:
@@ -68,7 +75,9 @@ class _CheckProgress:
             print_to_stderr(f"checked {done} of {plural(total, 'conversation')}")
 
 
-def _read_kind(name: str) -> FindingKind:
+def _read_kind(name: str) -> "FindingKind":
+    from faithtui.domain.integrity.findings import FindingKind
+
     folded = name.strip().lower().replace("_", "-")
     for kind in FindingKind:
         if kind.value == folded:
@@ -77,16 +86,9 @@ def _read_kind(name: str) -> FindingKind:
     raise ConfigError(f"there is no kind of finding `{name}`; known: {known}")
 
 
-def _read_rows(store: Store, run: RunId, kind: FindingKind) -> list[FindingRow]:
-    ids = store.findings.ids(run, kind)
-    return [
-        row
-        for start in range(0, len(ids), PAGE)
-        for row in store.findings.rows(ids[start : start + PAGE])
-    ]
+def _print_counts(summary: "FindingSummary") -> None:
+    from faithtui.domain.integrity.explanations import EXPLANATIONS
 
-
-def _print_counts(summary: FindingSummary) -> None:
     if not summary.checked:
         print_text("nothing was checked: no conversation of the run is judged yet")
         return
@@ -116,7 +118,7 @@ def _print_counts(summary: FindingSummary) -> None:
         print_to_stderr("faithtui check RUN KIND lists the entries of a kind")
 
 
-def _print_entries(rows: Sequence[FindingRow]) -> None:
+def _print_entries(rows: "Sequence[FindingRow]") -> None:
     print_table(
         (
             Column("no", "right"),
@@ -138,7 +140,7 @@ def _print_entries(rows: Sequence[FindingRow]) -> None:
     )
 
 
-def _format_place(row: FindingRow) -> str:
+def _format_place(row: "FindingRow") -> str:
     found = row.finding
     parts = []
     if found.turn is not None:
@@ -149,7 +151,7 @@ def _format_place(row: FindingRow) -> str:
 
 
 def _findings_json(
-    run: RunId, summary: FindingSummary, rows: Sequence[FindingRow]
+    run: "RunId", summary: "FindingSummary", rows: "Sequence[FindingRow]"
 ) -> dict[str, object]:
     return {
         "run": run,

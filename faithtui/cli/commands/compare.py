@@ -1,47 +1,64 @@
-"""`faithtui compare`: what another judge or prompt changed, against people."""
+"""`faithtui compare`: what another judge or prompt changed, against human labels."""
 
-from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from faithtui.agreement.documents.wording import estimate_text, p_value_text
-from faithtui.cli.commands.figures_json import estimate_json
+import typer
+
+from faithtui.cli.options import (
+    JsonOption,
+    SplitOption,
+    StoreOption,
+    make_reviewer_option,
+    merge_common_options,
+)
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
-from faithtui.config import load_settings
-from faithtui.engine.integrity.judged_conversations import integrity_sentence
-from faithtui.engine.integrity.run_checks import check_for_moment
-from faithtui.engine.review.conversation_json import integrity_to_json
-from faithtui.engine.review.run_comparison import RunComparison, compare_runs
-from faithtui.engine.review.splits import parse_split
-from faithtui.store.records import RunRow
+
+if TYPE_CHECKING:
+    from faithtui.engine.review.run_comparison import RunComparison
+    from faithtui.store.records import RunRow
 
 
-def print_run_comparison(
-    store: Path | None,
-    first: str,
-    second: str,
-    split: str | None,
-    reviewer: str | None,
-    *,
-    as_json: bool,
-) -> int:
-    """Print the paired change from one run to another."""
+def compare(
+    context: typer.Context,
+    first: Annotated[str, typer.Argument(metavar="RUN_A", help="The run before.")],
+    second: Annotated[str, typer.Argument(metavar="RUN_B", help="The run after.")],
+    split: SplitOption = None,
+    reviewer: Annotated[str | None, make_reviewer_option("Who looks.")] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare two runs against the same human labels.
+
+    Counts the claims that both runs judged and annotators labelled. Prints how accuracy and
+    kappa change from A to B, with intervals over conversations and p values.
+
+    Example: faithtui compare 1 2
+    """
+    from faithtui.config import load_settings
+    from faithtui.engine.integrity.run_checks import check_for_moment
+    from faithtui.engine.review.run_comparison import compare_runs
+    from faithtui.engine.review.splits import parse_split
+
+    options = merge_common_options(context, store, json, reviewer)
     settings = load_settings()
     part = parse_split(split)
-    with open_store(store, settings) as opened:
+    with open_store(options.store, settings) as opened:
         runs = read_run_id(opened, first), read_run_id(opened, second)
         for each in runs:
             check_for_moment(opened, each)
-        change = compare_runs(opened, *runs, reviewer or settings.reviewer, part)
-    if as_json:
+        change = compare_runs(opened, *runs, options.reviewer or settings.reviewer, part)
+    if options.json:
         print_json(_as_json(change))
     else:
         _print_change(change)
     if change.opening is not None:
         print_to_stderr(change.opening.warning)
-    return 0
 
 
-def _print_change(change: RunComparison) -> None:
+def _print_change(change: "RunComparison") -> None:
+    from faithtui.agreement.documents.wording import estimate_text, p_value_text
+
     report = change.report
     where = "" if change.split is None else f" of the {change.split} split"
     print_text(f"A is {_format_run(change.a)}")
@@ -86,7 +103,7 @@ def _print_change(change: RunComparison) -> None:
         print_text(note)
 
 
-def _format_run(row: RunRow) -> str:
+def _format_run(row: "RunRow") -> str:
     examples = ", shown examples" if row.spec.examples else ""
     return (
         f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}, "
@@ -94,8 +111,10 @@ def _format_run(row: RunRow) -> str:
     )
 
 
-def _format_notes(change: RunComparison) -> list[str]:
+def _format_notes(change: "RunComparison") -> list[str]:
     """Say what the figures leave out, and what they lean on."""
+    from faithtui.engine.integrity.judged_conversations import integrity_sentence
+
     left = change.left_out
     parts = [
         (left.shown, "of conversations that examples came from"),
@@ -121,7 +140,10 @@ def _format_notes(change: RunComparison) -> list[str]:
     return notes
 
 
-def _as_json(change: RunComparison) -> dict[str, object]:
+def _as_json(change: "RunComparison") -> dict[str, object]:
+    from faithtui.cli.estimate_json import estimate_json
+    from faithtui.engine.review.conversation_json import integrity_to_json
+
     report, left = change.report, change.left_out
     return {
         "a": change.a.id,

@@ -12,8 +12,11 @@ from faithtui.cli.options import (
     JsonOption,
     RunArgument,
     StoreOption,
+    make_command_group,
     merge_common_options,
 )
+from faithtui.cli.output import format_counts, print_json, print_text, print_to_stderr
+from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -21,13 +24,10 @@ if TYPE_CHECKING:
     from faithtui.store.deletion_records import DeletionKind
     from faithtui.store.store import Store
 
-delete = typer.Typer(
-    name="delete",
-    help="Delete a data set, an import, an annotator or a run for good.\n\n"
+delete = make_command_group(
+    "delete",
+    "Delete a data set, an import, an annotator or a run for good.\n\n"
     "The app only archives.\n\nExample: faithtui delete run 3",
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask; required without a terminal.")]
@@ -64,10 +64,7 @@ def import_(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that was imported.")],
     source: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The data set; else the file's name.", show_default=False
-        ),
+        str | None, typer.Option(metavar="NAME", help="The data set; else the file's name.")
     ] = None,
     yes: YesOption = False,
     store: StoreOption = None,
@@ -129,7 +126,6 @@ def run(
 
     Example: faithtui delete run 3
     """
-    from faithtui.cli.stores import read_run_id
     from faithtui.engine.deletion import plan_run_deletion
 
     raise typer.Exit(
@@ -141,22 +137,10 @@ def run(
     )
 
 
-def format_counts(counts: dict[str, int]) -> str:
-    """Write counts of a deletion in a line, what people know best first."""
-    first = ("conversations", "runs", "labels")
-    ordered = [
-        *(each for each in first if each in counts),
-        *(each for each in counts if each not in first),
-    ]
-    return ", ".join(f"{what}: {counts[what]:,}" for what in ordered) or "nothing"
-
-
 def _confirm_and_delete(
     options: CommonOptions, plan: "Callable[[Store, str], DeletionPlan]", *, yes: bool
 ) -> int:
     """Delete something; 0, 1 when the answer is no, 4 when bytes of it may be left."""
-    from faithtui.cli.output import print_json, print_text, print_to_stderr
-    from faithtui.cli.stores import open_store
     from faithtui.config import load_settings
 
     settings = load_settings()
@@ -187,8 +171,6 @@ def _ask_confirmation(*, yes: bool) -> bool:
     Raises:
         ConfigError: Nobody can be asked.
     """
-    from faithtui.cli.output import print_to_stderr
-
     if yes:
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

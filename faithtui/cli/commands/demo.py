@@ -1,49 +1,71 @@
-"""`faithtui demo`."""
+"""`faithtui demo`: a project that is judged and labelled already."""
 
-import asyncio
-from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from faithtui.cli.commands.import_files import make_import_progress
+import typer
+
+from faithtui.cli.import_progress import ImportProgressLine
+from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import print_json, print_text, print_to_stderr
-from faithtui.cli.run.progress import ProgressLine
-from faithtui.cli.run.run import format_score_parts
-from faithtui.cli.run.run_outcome import exit_code, format_resume_hint
 from faithtui.cli.stores import has_terminal, make_store_directory, replace_reviewer, show_app
-from faithtui.config import load_settings_with_origins
-from faithtui.domain.estimates import Estimate
-from faithtui.domain.ids import RunId
-from faithtui.engine import demo as project
-from faithtui.engine.integrity.judged_conversations import integrity_sentence
-from faithtui.engine.review.agreement_report import RunAgreement, compute_run_agreement
-from faithtui.engine.review.conversation_json import integrity_to_json
-from faithtui.engine.runs import runner
-from faithtui.paths import demo_store
-from faithtui.store.store import Store
+
+if TYPE_CHECKING:
+    from faithtui.domain.estimates import Estimate
+    from faithtui.domain.ids import RunId
+    from faithtui.engine.review.agreement_report import RunAgreement
+    from faithtui.store.store import Store
 
 
-def run_demo(
-    store: Path | None, *, no_app: bool, as_json: bool, reviewer: str | None = None
-) -> int:
-    """Prepare the demo project, then open it in the app or print what it found."""
-    path = demo_store() if store is None else store.expanduser()
-    if store is None:
+def demo(
+    context: typer.Context,
+    no_app: Annotated[
+        bool, typer.Option("--no-app", help="Print a summary instead of opening the app.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Open a demo project: real conversations with human labels.
+
+    The embedded judge has judged them. The project has a store of its own, which later calls
+    reuse. Where stdout is no terminal, print a summary instead.
+
+    Example: faithtui demo --no-app
+    """
+    from faithtui.config import load_settings_with_origins
+    from faithtui.engine.demo import is_demo_complete, prepare_demo
+    from faithtui.paths import demo_store
+    from faithtui.store.store import Store
+
+    options = merge_common_options(context, store, json)
+    path = demo_store() if options.store is None else options.store.expanduser()
+    if options.store is None:
         make_store_directory(path)
-    with_app = not (no_app or as_json) and has_terminal()
+    with_app = not (no_app or options.json) and has_terminal()
     with Store.open(path) as opened:
-        run = project.prepare_demo(opened, make_import_progress())
-        complete = project.is_demo_complete(opened.runs.row(run))
+        run = prepare_demo(opened, ImportProgressLine())
+        complete = is_demo_complete(opened.runs.row(run))
         if not with_app:
-            return _print_result(opened, run, complete=complete, as_json=as_json)
-    return show_app(
-        path,
-        replace_reviewer(load_settings_with_origins(), reviewer),
-        first_screen="conversations",
-        run=run,
-        resume=not complete,
+            raise typer.Exit(_print_result(opened, run, complete=complete, as_json=options.json))
+    raise typer.Exit(
+        show_app(
+            path,
+            replace_reviewer(load_settings_with_origins(), options.reviewer),
+            first_screen="conversations",
+            run=run,
+            resume=not complete,
+        )
     )
 
 
-def _print_result(store: Store, run: RunId, *, complete: bool, as_json: bool) -> int:
+def _print_result(store: "Store", run: "RunId", *, complete: bool, as_json: bool) -> int:
+    """Judge what is not judged yet, print what came of it, and give the exit code."""
+    import asyncio
+
+    from faithtui.cli.run_outcome import exit_code, format_resume_hint
+    from faithtui.cli.run_progress import ProgressLine
+    from faithtui.engine.review.agreement_report import compute_run_agreement
+    from faithtui.engine.runs import runner
+
     if not complete:
         print_to_stderr("judging real conversations with the embedded judge (no key, no network)")
         asyncio.run(runner.execute_run(store, run, ProgressLine()))
@@ -57,7 +79,11 @@ def _print_result(store: Store, run: RunId, *, complete: bool, as_json: bool) ->
     return exit_code(agreement.row)
 
 
-def _format_summary(agreement: RunAgreement) -> str:
+def _format_summary(agreement: "RunAgreement") -> str:
+    from faithtui.cli.run_outcome import format_score_parts
+    from faithtui.engine.demo import UNSEEN, WHY
+    from faithtui.engine.integrity.judged_conversations import integrity_sentence
+
     row, report = agreement.row, agreement.report
     primary = report.primary_level
     score = " · ".join(format_score_parts(row))
@@ -66,8 +92,8 @@ def _format_summary(agreement: RunAgreement) -> str:
             f"run {row.id}: {row.spec.metric} by the embedded judge over MTRAG conversations",
             f"{row.done} conversations · {row.windows} windows · {row.claims} claims · {score}",
             *([found] if (found := integrity_sentence(row.spec.metric, row.integrity)) else []),
-            project.WHY,
-            project.UNSEEN,
+            WHY,
+            UNSEEN,
             report.headline,
             f"{primary.level.value}: n {primary.coverage.compared} · "
             f"agreement {_format_estimate(primary.percent)} · kappa "
@@ -78,7 +104,7 @@ def _format_summary(agreement: RunAgreement) -> str:
     )
 
 
-def _format_estimate(estimate: Estimate) -> str:
+def _format_estimate(estimate: "Estimate") -> str:
     if estimate.value is None:
         return "undefined" if estimate.reason is None else estimate.reason.words
     if estimate.ci_low is None or estimate.ci_high is None:
@@ -86,7 +112,9 @@ def _format_estimate(estimate: Estimate) -> str:
     return f"{estimate.value:.2f} [{estimate.ci_low:.2f}, {estimate.ci_high:.2f}]"
 
 
-def _as_json(agreement: RunAgreement) -> dict[str, object]:
+def _as_json(agreement: "RunAgreement") -> dict[str, object]:
+    from faithtui.engine.review.conversation_json import integrity_to_json
+
     row, primary = agreement.row, agreement.report.primary_level
     kappa = primary.cohen_kappa
     return {

@@ -1,138 +1,198 @@
-"""`faithtui export`: labels for other stores, and corrections for judges."""
+"""`faithtui export`: labels for other stores, corrections for judges, and data for ragas."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from faithtui.cli.commands import label_bundles
+import typer
+
+from faithtui.cli.options import (
+    CommonOptions,
+    ForceOption,
+    JsonOption,
+    SplitOption,
+    StoreOption,
+    merge_common_options,
+)
 from faithtui.cli.output import plural, print_document, print_file_name, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
-from faithtui.config import load_settings
-from faithtui.domain.ids import RunId
-from faithtui.domain.splits import Split
-from faithtui.engine.review.examples import ExampleRequest, collect_examples
-from faithtui.engine.review.ragas_annotations import collect_annotated_answers
-from faithtui.engine.review.splits import parse_split, record_test_opening
 from faithtui.errors import ConfigError
-from faithtui.files import check_target, write_text
-from faithtui.formats.examples import example_lines
-from faithtui.formats.writers.ragas_annotations import ragas_json
-from faithtui.store.store import Store
 
-KINDS = (*label_bundles.KINDS, "examples", "ragas")
-"""What can be exported."""
+if TYPE_CHECKING:
+    from faithtui.domain.ids import RunId
+    from faithtui.domain.splits import Split
+    from faithtui.engine.review.examples import ExampleRequest
+    from faithtui.store.store import Store
 
-
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """What was typed after `faithtui export`."""
-
-    what: str
-    run: str | None
-    only_run: str | None
-    """The same, as an option."""
-    output: Path | None
-    force: bool
-    """Replace a file that is there already."""
-    reviewers: Sequence[str]
-    """Of labels."""
-    everything: bool
-    """Of examples: those where the judge was right too."""
-    split: str | None
-    limit: int | None
-    seed: int | None
-    who: str | None
+_OPTIONS_OF_KIND = {
+    "labels": ("--reviewer",),
+    "examples": ("--all", "--split", "--limit", "--seed"),
+    "ragas": ("--split",),
+}
+"""What can be exported, and the options that each takes besides the common ones."""
 
 
-def write_export(store: Path | None, order: ExportOptions, *, as_json: bool) -> int:
-    """Write into a file, or to stdout."""
-    if order.what not in KINDS:
+def export(
+    context: typer.Context,
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="`labels`, `examples` or `ragas`.")],
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="A run's number, or `last`. [last]")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write there; else to stdout."),
+    ] = None,
+    force: ForceOption = False,
+    only_run: Annotated[
+        str | None,
+        typer.Option(
+            "--run", metavar="RUN", help="The same as RUN. Without either, labels of all runs."
+        ),
+    ] = None,
+    reviewer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reviewer", metavar="NAME", help="Only labels of this annotator; may be repeated."
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Add examples in which annotators agree with the judge.")
+    ] = False,
+    split: SplitOption = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="At most so many examples, drawn at random.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="The same seed draws the same examples. [0]")
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Export human labels, examples for a judge, or data for ragas.
+
+    `labels` writes a label bundle for `faithtui merge`: every label event of every annotator
+    with what it refers to, but no answers, documents or judge's reasons. `examples` writes
+    one example per line: a claim with its passages, both verdicts and the reasons, where
+    annotators differ from the judge; `faithtui run --examples` shows them to a judge. `ragas`
+    writes the answers of which every statement has a human label.
+
+    Example: faithtui export labels -o labels.jsonl
+    """
+    from faithtui.engine.review.examples import ExampleRequest
+    from faithtui.engine.review.splits import parse_split
+
+    given = {
+        "--reviewer": bool(reviewer),
+        "--all": everything,
+        "--split": split is not None,
+        "--limit": limit is not None,
+        "--seed": seed is not None,
+    }
+    if what not in _OPTIONS_OF_KIND:
         raise ConfigError(
-            f"there is nothing called `{order.what}` to export; known: {', '.join(KINDS)}"
+            f"there is nothing called `{what}` to export; known: {', '.join(_OPTIONS_OF_KIND)}"
         )
-    _check_options(order)
-    if order.output == Path("-"):
-        order = replace(order, output=None)
-    named = order.run or order.only_run
-    if order.what == "labels":
-        return label_bundles.write_label_bundle(
-            store,
-            order.what,
-            order.output,
-            force=order.force,
-            run=named,
-            reviewers=order.reviewers,
-            as_json=as_json,
+    if run is not None and only_run is not None:
+        raise ConfigError("the run is named twice; name it after WHAT or with --run")
+    _refuse_other_options(what, [option for option, is_given in given.items() if is_given])
+    if what == "ragas" and output is not None and output.suffix != ".json":
+        raise ConfigError(
+            f"{output}: ragas reads annotations only from a file whose name ends in .json"
         )
-    split = parse_split(order.split)
-    settings = load_settings()
-    if order.output is not None:
-        check_target(order.output, force=order.force)
-    with open_store(store, settings) as opened:
-        opened.refuse_changed_labels()
-        run = read_run_id(opened, named or "last")
-        write = _make_example_lines if order.what == "examples" else _make_ragas_annotations
-        parts = write(opened, run, order, split)
-        opening = record_test_opening(
-            opened, split, f"export {order.what}", (run,), order.who or settings.reviewer
-        )
-        if order.output is None:
-            print_document(parts)
-        else:
-            write_text(order.output, parts, force=order.force)
-        if opening is not None:
-            print_to_stderr(opening.warning)
-    if order.output is not None:
-        print_file_name(order.output, as_json=as_json)
-    return 0
+    options = merge_common_options(context, store, json)
+    target = None if output == Path("-") else output
+    named = run or only_run
+    if what == "labels":
+        _export_labels(options, named, reviewer or (), target, force=force)
+    else:
+        wanted = ExampleRequest(everything, parse_split(split), limit, seed or 0)
+        _export_run(options, what, named or "last", wanted, target, force=force)
+    if target is not None:
+        print_file_name(target, as_json=options.json)
 
 
-def _check_options(order: ExportOptions) -> None:
+def _refuse_other_options(what: str, given: Sequence[str]) -> None:
     """Refuse options of another export, which would be taken for obeyed.
 
     Raises:
-        ConfigError: There is one, the run is named twice, or ragas would not read the file.
+        ConfigError: There is one.
     """
-    if order.run is not None and order.only_run is not None:
-        raise ConfigError("the run is named twice; name it after WHAT or with --run")
-    given = {
-        "--reviewer": bool(order.reviewers),
-        "--all": order.everything,
-        "--split": order.split is not None,
-        "--limit": order.limit is not None,
-        "--seed": order.seed is not None,
-    }
-    taken = {
-        "labels": ("--reviewer",),
-        "examples": ("--all", "--split", "--limit", "--seed"),
-        "ragas": ("--split",),
-    }[order.what]
-    for option, is_given in given.items():
-        if is_given and option not in taken:
-            raise ConfigError(
-                f"`export {order.what}` takes no {option}; it takes {', '.join(taken)}"
-            )
-    if order.what == "ragas" and order.output is not None and order.output.suffix != ".json":
-        raise ConfigError(
-            f"{order.output}: ragas reads annotations only from a file whose name ends in .json"
+    taken = _OPTIONS_OF_KIND[what]
+    for option in given:
+        if option not in taken:
+            raise ConfigError(f"`export {what}` takes no {option}; it takes {', '.join(taken)}")
+
+
+def _export_labels(
+    options: CommonOptions,
+    run: str | None,
+    reviewers: Sequence[str],
+    target: Path | None,
+    *,
+    force: bool,
+) -> None:
+    """Write a label bundle into a file, or to stdout."""
+    from faithtui.engine.review.label_bundles import export_labels, label_lines
+
+    with open_store(options.store) as opened:
+        chosen = None if run is None else read_run_id(opened, run)
+        if target is None:
+            print_document(label_lines(opened, chosen, reviewers))
+        else:
+            export_labels(opened, target, chosen, reviewers, force=force)
+
+
+def _export_run(
+    options: CommonOptions,
+    what: str,
+    named: str,
+    wanted: "ExampleRequest",
+    target: Path | None,
+    *,
+    force: bool,
+) -> None:
+    """Write examples or ragas' annotations of a run into a file, or to stdout."""
+    from faithtui.config import load_settings
+    from faithtui.engine.review.splits import record_test_opening
+    from faithtui.files import check_target, write_text
+
+    settings = load_settings()
+    if target is not None:
+        check_target(target, force=force)
+    with open_store(options.store, settings) as opened:
+        opened.refuse_changed_labels()
+        run = read_run_id(opened, named)
+        if what == "examples":
+            parts = _make_example_lines(opened, run, wanted)
+        else:
+            parts = _make_ragas_annotations(opened, run, wanted.split)
+        opening = record_test_opening(
+            opened, wanted.split, f"export {what}", (run,), options.reviewer or settings.reviewer
         )
+        if target is None:
+            print_document(parts)
+        else:
+            write_text(target, parts, force=force)
+        if opening is not None:
+            print_to_stderr(opening.warning)
 
 
-def _make_example_lines(
-    store: Store, run: RunId, order: ExportOptions, split: Split | None
-) -> Iterable[str]:
-    wanted = ExampleRequest(order.everything, split, order.limit, order.seed or 0)
+def _make_example_lines(store: "Store", run: "RunId", wanted: "ExampleRequest") -> Iterable[str]:
+    from faithtui.engine.review.examples import collect_examples
+    from faithtui.formats.examples import example_lines
+
     found = collect_examples(store, run, wanted)
-    kind = "example" if order.everything else "disagreement"
+    kind = "example" if wanted.everything else "disagreement"
     print_to_stderr(f"{len(found.examples)} of {plural(found.available, kind)}")
-    if split is None and store.splits.read_split() is not None:
+    if wanted.split is None and store.splits.read_split() is not None:
         print_to_stderr("examples of all splits; a prompt is built from those of --split train")
     return example_lines(found.examples)
 
 
-def _make_ragas_annotations(
-    store: Store, run: RunId, order: ExportOptions, split: Split | None
-) -> Iterable[str]:
+def _make_ragas_annotations(store: "Store", run: "RunId", split: "Split | None") -> Iterable[str]:
+    from faithtui.engine.review.ragas_annotations import collect_annotated_answers
+    from faithtui.formats.writers.ragas_annotations import ragas_json
+
     found = collect_annotated_answers(store, run, split)
     print_to_stderr(
         f"{plural(len(found.answers), 'answer')} of which every statement has a human label"

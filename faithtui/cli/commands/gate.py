@@ -5,83 +5,183 @@ import traceback
 from collections.abc import Callable
 from math import isclose
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from faithtui.agreement.gate.thresholds import (
-    CRITERION_TITLES,
-    EXIT_CODES,
-    CheckOutcome,
-    Criterion,
-    CriterionCheck,
-    ThresholdBasis,
+import typer
+from typer.core import TyperCommand
+
+from faithtui.cli.options import (
+    BlindOnlyOption,
+    CommonOptions,
+    ForceOption,
+    JsonOption,
+    RunArgument,
+    SampleOption,
+    StoreOption,
+    merge_common_options,
+    read_idk_rule,
 )
-from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.report.settings import ReportLevel
-from faithtui.cli.commands.figures_json import estimate_json
-from faithtui.cli.commands.report import read_idk_rule
 from faithtui.cli.output import Column, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.cli.streams import ReaderGone
-from faithtui.config import load_settings
-from faithtui.domain.ids import SampleId
-from faithtui.engine.integrity.run_checks import check_for_moment
-from faithtui.engine.review import gate as gate_run
-from faithtui.engine.review.gate import GateRequest, GateResult
 from faithtui.errors import ConfigError, FaithtuiError
 
-BROKEN = EXIT_CODES[CheckOutcome.STALE]
+if TYPE_CHECKING:
+    from faithtui.agreement.gate.thresholds import CriterionCheck, ThresholdBasis
+    from faithtui.agreement.report.settings import ReportLevel
+    from faithtui.engine.review.gate import GateRequest, GateResult
+
+BROKEN: Final = 3
+"""What the gate exits with when it cannot give an answer; as for what is stale."""
 
 
-def make_gate_order(
-    *,
-    kappa: float | None,
-    recall_no: float | None,
-    score: float | None,
-    labels: int | None,
-    age_days: float | None,
-    lower: bool | None,
-    among_labelled: bool,
-    level: str | None,
-    idk: str | None,
-    blind_only: bool,
-    sample: int | None,
-    certificate: Path | None,
-    write: Path | None,
-    force: bool,
-) -> GateRequest:
-    """Put what was typed into an order.
+class GateCommand(TyperCommand):
+    """A command whose exit code 2 is an answer, so that a mistyped option must not give it."""
 
-    Raises:
-        ConfigError: There is no such level, or no such rule.
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; what cannot be read ends with the code for broken."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:  # typer exports no name for all errors of usage
+            if getattr(error, "exit_code", None) == 2:
+                error.exit_code = BROKEN  # type: ignore[attr-defined]  # just asked for
+            raise
+
+
+def gate(
+    context: typer.Context,
+    run: RunArgument,
+    min_kappa: Annotated[
+        float | None, typer.Option(metavar="X", help="Minimum of Cohen's kappa, -1 to 1.")
+    ] = None,
+    min_recall_no: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Minimum of the recall of `no`, 0 to 1: of the units labelled `no`, the "
+            "share that the judge flags.",
+        ),
+    ] = None,
+    min_score: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X", help="Minimum of the share that passes, 0 to 1, corrected by human labels."
+        ),
+    ] = None,
+    min_labels: Annotated[
+        int | None, typer.Option(metavar="N", help="Minimum of labelled units. [30]")
+    ] = None,
+    max_age: Annotated[
+        float | None,
+        typer.Option(
+            metavar="DAYS", help="Maximum of days since the verdicts and since the newest label."
+        ),
+    ] = None,
+    lower: Annotated[
+        bool | None,
+        typer.Option(
+            "--use-lower-bound/--point",
+            help="Compare the lower end of the interval, or the value, with the threshold. "
+            "[the lower end]",
+        ),
+    ] = None,
+    among_labelled: Annotated[
+        bool,
+        typer.Option(
+            "--among-labelled",
+            help="Accept kappa and recall from labels that are no random sample.",
+        ),
+    ] = False,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="`claims` or `answers`. [what the report speaks of first]"
+        ),
+    ] = None,
+    idk: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULE",
+            help="Treat idk as in the report: three, pass, fail or live. [three, or as certified]",
+        ),
+    ] = None,
+    blind_only: BlindOnlyOption = False,
+    sample: SampleOption = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Compare with this certificate; its thresholds hold unless others are named.",
+        ),
+    ] = None,
+    write_certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a certificate if everything passes.")
+    ] = None,
+    force: ForceOption = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Exit 0 if the judge meets the thresholds, 1 if not.
+
+    Exit 2 if there are too few labels, or an interval that does not decide; exit 3 if the run
+    or the certificate is stale or broken; of several codes, the largest. docs/gate.md
+    explains each threshold, docs/ci.md has a workflow.
+
+    Example: faithtui gate last --min-kappa 0.6 --min-recall-no 0.8
     """
-    if level is not None and level not in tuple(ReportLevel):
-        raise ConfigError(f"there is no level `{level}`; known: {', '.join(ReportLevel)}")
-    basis = None if lower is None else ThresholdBasis.LOWER if lower else ThresholdBasis.POINT
-    return GateRequest(
-        kappa=kappa,
-        recall_no=recall_no,
-        score=score,
-        labels=labels,
-        age_days=age_days,
-        basis=basis,
-        among_labelled=among_labelled,
-        level=None if level is None else ReportLevel(level),
-        idk=None if idk is None else read_idk_rule(idk),
-        blind_only=True if blind_only else None,
-        sample=None if sample is None else SampleId(sample),
-        certificate=certificate,
-        write=write,
-        force=force,
-    )
+    options = merge_common_options(context, store, json)
+
+    def compute_exit_code() -> int:
+        from faithtui.domain.ids import SampleId
+        from faithtui.engine.review.gate import GateRequest
+
+        request = GateRequest(
+            kappa=min_kappa,
+            recall_no=min_recall_no,
+            score=min_score,
+            labels=min_labels,
+            age_days=max_age,
+            basis=_choose_basis(lower),
+            among_labelled=among_labelled,
+            level=None if level is None else _read_level(level),
+            idk=None if idk is None else read_idk_rule(idk),
+            blind_only=True if blind_only else None,
+            sample=None if sample is None else SampleId(sample),
+            certificate=certificate,
+            write=write_certificate,
+            force=force,
+        )
+        return _print_gate(options, run, request)
+
+    raise typer.Exit(run_or_broken(compute_exit_code))
 
 
-def print_gate(store: Path | None, run: str, order: GateRequest, *, as_json: bool) -> int:
+def _choose_basis(lower: bool | None) -> "ThresholdBasis | None":
+    from faithtui.agreement.gate.thresholds import ThresholdBasis
+
+    return None if lower is None else ThresholdBasis.LOWER if lower else ThresholdBasis.POINT
+
+
+def _read_level(text: str) -> "ReportLevel":
+    from faithtui.agreement.report.settings import ReportLevel
+
+    if text not in tuple(ReportLevel):
+        raise ConfigError(f"there is no level `{text}`; known: {', '.join(ReportLevel)}")
+    return ReportLevel(text)
+
+
+def _print_gate(options: CommonOptions, run: str, request: "GateRequest") -> int:
     """Hold a run against thresholds, print each, and give the exit code."""
-    with open_store(store, load_settings()) as opened:
+    from faithtui.agreement.gate.thresholds import EXIT_CODES
+    from faithtui.engine.integrity.run_checks import check_for_moment
+    from faithtui.engine.review.gate import check_gate
+
+    with open_store(options.store) as opened:
         opened.refuse_changed_labels()
         number = read_run_id(opened, run)
         check_for_moment(opened, number)
-        result = gate_run.check_gate(opened, number, order)
-    _print_result(result, as_json=as_json)
+        result = check_gate(opened, number, request)
+    _print_result(result, as_json=options.json)
     return EXIT_CODES[result.outcome]
 
 
@@ -96,7 +196,7 @@ def run_or_broken(work: Callable[[], int]) -> int:
     return BROKEN
 
 
-def _print_result(result: GateResult, *, as_json: bool) -> None:
+def _print_result(result: "GateResult", *, as_json: bool) -> None:
     try:
         if as_json:
             print_json(_as_json(result))
@@ -111,7 +211,7 @@ def _print_result(result: GateResult, *, as_json: bool) -> None:
         pass  # the exit code is the answer, and it stands
 
 
-def _print_table(result: GateResult) -> None:
+def _print_table(result: "GateResult") -> None:
     row = result.row
     print_text(
         f"run {row.id}: {row.spec.metric} by {row.spec.judge_title} against human "
@@ -133,14 +233,18 @@ def _print_table(result: GateResult) -> None:
         print_text(f"certificate: {result.written}")
 
 
-def _format_counting_rules(result: GateResult) -> str:
+def _format_counting_rules(result: "GateResult") -> str:
     """Say what is unusual in how labels were counted."""
+    from faithtui.agreement.idk_recoding import IdkRule
+
     settings = result.settings
     words = "" if settings.idk is IdkRule.THREE else f", idk treated as {settings.idk.option}"
     return f"{words}, blind verdicts only" if settings.blind_only else words
 
 
-def _check_row(check: CriterionCheck, basis: ThresholdBasis) -> tuple[str, ...]:
+def _check_row(check: "CriterionCheck", basis: "ThresholdBasis") -> tuple[str, ...]:
+    from faithtui.agreement.gate.thresholds import CRITERION_TITLES, Criterion, ThresholdBasis
+
     most = check.criterion is Criterion.AGE
     sign = "at most" if most else "at least"
     of = " (lower end)" if check.estimate is not None and basis is ThresholdBasis.LOWER else ""
@@ -161,14 +265,17 @@ def _format_number(value: float) -> str:
     return f"{value:.3f}"
 
 
-def _format_interval(check: CriterionCheck) -> str:
+def _format_interval(check: "CriterionCheck") -> str:
     found = check.estimate
     if found is None or found.ci_low is None or found.ci_high is None:
         return ""
     return f"[{found.ci_low:.3f}, {found.ci_high:.3f}]"
 
 
-def _as_json(result: GateResult) -> dict[str, object]:
+def _as_json(result: "GateResult") -> dict[str, object]:
+    from faithtui.agreement.gate.thresholds import EXIT_CODES
+    from faithtui.cli.estimate_json import estimate_json
+
     return {
         "run": result.row.id,
         "metric": result.row.spec.metric,

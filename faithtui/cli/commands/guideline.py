@@ -2,58 +2,92 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from faithtui.cli.options import (
+    CommonOptions,
+    JsonOption,
+    StoreOption,
+    make_reviewer_option,
+    merge_common_options,
+)
 from faithtui.cli.output import Column, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store
-from faithtui.config import load_settings
 from faithtui.errors import ConfigError, InputError
-from faithtui.store.annotations.guidelines import Guideline
+
+if TYPE_CHECKING:
+    from faithtui.store.annotations.guidelines import Guideline
 
 _STDIN = Path("-")
 ACTIONS = ("show", "set", "history")
 
 
-def run_guideline_action(
-    store: Path | None, action: str, file: Path | None, reviewer: str | None, *, as_json: bool
-) -> int:
-    """Show, set or list."""
+def guideline(
+    context: typer.Context,
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="[ACTION]",
+            help="`show` prints the one in force, `set` puts another one in force, `history` lists "
+            "all versions. [show]",
+            show_default=False,
+        ),
+    ] = "show",
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="With `set`: the text; - is stdin.")
+    ] = None,
+    reviewer: Annotated[str | None, make_reviewer_option("Who sets it.")] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show or set the guideline for annotators.
+
+    Each label stores the version that was in force.
+
+    Example: faithtui guideline set guideline.md
+    """
+    options = merge_common_options(context, store, json, reviewer)
     match action, file:
         case "show", None:
-            return _show_current(store, as_json=as_json)
+            _show_current(options)
         case "history", None:
-            return _list_versions(store, as_json=as_json)
+            _list_versions(options)
         case "set", Path():
-            return _set_guideline(store, file, reviewer, as_json=as_json)
+            _set_guideline(options, file)
         case "set", None:
             raise ConfigError("no text is named: faithtui guideline set FILE, with - for stdin")
         case "show" | "history", _:
             raise ConfigError(f"`{action}` takes no file")
-    raise ConfigError(f"`{action}` is no action; known: {', '.join(ACTIONS)}")
+        case _:
+            raise ConfigError(f"`{action}` is no action; known: {', '.join(ACTIONS)}")
 
 
-def _show_current(store: Path | None, *, as_json: bool) -> int:
-    """Print the guideline in force; 0 also where there is none, which is said."""
-    with open_store(store, load_settings()) as opened:
+def _show_current(options: CommonOptions) -> None:
+    """Print the guideline in force, or say that there is none."""
+    with open_store(options.store) as opened:
         current = opened.guidelines.current()
-    if as_json:
+    if options.json:
         print_json(None if current is None else _as_json(current))
     elif current is None:
         print_to_stderr("there is no guideline yet: faithtui guideline set FILE")
     else:
         print_text(current.text)
-    return 0
 
 
-def _set_guideline(store: Path | None, file: Path, reviewer: str | None, *, as_json: bool) -> int:
+def _set_guideline(options: CommonOptions, file: Path) -> None:
     """Put a text in force."""
+    from faithtui.config import load_settings
+
     settings = load_settings()
     text = _read_text(file)
     if not text.strip():
         raise InputError("is empty; expected the text of a guideline", path=file)
-    with open_store(store, settings) as opened:
+    with open_store(options.store, settings) as opened:
         before = opened.guidelines.current()
-        now = opened.guidelines.set(text, reviewer or settings.reviewer)
-    if as_json:
+        now = opened.guidelines.set(text, options.reviewer or settings.reviewer)
+    if options.json:
         print_json(_as_json(now))
     elif before is not None and before.digest == now.digest:
         print_text(f"version {now.number} stays in force: the text is the same")
@@ -61,16 +95,15 @@ def _set_guideline(store: Path | None, file: Path, reviewer: str | None, *, as_j
         print_text(
             f"version {now.number} is in force ({now.digest}); labels given from now on name it"
         )
-    return 0
 
 
-def _list_versions(store: Path | None, *, as_json: bool) -> int:
+def _list_versions(options: CommonOptions) -> None:
     """List all versions, the one in force first."""
-    with open_store(store, load_settings()) as opened:
+    with open_store(options.store) as opened:
         versions = opened.guidelines.versions()[::-1]
-    if as_json:
+    if options.json:
         print_json([_as_json(each) for each in versions])
-        return 0
+        return
     print_table(
         [
             Column("VERSION", "right"),
@@ -90,7 +123,6 @@ def _list_versions(store: Path | None, *, as_json: bool) -> int:
             for each in versions
         ],
     )
-    return 0
 
 
 def _read_text(file: Path) -> str:
@@ -103,7 +135,7 @@ def _read_text(file: Path) -> str:
         raise InputError(f"cannot be read: {error.strerror}", path=file) from error
 
 
-def _as_json(each: Guideline) -> dict[str, object]:
+def _as_json(each: "Guideline") -> dict[str, object]:
     return {
         "version": each.number,
         "digest": each.digest,

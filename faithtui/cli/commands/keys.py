@@ -1,18 +1,31 @@
-"""`faithtui keys`."""
+"""`faithtui keys`: the keys of the app, of a preset or of the user's own key map."""
 
+from typing import Annotated
+
+import typer
+
+from faithtui.cli.options import JsonOption, merge_common_options
 from faithtui.cli.output import Column, print_json, print_table
-from faithtui.config import PRESETS, load_settings_with_origins
 from faithtui.errors import ConfigError
-from faithtui.paths import keymap_file
 
 
-def print_keys(preset: str | None, *, as_json: bool) -> int:
-    """List all keys: of a preset, else of the settings and the user's own key map.
+def keys(
+    context: typer.Context,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Key map that comes with faithtui; else the one that the app begins with.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the keys of the app and their names in `keymap.toml`.
 
-    Raises:
-        ConfigError: There is no such preset, or settings or key map are wrong.
+    Example: faithtui keys --preset vim
     """
-    # They load the app, which no other command needs.
+    from faithtui.config import PRESETS, load_settings_with_origins
+    from faithtui.paths import keymap_file
     from faithtui.tui.keymap.bindings import every_binding, keys_of
     from faithtui.tui.keymap.keymap import add_follower_keys, load_keymap, preset_keymap
 
@@ -28,16 +41,15 @@ def print_keys(preset: str | None, *, as_json: bool) -> int:
         (where, keys_of(binding, keymap), binding.tooltip, binding.id or "")
         for where, binding in every_binding()
     ]
-    if as_json:
+    if merge_common_options(context, None, json).json:
         print_json(
             [
                 {"where": where, "keys": own, "does": words, "id": name}
                 for where, own, words, name in rows
             ]
         )
-        return 0
+        return
     print_table(
         (Column("where"), Column("keys"), Column("id"), Column("does", flexible=True)),
         [(where, " ".join(own), name, words) for where, own, words, name in rows],
     )
-    return 0

@@ -1,16 +1,40 @@
-"""`faithtui metrics`."""
+"""`faithtui metrics`: the metrics there are, and the options of each."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from faithtui.cli.options import JsonOption, merge_common_options
 from faithtui.cli.output import Column, print_json, print_table, print_text
-from faithtui.metrics.registry import METRICS, MetricEntry, describe_options, find_metric
+
+if TYPE_CHECKING:
+    from faithtui.metrics.registry import MetricEntry
 
 
-def print_metrics(metric: str | None, *, as_json: bool) -> int:
-    """List the metrics, or the options of one."""
+def metrics(
+    context: typer.Context,
+    metric: Annotated[
+        str | None, typer.Argument(metavar="[METRIC]", help="A metric, to list its options.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the metrics, or the options of one metric.
+
+    Example: faithtui metrics turn-faithfulness
+    """
+    from faithtui.metrics.registry import METRICS, find_metric
+
+    as_json = merge_common_options(context, None, json).json
     if metric is not None:
-        return _print_metric(find_metric(metric), as_json=as_json)
-    if as_json:
+        _print_metric(find_metric(metric), as_json=as_json)
+    elif as_json:
         print_json([_metric_json(each) for each in METRICS])
-        return 0
+    else:
+        _print_metrics(METRICS)
+
+
+def _print_metrics(metrics: "Sequence[MetricEntry]") -> None:
     print_table(
         (Column("metric"), Column("title"), Column("after"), Column("judges"), Column("labels")),
         [
@@ -21,13 +45,14 @@ def print_metrics(metric: str | None, *, as_json: bool) -> int:
                 each.spec.units[1],
                 ", ".join(f"{label.name} ({label.meaning})" for label in each.spec.labels.labels),
             )
-            for each in METRICS
+            for each in metrics
         ],
     )
-    return 0
 
 
-def _print_metric(found: MetricEntry, *, as_json: bool) -> int:
+def _print_metric(found: "MetricEntry", *, as_json: bool) -> None:
+    from faithtui.metrics.registry import describe_options
+
     options = describe_options(found.spec.key)
     if as_json:
         told = [
@@ -35,20 +60,19 @@ def _print_metric(found: MetricEntry, *, as_json: bool) -> int:
             for each in options
         ]
         print_json({**_metric_json(found), "options": told})
-        return 0
+        return
     print_text(f"{found.spec.key}: {found.spec.title}, after {found.spec.peer}")
     print_table(
         (Column("option"), Column("default"), Column("meaning", flexible=True)),
         [(each.name, _format_default(each.default), each.meaning) for each in options],
     )
-    return 0
 
 
 def _format_default(default: object) -> str:
     return str(default).lower() if default is None or isinstance(default, bool) else str(default)
 
 
-def _metric_json(found: MetricEntry) -> dict[str, object]:
+def _metric_json(found: "MetricEntry") -> dict[str, object]:
     spec = found.spec
     return {
         "metric": spec.key,

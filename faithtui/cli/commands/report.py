@@ -1,62 +1,151 @@
-"""`faithtui report`."""
+"""`faithtui report`: how far a judge agrees with human labels."""
 
-from enum import StrEnum
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
-from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.labelled_units import Duplicates
-from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
+import typer
+
 from faithtui.cli.exposure import record_run_exposure
+from faithtui.cli.options import (
+    BlindOnlyOption,
+    JsonOption,
+    RunArgument,
+    SampleOption,
+    SplitOption,
+    StoreOption,
+    merge_common_options,
+    read_idk_rule,
+)
 from faithtui.cli.output import plural, print_document, print_json, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
-from faithtui.config import load_settings_with_origins
-from faithtui.domain.ids import ConversationId, SampleId
-from faithtui.engine.integrity.run_checks import check_for_moment
-from faithtui.engine.review.agreement_report import (
-    FILES,
-    Format,
-    RunAgreement,
-    compute_run_agreement,
-    render_report,
-    write_report_files,
-)
-from faithtui.engine.review.splits import count_test_conversations, parse_split, record_test_opening
 from faithtui.errors import ConfigError
-from faithtui.store.store import Store
 
-WordT = TypeVar("WordT", bound=StrEnum)
+if TYPE_CHECKING:
+    from faithtui.agreement.labelled_units import Duplicates
+    from faithtui.agreement.report.settings import IntervalMethod
+    from faithtui.domain.ids import ConversationId
+    from faithtui.engine.review.agreement_report import Format, RunAgreement
+    from faithtui.store.store import Store
 
 MOST_RESAMPLES = 100_000
 
 
-def write_agreement_report(
-    store: Path | None,
-    run: str,
-    *,
-    formats: str | None,
-    output: Path | None,
-    text: bool,
-    settings: ReportSettings,
-    compare: str | None,
-    split: str | None,
-    reviewer: str | None,
-    as_json: bool,
-) -> int:
-    """Write a run's agreement report to files, or one format of it to stdout."""
-    default = "json" if as_json and output is None else "md" if output is None else ",".join(FILES)
-    chosen = _read_formats(formats or default)
+def report(
+    context: typer.Context,
+    run: RunArgument,
+    formats: Annotated[
+        str | None,
+        typer.Option(
+            "-f",
+            "--format",
+            metavar="NAMES",
+            help="md, json, html, csv, or several with commas. [md; with -o all]",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Write report.md, .json, .html and claims.csv there; else to stdout.",
+        ),
+    ] = None,
+    text: Annotated[
+        bool,
+        typer.Option(
+            "--text",
+            help="Add the texts of claims to the JSON, and the passages of unlabelled claims to "
+            "the CSV.",
+        ),
+    ] = False,
+    level: Annotated[
+        float, typer.Option(metavar="SHARE", help="Confidence level of the intervals.")
+    ] = 0.95,
+    duplicates: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE",
+            help="Which verdict counts for a claim in several windows: first_window, majority, "
+            "worst or latest.",
+        ),
+    ] = "first_window",
+    idk: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE",
+            help="Treat idk as: `three` (a label of its own), `pass` (faithful), `fail` "
+            "(unfaithful) or `live` (as the run's score treats it).",
+        ),
+    ] = "three",
+    interval: Annotated[
+        str, typer.Option(metavar="KIND", help="Intervals by jackknife or bootstrap.")
+    ] = "jackknife",
+    resamples: Annotated[int, typer.Option(metavar="N", help="Resamples of the bootstrap.")] = 2000,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of all random draws.")] = 0,
+    ordinal: Annotated[
+        bool, typer.Option("--ordinal", help="Treat labels as a scale: add weighted kappa and AC2.")
+    ] = False,
+    blind_only: BlindOnlyOption = False,
+    sample: SampleOption = None,
+    target: Annotated[
+        float, typer.Option(metavar="WIDTH", help="Half-width at which labelling may stop.")
+    ] = 0.1,
+    compare: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Another run to compare with.")
+    ] = None,
+    split: SplitOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Report the agreement of a judge with human labels.
+
+    Gives the confusion matrix, kappa and other coefficients, the detection of unfaithful
+    claims, the corrected score and warnings, with intervals. docs/agreement.md explains each
+    figure.
+
+    Example: faithtui report last -o report/
+    """
+    from faithtui.agreement.report.settings import ReportSettings
+    from faithtui.config import load_settings_with_origins
+    from faithtui.domain.ids import SampleId
+    from faithtui.engine.integrity.run_checks import check_for_moment
+    from faithtui.engine.review.agreement_report import (
+        FILES,
+        compute_run_agreement,
+        render_report,
+        write_report_files,
+    )
+    from faithtui.engine.review.splits import parse_split, record_test_opening
+
+    options = merge_common_options(context, store, json)
+    _check_numbers(level, target, resamples, seed)
+    settings = ReportSettings(
+        level=level,
+        duplicates=_read_duplicates_rule(duplicates),
+        idk=read_idk_rule(idk),
+        interval=_read_interval_method(interval),
+        resamples=resamples,
+        seed=seed,
+        ordinal=ordinal,
+        blind_only=blind_only,
+        sample=None if sample is None else SampleId(sample),
+        target=target,
+    )
+    usual = ",".join(FILES) if output is not None else "json" if options.json else "md"
+    chosen = _read_formats(formats or usual)
     if len(chosen) > 1 and output is None:
         raise ConfigError("stdout takes one format; name a folder for several with -o DIR")
     part = parse_split(split)
     configured = load_settings_with_origins()
-    with open_store(store, configured.settings) as opened:
+    with open_store(options.store, configured.settings) as opened:
         opened.refuse_changed_labels()
         found = read_run_id(opened, run)
         other = None if compare is None else read_run_id(opened, compare)
         runs = (found,) if other is None else (found, other)
         opening = record_test_opening(
-            opened, part, "report", runs, reviewer or configured.settings.reviewer
+            opened, part, "report", runs, options.reviewer or configured.settings.reviewer
         )
         if opening is not None:
             print_to_stderr(opening.warning)
@@ -65,20 +154,25 @@ def write_agreement_report(
         _warn_of_test(opened, agreement)
         if output is not None:
             written = write_report_files(opened, agreement, chosen, output, include_text=text)
-            if as_json:
-                print_json([str(path) for path in written])
-            else:
-                for path in written:
-                    print_text(str(path))
-            return 0
-        seen = list_exposed_conversations(agreement, chosen[0])
-        record_run_exposure(opened, found, seen, configured, reviewer)
+            _print_file_names(written, as_json=options.json)
+            return
+        seen = _list_exposed_conversations(agreement, chosen[0])
+        record_run_exposure(opened, found, seen, configured, options.reviewer)
         print_document(render_report(opened, agreement, chosen[0], include_text=text))
-    return 0
 
 
-def _warn_of_test(store: Store, agreement: RunAgreement) -> None:
+def _print_file_names(paths: Sequence[Path], *, as_json: bool) -> None:
+    if as_json:
+        print_json([str(path) for path in paths])
+    else:
+        for path in paths:
+            print_text(str(path))
+
+
+def _warn_of_test(store: "Store", agreement: "RunAgreement") -> None:
     """Say so when figures look at the test part without anybody having asked for it."""
+    from faithtui.engine.review.splits import count_test_conversations
+
     if agreement.split is not None:
         return
     within = count_test_conversations(
@@ -92,7 +186,9 @@ def _warn_of_test(store: Store, agreement: RunAgreement) -> None:
         )
 
 
-def list_exposed_conversations(agreement: RunAgreement, form: Format) -> list[ConversationId]:
+def _list_exposed_conversations(
+    agreement: "RunAgreement", form: "Format"
+) -> "list[ConversationId]":
     """Name the conversations of which a format shows what the judge said of single claims."""
     if form == "csv":
         return [each.conversation for each in agreement.claims]
@@ -100,23 +196,11 @@ def list_exposed_conversations(agreement: RunAgreement, form: Format) -> list[Co
     return [each.conversation for level in report.levels for each in level.disagreements]
 
 
-def make_report_settings(
-    *,
-    level: float,
-    duplicates: str,
-    idk: str,
-    interval: str,
-    resamples: int,
-    seed: int,
-    ordinal: bool,
-    blind_only: bool,
-    sample: int | None,
-    target: float,
-) -> ReportSettings:
-    """Check what was asked for.
+def _check_numbers(level: float, target: float, resamples: int, seed: int) -> None:
+    """Refuse numbers out of range.
 
     Raises:
-        ConfigError: A word is not known, or a number is out of range.
+        ConfigError: One is.
     """
     if not 0.5 <= level < 1:
         raise ConfigError(f"level is {level}; expected 0.5 or more and below 1, such as 0.95")
@@ -126,55 +210,30 @@ def make_report_settings(
         raise ConfigError(f"resamples is {resamples}; expected 100 to {MOST_RESAMPLES:,}")
     if seed < 0:
         raise ConfigError(f"seed is {seed}; expected 0 or more")
+
+
+def _read_duplicates_rule(text: str) -> "Duplicates":
+    from faithtui.agreement.labelled_units import Duplicates
+
     known: dict[str, Duplicates] = {name: name for name in get_args(Duplicates)}
-    if duplicates not in known:
-        raise ConfigError(f"there is no rule `{duplicates}`; known: {', '.join(known)}")
-    return ReportSettings(
-        level=level,
-        duplicates=known[duplicates],
-        idk=read_idk_rule(idk),
-        interval=read_choice(IntervalMethod, interval, "kind of interval"),
-        resamples=resamples,
-        seed=seed,
-        ordinal=ordinal,
-        blind_only=blind_only,
-        sample=None if sample is None else SampleId(sample),
-        target=target,
-    )
+    if text not in known:
+        raise ConfigError(f"there is no rule `{text}`; known: {', '.join(known)}")
+    return known[text]
 
 
-def read_idk_rule(text: str) -> IdkRule:
-    """Read the word of `--idk`; an earlier word is accepted, and stderr names the present one.
+def _read_interval_method(text: str) -> "IntervalMethod":
+    from faithtui.agreement.report.settings import IntervalMethod
 
-    Raises:
-        ConfigError: It is none of them.
-    """
     try:
-        rule = IdkRule(text)
+        return IntervalMethod(text)
     except ValueError:
-        known = ", ".join(each.option for each in IdkRule)
-        raise ConfigError(f"there is no idk rule `{text}`; known: {known}") from None
-    if text != rule.option:
-        print_to_stderr(
-            f"--idk {text} is now called --idk {rule.option}; the earlier word will be removed"
-        )
-    return rule
+        known = ", ".join(each.value for each in IntervalMethod)
+        raise ConfigError(f"there is no kind of interval `{text}`; known: {known}") from None
 
 
-def read_choice(kind: type[WordT], text: str, name: str) -> WordT:
-    """Read one of the words that an option knows.
+def _read_formats(text: str) -> "tuple[Format, ...]":
+    from faithtui.engine.review.agreement_report import Format
 
-    Raises:
-        ConfigError: It is none of them.
-    """
-    try:
-        return kind(text)
-    except ValueError:
-        known = ", ".join(each.value for each in kind)
-        raise ConfigError(f"there is no {name} `{text}`; known: {known}") from None
-
-
-def _read_formats(text: str) -> tuple[Format, ...]:
     known: dict[str, Format] = {name: name for name in get_args(Format)}
     chosen = [part.strip().lower() for part in text.split(",") if part.strip()]
     for name in chosen:

@@ -1,46 +1,80 @@
 """`faithtui split`: which conversations are for learning, tuning and testing."""
 
 from collections.abc import Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from faithtui.cli.options import (
+    JsonOption,
+    StoreOption,
+    make_reviewer_option,
+    merge_common_options,
+)
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.stores import open_store
-from faithtui.config import load_settings
-from faithtui.domain.estimates import FEWEST_GROUPS
-from faithtui.domain.splits import SPLITS, Split
-from faithtui.engine.review.splits import make_split
 from faithtui.errors import ConfigError
-from faithtui.store.samples.splits import SplitCount, StoredSplit, TestOpening
+
+if TYPE_CHECKING:
+    from faithtui.domain.splits import Split
+    from faithtui.store.samples.splits import SplitCount, StoredSplit, TestOpening
 
 ACTIONS = ("show", "make")
 
 
-def run_split_action(
-    store: Path | None,
-    action: str,
-    shares: str | None,
-    seed: int | None,
-    reviewer: str | None,
-    *,
-    as_json: bool,
-) -> int:
-    """Show the split, or make it; 0 also where there is none, which is said."""
+def split(
+    context: typer.Context,
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="[ACTION]",
+            help="`show` prints it, `make` makes it, once and for all. [show]",
+            show_default=False,
+        ),
+    ] = "show",
+    shares: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T,D,T", help="Percent of the groups in train, dev and test. [60,20,20]"
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Another seed is another split. [0]")
+    ] = None,
+    reviewer: Annotated[str | None, make_reviewer_option("Who makes it.")] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Split the conversations into train, dev and test.
+
+    Without `make`, show the split. Conversations of one group stay together, and
+    conversations imported later are split by the same rule. Judges learn from train, are
+    compared on dev and tested on test, where each use is counted.
+
+    Example: faithtui split make --shares 60,20,20
+    """
+    from faithtui.config import load_settings
+    from faithtui.domain.estimates import FEWEST_GROUPS
+    from faithtui.domain.splits import SPLITS
+    from faithtui.engine.review.splits import make_split
+
+    options = merge_common_options(context, store, json, reviewer)
     if action not in ACTIONS:
         raise ConfigError(f"`{action}` is no action; known: {', '.join(ACTIONS)}")
     if action == "show" and (shares is not None or seed is not None):
         raise ConfigError("--shares and --seed belong to `faithtui split make`")
     settings = load_settings()
-    with open_store(store, settings) as opened:
+    with open_store(options.store, settings) as opened:
         if action == "make":
             wanted = None if shares is None else _read_shares(shares)
             made: StoredSplit | None = make_split(
-                opened, reviewer or settings.reviewer, wanted, seed
+                opened, options.reviewer or settings.reviewer, wanted, seed
             )
         else:
             made = opened.splits.read_split()
         counts = {} if made is None else opened.splits.counts(made.rule)
         openings = opened.splits.openings()
-    if as_json:
+    if options.json:
         print_json(None if made is None else _as_json(made, counts, openings))
     elif made is None:
         print_to_stderr("the conversations are not split yet: faithtui split make")
@@ -52,7 +86,6 @@ def run_split_action(
                 f"fewer than {FEWEST_GROUPS} groups in {' and '.join(few)}: figures there have no "
                 "interval until more conversations are imported"
             )
-    return 0
 
 
 def _read_shares(text: str) -> list[int]:
@@ -70,8 +103,12 @@ def _read_shares(text: str) -> list[int]:
 
 
 def _print_split(
-    made: StoredSplit, counts: Mapping[Split, SplitCount], openings: tuple[TestOpening, ...]
+    made: "StoredSplit",
+    counts: "Mapping[Split, SplitCount]",
+    openings: "tuple[TestOpening, ...]",
 ) -> None:
+    from faithtui.domain.splits import SPLITS
+
     rule = made.rule
     print_text(
         f"made by {made.made_by} on {made.created_at:%Y-%m-%d}, seed {rule.seed}; it is frozen"
@@ -96,8 +133,12 @@ def _print_split(
 
 
 def _as_json(
-    made: StoredSplit, counts: Mapping[Split, SplitCount], openings: tuple[TestOpening, ...]
+    made: "StoredSplit",
+    counts: "Mapping[Split, SplitCount]",
+    openings: "tuple[TestOpening, ...]",
 ) -> dict[str, object]:
+    from faithtui.domain.splits import SPLITS
+
     return {
         "seed": made.rule.seed,
         "shares": dict(zip(SPLITS, made.rule.shares, strict=True)),

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.commands import gate
-from faithtui.cli.commands.gate import run_or_broken
+from faithtui.agreement.gate.thresholds import EXIT_CODES, CheckOutcome
+from faithtui.cli.commands.gate import BROKEN, run_or_broken
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.errors import ConfigError, StoreError
+from faithtui.errors import StoreError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli, Result
@@ -167,13 +167,14 @@ def test_a_bug_and_an_error_of_ours_are_3(capsys: pytest.CaptureFixture[str]) ->
     assert run_or_broken(lambda: 1) == 1
 
 
-def test_a_level_that_is_none_is_named() -> None:
-    with pytest.raises(ConfigError, match="claims, answers"):
-        gate.make_gate_order(
-            kappa=None, recall_no=None, score=None, labels=None, age_days=None, lower=None,
-            among_labelled=False, level="x", idk=None, blind_only=False, sample=None,
-            certificate=None, write=None, force=False,
-        )  # fmt: skip
+def test_a_level_that_is_none_is_named(cli: Cli) -> None:
+    result = cli("gate", "1", "--level", "x")
+    assert (result.code, result.out) == (3, "")
+    assert "claims, answers" in result.err
+
+
+def test_what_cannot_be_answered_ends_as_what_is_stale() -> None:
+    assert EXIT_CODES[CheckOutcome.STALE] == BROKEN
 
 
 def test_another_level_has_its_own_labels(cli: Cli, project: Path) -> None:

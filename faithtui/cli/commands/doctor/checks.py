@@ -1,0 +1,165 @@
+"""The checks of `faithtui doctor`: is everything there that faithtui needs?"""
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from faithtui.cli.output import format_counts, plural
+from faithtui.cli.stores import choose_store_path, open_store
+from faithtui.config import Settings, load_settings
+from faithtui.engine.calls.unstored_replies import UnstoredReplies
+from faithtui.engine.judge_check import try_judge
+from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
+from faithtui.errors import ConfigError, FaithtuiError, StoreError
+from faithtui.judges.providers.api_keys import VARIABLES, describe_key_places
+from faithtui.judges.providers.endpoints import is_offline_or_replay
+from faithtui.judges.registry import find_missing_key
+from faithtui.logbook import LOG_FILE
+from faithtui.paths import config_file, log_dir
+from faithtui.store.file.backups import find_copies, find_partial_files
+from faithtui.store.file.location import find_network_drive, list_files_open_to_others
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorCheck:
+    """What one check found."""
+
+    name: str
+    ok: bool | None
+    """None: neither right nor wrong, only so."""
+    text: str
+    exit_code: int = 0
+    """What the command exits with when this is the worst that was found."""
+
+
+def run_checks(
+    store: Path | None, judge: str | None, base_url: str | None, *, offline: bool
+) -> list[DoctorCheck]:
+    """Look at everything.
+
+    Args:
+        store: The store; None: the one of the settings.
+        judge: Who is asked a question; None: the judge of the settings.
+        base_url: Its address; None: its own, or as set.
+        offline: Ask nobody over a network.
+
+    Raises:
+        ConfigError: The settings cannot be read.
+    """
+    settings = load_settings()
+    around = make_run_environment(prices=settings.prices, redact=settings.redact)
+    ref = judge or settings.judge
+    address = base_url or (settings.base_url if ref == settings.judge else None)
+    return [
+        DoctorCheck("faithtui", None, f"{version('faithtui')}, Python {sys.version.split()[0]}"),
+        DoctorCheck("settings", None, _format_settings_path()),
+        *_check_store(store, settings),
+        *(_check_key(name) for name in VARIABLES),
+        DoctorCheck("prices", None, f"of {around.prices.date}, {settings.prices or 'built in'}"),
+        _check_judge(ref, address, around, settings.timeout_s, offline=offline),
+        DoctorCheck("log", None, str(log_dir() / LOG_FILE)),
+        _check_terminal(),
+    ]
+
+
+def _format_settings_path() -> str:
+    path = config_file()
+    return str(path) if path.exists() else f"{path} (not there: defaults)"
+
+
+def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck]:
+    path = choose_store_path(named, settings)
+    if named is not None and not path.parent.is_dir():
+        text = f"there is no directory {path.parent}; make it, or name another file"
+        yield DoctorCheck("store", False, text, StoreError.exit_code)
+        return
+    if not path.exists():
+        yield DoctorCheck("store", None, f"{path} is not there yet; faithtui import makes it")
+        return
+    try:
+        with open_store(named, settings) as opened:
+            problems = opened.check()
+            size = path.stat().st_size / 2**20
+            count = opened.conversations.count()
+            for problem in problems:
+                yield DoctorCheck("store", False, problem, StoreError.exit_code)
+            if not problems:
+                text = f"{path}, {size:.1f} MB, {plural(count, 'conversation')}"
+                yield DoctorCheck("store", True, f"{text}, schema {opened.schema_version}, sound")
+                yield DoctorCheck("labels", None, f"state {opened.bundles.state_digest()}")
+                for each in opened.deletions.rows():
+                    when = f"{each.created_at:%Y-%m-%d %H:%M}"
+                    gone = format_counts(each.counts)
+                    words = f"{each.kind} by {each.deleted_by}, {when} UTC: {gone}"
+                    yield DoctorCheck("deleted", None, words)
+            elif not opened.is_read_only:
+                text = "`faithtui backup --restore COPY`, or take over the rest: --salvage NEW"
+                yield DoctorCheck("way back", None, text)
+            if opened.is_read_only:
+                yield DoctorCheck("store", None, "it can only be read here; nothing is saved")
+    except StoreError as error:
+        yield DoctorCheck("store", False, str(error), error.exit_code)
+        return
+    drive = find_network_drive(path)
+    if drive is not None:
+        text = f"{path} is on a network drive ({drive}), where SQLite's locks cannot be relied on"
+        yield DoctorCheck("place", False, f"{text}; move it to a disk of this machine", 4)
+    waiting = UnstoredReplies(path).list_files()
+    if waiting:
+        folder = waiting[0].parent
+        text = f"{len(waiting)} that the store did not take wait in {folder}"
+        yield DoctorCheck("replies", None, f"{text}; the next run on this store reads them")
+    for copy in find_copies(path):
+        text = f"{copy}, {copy.stat().st_size / 2**20:.1f} MB; it holds the texts of its time"
+        yield DoctorCheck("copy", None, text)
+    for part in find_partial_files(path):
+        text = f"{part} is being written, or was left by a kill: then delete it"
+        yield DoctorCheck("unfinished", None, text)
+    for part in list_files_open_to_others(path):
+        mode = part.stat().st_mode & 0o777
+        text = f"{part} can be read by others (rights {mode:o}); `chmod 600` it unless they shall"
+        yield DoctorCheck("rights", None, text)
+
+
+def _check_key(name: str) -> DoctorCheck:
+    there = bool(os.environ.get(name, "").strip())
+    return DoctorCheck(name, None, "set (not shown)" if there else "not set")
+
+
+def _check_judge(
+    ref: str,
+    base_url: str | None,
+    around: RunEnvironment,
+    timeout_s: float | None,
+    *,
+    offline: bool,
+) -> DoctorCheck:
+    """Put two small questions to the judge, unless that needs a network there is to be none of."""
+    name = f"judge {ref}"
+    if offline and not is_offline_or_replay(ref):
+        try:
+            variable = find_missing_key(ref, base_url, os.environ)
+        except FaithtuiError as error:
+            return DoctorCheck(name, False, str(error), error.exit_code)
+        if variable is not None:
+            text = f"it needs a key: {describe_key_places(variable)}"
+            return DoctorCheck(name, False, text, ConfigError.exit_code)
+        return DoctorCheck(name, None, "not asked, as wanted")
+    trial = asyncio.run(try_judge(ref, base_url, timeout_s=timeout_s, around=around))
+    return DoctorCheck(name, trial.ok, trial.sentence, trial.exit_code)
+
+
+def _check_terminal() -> DoctorCheck:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return DoctorCheck("terminal", None, "none here; the app needs one, the commands do not")
+    size = shutil.get_terminal_size()
+    kind = os.environ.get("TERM", "unknown")
+    text = f"{size.columns}×{size.lines}, TERM={kind}"
+    if size.columns < 80 or size.lines < 24:
+        return DoctorCheck("terminal", None, f"{text}; below 80×24 the app shows less")
+    return DoctorCheck("terminal", True, text)

@@ -1,0 +1,69 @@
+"""`faithtui doctor`: is everything there that faithtui needs?"""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from faithtui.cli.options import (
+    BaseUrlOption,
+    ForceOption,
+    JsonOption,
+    StoreOption,
+    merge_common_options,
+)
+from faithtui.cli.output import insert_store_option, print_json, print_text
+
+
+def doctor(
+    context: typer.Context,
+    judge: Annotated[
+        str | None, typer.Option(metavar="JUDGE", help="Ask this judge two questions.")
+    ] = None,
+    base_url: BaseUrlOption = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Send nothing over a network.")
+    ] = False,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            "--bundle",
+            "--debug",
+            metavar="FILE",
+            help="Write what an error report needs into a zip file: no key, no text of yours.",
+        ),
+    ] = None,
+    force: ForceOption = False,
+    salvage: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NEW", help="Copy what can be read of a damaged store into a new store."
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Check the store, the keys, a judge and the terminal.
+
+    Keys are looked up and never shown.
+
+    Example: faithtui doctor --judge openai:MODEL
+    """
+    from faithtui.cli.commands.doctor.checks import run_checks
+    from faithtui.cli.commands.doctor.debug_bundle import write_bundle
+    from faithtui.cli.commands.doctor.salvage import salvage_store
+
+    options = merge_common_options(context, store, json)
+    if salvage is not None:
+        raise typer.Exit(salvage_store(options.store, salvage, as_json=options.json))
+    if bundle is not None:
+        raise typer.Exit(write_bundle(bundle, options.store, force=force))
+    found = run_checks(options.store, judge, base_url, offline=offline)
+    if options.json:
+        print_json([asdict(each) for each in found])
+    else:
+        for each in found:
+            mark = {True: "ok ", False: "NO ", None: "   "}[each.ok]
+            print_text(f"{mark} {each.name}: {insert_store_option(each.text)}")
+    raise typer.Exit(next((each.exit_code for each in found if each.ok is False), 0))

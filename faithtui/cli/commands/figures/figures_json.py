@@ -1,0 +1,80 @@
+"""The JSON of `faithtui figures`: every figure with its interval, its counts and its reason."""
+
+from faithtui.agreement.imported_scores.annotators import AnnotatorFigures
+from faithtui.agreement.imported_scores.figures import ScaleFigures
+from faithtui.agreement.imported_scores.judges import JudgeFigures, ScoreDetection
+from faithtui.cli.estimate_json import estimate_json
+from faithtui.domain.estimates import Point, Reason
+
+
+def figures_json(figures: ScaleFigures) -> dict[str, object]:
+    """Turn the figures of a scale into plain values; shares are 0 to 1."""
+    rated = figures.rated
+    rule = rated.convention
+    return {
+        "scale": rule.scale,
+        "unit": rated.kind.value,
+        "compared": rule.is_comparable,
+        "levels": list(rule.levels),
+        "passing": list(rule.passing),
+        "units": len(rated.units),
+        "groups": rated.group_count,
+        "people": list(rated.annotators),
+        "labels": dict(rated.counts),
+        "left_out": dict(rated.left_out),
+        "not_assigned": rated.not_assigned,
+        "between_people": [_people_json(each) for each in figures.people],
+        "judges": [_judge_json(each) for each in figures.judges],
+    }
+
+
+def _people_json(people: AnnotatorFigures) -> dict[str, object]:
+    return {
+        "reading": people.view.reading.value,
+        "categories": list(people.view.categories),
+        "percent_agreement": estimate_json(people.percent),
+        "alpha_nominal": estimate_json(people.alpha_nominal),
+        "alpha_ordinal": estimate_json(people.alpha_ordinal),
+        "gwet_ac1": estimate_json(people.ac1),
+        "mean_pairwise_kappa": _point_json(people.mean_kappa),
+        "mean_pairwise_kappa_weighted_by_n": _point_json(people.weighted_kappa),
+        "pairs": [
+            {"first": pair.first, "second": pair.second, "cohen_kappa": estimate_json(pair.kappa)}
+            for pair in people.pairs
+        ],
+    }
+
+
+def _judge_json(judge: JudgeFigures) -> dict[str, object]:
+    return {
+        "judge": judge.judge,
+        "n": judge.n,
+        "groups": judge.groups,
+        "without_score": judge.without_score,
+        "compared_with_itself": judge.own_reference,
+        "scores_are_labels": judge.is_label,
+        "lowest": judge.lowest,
+        "highest": judge.highest,
+        "spearman": {
+            each.view.reading.value: estimate_json(each.spearman) for each in judge.correlations
+        },
+        "detection": {each.pooling.value: _detection_json(each) for each in judge.detections},
+    }
+
+
+def _detection_json(detection: ScoreDetection) -> dict[str, object]:
+    return {
+        "people_pass": detection.passed,
+        "people_fail": detection.failed,
+        "auroc": estimate_json(detection.auroc),
+        "balanced_accuracy_at_0.5": estimate_json(detection.balanced_accuracy),
+        "best_threshold_same_labels": _point_json(detection.best_threshold),
+        "balanced_accuracy_best_same_labels": _point_json(detection.best),
+        "balanced_accuracy_cross_validated": estimate_json(detection.cross_validated),
+    }
+
+
+def _point_json(point: Point) -> dict[str, object]:
+    if isinstance(point, Reason):
+        return {"value": None, "reason": point.value}
+    return {"value": point, "reason": None}

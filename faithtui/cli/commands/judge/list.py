@@ -1,0 +1,113 @@
+"""`faithtui judge list`: the judges that can be named, and whether they can be used now."""
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import typer
+
+from faithtui.cli.options import JsonOption, merge_common_options
+from faithtui.cli.output import Column, print_json, print_table, print_to_stderr
+from faithtui.errors import FaithtuiError
+
+LOOK_S = 1.5
+"""Seconds a server on this machine gets to say which models it has."""
+
+_MOST_MODELS = 4
+"""Models of a server that are named in a table."""
+
+
+class JudgeListing(NamedTuple):
+    """A judge that can be named."""
+
+    judge: str
+    what: str
+    state: str
+    """Whether it can be used now."""
+
+
+def list_judges(context: typer.Context, json: JsonOption = False) -> None:
+    """List the judges that can be used.
+
+    They are built in, run on this machine, or come from installed packages.
+
+    Example: faithtui judge list
+    """
+    import asyncio
+
+    listed = [
+        JudgeListing("offline", "built-in heuristic: no key, no network", "ready"),
+        *_list_companies(),
+        *asyncio.run(_list_local_servers()),
+        JudgeListing("replay:FILE", "recorded replies in a file", "ready"),
+        *_list_plugins(),
+    ]
+    if merge_common_options(context, None, json).json:
+        print_json([each._asdict() for each in listed])
+        return
+    print_table((Column("judge"), Column("what"), Column("now", flexible=True)), listed)
+    print_to_stderr("faithtui judge test JUDGE asks one a question")
+
+
+def _list_companies() -> list[JudgeListing]:
+    from faithtui.judges.providers.api_keys import find_key_source
+    from faithtui.judges.providers.endpoints import PROVIDERS
+
+    found = []
+    for provider in PROVIDERS.values():
+        if provider.host is None:
+            continue
+        source = find_key_source(f"{provider.name}:MODEL", None, os.environ)
+        state = f"no key: {provider.key_variable}" if source is None else f"key from {source}"
+        found.append(JudgeListing(f"{provider.name}:MODEL", f"{provider.host}, paid", state))
+    return found
+
+
+async def _list_local_servers() -> list[JudgeListing]:
+    """Look at the ports where programs that serve models listen."""
+    import asyncio
+
+    from faithtui.judges.providers.endpoints import PROVIDERS
+
+    programs = [provider for provider in PROVIDERS.values() if provider.host is None]
+    states = await asyncio.gather(
+        *(_format_server_state(f"{each.name}:MODEL") for each in programs)
+    )
+    return [
+        JudgeListing(f"{each.name}:MODEL", each.base_url, state)
+        for each, state in zip(programs, states, strict=True)
+    ]
+
+
+async def _format_server_state(ref: str) -> str:
+    from faithtui.judges.providers.served_models import list_served_models
+
+    try:
+        models = await list_served_models(ref, environ=os.environ, timeout_s=LOOK_S)
+    except FaithtuiError:
+        return "does not answer"
+    return f"runs: {format_model_names(models)}" if models else "runs, without a model"
+
+
+def format_model_names(models: Sequence[str]) -> str:
+    """Name models, the first few of many."""
+    more = len(models) - _MOST_MODELS
+    named = ", ".join(models[:_MOST_MODELS])
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _list_plugins() -> list[JudgeListing]:
+    from faithtui.judges.plugins import find_plugins
+    from faithtui.judges.providers.endpoints import BUILT_IN
+
+    found = []
+    for name, points in sorted(find_plugins().items()):
+        packages = ", ".join(sorted({point.dist.name for point in points if point.dist}))
+        what = f"added by {packages}" if packages else "added by a package"
+        state = "ready"
+        if name in BUILT_IN:
+            state = "cannot be used: the name is built in"
+        elif len(points) > 1:
+            state = "cannot be used: several packages claim the name"
+        found.append(JudgeListing(f"{name}:…", what, state))
+    return found

@@ -1,0 +1,75 @@
+"""`faithtui judge test`: whether a judge works."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from faithtui.cli.options import (
+    BaseUrlOption,
+    JsonOption,
+    make_timeout_option,
+    merge_common_options,
+)
+from faithtui.cli.output import print_json, print_text
+
+if TYPE_CHECKING:
+    from faithtui.engine.judge_check import JudgeCheckResult
+
+
+def check_judge(
+    context: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="JUDGE", help="A judge, as for --judge of `run`. [as set]"),
+    ] = None,
+    base_url: BaseUrlOption = None,
+    timeout: Annotated[float | None, make_timeout_option("30")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Ask a judge two small questions, and report what is wrong.
+
+    The questions have obvious answers, so a judge that calls everything `yes` is found.
+    Nothing is stored. A paid judge bills a few hundred tokens.
+
+    Example: faithtui judge test openai:MODEL
+    """
+    import asyncio
+
+    from faithtui.config import load_settings
+    from faithtui.engine.judge_check import try_judge
+    from faithtui.engine.runs.environment import make_run_environment
+    from faithtui.judges.deadlines import check_timeout
+
+    settings = load_settings()
+    if timeout is not None:
+        check_timeout(timeout, "--timeout")
+    address = base_url or (settings.base_url if name in (None, settings.judge) else None)
+    ref = name or settings.judge
+    around = make_run_environment(prices=settings.prices, redact=settings.redact)
+    trial = asyncio.run(
+        try_judge(ref, address, timeout_s=timeout or settings.timeout_s, around=around)
+    )
+    if merge_common_options(context, None, json).json:
+        print_json({"judge": ref, "base_url": address, **asdict(trial)})
+    else:
+        print_text(f"{ref}: {trial.sentence}")
+        if details := _format_usage(trial):
+            print_text(f"  {details}")
+    raise typer.Exit(trial.exit_code)
+
+
+def _format_usage(trial: "JudgeCheckResult") -> str:
+    """Say in a line what a trial used; "" when nothing was answered."""
+    from faithtui.engine.preview.estimates import format_usd
+
+    if not trial.calls:
+        return ""
+    parts = [f"{trial.calls} {'answer' if trial.calls == 1 else 'answers'}"]
+    parts.append(f"{trial.tokens_in} tokens read and {trial.tokens_out} written")
+    parts.append(
+        "cost not known" if trial.cost_nusd is None else f"cost {format_usd(trial.cost_nusd)}"
+    )
+    if trial.served_model:
+        parts.append(f"served by {trial.served_model}")
+    return ", ".join(parts)

@@ -1,0 +1,98 @@
+"""`faithtui label`: work through a queue of claims, in the app or line by line."""
+
+from typing import Annotated
+
+import typer
+
+from faithtui.cli.options import (
+    JsonOption,
+    StoreOption,
+    make_reviewer_option,
+    merge_common_options,
+)
+from faithtui.cli.stores import (
+    choose_store_path,
+    open_store,
+    read_run_id,
+    replace_reviewer,
+    show_app,
+)
+
+
+def label(
+    context: typer.Context,
+    run: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="A run's number, or `last`.", show_default=False)
+    ] = "last",
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain", help="Line by line instead of the app: for screen readers and pipes."
+        ),
+    ] = False,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHICH",
+            help="A sample's number, or what to draw: new, simple, stratified, conversations, "
+            "spot-check or repeats. [the newest with something left]",
+        ),
+    ] = None,
+    size: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Claims of a new sample, or conversations. [100, or 10]"),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="The same seed draws the same claims. [a new one]"),
+    ] = None,
+    stratify: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Equal parts of each stratum, made of verdict, turn, model, disagreement, flip, "
+            "or several with commas.",
+        ),
+    ] = None,
+    blind: Annotated[
+        bool | None,
+        typer.Option(
+            "--blind/--shown", help="Hide the judge until a claim is answered. [blind, or as set]"
+        ),
+    ] = None,
+    reviewer: Annotated[str | None, make_reviewer_option("Who labels.")] = None,
+    order: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="`drawn`, or `text`: every claim of the run as it comes, which is no sample.",
+        ),
+    ] = "drawn",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Label claims one by one, in the app or line by line.
+
+    With --plain or --json, print one claim and one prompt at a time on stdout, and read one
+    answer per line from stdin; `?` lists the keys. Each label is stored before the next claim
+    comes.
+
+    Example: faithtui label last --sample new --plain
+    """
+    from faithtui.cli.commands.label.queue_choice import QueueRequest, choose_queue
+    from faithtui.config import load_settings_with_origins
+
+    options = merge_common_options(context, store, json, reviewer)
+    configured = replace_reviewer(load_settings_with_origins(), options.reviewer)
+    settings = configured.settings
+    request = QueueRequest(sample, size, seed, stratify, blind, order)
+    with open_store(options.store, settings) as opened:
+        queue = choose_queue(opened, read_run_id(opened, run), request, settings)
+        if plain or options.json:
+            from faithtui.cli.commands.label.line_session import run_line_session
+
+            raise typer.Exit(
+                run_line_session(opened, queue, settings.reviewer, as_json=options.json)
+            )
+    path = choose_store_path(options.store, settings)
+    raise typer.Exit(show_app(path, configured, first_screen="review", run=queue.run, queue=queue))

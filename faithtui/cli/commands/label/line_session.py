@@ -1,0 +1,82 @@
+"""A session of labelling line by line: what is said before and after the claims."""
+
+import sys
+from io import TextIOWrapper
+
+from faithtui.cli.commands.label.line_mode import LineMode
+from faithtui.cli.commands.label.line_output import LineOutput
+from faithtui.cli.commands.label.line_text import wrap_with_label
+from faithtui.cli.errors import INTERRUPTED
+from faithtui.domain.ids import SampleId
+from faithtui.domain.text.visible_text import make_visible_line
+from faithtui.engine.review.sample_queues import conclude_queue
+from faithtui.store.store import Store
+from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.samples.sample_lines import queue_status
+
+
+def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json: bool) -> int:
+    """Work through a queue on stdin and stdout, and give the exit code."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        # A byte that is no text is a wrong key, or a blot in a note: no reason to stop.
+        sys.stdin.reconfigure(errors="replace")
+    talk = LineOutput(as_json=as_json, prompt_ends_line=not sys.stdin.isatty())
+    talk.say("queue", *_opening_lines(queue, reviewer), **_opening_values(queue, reviewer))
+    mode = LineMode(store, queue, reviewer, talk, sys.stdin.readline)
+    interrupted = False
+    try:
+        mode.run()
+    except KeyboardInterrupt:
+        interrupted = True
+    mode.say_totals()
+    if queue.sample is not None:
+        _say_sample_status(store, queue.sample, reviewer, talk, through=not interrupted)
+    if interrupted:
+        return INTERRUPTED
+    return 0 if mode.error is None else mode.error.exit_code
+
+
+def _opening_lines(queue: ClaimQueue, reviewer: str) -> list[str]:
+    where = f"sample {queue.sample}" if queue.sample is not None else "a convenience order"
+    title = make_visible_line(queue.title, 200)
+    lines = [
+        *wrap_with_label("queue", f"{title}, {where}, {len(queue.entries)} of run {queue.run}"),
+        *wrap_with_label("reviewer", make_visible_line(reviewer, 200)),
+        "judge: hidden until you answer" if queue.blind else "judge: shown",
+    ]
+    if queue.repeats:
+        lines.append("these are claims you labelled before; this changes no verdict")
+    return lines
+
+
+def _opening_values(queue: ClaimQueue, reviewer: str) -> dict[str, object]:
+    return {
+        "title": queue.title,
+        "run": queue.run,
+        "sample": queue.sample,
+        "claims": len(queue.entries),
+        "blind": queue.blind,
+        "reviewer": reviewer,
+    }
+
+
+def _say_sample_status(
+    store: Store, sample: SampleId, reviewer: str, talk: LineOutput, *, through: bool
+) -> None:
+    """Say how the sample stands, and what a spot-check came to."""
+    end = conclude_queue(store, sample, reviewer)
+    row = end.progress.row
+    lines = wrap_with_label("status", queue_status(end.progress))
+    check = end.check if end.progress.is_finished and through else None
+    if check is not None:
+        lines += wrap_with_label("decision", f"{check.decision.value}. {check.sentences}")
+    talk.say(
+        "status",
+        *lines,
+        answered=row.answered,
+        size=row.size,
+        later=row.skipped,
+        pace_s=row.pace_s,
+        needed=end.progress.needed,
+        decision=None if check is None else check.decision.value,
+    )

@@ -1,0 +1,238 @@
+"""A claim in words, line by line, for people who do not look at a screen.
+
+No cursor movement, no colours, each line with its name in front. What is not in the view that comes
+in cannot come out: of a blind claim the view holds nothing of the judge.
+"""
+
+import textwrap
+from collections.abc import Sequence
+
+from faithtui.cli.commands.label.served_claim import ServedClaim
+from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent
+from faithtui.domain.text.evidence import choose_excerpt
+from faithtui.domain.text.texts import tokenise_text
+from faithtui.domain.text.visible_text import make_visible, make_visible_line
+from faithtui.metrics.base import MetricSpec
+from faithtui.store.records import ClaimView, ReviewView, TurnView
+from faithtui.tui.metric_view import reference_letter
+from faithtui.tui.review.lines.evidence import (
+    RankedPassageView,
+    describe_compared_part,
+    excerpt_passage,
+)
+from faithtui.tui.review.lines.verdict import list_verdict_choices
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import FULL_TEXT_LIMIT, PANE_TEXT_LIMIT
+
+WIDTH = 78
+"""Characters of a line; a longer text goes on in the next one, indented."""
+_ANSWER = 500
+_QUESTION = 240
+_PASSAGE = 320
+"""Characters of an excerpt."""
+_PASSAGES = 3
+"""Passages that are read out; the others with `t`."""
+
+
+_HELP = (
+    "enter: read the claim again",
+    "t: read question, answer and passages in full",
+    "s: skip, it comes again at the end",
+    "f: flag it, or take the flag away",
+    "e TEXT: write a note on it; e alone asks for the text; e - removes the note",
+    "v: show the judge's verdict; while blind that is recorded",
+    "c: low confidence in your last verdict, or sure again",
+    "u: undo",
+    "r: redo",
+    "q: quit; everything is saved",
+)
+"""Keys that do not depend on the metric."""
+
+_TITLES = {code.name: code.title for code in REASON_CODES}
+
+
+def wrap_with_label(name: str, text: str) -> list[str]:
+    """Write a text with its name before it, in lines of `WIDTH`.
+
+    Of a text longer than `GLANCE` the beginning is written, and how much is left out.
+    """
+    more = (
+        f" … ({len(text) - PANE_TEXT_LIMIT:,} more characters)"
+        if len(text) > PANE_TEXT_LIMIT
+        else ""
+    )
+    return textwrap.wrap(
+        f"{make_visible_line(name)}: {make_visible_line(text[:PANE_TEXT_LIMIT])}{more}",
+        width=WIDTH,
+        subsequent_indent="  ",
+        break_long_words=True,
+        break_on_hyphens=False,
+    )
+
+
+def claim_lines(served: ServedClaim) -> list[str]:
+    """Say all that a verdict needs."""
+    view, claim, unit = served.view, served.claim, served.spec.units[0]
+    mode = "judge shown" if served.shown else "blind"
+    lines = [f"{unit} {served.number} of {served.of}, {mode}"]
+    lines += wrap_with_label("conversation", f"{view.item.key}, turn {claim.turn + 1}")
+    turn = next((each for each in view.turns if each.position == claim.turn), None)
+    question = _find_question(view, claim.turn)
+    if question is not None:
+        lines += wrap_with_label("question", _shorten_text(question.content, _QUESTION))
+    if turn is not None and claim.kind != "answer":
+        lines += wrap_with_label("answer", _excerpt_answer(turn, claim))
+    lines += wrap_with_label(unit, claim.text)
+    lines += _passage_lines(served)
+    lines += _own_verdict_lines(claim)
+    if served.shown:
+        lines += judge_lines(served)
+    return lines
+
+
+def full_lines(served: ServedClaim) -> list[str]:
+    """Read out the question, the answer and every passage in full."""
+    lines: list[str] = []
+    question = _find_question(served.view, served.claim.turn)
+    turn = next((each for each in served.view.turns if each.position == served.claim.turn), None)
+    for name, each in (("question", question), ("answer", turn)):
+        if each is not None:
+            lines += _wrap_paragraphs(name, each.content)
+    for passage in served.passages:
+        lines += _wrap_paragraphs(_passage_name(passage), passage.document.text)
+    return lines
+
+
+def _wrap_paragraphs(name: str, text: str) -> list[str]:
+    lines = textwrap.wrap(f"{make_visible_line(name)}:", width=WIDTH, subsequent_indent="  ")
+    for paragraph in make_visible(text[:FULL_TEXT_LIMIT]).split("\n"):
+        lines += textwrap.wrap(
+            paragraph, width=WIDTH, initial_indent="  ", subsequent_indent="  "
+        ) or [""]
+    if len(text) > FULL_TEXT_LIMIT:
+        lines.append(f"  … ({len(text) - FULL_TEXT_LIMIT:,} more characters)")
+    return lines
+
+
+def judge_lines(served: ServedClaim) -> list[str]:
+    """Say what the judge said of the claim; only for those who may know."""
+    judge, labels = served.claim.home_verdict, served.spec.labels
+    lines = wrap_with_label(
+        "judge", fmt.describe_label(judge.label, labels, served.view.run.spec.judge)
+    )
+    if judge.reason:
+        lines += wrap_with_label("judge's reason", judge.reason)
+    truths = {truth.id: truth for truth in served.view.truths}
+    for each in served.claim.evidence:
+        truth = truths.get(each.truth)
+        if truth is not None:
+            stance = "supports a part" if each.stance == "partial" else each.stance
+            name = f"{stance} {reference_letter(served.spec)}{truth.number}"
+            lines += wrap_with_label(name, truth.text)
+    return lines
+
+
+def keys_lines(spec: MetricSpec) -> list[str]:
+    """Name the keys, shortly, before the answer is typed."""
+    own = ", ".join(
+        f"{key} {fmt.describe_label(label, spec.labels)}"
+        for key, label, _ in list_verdict_choices(spec)
+    )
+    return wrap_with_label("keys", f"{own}; s skip; ? all keys; q quit")
+
+
+def help_texts(spec: MetricSpec) -> list[str]:
+    """Explain all keys, one text each: the key, a colon and what it does."""
+    own = [
+        f"{key if key == label else f'{key}, or {label}'}: {meaning}"
+        for key, label, meaning in list_verdict_choices(spec)
+    ]
+    codes = [
+        f"{number}: reason code ({code.title}) for your last verdict: {code.meaning}"
+        for number, code in enumerate(REASON_CODES, 1)
+    ]
+    return [*own, *codes, *_HELP]
+
+
+def format_label_event(act: LabelEvent) -> str:
+    """Name an act that was taken back."""
+    if act.verdict is not None:
+        return f"the verdict {act.verdict}"
+    match act.action:
+        case Action.NOTED:
+            return "a note"
+        case Action.CODED:
+            return f"the reason code {_TITLES.get(act.code or '', 'none')}"
+        case Action.MARKED:
+            return f"the mark {act.mark}"
+        case _:
+            return "putting it off"
+
+
+def _passage_name(passage: RankedPassageView) -> str:
+    source = (
+        f", {make_visible_line(passage.document.source, 60)}" if passage.document.source else ""
+    )
+    return f"passage P{passage.document.number}{source}, turn {passage.turn + 1}"
+
+
+def _passage_lines(served: ServedClaim) -> list[str]:
+    passages: Sequence[RankedPassageView] = served.passages
+    if not passages:
+        return ["passages: none are known for this answer"]
+    part = describe_compared_part(served.claim, passages)
+    lines = [] if part is None else wrap_with_label("passages", part)
+    for passage in passages[:_PASSAGES]:
+        text = "".join(piece.text for piece in excerpt_passage(passage, _PASSAGE))
+        name = _passage_name(passage)
+        if passage.is_ranked:
+            name += f", match {passage.ranked.match:.2f}"
+        lines += wrap_with_label(name, text)
+    left = len(passages) - _PASSAGES
+    if left > 0:
+        lines.append(f"passages left out: {left}; t reads everything in full")
+    return lines
+
+
+def _own_verdict_lines(claim: ClaimView) -> list[str]:
+    """Say what the person said before, as far as that may be told."""
+    mine = claim.mine
+    if mine is None:
+        return []
+    lines = wrap_with_label("your verdict", mine.verdict) if mine.verdict is not None else []
+    if mine.note:
+        lines += wrap_with_label("your note", mine.note)
+    if mine.flagged:
+        lines.append("flagged")
+    return lines
+
+
+def _find_question(view: ReviewView, turn: int) -> TurnView | None:
+    """Find the last message of the user before an answer."""
+    before = [each for each in view.turns if each.position < turn and each.role == "user"]
+    return before[-1] if before else None
+
+
+def _shorten_text(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} …"
+
+
+def _excerpt_answer(turn: TurnView, claim: ClaimView) -> str:
+    """Give the answer near the claim, the claim's own words between « and »."""
+    text = turn.content
+    span = claim.span if claim.kind == "claim" else None
+    if len(text) <= _ANSWER and span is None:
+        return text
+    if span is None:
+        return _shorten_text(text, _ANSWER)
+    parts = choose_excerpt(tokenise_text(text[:FULL_TEXT_LIMIT]), [span], _ANSWER)
+    told = []
+    for part in parts:
+        start, end = max(part.start, span.start), min(part.end, span.end)
+        if start < end:
+            told.append(f"{text[part.start : start]}«{text[start:end]}»{text[end : part.end]}")
+        else:
+            told.append(text[part.start : part.end])
+    before = "… " if parts and text[: parts[0].start].strip() else ""
+    after = " …" if parts and text[parts[-1].end :].strip() else ""
+    return f"{before}{' … '.join(told)}{after}" if told else _shorten_text(text, _ANSWER)

@@ -1,0 +1,148 @@
+"""Which claims are labelled: a sample that is there, one that is drawn now, or a whole run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
+from faithtui.config import Settings
+from faithtui.domain.ids import RunId
+from faithtui.engine.review.sample_queues import (
+    USUAL_CONVERSATIONS,
+    USUAL_SIZE,
+    SampleRequest,
+    draw_sample,
+    name_sample,
+    next_seed,
+    repeat_request,
+    spot_check_request,
+)
+from faithtui.errors import ConfigError
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.store.samples.sampling_frames import STRATA
+from faithtui.store.store import Store
+from faithtui.tui.samples.queue import ClaimQueue, sample_queue
+
+NEW_SAMPLES = ("new", "simple", "stratified", "conversations", "spot-check", "repeats")
+"""What can be drawn."""
+ORDERS = ("drawn", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRequest:
+    """What a person asked to label."""
+
+    sample: str | None
+    """The number of a sample, or one of `NEW_SAMPLES`; None: the newest with something left."""
+    size: int | None
+    seed: int | None
+    stratify: str | None
+    """Of `STRATA`, with commas."""
+    blind: bool | None
+    order: str
+
+
+def choose_queue(store: Store, run: RunId, request: QueueRequest, settings: Settings) -> ClaimQueue:
+    """Find or draw what is to be worked through.
+
+    Raises:
+        ConfigError: The options contradict each other, or nothing has anything left.
+        StoreError: There is no such sample, or nothing can be drawn.
+    """
+    if request.order not in ORDERS:
+        raise ConfigError(f"--order {request.order}; expected {' or '.join(ORDERS)}")
+    if request.order == "text":
+        return _queue_whole_run(store, run, request, settings)
+    reviewer = settings.reviewer
+    rows = store.samples.rows(reviewer, run)
+    given = [request.size, request.seed, request.stratify]
+    wanted = request.sample
+    if wanted is None and any(each is not None for each in given):
+        wanted = "new"
+    if wanted is None:
+        row = next((row for row in rows if row.remaining and row.closed_at is None), None)
+        if row is None:
+            raise ConfigError(
+                "no sample of this run has anything left for you: --sample new draws one, "
+                "--sample spot-check takes 20 claims, --order text goes through every claim"
+            )
+    elif wanted in NEW_SAMPLES:
+        row = draw_sample(
+            store, run, reviewer, _make_sample_request(wanted, request, settings, rows)
+        )
+    else:
+        row = _find_sample(wanted, rows, request)
+    queue = sample_queue(store, row.id, reviewer)
+    if request.blind and not queue.blind:
+        queue = replace(queue, blind=True, place={})
+    return queue
+
+
+def _queue_whole_run(
+    store: Store, run: RunId, request: QueueRequest, settings: Settings
+) -> ClaimQueue:
+    if request.sample is not None or request.size is not None or request.stratify is not None:
+        raise ConfigError("--order text goes through every claim; leave out what draws a sample")
+    frame = store.samples.read_frame(run)
+    if not len(frame):
+        raise ConfigError("the run has judged nothing yet")
+    blind = settings.blind if request.blind is None else request.blind
+    entries = tuple((each.item, each.claim) for each in frame)
+    return ClaimQueue("every claim, in the order of the text", run, entries, blind)
+
+
+def _find_sample(wanted: str, rows: Sequence[SampleRow], request: QueueRequest) -> SampleRow:
+    """Find a sample of the run by its number."""
+    if request.size is not None or request.seed is not None or request.stratify is not None:
+        raise ConfigError("--size, --seed and --stratify are for a new sample")
+    row = next((row for row in rows if wanted.lstrip("#") == str(row.id)), None)
+    if row is None:
+        known = ", ".join(str(row.id) for row in rows) or "none yet"
+        raise ConfigError(
+            f"--sample {wanted}: expected {', '.join(NEW_SAMPLES)}, or the number of a "
+            "sample of this run "
+            f"({known})"
+        )
+    if row.blind and request.blind is False:
+        raise ConfigError(f"sample {row.id} was drawn blind; v shows the judge on one claim")
+    return row
+
+
+def _make_sample_request(
+    wanted: str, request: QueueRequest, settings: Settings, rows: Sequence[SampleRow]
+) -> SampleRequest:
+    """Read what is to be drawn."""
+    seed = next_seed(rows) if request.seed is None else request.seed
+    if request.size is not None and request.size < 1:
+        raise ConfigError("--size takes a number above 0")
+    strata = tuple(each.strip() for each in (request.stratify or "").split(",") if each.strip())
+    for each in strata:
+        if each not in STRATA:
+            raise ConfigError(f"--stratify {each}; expected {', '.join(STRATA)}, with commas")
+    fixed = wanted in ("spot-check", "repeats")
+    if fixed and (strata or request.blind is False):
+        raise ConfigError(f"a {wanted} is simple random and blind; leave out the other options")
+    if wanted == "spot-check":
+        if request.size is not None:
+            raise ConfigError("a spot-check has its own size; leave out --size")
+        return spot_check_request(seed)
+    if wanted == "repeats":
+        repeats = repeat_request(seed)
+        return repeats if request.size is None else replace(repeats, size=request.size)
+    design = SamplingDesign(wanted) if wanted != "new" else SamplingDesign.SIMPLE
+    if strata:
+        if design is SamplingDesign.CONVERSATIONS or wanted == "simple":
+            raise ConfigError(f"--stratify does not go with --sample {wanted}")
+        design = SamplingDesign.STRATIFIED
+    elif design is SamplingDesign.STRATIFIED:
+        strata = ("verdict",)
+    whole = design is SamplingDesign.CONVERSATIONS
+    return SampleRequest(
+        name=name_sample(design, strata),
+        kind=SampleKind.SAMPLE,
+        design=design,
+        stratified_by=strata,
+        size=request.size or (USUAL_CONVERSATIONS if whole else USUAL_SIZE),
+        seed=seed,
+        blind=settings.blind if request.blind is None else request.blind,
+        shown_share=settings.audit_share,
+    )

@@ -1,0 +1,95 @@
+"""The claim that line mode asks about, with no more of the judge than the person may see."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.metrics.base import MetricSpec
+from faithtui.store.annotations.blind_view import blind_view, has_answered
+from faithtui.store.records import ClaimView, ReviewView
+from faithtui.store.store import Store
+from faithtui.tui.metric_view import spec_of
+from faithtui.tui.review.lines.evidence import (
+    RankedPassageView,
+    TokenisedView,
+    rank_claim_passages,
+    tokenise_view,
+)
+from faithtui.tui.samples.queue import ClaimQueue
+
+
+@dataclass(frozen=True, slots=True)
+class ServedClaim:
+    """The claim that is asked about."""
+
+    view: ReviewView
+    """Blinded, if it is to be."""
+    claim: ClaimView
+    spec: MetricSpec
+    read: TokenisedView
+    number: int
+    """Place in the queue, from 1."""
+    of: int
+    shown: bool
+    """The judge may be seen."""
+
+    @property
+    def name(self) -> str:
+        """The claim by its number, such as `claim 3`."""
+        return f"{self.spec.units[0]} {self.number}"
+
+    @property
+    def knows_judge(self) -> bool:
+        """Whether the person has seen the judge's verdict, here or elsewhere."""
+        return self.shown or self.claim.seen
+
+    @property
+    def passages(self) -> tuple[RankedPassageView, ...]:
+        """The passages, ranked."""
+        return rank_claim_passages(self.view, self.claim, None, self.read)
+
+
+def read_served_claim(
+    store: Store,
+    queue: ClaimQueue,
+    reviewer: str,
+    item: ItemId,
+    claim: ClaimId,
+    open_to: Collection[ClaimId],
+) -> ServedClaim:
+    """Read a claim as a person may see it.
+
+    Args:
+        store: Where it is.
+        queue: The queue that it is served from.
+        reviewer: The person.
+        item: The conversation as a run judged it.
+        claim: The claim.
+        open_to: Claims whose verdicts the person may see though the queue is blind.
+    """
+    view = store.runs.review_view(item, reviewer)
+    spec = spec_of(view.run.spec)
+    own = next(each.mine for each in view.claims if each.id == claim)
+    if queue.blind:
+        # A claim that is asked again is hidden again, however it was answered.
+        asked = _remove_verdict(view, claim)
+        view = blind_view(asked, open_to=open_to, sample=queue.sample)
+    found = next(each for each in view.claims if each.id == claim)
+    shown = claim not in view.hidden
+    if own is not None and has_answered(replace(found, mine=own), queue.sample):
+        found = replace(found, mine=own)
+    place = queue.place[claim] + 1
+    return ServedClaim(view, found, spec, tokenise_view(view), place, len(queue.entries), shown)
+
+
+def _remove_verdict(view: ReviewView, claim: ClaimId) -> ReviewView:
+    """Take out the verdict that the person gave on a claim; the note and the flag stay."""
+    return replace(
+        view,
+        claims=tuple(
+            replace(each, mine=replace(each.mine, verdict=None, action=None, code=None))
+            if each.id == claim and each.mine is not None
+            else each
+            for each in view.claims
+        ),
+    )

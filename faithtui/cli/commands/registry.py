@@ -1,0 +1,56 @@
+"""All commands, in the order of the help."""
+
+import typer
+
+from faithtui.cli.commands.archive import archive
+from faithtui.cli.commands.backup import backup
+from faithtui.cli.commands.batch import batch
+from faithtui.cli.commands.check import check
+from faithtui.cli.commands.compare import compare
+from faithtui.cli.commands.delete import delete
+from faithtui.cli.commands.demo import demo
+from faithtui.cli.commands.doctor.doctor import doctor
+from faithtui.cli.commands.export import export
+from faithtui.cli.commands.figures.figures import figures
+from faithtui.cli.commands.gate import GateCommand, gate
+from faithtui.cli.commands.guideline import guideline
+from faithtui.cli.commands.import_ import import_
+from faithtui.cli.commands.judge.judge import judge
+from faithtui.cli.commands.keys import keys
+from faithtui.cli.commands.label.label import label
+from faithtui.cli.commands.merge import merge
+from faithtui.cli.commands.metrics import metrics
+from faithtui.cli.commands.report import report
+from faithtui.cli.commands.restore import restore
+from faithtui.cli.commands.run.run import run
+from faithtui.cli.commands.runs import runs
+from faithtui.cli.commands.show.show import show
+from faithtui.cli.commands.split import split
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add every command to the program; the help lists commands of commands last."""
+    app.command()(demo)
+    app.command("import")(import_)
+    app.command()(run)
+    app.command()(keys)
+    app.command()(metrics)
+    app.command()(runs)
+    app.command()(archive)
+    app.command()(restore)
+    app.command()(show)
+    app.command()(label)
+    app.command()(report)
+    app.command()(figures)
+    app.command()(export)
+    app.command()(merge)
+    app.command()(guideline)
+    app.command()(split)
+    app.command()(compare)
+    app.command(cls=GateCommand)(gate)
+    app.command()(check)
+    app.command()(doctor)
+    app.command()(backup)
+    app.add_typer(judge)
+    app.add_typer(batch)
+    app.add_typer(delete)

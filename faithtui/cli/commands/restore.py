@@ -1,0 +1,16 @@
+"""`faithtui restore`: put archived runs back into the lists."""
+
+import typer
+
+from faithtui.cli.commands.archive import RunsArgument, set_archived
+from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
+
+
+def restore(
+    context: typer.Context, runs: RunsArgument, store: StoreOption = None, json: JsonOption = False
+) -> None:
+    """List archived runs again.
+
+    Example: faithtui restore 3
+    """
+    set_archived(merge_common_options(context, store, json), runs, archived=False)

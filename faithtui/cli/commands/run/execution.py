@@ -1,0 +1,224 @@
+"""Planned runs executed with their progress on stderr, and what came of them."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+
+from faithtui.cli.commands.run.preview import print_cost_notice
+from faithtui.cli.output import plural, print_hint, print_text, print_to_stderr
+from faithtui.cli.run_outcome import (
+    choose_gravest_code,
+    exit_code,
+    format_missing_verdicts,
+    format_resume_hint,
+    format_score_parts,
+)
+from faithtui.cli.run_progress import ProgressLine, print_event
+from faithtui.cli.streams import ReaderGone
+from faithtui.domain.ids import RunId
+from faithtui.engine.calls.budget import NUSD, BudgetCaps
+from faithtui.engine.integrity.judged_conversations import integrity_sentence
+from faithtui.engine.review.conversation_json import integrity_to_json
+from faithtui.engine.runs import runner
+from faithtui.engine.runs.control import RunControl
+from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.events import RunEnded, RunEvent
+from faithtui.errors import ExportError, StoreError
+from faithtui.metrics.registry import find_metric
+from faithtui.store.records import ItemState, RunRow, RunState
+from faithtui.store.store import Store
+
+LOOK_S = 60.0
+"""Between two looks at batches that somebody waits for: they take minutes to hours."""
+
+
+def execute_in_turn(
+    store: Store, runs: Sequence[RunId], around: RunEnvironment, *, wait: bool, as_json: bool
+) -> int:
+    """Execute planned runs one after the other.
+
+    Args:
+        store: Open store.
+        runs: The runs.
+        around: What they share.
+        wait: Stay until the provider has answered everything.
+        as_json: Print events for programs.
+
+    Returns:
+        The gravest exit code of them; see `run_outcome`.
+    """
+    if sys.stdout.isatty() and not as_json:
+        print_cost_notice(store, runs, around)
+    codes = {
+        each: _execute_one_of(store, each, len(runs), as_json=as_json, around=around)
+        for each in runs
+    }
+    if wait:
+        # Only now: what is out of all of them is answered at the same time.
+        for each in runs:
+            if store.runs.row(each).state is RunState.WAITING:
+                codes[each] = execute_with_progress(
+                    store, each, as_json=as_json, around=around, wait=True
+                )
+    return choose_gravest_code(codes.values())
+
+
+def _execute_one_of(
+    store: Store, run: RunId, runs: int, *, as_json: bool, around: RunEnvironment
+) -> int:
+    """Execute one of several runs, and say on stderr which it is."""
+    if runs > 1 and not as_json:
+        spec = store.runs.row(run).spec
+        print_to_stderr(f"run {run}: {spec.metric} by {spec.judge_title} …")
+    return execute_with_progress(store, run, as_json=as_json, around=around)
+
+
+def execute_with_progress(
+    store: Store,
+    run: RunId,
+    *,
+    as_json: bool,
+    retry_unfinished: bool = False,
+    around: RunEnvironment | None = None,
+    wait: bool = False,
+    concurrency: int | None = None,
+) -> int:
+    """Execute one run with its progress on stderr, and print what came of it.
+
+    Args:
+        store: Open store.
+        run: The run.
+        as_json: Print events for programs.
+        retry_unfinished: Take up failed conversations again.
+        around: What it shares with other runs of the process; None: nothing.
+        wait: Look again every minute while the provider has its questions.
+        concurrency: Questions in the air at once; None: as many as the run was planned with.
+    """
+    spec = store.runs.row(run).spec
+    at_once = spec.concurrency if concurrency is None else concurrency
+    line = ProgressLine(caps=BudgetCaps(spec.budget_nusd, spec.budget_tokens))
+    sink, tell = (
+        (partial(_print_event, store), print_to_stderr) if as_json else (line, line.print_lines)
+    )
+    stopped_by: list[signal.Signals] = []
+
+    async def run_to_end() -> None:
+        with cancel_on_signals(stopped_by):
+            control = RunControl(at_once)
+            state = await runner.execute_run(
+                store,
+                run,
+                sink,
+                retry_unfinished=retry_unfinished,
+                tell=tell,
+                control=control,
+                around=around,
+            )
+            while wait and state is RunState.WAITING:
+                await asyncio.sleep(LOOK_S)
+                control = RunControl(at_once)
+                state = await runner.execute_run(
+                    store, run, sink, tell=tell, control=control, around=around
+                )
+
+    try:
+        asyncio.run(run_to_end())
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        print_to_stderr(f"stopped; all replies are stored: faithtui run --resume {run}")
+        by = stopped_by[0] if stopped_by else signal.SIGINT
+        if by is signal.SIGINT:
+            raise KeyboardInterrupt from None
+        raise SystemExit(128 + by) from None
+    except (StoreError, ExportError, ReaderGone):  # the last two where nothing takes the events
+        print_to_stderr(f"run {run} stopped; what is stored stays: faithtui run --resume {run}")
+        raise
+    row = store.runs.row(run)
+    if not as_json:
+        skipped = store.runs.count_reasons(run, ItemState.SKIPPED)
+        print_text(format_run_summary(row, skipped, store.runs.count_undefined_reasons(run)))
+    if sentence := format_resume_hint(row):
+        print_to_stderr(sentence)
+    elif not as_json and row.windows:
+        print_hint(
+            "next: `faithtui` shows the verdicts and stores your labels; `faithtui report` "
+            "compares them"
+        )
+    return exit_code(row)
+
+
+def _print_event(store: Store, event: RunEvent) -> None:
+    """Print an event for programs; the last one says what came of the run."""
+    if not isinstance(event, RunEnded):
+        print_event(event)
+        return
+    row = store.runs.row(event.run)
+    found = integrity_to_json(row.spec.metric, row.integrity)
+    print_event(event, {"score": row.score, "integrity": found})
+
+
+@contextmanager
+def cancel_on_signals(heard: list[signal.Signals]) -> Iterator[None]:
+    """Let signals end the task that is running: the first one gently, a second one at once.
+
+    Args:
+        heard: Gets each signal that came.
+    """
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    assert task is not None
+
+    def cancel_task(number: signal.Signals) -> None:
+        heard.append(number)
+        task.cancel()
+
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    signals = [signal.Signals[name] for name in names if hasattr(signal, name)]
+    for each in signals:
+        # Not everywhere can a loop hear signals; there the second Ctrl-C is as the first.
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(each, cancel_task, each)
+    try:
+        yield
+    finally:
+        for each in signals:
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.remove_signal_handler(each)
+
+
+def format_run_summary(
+    row: RunRow, skipped: Mapping[str, int], undefined: Mapping[str, int]
+) -> str:
+    """Say in a line what a run found.
+
+    Args:
+        row: The run.
+        skipped: How many conversations were skipped for which reason.
+        undefined: How many were judged and have no score, and why.
+    """
+    parts = [f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}"]
+    if row.incomplete:
+        scored = f"{row.scored} of {plural(row.conversations, 'conversation')} scored"
+        parts.append(f"{scored}, {format_missing_verdicts(row)}: see `faithtui show {row.id}`")
+    else:
+        parts.append(f"{row.done} of {row.conversations} conversations judged")
+    parts += [f"{count} skipped: {reason}" for reason, count in skipped.items()]
+    if row.failed:
+        parts.append(f"{row.failed} failed")
+    one, many = find_metric(row.spec.metric).spec.units
+    parts.append(f"{row.claims} {one if row.claims == 1 else many}")
+    if row.missing_verdicts and not row.incomplete:
+        parts.append(
+            f"{row.missing_verdicts} of them without a verdict: see `faithtui show {row.id}`"
+        )
+    parts += format_score_parts(row)
+    parts += [f"{count} undefined: {reason}" for reason, count in undefined.items()]
+    if found := integrity_sentence(row.spec.metric, row.integrity):
+        parts.append(found)
+    if row.cost_nusd:
+        parts.append(f"${row.cost_nusd / NUSD:.4f}")
+    if row.unpriced_calls:
+        parts.append(f"the price of {plural(row.unpriced_calls, 'call')} is not known")
+    return " · ".join(parts)

@@ -1,0 +1,259 @@
+"""`faithtui run`: judge conversations, or go on with a run."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from faithtui.cli.options import (
+    BaseUrlOption,
+    ImageHostsOption,
+    JsonOption,
+    SplitOption,
+    StoreOption,
+    list_typed_options,
+    make_timeout_option,
+    merge_common_options,
+)
+from faithtui.cli.output import print_to_stderr
+from faithtui.cli.stores import PATIENCE_S, open_store, read_run_id
+from faithtui.errors import ConfigError
+
+_BESIDE_PREVIEW = frozenset(
+    ("--concurrency", "--timeout", "--budget-usd", "--budget-tokens", "--max-failures", "--wait")
+)
+"""Options that say how a run goes on, of which a preview of its rest makes nothing."""
+_BESIDE_RESUME = _BESIDE_PREVIEW.union(
+    ("--resume", "--preview", "--log-prompts", "--allow-image-host", "--store", "--json")
+)
+"""What may stand there. All other options say what a run is, and that was said at its start."""
+
+
+def run(
+    context: typer.Context,
+    source: Annotated[
+        list[str] | None,
+        typer.Option("--source", metavar="NAME", help="Only this data set; may be repeated."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            help="The metric, or `all`; `faithtui metrics` lists them; may be repeated. "
+            "[turn-faithfulness]",
+        ),
+    ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--judge",
+            metavar="JUDGE",
+            help="The judge: offline, openai:MODEL, anthropic:MODEL, ollama:MODEL, replay:FILE "
+            "and others, see `faithtui judge list`; may be repeated. [offline, or as set]",
+        ),
+    ] = None,
+    base_url: BaseUrlOption = None,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="`evidence` asks each question once, `window` asks per window as the peer does.",
+        ),
+    ] = "evidence",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="NAME=VALUE",
+            help="An option of the metrics that have it, such as window_size=5, or of one, such as "
+            "ragas-faithfulness.batch_size=4; may be repeated.",
+        ),
+    ] = None,
+    claims: Annotated[
+        str,
+        typer.Option(
+            metavar="WHICH",
+            help="`extracted` by the first judge for all of them, each judge's `own`, or "
+            "`imported` with the data.",
+        ),
+    ] = "extracted",
+    as_peer: Annotated[
+        bool,
+        typer.Option(
+            "--as-peer", help="Score exactly as the peer does, its known faults included."
+        ),
+    ] = False,
+    prompts: Annotated[
+        Path | None, typer.Option(help="Folder with your own prompt texts.", metavar="DIR")
+    ] = None,
+    examples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Show these examples to the judge; see `faithtui export examples`."
+        ),
+    ] = None,
+    split: SplitOption = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="At most so many conversations.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(metavar="N", help="Questions in flight at once. [8, or as set]")
+    ] = None,
+    timeout: Annotated[float | None, make_timeout_option("120")] = None,
+    budget_usd: Annotated[
+        float | None, typer.Option(metavar="USD", help="Stop before a run costs more, in dollars.")
+    ] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option(metavar="N", help="Stop before a run uses more tokens.")
+    ] = None,
+    max_failures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|P%",
+            help="Stop after N questions in a row with the same error, or when more than P% of the "
+            "conversations failed. [10, or as set]",
+        ),
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="Continue a run; questions that failed or lack a verdict are asked again. "
+            "Takes --concurrency, --timeout, --budget-usd, --budget-tokens, --max-failures, "
+            "--wait, --log-prompts, --allow-image-host and --preview.",
+        ),
+    ] = None,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch",
+            help="Send the questions to the provider's Batch API: cheaper, replies within a day.",
+        ),
+    ] = False,
+    wait: Annotated[
+        bool,
+        typer.Option(
+            "--wait",
+            help="With batches: wait, and ask the provider every minute until the run is done.",
+        ),
+    ] = False,
+    preview: Annotated[
+        bool,
+        typer.Option(
+            "--preview", help="Print the number of calls, tokens and the cost, and ask nothing."
+        ),
+    ] = False,
+    log_prompts: Annotated[
+        bool,
+        typer.Option("--log-prompts", help="Write questions and replies into a separate log file."),
+    ] = False,
+    allow_image_host: ImageHostsOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Run metrics over the imported conversations.
+
+    Several metrics run one after the other over the same selection. A question that they
+    share is asked once, and several judges judge the same claims. Progress goes to stderr.
+    Ctrl-C waits for replies in flight and stores them; --resume continues the run. Exit code
+    5 if the run ended incomplete (it stopped, conversations failed, or claims have no
+    verdict), 8 if it waits for a batch.
+
+    Example: faithtui run --judge openai:MODEL --budget-usd 2
+    """
+    from faithtui.cli.commands.run.execution import execute_in_turn, execute_with_progress
+    from faithtui.cli.commands.run.planning import (
+        RunOptions,
+        change_limits,
+        make_requests,
+        plan_runs,
+    )
+    from faithtui.cli.commands.run.preview import show_preview
+    from faithtui.cli.run_environment import environment_from_settings
+    from faithtui.config import load_settings
+    from faithtui.judges.deadlines import check_timeout
+    from faithtui.logbook import PROMPTS_FILE, open_log
+    from faithtui.paths import log_dir
+
+    options = merge_common_options(context, store, json)
+    if resume is not None:
+        _refuse_options_beside_resume(list_typed_options(context), preview=preview)
+    typed = RunOptions(
+        metrics=tuple(metric or ()),
+        judges=tuple(judge or ()),
+        base_url=base_url,
+        strategy=strategy,
+        options=tuple(option or ()),
+        claims=claims,
+        as_peer=as_peer,
+        prompts=prompts,
+        examples=examples,
+        split=split,
+        sources=tuple(source or ()),
+        limit=limit,
+        concurrency=concurrency,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        max_failures=max_failures,
+        batch=batch,
+    )
+    settings = load_settings()
+    around = replace(
+        environment_from_settings(settings, allow_image_host or ()), log_prompts=log_prompts
+    )
+    if timeout is not None:
+        around = replace(around, timeout_s=check_timeout(timeout, "--timeout"))
+    open_log(log_dir(), prompts=log_prompts)
+    if log_prompts:
+        print_to_stderr(f"questions and answers are written to {log_dir() / PROMPTS_FILE}")
+    requests = () if resume is not None else make_requests(typed, settings)
+    shared = claims == "extracted"
+    with open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened:
+        resumed = None if resume is None else read_run_id(opened, resume)
+        if preview:
+            runs = () if resumed is None else (resumed,)
+            show_preview(opened, requests, runs, around, shared=shared, as_json=options.json)
+            return
+        if resumed is not None:
+            change_limits(opened, resumed, typed, around)
+            code = execute_with_progress(
+                opened,
+                resumed,
+                as_json=options.json,
+                retry_unfinished=True,
+                around=around,
+                wait=wait,
+                concurrency=concurrency,
+            )
+        else:
+            planned = plan_runs(opened, requests, around, shared=shared)
+            code = execute_in_turn(opened, planned, around, wait=wait, as_json=options.json)
+    raise typer.Exit(code)
+
+
+def _refuse_options_beside_resume(typed: Iterable[str], *, preview: bool) -> None:
+    """Refuse options that a run that goes on would pass over.
+
+    Args:
+        typed: Names of all options that were typed, `--resume` among them.
+        preview: Whether the rest of the run is only to be told.
+
+    Raises:
+        ConfigError: There are such options.
+    """
+    typed = list(typed)
+    others = [each for each in typed if each not in _BESIDE_RESUME]
+    if others:
+        raise ConfigError(
+            f"--resume continues a run as it was started, and {', '.join(others)} would change "
+            "nothing of it: leave that out, or begin another run without --resume"
+        )
+    passed_over = [each for each in typed if preview and each in _BESIDE_PREVIEW]
+    if passed_over:
+        raise ConfigError(
+            f"--preview shows what is left of a run and changes nothing: leave out "
+            f"{', '.join(passed_over)}, or leave out --preview"
+        )

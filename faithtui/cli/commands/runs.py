@@ -1,0 +1,85 @@
+"""`faithtui runs`: the runs of a store."""
+
+from typing import Annotated
+
+import typer
+
+from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
+from faithtui.cli.output import Column, format_score_cell, print_json, print_table, print_to_stderr
+from faithtui.cli.stores import open_store
+
+
+def runs(
+    context: typer.Context,
+    archived: Annotated[
+        bool, typer.Option("--archived", help="List the archived runs instead.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the runs, newest first, without archived runs.
+
+    Example: faithtui runs --json
+    """
+    from faithtui.cli.run_outcome import format_resume_hint
+    from faithtui.engine.integrity.judged_conversations import integrity_sentence
+    from faithtui.engine.review.conversation_json import run_to_json
+    from faithtui.engine.runs.workers import read_runs
+    from faithtui.store.records import RunState
+
+    options = merge_common_options(context, store, json)
+    with open_store(options.store) as opened:
+        rows = [row for row in read_runs(opened) if (row.archived_at is not None) is archived]
+        out = opened.batches.sum_all_outstanding()
+    if options.json:
+        print_json(
+            [
+                {**run_to_json(row), "questions_out": out[row.id].questions if row.id in out else 0}
+                for row in rows
+            ]
+        )
+        return
+    print_table(
+        (
+            Column("run", "right"),
+            Column("metric"),
+            Column("judge", flexible=True),
+            Column("state"),
+            Column("conversations", "right"),
+            Column("failed", "right"),
+            Column("skipped", "right"),
+            Column("undefined", "right"),
+            Column("incomplete", "right"),
+            Column("claims", "right"),
+            Column("labelled", "right"),
+            Column("score", "right"),
+            Column("with overrides", "right"),
+            Column("integrity"),
+            Column("made"),
+        ),
+        [
+            (
+                str(row.id),
+                row.spec.metric,
+                row.spec.judge_title,
+                f"{row.state.value}: {out[row.id].questions} out"
+                if row.id in out
+                else row.state.value,
+                f"{row.done + row.failed + row.skipped}/{row.conversations}",
+                str(row.failed),
+                str(row.skipped),
+                str(row.undefined),
+                str(row.incomplete),
+                str(row.claims),
+                str(row.labelled),
+                format_score_cell(row.score),
+                format_score_cell(row.corrected if row.labelled else None),
+                integrity_sentence(row.spec.metric, row.integrity),
+                f"{row.created_at:%Y-%m-%d %H:%M} UTC",
+            )
+            for row in rows
+        ],
+    )
+    for row in rows:
+        if row.state is RunState.INTERRUPTED or row.incomplete:
+            print_to_stderr(format_resume_hint(row) or "")

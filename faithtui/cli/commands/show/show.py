@@ -1,0 +1,195 @@
+"""`faithtui show`: the conversations of a run, or one of them."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from faithtui.cli.exposure import record_exposure
+from faithtui.cli.options import JsonOption, RunArgument, StoreOption, merge_common_options
+from faithtui.cli.output import (
+    Column,
+    format_score_cell,
+    print_json,
+    print_table,
+    print_text,
+    print_to_stderr,
+)
+from faithtui.cli.stores import open_store, read_run_id
+from faithtui.errors import ConfigError
+
+if TYPE_CHECKING:
+    from faithtui.domain.filters import Filter, Scope
+    from faithtui.domain.ids import ItemId
+    from faithtui.store.records import ItemRow, RunSpec
+    from faithtui.store.store import Store
+
+PAGE = 500
+"""Conversations fetched at a time until the one that is looked for is found."""
+
+
+def show(
+    context: typer.Context,
+    run: RunArgument,
+    conversation: Annotated[
+        str | None,
+        typer.Argument(metavar="[CONVERSATION]", help="Its id or its number in the run."),
+    ] = None,
+    filter_: Annotated[
+        str | None,
+        typer.Option(
+            "--filter",
+            metavar="TEXT",
+            help="Only what words or terms such as verdict:no find; docs/filters.md has them all.",
+        ),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show a run's conversations, or a conversation's claims.
+
+    Claims come with their evidence and verdicts. If several runs judged the conversation,
+    show all metrics side by side.
+
+    Example: faithtui show last --filter verdict:no
+    """
+    from faithtui.cli.commands.show.conversation_lines import conversation_lines
+    from faithtui.cli.commands.show.metric_comparison import (
+        metric_comparison_json,
+        print_metric_comparison,
+    )
+    from faithtui.cli.run_outcome import format_resume_hint
+    from faithtui.config import load_settings_with_origins
+    from faithtui.domain.filters import Scope
+    from faithtui.engine.integrity.run_checks import check_for_moment
+    from faithtui.engine.review.conversation_json import view_to_json
+    from faithtui.engine.runs.workers import read_run
+    from faithtui.tui.screen.filter_matches import find_claims
+
+    options = merge_common_options(context, store, json)
+    configured = load_settings_with_origins()
+    with open_store(options.store, configured.settings) as opened:
+        found = read_run_id(opened, run)
+        check_for_moment(opened, found)
+        items = opened.runs.item_ids(found)
+        run_row = read_run(opened, found)
+        spec = run_row.spec
+        if conversation is None:
+            if filter_ is not None:
+                items = opened.search.find_items(
+                    found, _parse_filter(filter_, spec, Scope.CONVERSATIONS)
+                )
+            _print_conversations(opened, items, spec.metric, as_json=options.json)
+            if sentence := format_resume_hint(run_row):
+                print_to_stderr(sentence)
+            return
+        claims = None if filter_ is None else _parse_filter(filter_, spec, Scope.CLAIMS)
+        row = _find_conversation(opened, items, conversation)
+        view = opened.runs.review_view(row.id, configured.settings.reviewer)
+        if claims is not None:
+            kept = find_claims(view, claims)
+            view = replace(view, claims=tuple(each for each in view.claims if each.id in kept))
+        compared = opened.runs.compare_view(row.conversation)
+        record_exposure(opened, [row.id], configured, options.reviewer, in_all_runs=True)
+    if options.json:
+        print_json({**view_to_json(view), "metrics_compared": metric_comparison_json(compared)})
+        return
+    print_text("\n".join(conversation_lines(view)))
+    if len(compared.runs) > 1:
+        print_text("\nmetrics compared, answer by answer")
+        print_metric_comparison(compared)
+
+
+def _parse_filter(text: str, spec: "RunSpec", scope: "Scope") -> "Filter":
+    """Read a filter.
+
+    Raises:
+        ConfigError: A part of it cannot be used.
+    """
+    from faithtui.domain.filters import read_filter
+    from faithtui.tui.screen.filter_matches import ground_for
+
+    reading = read_filter(text, ground_for(spec.rule, scope))
+    if reading.problem is not None:
+        raise ConfigError(reading.problem)
+    return reading.filter
+
+
+def _print_conversations(
+    store: "Store", items: "tuple[ItemId, ...]", metric: str, *, as_json: bool
+) -> None:
+    from faithtui.engine.integrity.judged_conversations import integrity_sentence
+    from faithtui.engine.review.conversation_json import item_to_json
+    from faithtui.metrics.registry import find_metric
+
+    labels = find_metric(metric).spec.labels
+    rows = store.runs.item_rows(items)
+    if as_json:
+        print_json([item_to_json(row, metric) for row in rows])
+        return
+    print_table(
+        (
+            Column("no", "right"),
+            Column("conversation", flexible=True),
+            Column("state"),
+            Column("score", "right"),
+            Column("with overrides", "right"),
+            Column("undefined", "right"),
+            *(Column(name, "right") for name in labels.names),
+            Column("none", "right"),
+            Column("labelled", "right"),
+            Column("integrity"),
+            Column("why"),
+        ),
+        [
+            (
+                str(row.number),
+                f"{row.source}/{row.key}",
+                _format_state(row),
+                format_score_cell(None if row.scores is None else row.scores.windowed.value),
+                format_score_cell(
+                    None
+                    if row.corrected is None or not row.labelled
+                    else row.corrected.windowed.value
+                ),
+                f"{row.undefined_windows}/{row.windows}",
+                *(str(row.labels.get(name, 0)) for name in labels.names),
+                str(row.missing),
+                f"{row.labelled}/{row.claims}",
+                integrity_sentence(metric, row.integrity),
+                row.reason or _why_unscored(row) or "",
+            )
+            for row in rows
+        ],
+    )
+
+
+def _find_conversation(store: "Store", items: "tuple[ItemId, ...]", name: str) -> "ItemRow":
+    """Find a conversation of a run by its id, by `source/id`, or by its number in the run."""
+    for start in range(0, len(items), PAGE):
+        for row in store.runs.item_rows(items[start : start + PAGE]):
+            if name in (row.key, f"{row.source}/{row.key}"):
+                return row
+    if name.isascii() and name.isdigit() and 1 <= int(name) <= len(items):
+        return store.runs.item_rows([items[int(name) - 1]])[0]
+    raise ConfigError(
+        f"the run has no conversation `{name}`; expected an id or a number from 1 to {len(items)}, "
+        "as `faithtui show RUN` lists them"
+    )
+
+
+def _format_state(row: "ItemRow") -> str:
+    """Name where a conversation stands: one that lacks a verdict is not done."""
+    from faithtui.domain.scores import ScoreState
+    from faithtui.store.records import ItemState
+
+    if row.state is ItemState.DONE and row.scores is not None:
+        state = row.scores.windowed.state
+        if state is ScoreState.INCOMPLETE:
+            return state.value
+    return row.state.value
+
+
+def _why_unscored(row: "ItemRow") -> str | None:
+    """Say why a judged conversation has no score; None where it has one, or none is stored."""
+    return None if row.scores is None else row.scores.windowed.reason

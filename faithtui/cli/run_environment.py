@@ -1,0 +1,38 @@
+"""What the runs of one command share: limits, prices, redaction and hosts of images."""
+
+from collections.abc import Sequence
+
+from faithtui.config import Settings
+from faithtui.domain.judging.image_addresses import read_host
+from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
+from faithtui.errors import ConfigError
+
+
+def environment_from_settings(
+    settings: Settings, image_hosts: Sequence[str] = ()
+) -> RunEnvironment:
+    """Make what the runs of this command share.
+
+    Args:
+        settings: The user's settings.
+        image_hosts: Hosts that were typed, besides those of the settings.
+
+    Raises:
+        ConfigError: The price table or the redaction function cannot be used, or a host is none.
+    """
+    typed = []
+    for each in image_hosts:
+        host = read_host(each)
+        if host is None:
+            raise ConfigError(
+                f"--allow-image-host is `{each}`; expected a host such as cdn.example.com, or *"
+            )
+        typed.append(host)
+    return make_run_environment(
+        requests_per_minute=settings.requests_per_minute,
+        tokens_per_minute=settings.tokens_per_minute,
+        prices=settings.prices,
+        redact=settings.redact,
+        image_hosts=(*settings.image_hosts, *typed),
+        timeout_s=settings.timeout_s,
+    )

@@ -1,0 +1,88 @@
+"""How a run stands for whoever started it: the exit code, its score, and the way to go on."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from faithtui.cli.output import plural
+from faithtui.domain.scores import format_left_out
+from faithtui.errors import JudgeError
+from faithtui.metrics.registry import find_metric
+from faithtui.store.records import RunRow, RunState
+
+DONE: Final = 0
+INCOMPLETE: Final = JudgeError.exit_code
+"""Something failed, lacks a verdict, or was not judged."""
+WAITS: Final = 8
+"""Its questions are with a provider, or in a file."""
+
+_GRAVITY: Final = (DONE, WAITS, INCOMPLETE)
+
+
+def exit_code(row: RunRow) -> int:
+    """Say what a command ends with that worked on a run."""
+    if row.state is RunState.WAITING:
+        return WAITS
+    if row.state is not RunState.DONE or row.failed or row.incomplete:
+        return INCOMPLETE
+    return DONE
+
+
+def choose_gravest_code(codes: Iterable[int]) -> int:
+    """Choose the exit code of several runs: what is incomplete counts more than what waits."""
+    return max(codes, key=_GRAVITY.index, default=DONE)
+
+
+def format_resume_hint(row: RunRow) -> str | None:
+    """Say in a sentence what is left of a run and which command takes it up; None: nothing."""
+    resume = f"faithtui run --resume {row.id}"
+    match row.state:
+        case RunState.WAITING:
+            return f"run {row.id} waits: {row.reason}; come back with {resume}"
+        case RunState.DONE:
+            return _format_unfinished(row, resume)
+        case RunState.INTERRUPTED:
+            return (
+                f"run {row.id} was interrupted: its process ended without finishing "
+                f"it. All replies are stored, {resume} goes on with it"
+            )
+        case RunState.STOPPED:
+            return f"run {row.id} stopped: {row.reason}. {resume} goes on with it"
+        case RunState.CANCELLED:
+            return f"run {row.id} was cancelled; all replies are stored, {resume} goes on"
+        case _:
+            return None
+
+
+def _format_unfinished(row: RunRow, resume: str) -> str | None:
+    parts = []
+    if row.failed:
+        parts.append(f"{plural(row.failed, 'conversation')} failed")
+    if row.incomplete:
+        parts.append(format_missing_verdicts(row))
+    if not parts:
+        return None
+    return (
+        f"run {row.id} is incomplete: {', '.join(parts)}; see faithtui show {row.id}, ask for it "
+        f"again with {resume}"
+    )
+
+
+def format_missing_verdicts(row: RunRow) -> str:
+    """Say what is without a verdict in a run that lacks some: `1 claim without a verdict`."""
+    if row.missing_verdicts:
+        one, many = find_metric(row.spec.metric).spec.units
+        count = row.missing_verdicts
+        return f"{count} {one if count == 1 else many} without a verdict"
+    # Each claim has one somewhere, and a window that shows it too has none.
+    return f"{plural(row.incomplete, 'conversation')} with a window that lacks a verdict"
+
+
+def format_score_parts(row: RunRow) -> list[str]:
+    """Say a run's mean score, of how many conversations it is, and what it leaves out."""
+    score = "no score"
+    if row.score is not None:
+        score = f"mean score {row.score:.2f}"
+        if row.scored < row.done:
+            score += f" over {row.scored} of {plural(row.done, 'conversation')}"
+    left_out = format_left_out(row.undefined_windows, row.skipped_windows, row.windows)
+    return [score, left_out] if left_out else [score]

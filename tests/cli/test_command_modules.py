@@ -1,0 +1,26 @@
+"""Each command stands in the module that has its name, declared and carried out."""
+
+from keyword import iskeyword
+
+import pytest
+
+from tests.docs.test_command_names import COMMANDS
+
+FOLDER = "faithtui.cli.commands."
+SINGLE = {
+    words: each for words, each in COMMANDS.items() if words and not hasattr(each, "commands")
+}
+
+
+@pytest.mark.parametrize("words", sorted(SINGLE), ids=" ".join)
+def test_a_command_is_in_the_module_of_its_name(words: tuple[str, ...]) -> None:
+    module = SINGLE[words].callback.__module__
+    assert module.startswith(FOLDER)
+    names = [f"{word}_" if iskeyword(word) else word for word in words]
+    path = module.removeprefix(FOLDER).split(".")
+    assert path[0] == names[0]
+    assert set(path) <= set(names)
+
+
+def test_all_commands_are_looked_at() -> None:
+    assert {("run",), ("import",), ("judge", "key", "set"), ("delete", "import")} <= set(SINGLE)
