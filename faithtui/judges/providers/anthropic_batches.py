@@ -15,11 +15,9 @@ import anthropic
 
 from faithtui.errors import JudgeError, JudgeUnavailable
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.judges.deadlines import Deadline
 from faithtui.judges.providers.anthropic_judge import AnthropicMessages
 from faithtui.judges.providers.batch_protocol import (
     SLOWEST,
-    BatchApi,
     BatchApiClient,
     belongs_to,
     check_size,
@@ -28,17 +26,13 @@ from faithtui.judges.providers.batch_protocol import (
     read_custom_id,
 )
 from faithtui.judges.providers.batches import BatchResult, BatchStatus
-from faithtui.judges.providers.endpoints import Endpoint
 from faithtui.judges.providers.http_exchange import (
     PATIENCE,
     RawAnswer,
     count_or_none,
-    make_http_client,
     object_or_empty,
     text_or_none,
 )
-from faithtui.judges.providers.secret import Secret
-from faithtui.judges.redaction import Redact
 
 if TYPE_CHECKING:
     from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
@@ -73,35 +67,12 @@ _NOT_ASKED_REASONS: Final = {
 }
 
 
-class AnthropicBatches(BatchApiClient):
+class AnthropicBatches(BatchApiClient[AnthropicMessages]):
     """Message Batches. See `BatchClient`."""
 
+    dialect_class = AnthropicMessages
     most_requests = MOST_REQUESTS
     most_bytes = MOST_BYTES
-
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        key: Secret,
-        *,
-        timeout_s: float,
-        redact: Redact | None,
-        deadline: Deadline,
-    ) -> None:
-        client = make_http_client(endpoint, key)
-        messages = AnthropicMessages(endpoint, client)
-        self._sdk = messages.sdk
-        super().__init__(
-            BatchApi(
-                endpoint,
-                key,
-                client,
-                messages,
-                timeout_s=timeout_s,
-                redact=redact,
-                deadline=deadline,
-            )
-        )
 
     def size(self, request: JudgeRequest) -> int:
         """Say how many bytes a question takes in the request."""
@@ -113,7 +84,7 @@ class AnthropicBatches(BatchApiClient):
         size = sum(self.size(each) for _, each in requests)
         check_size(size, self.most_bytes)
         made = await self._api.call_batch_api(
-            lambda: self._sdk.messages.batches.with_raw_response.create(
+            lambda: self._dialect.sdk.messages.batches.with_raw_response.create(
                 requests=[
                     {"custom_id": name, "params": self._make_params(each)}
                     for name, (_, each) in zip(ids, requests, strict=True)
@@ -173,7 +144,9 @@ class AnthropicBatches(BatchApiClient):
         """Ask the provider to stop. See `BatchClient.cancel`."""
         await self._api.call_about_batch(
             batch_id,
-            lambda: self._sdk.messages.batches.with_raw_response.cancel(batch_id, timeout=PATIENCE),
+            lambda: self._dialect.sdk.messages.batches.with_raw_response.cancel(
+                batch_id, timeout=PATIENCE
+            ),
         )
 
     def _make_params(self, request: JudgeRequest) -> "MessageCreateParamsNonStreaming":
@@ -181,14 +154,14 @@ class AnthropicBatches(BatchApiClient):
         return cast("MessageCreateParamsNonStreaming", self._api.make_body(request))
 
     async def _fetch_page(self, after: str | None) -> RawAnswer:
-        return await self._sdk.messages.batches.with_raw_response.list(
+        return await self._dialect.sdk.messages.batches.with_raw_response.list(
             limit=100, after_id=after or anthropic.omit, timeout=PATIENCE
         )
 
     async def _retrieve_batch(self, batch_id: str) -> dict[str, object]:
         envelope = await self._api.call_about_batch(
             batch_id,
-            lambda: self._sdk.messages.batches.with_raw_response.retrieve(
+            lambda: self._dialect.sdk.messages.batches.with_raw_response.retrieve(
                 batch_id, timeout=PATIENCE
             ),
         )
@@ -204,7 +177,7 @@ class AnthropicBatches(BatchApiClient):
     def _read_lines(self, batch_id: str) -> AsyncGenerator[dict[str, object]]:
         # Not at the address the batch names for its results: the key is for this host alone.
         place = f"/v1/messages/batches/{quote(batch_id, safe='')}/results"
-        version = self._sdk.default_headers.get("anthropic-version")
+        version = self._dialect.sdk.default_headers.get("anthropic-version")
         headers = {"anthropic-version": version} if isinstance(version, str) else {}
         return self._api.read_lines(f"{self._api.endpoint.base_url}{place}", headers, batch_id)
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Generic, TypeVar
 
 import httpx2
 
@@ -28,6 +29,7 @@ from faithtui.judges.providers.http_exchange import (
     Envelope,
     RawAnswer,
     call_provider,
+    make_http_client,
     object_or_empty,
     text_or_none,
     translate_error,
@@ -36,6 +38,8 @@ from faithtui.judges.providers.provider_errors import find_provider_message, mak
 from faithtui.judges.providers.provider_judge import Dialect, read_judge_reply
 from faithtui.judges.providers.secret import Secret
 from faithtui.judges.redaction import Redact, add_redaction_to_fingerprint, redact_request
+
+DialectT = TypeVar("DialectT", bound=Dialect)
 
 Call = Callable[[], Awaitable[RawAnswer]]
 """Puts one request on the wire."""
@@ -319,16 +323,44 @@ class BatchApi:
         )
 
 
-class BatchApiClient:
-    """What a `BatchClient` is over a wire, whatever the provider."""
+class BatchApiClient(Generic[DialectT]):
+    """What a `BatchClient` is over HTTP, whatever the provider.
 
+    Args:
+        endpoint: Model and address.
+        key: Put on requests, hidden in messages.
+        timeout_s: Seconds one request may take, and one line of a file of results.
+        redact: Applied to every question.
+        deadline: Keeps the time.
+    """
+
+    dialect_class: Callable[[Endpoint, httpx2.AsyncClient], DialectT]
+    """How questions are written and replies read."""
     most_requests: int
     """Questions one batch may hold."""
     most_bytes: int
     """Bytes of its questions."""
 
-    def __init__(self, wire: BatchApi) -> None:
-        self._api = wire
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        key: Secret,
+        *,
+        timeout_s: float,
+        redact: Redact | None,
+        deadline: Deadline,
+    ) -> None:
+        client = make_http_client(endpoint, key)
+        self._dialect = self.dialect_class(endpoint, client)
+        self._api = BatchApi(
+            endpoint,
+            key,
+            client,
+            self._dialect,
+            timeout_s=timeout_s,
+            redact=redact,
+            deadline=deadline,
+        )
 
     @property
     def fingerprint(self) -> str:

@@ -13,10 +13,8 @@ import openai
 
 from faithtui.errors import JudgeError
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.judges.deadlines import Deadline
 from faithtui.judges.providers.batch_protocol import (
     SLOWEST,
-    BatchApi,
     BatchApiClient,
     check_size,
     make_wire_ids,
@@ -24,18 +22,14 @@ from faithtui.judges.providers.batch_protocol import (
     read_custom_id,
 )
 from faithtui.judges.providers.batches import BatchResult, BatchStatus
-from faithtui.judges.providers.endpoints import Endpoint
 from faithtui.judges.providers.http_exchange import (
     PATIENCE,
     RawAnswer,
     count_or_none,
-    make_http_client,
     object_or_empty,
     text_or_none,
 )
 from faithtui.judges.providers.openai_judge import OpenAIChat
-from faithtui.judges.providers.secret import Secret
-from faithtui.judges.redaction import Redact
 
 MOST_REQUESTS: Final = 50_000
 MOST_BYTES: Final = 200_000_000
@@ -52,29 +46,12 @@ _LABEL: Final = "faithtui"
 _WORKING: Final = {"validating", "in_progress", "finalizing", "cancelling"}
 
 
-class OpenAIBatches(BatchApiClient):
+class OpenAIBatches(BatchApiClient[OpenAIChat]):
     """Batches of Chat Completions. See `BatchClient`."""
 
+    dialect_class = OpenAIChat
     most_requests = MOST_REQUESTS
     most_bytes = MOST_BYTES
-
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        key: Secret,
-        *,
-        timeout_s: float,
-        redact: Redact | None,
-        deadline: Deadline,
-    ) -> None:
-        client = make_http_client(endpoint, key)
-        chat = OpenAIChat(endpoint, client)
-        self._sdk = chat.sdk
-        super().__init__(
-            BatchApi(
-                endpoint, key, client, chat, timeout_s=timeout_s, redact=redact, deadline=deadline
-            )
-        )
 
     def size(self, request: JudgeRequest) -> int:
         """Say how many bytes a question takes in the file."""
@@ -89,7 +66,7 @@ class OpenAIBatches(BatchApiClient):
         payload = b"".join(lines)
         check_size(len(payload), self.most_bytes)
         sent = await self._api.call_batch_api(
-            lambda: self._sdk.files.with_raw_response.create(
+            lambda: self._dialect.sdk.files.with_raw_response.create(
                 file=(f"{_LABEL}-{uid}.jsonl", payload, "application/jsonl"),
                 purpose="batch",
                 timeout=PATIENCE,
@@ -98,7 +75,7 @@ class OpenAIBatches(BatchApiClient):
         )
         file_id = self._api.read_id(sent.body)
         made = await self._api.call_batch_api(
-            lambda: self._sdk.batches.with_raw_response.create(
+            lambda: self._dialect.sdk.batches.with_raw_response.create(
                 input_file_id=file_id,
                 endpoint=_PATH,
                 completion_window="24h",
@@ -151,7 +128,7 @@ class OpenAIBatches(BatchApiClient):
         """Ask the provider to stop. See `BatchClient.cancel`."""
         await self._api.call_about_batch(
             batch_id,
-            lambda: self._sdk.batches.with_raw_response.cancel(batch_id, timeout=PATIENCE),
+            lambda: self._dialect.sdk.batches.with_raw_response.cancel(batch_id, timeout=PATIENCE),
         )
 
     def format_question(self, wire_id: str, request: JudgeRequest) -> bytes:
@@ -165,14 +142,16 @@ class OpenAIBatches(BatchApiClient):
         return json.dumps(line).encode() + b"\n"
 
     async def _fetch_page(self, after: str | None) -> RawAnswer:
-        return await self._sdk.batches.with_raw_response.list(
+        return await self._dialect.sdk.batches.with_raw_response.list(
             limit=100, after=after or openai.omit, timeout=PATIENCE
         )
 
     async def _retrieve_batch(self, batch_id: str) -> dict[str, object]:
         envelope = await self._api.call_about_batch(
             batch_id,
-            lambda: self._sdk.batches.with_raw_response.retrieve(batch_id, timeout=PATIENCE),
+            lambda: self._dialect.sdk.batches.with_raw_response.retrieve(
+                batch_id, timeout=PATIENCE
+            ),
         )
         return envelope.body
 
