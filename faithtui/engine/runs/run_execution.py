@@ -21,6 +21,7 @@ from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.image_hosts import check_image_addresses, list_address_only_images
 from faithtui.engine.calls.leases import StoreLeases
+from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.review.recalibration import read_run_calibration
@@ -233,10 +234,10 @@ async def judge_item(course: RunExecution, asker: Asker, item: PendingItem) -> N
         check_image_addresses(
             list_address_only_images(conversation.images), course.row.spec.judge, course.image_hosts
         )
-        findings = await metric.gather(conversation, ask, claims)
+        findings = await drive_questions(metric.gather(conversation, ask.traits, claims), ask)
         assessments = [metric.assess(findings, window) for window in windows]
         failures = await _store_windows(course, item, assessments)
-        conclusion = await metric.conclude(assessments, ask)
+        conclusion = await drive_questions(metric.conclude(assessments), ask)
         if metric.verbose_mode:
             title = f"{conversation.source}/{conversation.key}"
             course.on_steps(format_steps(title, metric.spec, assessments, conclusion))

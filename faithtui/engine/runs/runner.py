@@ -14,6 +14,7 @@ from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.batches import batch_run
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
+from faithtui.engine.calls.concurrency import await_all
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_run_image_hosts
 from faithtui.engine.calls.leases import Leases, NoLeases
@@ -35,7 +36,6 @@ from faithtui.engine.runs.run_execution import (
 from faithtui.errors import JudgeError, StoreError
 from faithtui.judges.base import Judge, OutputFormat
 from faithtui.metrics.base import STOPS_THE_RUN
-from faithtui.metrics.concurrency import await_all
 from faithtui.store.records import PendingItem, RunState, RunTotals
 from faithtui.store.store import Store
 
