@@ -203,18 +203,22 @@ class DeepEvalExFaithfulness:
         windows = self.windows(conversation)
         if self.as_peer and not windows:
             raise MissingParameters(("actual_output",))
+        every = [read_interaction(conversation, window) for window in windows]
+        missing = [_find_missing_fields(each, as_peer=self.as_peer) for each in every]
         extracted = None
-        if not self.as_peer:
-            every = [read_interaction(conversation, window) for window in windows]
-            judged = [each for each in every if not _find_missing_fields(each, as_peer=False)]
+        if self.as_peer:
+            # One of them loses the conversation: then nothing is asked about the others either.
+            for fields in filter(None, missing):
+                raise MissingParameters(fields)
+        else:
+            judged = [each for each in every if not missing[each.window.position]]
             extracted = yield from extract_claims_and_truths(
                 self.prompts, self.truths_extraction_limit, every, judged, claims
             )
 
         def judge_one(each: AnsweredInteraction) -> Questions[WindowFindings]:
-            missing = _find_missing_fields(each, as_peer=self.as_peer)
-            if missing:
-                raise MissingParameters(missing)
+            if missing[each.window.position]:
+                raise MissingParameters(missing[each.window.position])
             if extracted is None:
                 return (yield from self._judge_as_peer(each, claims))
             found, truths = extracted.get_claims_and_truths(each)

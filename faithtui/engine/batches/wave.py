@@ -56,6 +56,7 @@ async def _drive_some(
         tally=course.control.tally,
         load_image=StoreImages(course.store, course.row.spec.judge, course.image_hosts),
         sender=desk,
+        before_step=course.control.ui_yielder.wait_for_turn,
     )
 
     async def drive_item(item: PendingItem) -> None:

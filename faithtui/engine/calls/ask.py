@@ -111,6 +111,7 @@ class Asker:
         on_reply: Callable[[str, JudgeReply, bool], None] = lambda step, reply, stored: None,
         sender: QuestionSender | None = None,
         breaker: CircuitBreaker | None = None,
+        before_step: Callable[[], None] = lambda: None,
     ) -> None:
         """Prepare; nothing is asked yet.
 
@@ -133,6 +134,8 @@ class Asker:
             sender: Brings questions to the judge; None: one request at once for each, under the
                 limits above.
             breaker: Stops a run that keeps failing; None: nothing does.
+            before_step: Called before a question is looked up and before a reply is read; it may
+                hold both up.
         """
         pace = pace or QuestionPace()
         slots = slots or Slots(concurrency)
@@ -147,6 +150,7 @@ class Asker:
         self._on_reply = on_reply
         self._leases = leases or NoLeases()
         self._breaker = breaker
+        self._before_step = before_step
         self.tally = tally or Tally()
         self._sender: QuestionSender = sender or Sender(
             judge,
@@ -221,6 +225,7 @@ class Asker:
         Raises:
             JudgeError: No usable answer after retries and repairs.
         """
+        self._before_step()
         request = self.make_request(question)
         try:
             return await self._ask_until_usable(question, request, item, window, asked_after)
@@ -412,6 +417,7 @@ class Asker:
         """Ask, unless somebody else is asking the same: then wait for their answer."""
 
         def read_reply(reply: JudgeReply) -> T:
+            self._before_step()
             self._on_reply(question.step, reply, False)
             return value_from_reply(question, reply)
 

@@ -6,7 +6,7 @@ is given up and the others go on as far as they come; it costs nothing to begin 
 answer is found where it was stored.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Protocol, TypeVar
 
@@ -72,15 +72,12 @@ async def assess_conversation(
     return assessments, await drive_questions(metric.conclude(assessments), respondent)
 
 
-async def drive_questions(
-    questions: Questions[T], respondent: Respondent, before_step: Callable[[], None] = lambda: None
-) -> T:
+async def drive_questions(questions: Questions[T], respondent: Respondent) -> T:
     """Put the questions of a metric until they come to their outcome.
 
     Args:
         questions: What `Metric.gather` and `Metric.conclude` give.
         respondent: Who answers.
-        before_step: Called before the metric goes on, each time.
 
     Raises:
         AnswerOutstanding: They cannot come to an outcome before further answers are there. All
@@ -90,7 +87,6 @@ async def drive_questions(
     reply: Any = None
     error: Exception | None = None
     while True:
-        before_step()
         try:
             request = questions.send(reply) if error is None else questions.throw(error)
         except StopIteration as end:
@@ -98,7 +94,7 @@ async def drive_questions(
             return outcome
         reply = error = None
         try:
-            reply = await _answer_request(request, respondent, before_step)
+            reply = await _answer_request(request, respondent)
         except AnswerOutstanding:
             questions.close()
             raise
@@ -107,17 +103,15 @@ async def drive_questions(
             error = raised
 
 
-async def _answer_request(
-    request: Request, respondent: Respondent, before_step: Callable[[], None]
-) -> Any:
+async def _answer_request(request: Request, respondent: Respondent) -> Any:
     if isinstance(request, AskOne):
         return await respondent(request.question, request.window)
 
     async def drive_branch(branch: Questions[Any]) -> Any:
         if not request.per_answer:
-            return await drive_questions(branch, respondent, before_step)
+            return await drive_questions(branch, respondent)
         async with respondent.in_flight():
-            return await drive_questions(branch, respondent, before_step)
+            return await drive_questions(branch, respondent)
 
     async def drive_beside_others(branch: Questions[Any]) -> Any:
         try:

@@ -368,8 +368,15 @@ def check_judge(row: RunRow, redact: Redact | None) -> None:
         )
 
 
-def open_run_judge(row: RunRow, around: RunEnvironment) -> AbstractAsyncContextManager[Judge]:
+def open_run_judge(
+    row: RunRow, around: RunEnvironment, before_step: Callable[[], None] = lambda: None
+) -> AbstractAsyncContextManager[Judge]:
     """Open the judge a run was begun with.
+
+    Args:
+        row: The run.
+        around: What it shares with other runs of the process.
+        before_step: As `open_judge` takes it.
 
     Raises:
         ConfigError: It is not what it was, or cannot be opened.
@@ -382,6 +389,7 @@ def open_run_judge(row: RunRow, around: RunEnvironment) -> AbstractAsyncContextM
         redact=around.redact,
         calibration=read_run_calibration(row.spec.calibration),
         log_prompts=around.log_prompts,
+        before_step=before_step,
     )
 
 

@@ -84,6 +84,7 @@ async def execute_run(
     row = store.runs.row(run)
     metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
     check_run_image_hosts(store, row, around.image_hosts, with_unfinished=retry_unfinished)
+    control = control or RunControl(row.spec.concurrency)
     if judge is None:
         if row.spec.batch:
             return await batch_run.advance_run(
@@ -95,7 +96,7 @@ async def execute_run(
                 control=control,
                 around=around,
             )
-        judge = open_run_judge(row, around)
+        judge = open_run_judge(row, around, control.ui_yielder.wait_for_turn)
     if retry_unfinished:
         store.runs.reopen_unfinished(run)
         row = store.runs.row(run)
@@ -105,7 +106,6 @@ async def execute_run(
         async with opening as opened:
             return await _judge_pending_items(course, opened, around)
 
-    control = control or RunControl(row.spec.concurrency)
     return await run_to_end(
         store, row, metric, control, emit, tell, open_and_judge, image_hosts=around.image_hosts
     )
@@ -210,6 +210,7 @@ def _make_asker(
         pace=course.metric.pace,
         load_image=StoreImages(store, row.spec.judge, around.image_hosts),
         breaker=course.breaker,
+        before_step=control.ui_yielder.wait_for_turn,
     )
 
 
