@@ -134,8 +134,8 @@ class Asker:
             sender: Brings questions to the judge; None: one request at once for each, under the
                 limits above.
             breaker: Stops a run that keeps failing; None: nothing does.
-            before_step: Called before a question is looked up and before a reply is read; it may
-                hold both up.
+            before_step: Called before a question is looked up, before it is sent and before its
+                reply is read; it may hold each up.
         """
         pace = pace or QuestionPace()
         slots = slots or Slots(concurrency)
@@ -164,6 +164,7 @@ class Asker:
             on_retry=on_retry,
             sleep=pause,
             pause_s=pace.pause_s,
+            before_step=before_step,
         )
         self._calls_in_flight: dict[str, tuple[asyncio.Task[Any], AnswerCount]] = {}
         """By key of the question, with the count of whoever asked first."""

@@ -5,6 +5,7 @@ nothing of the app is awaited here.
 """
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections import deque
@@ -165,7 +166,12 @@ class BackgroundRun:
 
     def yield_to_ui(self, seconds: float) -> None:
         """Rest for a moment, because somebody waits for the app. Any thread."""
-        self.control.ui_yielder.rest_for(seconds)
+        yielder, loop = self.control.ui_yielder, self._loop
+        yielder.rest_for(seconds)
+        if loop is not None:
+            # It may be in code of an SDK, which does not ask.
+            with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
+                loop.call_soon_threadsafe(yielder.wait_for_turn)
 
     def join(self, timeout_s: float) -> bool:
         """Wait for the end; False when it did not come in time."""

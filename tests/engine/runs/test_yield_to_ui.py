@@ -68,7 +68,7 @@ def test_keys_without_end_leave_a_run_time_of_its_own() -> None:
     assert steps > 300
 
 
-async def test_every_question_and_every_reply_waits_for_its_turn() -> None:
+async def test_a_question_waits_for_its_turn_before_it_is_looked_up_sent_and_read() -> None:
     steps: list[str] = []
 
     class Judge(ScriptedJudge):
@@ -78,7 +78,7 @@ async def test_every_question_and_every_reply_waits_for_its_turn() -> None:
 
     asker = Asker(Judge(GOOD), MemoryReplyCache(), before_step=lambda: steps.append("step"))
     await asker.ask(question(), None)
-    assert steps == ["step", "send", "step"]
+    assert steps == ["step", "step", "send", "step"]
 
 
 async def test_the_embedded_judge_waits_for_its_turn_between_two_claims() -> None:
