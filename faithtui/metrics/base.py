@@ -252,10 +252,7 @@ class Metric(Protocol[FindingsT]):
         """Say why the metric does not apply to this conversation; None when it does."""
 
     def gather(
-        self,
-        conversation: Conversation,
-        judge: JudgeTraits,
-        claims: Sequence[Claim] | None = None,
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
     ) -> Questions[FindingsT]:
         """Ask everything there is to ask about a conversation, each question once.
 

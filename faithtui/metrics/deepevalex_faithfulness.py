@@ -193,10 +193,7 @@ class DeepEvalExFaithfulness:
         return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
 
     def gather(
-        self,
-        conversation: Conversation,
-        judge: JudgeTraits,
-        claims: Sequence[Claim] | None = None,
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
     ) -> Questions[tuple[WindowFindings, ...]]:
         """Ask about every answer; one entry per window."""
         check_images(conversation, judge)

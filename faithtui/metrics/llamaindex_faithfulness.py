@@ -195,10 +195,7 @@ class LlamaIndexFaithfulness:
         return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
 
     def gather(
-        self,
-        conversation: Conversation,
-        judge: JudgeTraits,
-        claims: Sequence[Claim] | None = None,
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
     ) -> Questions[tuple[WindowFindings, ...]]:
         """Judge every answer; one entry per window.
 

@@ -142,10 +142,7 @@ class RagasFaithfulness:
         return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
 
     def gather(
-        self,
-        conversation: Conversation,
-        judge: JudgeTraits,
-        claims: Sequence[Claim] | None = None,
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
     ) -> Questions[tuple[WindowFindings, ...]]:
         """Ask about every answer; one entry per window."""
 

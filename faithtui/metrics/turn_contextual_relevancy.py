@@ -148,10 +148,7 @@ class TurnContextualRelevancy:
         return next((each for each in (None, NO_MESSAGE) if each in reasons), NO_CONTEXT)
 
     def gather(
-        self,
-        conversation: Conversation,
-        judge: JudgeTraits,
-        claims: Sequence[Claim] | None = None,
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
     ) -> Questions[tuple[WindowFindings, ...]]:
         """Ask everything about a conversation, by the chosen strategy; one entry per window."""
         if claims is not None:

@@ -157,10 +157,7 @@ class TurnFaithfulness:
         return None
 
     def gather(
-        self,
-        conversation: Conversation,
-        judge: JudgeTraits,
-        claims: Sequence[Claim] | None = None,
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
     ) -> Questions[tuple[WindowFindings, ...]]:
         """Ask everything about a conversation, by the chosen strategy; one entry per window."""
         check_images(conversation, judge)

@@ -73,10 +73,7 @@ class Own:
         return None
 
     def gather(
-        self,
-        conversation: Conversation,
-        judge: JudgeTraits,
-        claims: Sequence[Claim] | None = None,
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
     ) -> Questions[list[WindowFindings]]:
         windows = self.windows(conversation)
         return (yield from ask_all(self._judge_answer(conversation, each) for each in windows))
