@@ -40,6 +40,7 @@ from faithtui.domain.verdicts import (
 from faithtui.domain.windows import cut_interactions
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.image_hosts import check_image_addresses
+from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.integrity.run_checks import check_assessed
@@ -347,12 +348,9 @@ async def _measure_with_judge(
             on_reply=on_reply,
         )
         try:
-            ask = asker.bind_to_item(None)
-            findings = await metric.gather(conversation, ask, claims)
-            assessments = tuple(
-                metric.assess(findings, window) for window in metric.windows(conversation)
+            assessments, conclusion = await assess_conversation(
+                metric, conversation, asker.bind_to_item(None), claims
             )
-            conclusion = await metric.conclude(assessments, ask)
         finally:
             await asker.aclose()
     latency_ms = round((time.perf_counter() - began) * 1000)

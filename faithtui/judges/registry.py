@@ -34,6 +34,7 @@ def open_judge(
     redact: Redact | None = None,
     calibration: tuple[float, float] | None = None,
     log_prompts: bool = False,
+    before_step: Callable[[], None] = lambda: None,
     deadline: Deadline = after_seconds,
 ) -> AbstractAsyncContextManager[Judge]:
     """Open a judge for the run that uses it; leaving the context closes its connections.
@@ -53,6 +54,8 @@ def open_judge(
             Means nothing to others.
         log_prompts: Write every question as it is sent, and every answer, into the log
             `faithtui.prompts`.
+        before_step: Called before each step of the embedded judge's computations, which it may
+            hold up. Means nothing to others.
         deadline: Keeps the time of each question.
 
     Raises:
@@ -68,7 +71,7 @@ def open_judge(
 
     def make_judge() -> Judge:
         if endpoint is None or key is None:
-            judge = _make_local_judge(ref, base_url, timeout_s, calibration, deadline)
+            judge = _make_local_judge(ref, base_url, timeout_s, calibration, before_step, deadline)
         else:
             judge = _make_provider_judge(endpoint, key, timeout_s, deadline)
         if log_prompts:
@@ -155,13 +158,14 @@ def _make_local_judge(
     base_url: str | None,
     timeout_s: float = 0.0,
     calibration: tuple[float, float] | None = None,
+    before_step: Callable[[], None] = lambda: None,
     deadline: Deadline = after_seconds,
 ) -> Judge:
     """Open what needs no provider: our own judges and those of packages."""
     if ref == "offline":
         from faithtui.judges.embedded.embedded_judge import OfflineJudge
 
-        return OfflineJudge(calibration=calibration)
+        return OfflineJudge(calibration=calibration, before_step=before_step)
     if ref.startswith("replay:"):
         from faithtui.judges.replay_judge import ReplayJudge
 

@@ -1,11 +1,11 @@
 """Asking again for what a judge left out of its reply."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from faithtui.errors import JudgeReplyInvalid
-from faithtui.metrics.base import AnswerCount, Question
+from faithtui.metrics.base import AnswerCount, Question, Questions
 
 T = TypeVar("T")
 
@@ -13,12 +13,12 @@ MOST_REPEATS = 2
 """How often missing verdicts are asked for again."""
 
 
-async def ask_until_complete(
+def ask_until_complete(
     count: int,
     question: Callable[[Sequence[int]], Question[Sequence[T | None]]],
-    ask: Callable[[Question[Sequence[T | None]]], Awaitable[Sequence[T | None]]],
+    ask: Callable[[Question[Sequence[T | None]]], Questions[Sequence[T | None]]],
     is_answer: Callable[[T], bool],
-) -> tuple[T | None, ...]:
+) -> Questions[tuple[T | None, ...]]:
     """Ask for one entry per unit; those that are missing are asked for again, at most twice.
 
     Replies that are from before the question was to be asked again are read in their order, and
@@ -28,7 +28,7 @@ async def ask_until_complete(
         count: How many units there are.
         question: Makes the question about the units at these positions, whose reply has one entry
             each, in their order. What is asked again shares the first question's count of answers.
-        ask: The judge.
+        ask: Puts a question, on behalf of its window.
         is_answer: Whether an entry says something, so that it need not be asked for again.
 
     Returns:
@@ -54,7 +54,7 @@ async def ask_until_complete(
             says_something=lambda found: not all(map(is_missing, found)),
         )
         try:
-            found = await ask(asked)
+            found = yield from ask(asked)
         except JudgeReplyInvalid:
             if not rounds.replicate:
                 raise

@@ -3,15 +3,14 @@
 Several user messages are one question and several replies one answer, joined by a line break.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
 from faithtui.errors import JudgeError, MetricError, MissingParameters
-from faithtui.metrics.base import STOPS_THE_RUN, Ask
-from faithtui.metrics.concurrency import await_all
+from faithtui.metrics.base import STOPS_THE_RUN, JudgeTraits, Questions, ask_all
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import (
     HISTORY_MESSAGES,
@@ -87,18 +86,18 @@ def why_no_answer(
     return None
 
 
-async def judge_each_answer(
+def judge_each_answer(
     conversation: Conversation,
     windows: Sequence[Window],
-    ask: Ask,
-    judge_one: Callable[[AnsweredInteraction, Ask], Awaitable[WindowFindings]],
+    judge: JudgeTraits,
+    judge_one: Callable[[AnsweredInteraction], Questions[WindowFindings]],
     *,
     as_peer: bool,
     at_once: bool = True,
     told: Callable[[JudgeError | MetricError], str] = lambda error: (
         f"{type(error).__name__}: {error}"
     ),
-) -> tuple[WindowFindings, ...]:
+) -> Questions[tuple[WindowFindings, ...]]:
     """Judge every answer of a conversation; one entry per window.
 
     A question that fails fails its answer alone, and an answer that lacks what the metric needs is
@@ -107,7 +106,7 @@ async def judge_each_answer(
     Args:
         conversation: All of it.
         windows: Of one interaction each.
-        ask: The judge.
+        judge: What the judge can do.
         judge_one: Asks about one answer, on behalf of its window.
         as_peer: Let errors through.
         at_once: Answers at the same time, as many as the pace allows; False: one after the other.
@@ -117,17 +116,14 @@ async def judge_each_answer(
         MissingParameters: Under `as_peer`, there is no answer at all.
         JudgeError, MetricError: As above.
     """
-    check_images(conversation, ask)
+    check_images(conversation, judge)
     if as_peer and not windows:
         raise MissingParameters(("response",))
 
-    async def judge_window(window: Window) -> WindowFindings:
+    def judge_window(window: Window) -> Questions[WindowFindings]:
         without_context = not has_context(conversation, window)
         try:
-            async with ask.in_flight():
-                return await judge_one(
-                    read_interaction(conversation, window), ask.for_window(window.position)
-                )
+            return (yield from judge_one(read_interaction(conversation, window)))
         except STOPS_THE_RUN:
             raise
         except MissingParameters as error:
@@ -139,4 +135,5 @@ async def judge_each_answer(
                 raise
             return WindowFindings(failure=told(error), without_context=without_context)
 
-    return tuple(await await_all((judge_window(window) for window in windows), at_once=at_once))
+    found = yield from ask_all(map(judge_window, windows), at_once=at_once, per_answer=True)
+    return tuple(found)

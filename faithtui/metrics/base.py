@@ -1,14 +1,14 @@
 """The contract between a metric and everything around it.
 
-A metric asks and scores. It never logs, sleeps, retries, opens a file or keeps state; its only
-effect is to await `ask`. Nothing outside a metric's file may ask which metric it is: what screens,
-store and exports need stands in `MetricSpec` and `ScoringRule`.
+A metric asks and scores. It never logs, sleeps, retries, opens a file or keeps state; it yields
+questions and receives parsed replies, and knows no event loop. Nothing outside a metric's file may
+ask which metric it is: what screens, store and exports need stands in `MetricSpec` and
+`ScoringRule`.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.integrity.run_summary import IntegritySummary
@@ -96,29 +96,71 @@ class Question(Generic[T_co]):
     kept like others, and counts as a failure of the judge."""
 
 
-class Ask(Protocol):
-    """Put one question to the judge and get a parsed reply. The only effect a metric has."""
+@dataclass(frozen=True, slots=True)
+class AskOne:
+    """A request of a metric: put one question. Answered with the reply, as its `read` gives it."""
 
-    @property
-    def takes_images(self) -> bool:
-        """Whether the judge behind it accepts images."""
+    question: Question[Any]
+    window: int | None = None
+    """Position of the window that asks, where its cost is counted; None: the conversation."""
 
-    @property
-    def context_window(self) -> int | None:
-        """How many tokens the judge can read and write at once; None when nobody knows."""
 
-    def in_flight(self) -> AbstractAsyncContextManager[object]:
-        """Hold a place while one answer is judged; waits while `Pace.answers` others do."""
+@dataclass(frozen=True, slots=True)
+class AskAll:
+    """A request of a metric: go through several branches of questions.
 
-    def for_window(self, window: int) -> "Ask":
-        """Ask on behalf of the window at this position: what it costs is counted there."""
+    Answered with the list of their outcomes, in the order of the branches. The first error of a
+    branch is the answer otherwise, and the other branches are given up.
+    """
 
-    def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
-        """Ask, and wait for the answer.
+    branches: "Iterable[Questions[Any]]"
+    at_once: bool = True
+    """Their questions may be put at the same time; False: one branch after the other."""
+    per_answer: bool = False
+    """Each branch judges one answer, of which `QuestionPace.answers` may be in flight."""
 
-        Raises:
-            JudgeError: No usable answer after everything that could be tried.
-        """
+
+Request: TypeAlias = AskOne | AskAll
+
+Questions: TypeAlias = Generator[Request, Any, T]
+"""Questions that come to an outcome: a generator that yields requests, is sent what they are
+answered with, gets a JudgeError thrown in where a question failed, and returns the outcome."""
+
+
+def ask(question: Question[T], window: int | None = None) -> Questions[T]:
+    """Put one question, and give its reply.
+
+    Args:
+        question: The question.
+        window: Position of the window that asks; None: the conversation as a whole.
+
+    Raises:
+        JudgeError: No usable answer after everything that could be tried.
+    """
+    reply: T = yield AskOne(question, window)
+    return reply
+
+
+def ask_all(
+    branches: Iterable[Questions[T]], *, at_once: bool = True, per_answer: bool = False
+) -> Questions[list[T]]:
+    """Go through several branches of questions, and give their outcomes in order; see `AskAll`.
+
+    Raises:
+        Exception: The first that any branch raised.
+    """
+    outcomes: list[T] = yield AskAll(branches, at_once, per_answer)
+    return outcomes
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTraits:
+    """What a metric may know of the judge that will answer."""
+
+    takes_images: bool = False
+    """Whether it accepts images."""
+    context_window: int | None = None
+    """How many tokens it can read and write at once; None when nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,19 +251,16 @@ class Metric(Protocol[FindingsT]):
     def why_skipped(self, conversation: Conversation) -> str | None:
         """Say why the metric does not apply to this conversation; None when it does."""
 
-    async def gather(
-        self,
-        conversation: Conversation,
-        ask: Ask,
-        claims: Sequence[Claim] | None = None,
-    ) -> FindingsT:
+    def gather(
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
+    ) -> Questions[FindingsT]:
         """Ask everything there is to ask about a conversation, each question once.
 
         A question that fails is kept as a failure of the windows that needed it.
 
         Args:
             conversation: All of it, whatever the window size.
-            ask: The judge.
+            judge: What the judge can do.
             claims: Judge these instead of extracting any; None extracts.
 
         Raises:
@@ -233,7 +272,7 @@ class Metric(Protocol[FindingsT]):
     def assess(self, findings: FindingsT, window: Window) -> Assessment:
         """Score one window from what was gathered. Pure."""
 
-    async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
+    def conclude(self, assessments: Sequence[Assessment]) -> Questions[Conclusion]:
         """Combine all windows, in order, and ask for a final reason where the options want one.
 
         Raises:

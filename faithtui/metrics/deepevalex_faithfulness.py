@@ -8,11 +8,10 @@ Source: DeepEvalEx 0.1.0, metrics/faithfulness.ex. docs/metrics/deepevalex-faith
 formula and every difference.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Literal
+from typing import Any, Literal
 
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -30,7 +29,14 @@ from faithtui.metrics.answers import (
     why_no_answer,
 )
 from faithtui.metrics.attribution import attribute_claims, attribute_truths
-from faithtui.metrics.base import Ask, MetricSpec, Question, QuestionPace
+from faithtui.metrics.base import (
+    JudgeTraits,
+    MetricSpec,
+    Question,
+    QuestionPace,
+    Questions,
+    ask_all,
+)
 from faithtui.metrics.deepevalex.extraction import extract_claims_and_truths
 from faithtui.metrics.deepevalex.replies import (
     ask_with_peer_errors,
@@ -54,7 +60,7 @@ from faithtui.metrics.findings import (
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import check_images, list_texts
 from faithtui.metrics.shapes import ParsedVerdict
-from faithtui.metrics.strategies.common import await_or_error
+from faithtui.metrics.strategies.common import ask_or_error
 
 SPEC = MetricSpec(
     key="deepevalex-faithfulness",
@@ -186,42 +192,57 @@ class DeepEvalExFaithfulness:
         """Say why there is no answer to judge; never under the peer's rules, which fail then."""
         return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
 
-    async def gather(
-        self, conversation: Conversation, ask: Ask, claims: Sequence[Claim] | None = None
-    ) -> tuple[WindowFindings, ...]:
+    def gather(
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
+    ) -> Questions[tuple[WindowFindings, ...]]:
         """Ask about every answer; one entry per window."""
-        check_images(conversation, ask)
+        check_images(conversation, judge)
         windows = self.windows(conversation)
         if self.as_peer and not windows:
             raise MissingParameters(("actual_output",))
+        every = [read_interaction(conversation, window) for window in windows]
+        missing = [_find_missing_fields(each, as_peer=self.as_peer) for each in every]
         extracted = None
-        if not self.as_peer:
-            every = [read_interaction(conversation, window) for window in windows]
-            judged = [each for each in every if not _find_missing_fields(each, as_peer=False)]
-            extracted = await extract_claims_and_truths(
-                self.prompts, self.truths_extraction_limit, every, judged, ask, claims
+        if self.as_peer:
+            # One of them loses the conversation: then nothing is asked about the others either.
+            for fields in filter(None, missing):
+                raise MissingParameters(fields)
+        else:
+            judged = [each for each in every if not missing[each.window.position]]
+            extracted = yield from extract_claims_and_truths(
+                self.prompts, self.truths_extraction_limit, every, judged, claims
             )
 
-        async def judge_one(each: AnsweredInteraction, ask: Ask) -> WindowFindings:
-            missing = _find_missing_fields(each, as_peer=self.as_peer)
-            if missing:
-                raise MissingParameters(missing)
+        def judge_one(each: AnsweredInteraction) -> Questions[WindowFindings]:
+            if missing[each.window.position]:
+                raise MissingParameters(missing[each.window.position])
             if extracted is None:
-                return await self._judge_as_peer(each, ask, claims)
-            return await self._judge_numbered_claims(
-                each, *extracted.get_claims_and_truths(each), ask, given=claims is not None
+                return (yield from self._judge_as_peer(each, claims))
+            found, truths = extracted.get_claims_and_truths(each)
+            return (
+                yield from self._judge_numbered_claims(
+                    each, found, truths, given=claims is not None
+                )
             )
 
-        return await judge_each_answer(
-            conversation, windows, ask, judge_one, as_peer=self.as_peer, told=format_peer_failure
+        return (
+            yield from judge_each_answer(
+                conversation,
+                windows,
+                judge,
+                judge_one,
+                as_peer=self.as_peer,
+                told=format_peer_failure,
+            )
         )
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
         """Score one answer."""
         return assess_window(self.rule, findings[window.position], window)
 
-    async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
+    def conclude(self, assessments: Sequence[Assessment]) -> Questions[Conclusion]:
         """Average the answers; nothing is asked, and the reasons are those of the answers."""
+        yield from ()
         score = conclude_without_reason(self.rule, assessments).score
         why = join_reasons(SPEC, self.rule, score, assessments) if self.include_reason else None
         return Conclusion(score, self._is_success(score), why)
@@ -264,36 +285,45 @@ class DeepEvalExFaithfulness:
             return False
         return passes_threshold(score, self.rule)
 
-    async def _judge_as_peer(
-        self, each: AnsweredInteraction, ask: Ask, given: Sequence[Claim] | None
-    ) -> WindowFindings:
+    def _judge_as_peer(
+        self, each: AnsweredInteraction, given: Sequence[Claim] | None
+    ) -> Questions[WindowFindings]:
         """Ask about one answer as the peer does: the first question that fails loses it."""
-        contexts = each.contexts or ()
+        contexts, window = each.contexts or (), each.window.position
 
-        async def ask_truths() -> tuple[Truth, ...]:
+        def ask_truths() -> Questions[tuple[Truth, ...]]:
             question = questions.make_pooled_truths_question(
                 self.prompts, contexts, self.truths_extraction_limit, as_peer=True
             )
             reply = make_text_list_shape("truths")
-            facts = await ask_with_peer_errors(ask, replace(question, reply=reply), "truths")
+            facts = yield from ask_with_peer_errors(
+                replace(question, reply=reply), "truths", window
+            )
             return attribute_truths(facts, list_texts(contexts))
 
-        async def ask_claims() -> tuple[Claim, ...]:
+        def ask_claims() -> Questions[tuple[Claim, ...]]:
             if given is not None:
                 return tuple(claim for claim in given if claim.turn in each.turns)
             question = questions.make_pooled_claims_question(
                 self.prompts, each.answers, (), as_peer=True
             )
             reply = make_text_list_shape("claims")
-            found = await ask_with_peer_errors(ask, replace(question, reply=reply), "claims")
+            found = yield from ask_with_peer_errors(
+                replace(question, reply=reply), "claims", window
+            )
             return attribute_claims(found, each.turns, list_texts(each.answers))
 
         # As the peer: the truths' failure is told first, whichever came first.
-        facts, found = await asyncio.gather(ask_truths(), ask_claims(), return_exceptions=True)
-        if isinstance(facts, BaseException):
-            raise facts
-        if isinstance(found, BaseException):
-            raise found
+        branches: tuple[Questions[Any], ...] = (
+            ask_or_error(ask_truths(), as_peer=False),
+            ask_or_error(ask_claims(), as_peer=False),
+        )
+        outcomes = yield from ask_all(branches)
+        for outcome in outcomes:
+            if isinstance(outcome, JudgeError):
+                raise outcome
+        facts: tuple[Truth, ...] = outcomes[0]
+        found: tuple[Claim, ...] = outcomes[1]
         said: Sequence[ParsedVerdict] = ()
         if found:
             question = questions.make_verdict_list_question(
@@ -302,8 +332,8 @@ class DeepEvalExFaithfulness:
                 [truth.text for truth in facts],
                 FAITHFULNESS.names,
             )
-            said = await ask_with_peer_errors(
-                ask, replace(question, reply=make_any_verdict_list_shape()), "verdicts"
+            said = yield from ask_with_peer_errors(
+                replace(question, reply=make_any_verdict_list_shape()), "verdicts", window
             )
         labels = [read_label(each.word) for each in said]
         judged = WindowFindings(
@@ -325,27 +355,25 @@ class DeepEvalExFaithfulness:
         if why is None:
             return judged
         reply = replace(why.reply, parse=parse_strict_json)
-        return replace(
-            judged, reason=await ask_with_peer_errors(ask, replace(why, reply=reply), "reason")
-        )
+        reason = yield from ask_with_peer_errors(replace(why, reply=reply), "reason", window)
+        return replace(judged, reason=reason)
 
-    async def _judge_numbered_claims(
+    def _judge_numbered_claims(
         self,
         answer: AnsweredInteraction,
         claims: tuple[Claim, ...],
         truths: tuple[Truth, ...],
-        ask: Ask,
         *,
         given: bool,
-    ) -> WindowFindings:
+    ) -> Questions[WindowFindings]:
         """Ask for one verdict per numbered claim, and for a reason."""
-        in_view = [truth.text for truth in truths]
-        said = await ask_until_complete(
+        in_view, window = [truth.text for truth in truths], answer.window.position
+        said = yield from ask_until_complete(
             len(claims),
             lambda left: questions.make_verdicts_question(
                 self.prompts, [claims[n].text for n in left], in_view
             ),
-            lambda question: ask_with_peer_errors(ask, question, "verdicts"),
+            lambda question: ask_with_peer_errors(question, "verdicts", window),
             lambda each: _read_known_label(each) is not None,
         )
         found = WindowFindings(
@@ -361,13 +389,11 @@ class DeepEvalExFaithfulness:
         )
         found = mark_undefined(found, SPEC, self.rule, answer.answers, given=given)
         why = self._make_reason_question(found) if claims else None
-        worded = (
-            None
-            if why is None
-            else await await_or_error(ask_with_peer_errors(ask, why, "reason"), as_peer=False)
-        )
+        if why is None:
+            return found
+        reason = yield from ask_or_error(ask_with_peer_errors(why, "reason", window), as_peer=False)
         # A reason that cannot be had is put together from the verdicts' own.
-        return replace(found, reason=None if isinstance(worded, JudgeError) else worded)
+        return replace(found, reason=None if isinstance(reason, JudgeError) else reason)
 
     def _make_reason_question(
         self, found: WindowFindings, beyond: Sequence[str] = ()

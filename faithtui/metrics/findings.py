@@ -21,7 +21,7 @@ from faithtui.domain.scores import (
 from faithtui.domain.verdicts import Assessment, Conclusion, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.base import STOPS_THE_RUN, Ask, MetricSpec
+from faithtui.metrics.base import STOPS_THE_RUN, MetricSpec, Questions, ask
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import make_final_reason_question
 
@@ -162,15 +162,14 @@ def conclude_without_reason(rule: ScoringRule, assessments: Sequence[Assessment]
     return Conclusion(score, passes_threshold(score, rule))
 
 
-async def conclude_with_reason(
+def conclude_with_reason(
     prompts: PromptSet,
     spec: MetricSpec,
     rule: ScoringRule,
     assessments: Sequence[Assessment],
-    ask: Ask,
     *,
     include_reason: bool,
-) -> Conclusion:
+) -> Questions[Conclusion]:
     """Average the windows and ask why; a reason that cannot be had never costs the score.
 
     A reason that finds nothing wrong beside a score that something lowered, or something wrong
@@ -184,7 +183,7 @@ async def conclude_with_reason(
     composed = _compose_conclusion(spec, rule, mean.score, assessments, reasons)
     reason: str | None
     try:
-        reason = await ask(
+        reason = yield from ask(
             make_final_reason_question(prompts, score, mean.success, reasons, as_peer=rule.as_peer)
         )
     except STOPS_THE_RUN:

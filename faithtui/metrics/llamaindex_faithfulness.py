@@ -9,6 +9,7 @@ Source: llama-index-core 0.14.25, evaluation/faithfulness.py.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from faithtui.domain.conversation import Conversation
@@ -24,7 +25,7 @@ from faithtui.metrics.answers import (
     read_interaction,
     why_no_answer,
 )
-from faithtui.metrics.base import Ask, MetricSpec, QuestionPace
+from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
 from faithtui.metrics.findings import (
     WindowFindings,
     assess_window,
@@ -193,9 +194,9 @@ class LlamaIndexFaithfulness:
         """Say why there is no answer to judge; never under the peer's rules, which raise then."""
         return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
 
-    async def gather(
-        self, conversation: Conversation, ask: Ask, claims: Sequence[Claim] | None = None
-    ) -> tuple[WindowFindings, ...]:
+    def gather(
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
+    ) -> Questions[tuple[WindowFindings, ...]]:
         """Judge every answer; one entry per window.
 
         Raises:
@@ -205,24 +206,28 @@ class LlamaIndexFaithfulness:
             raise MetricError(
                 f"{SPEC.key} judges whole answers, not claims; run it without imported claims"
             )
-        return await judge_each_answer(
-            conversation,
-            self.windows(conversation),
-            ask,
-            self._judge_answer,
-            as_peer=self.as_peer,
+        settings = self._make_refine_settings(judge)
+        return (
+            yield from judge_each_answer(
+                conversation,
+                self.windows(conversation),
+                judge,
+                partial(self._judge_answer, settings),
+                as_peer=self.as_peer,
+            )
         )
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
         """Score one answer: 1 or 0."""
         return assess_window(self.rule, findings[window.position], window)
 
-    async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
+    def conclude(self, assessments: Sequence[Assessment]) -> Questions[Conclusion]:
         """Average the answers; nothing is asked.
 
         Raises:
             NotFaithful: An answer is not supported, and `raise_error` is set.
         """
+        yield from ()
         if self.raise_error:
             for found in assessments:
                 for verdict in found.verdicts:
@@ -262,7 +267,9 @@ class LlamaIndexFaithfulness:
             "invalid_reason": found.score.reason,
         }
 
-    async def _judge_answer(self, one: AnsweredInteraction, ask: Ask) -> WindowFindings:
+    def _judge_answer(
+        self, settings: RefineSettings, one: AnsweredInteraction
+    ) -> Questions[WindowFindings]:
         """Judge one answer.
 
         Raises:
@@ -284,7 +291,7 @@ class LlamaIndexFaithfulness:
                 blank = WindowFindings(without_context=not contexts)
                 return mark_undefined(blank, SPEC, self.rule, one.answers)
         reply = (
-            await refine_reply(one, contexts, self._make_refine_settings(ask), ask)
+            (yield from refine_reply(one, contexts, settings))
             if contexts
             else make_no_context_reply(as_peer=self.as_peer)
         )
@@ -292,8 +299,8 @@ class LlamaIndexFaithfulness:
             verdicts=(_make_verdict(one, reply),), without_context=not one.contexts
         )
 
-    def _make_refine_settings(self, ask: Ask) -> RefineSettings:
-        window = self.context_window if self.context_window is not None else ask.context_window
+    def _make_refine_settings(self, judge: JudgeTraits) -> RefineSettings:
+        window = self.context_window if self.context_window is not None else judge.context_window
         if window is None:
             window = PEER_CONTEXT_WINDOW if self.as_peer else CONTEXT_WINDOW
         return RefineSettings(

@@ -18,7 +18,7 @@ from faithtui.domain.judging.tasks import (
 )
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.errors import ImagesNotSupported
-from faithtui.metrics.base import Ask, Question
+from faithtui.metrics.base import JudgeTraits, Question
 from faithtui.metrics.prompt_texts import PromptSet, format_block, format_blocks, format_numbered
 from faithtui.metrics.shapes import (
     ParsedVerdict,
@@ -55,13 +55,13 @@ HISTORY_LETTERS = 120
 """Of each of them; a message names its subject early."""
 
 
-def check_images(conversation: Conversation, ask: Ask) -> None:
+def check_images(conversation: Conversation, judge: JudgeTraits) -> None:
     """Refuse a conversation with images for a judge that takes none, before anything is asked.
 
     Raises:
         ImagesNotSupported: The judge would judge what it cannot see.
     """
-    if conversation.images and not ask.takes_images:
+    if conversation.images and not judge.takes_images:
         raise ImagesNotSupported(
             "the conversation holds images and this judge takes none; choose another judge"
         )

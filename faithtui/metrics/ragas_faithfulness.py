@@ -9,6 +9,7 @@ docs/metrics/ragas-faithfulness.md has the formula and every difference.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import Literal
 
@@ -27,7 +28,7 @@ from faithtui.metrics.answers import (
     why_no_answer,
 )
 from faithtui.metrics.attribution import attribute_claims
-from faithtui.metrics.base import Ask, MetricSpec, Question, QuestionPace
+from faithtui.metrics.base import JudgeTraits, MetricSpec, Question, QuestionPace, Questions, ask
 from faithtui.metrics.findings import (
     WindowFindings,
     assess_window,
@@ -140,13 +141,13 @@ class RagasFaithfulness:
         """Say why there is no answer to judge; never under the peer's rules, which fail then."""
         return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
 
-    async def gather(
-        self, conversation: Conversation, ask: Ask, claims: Sequence[Claim] | None = None
-    ) -> tuple[WindowFindings, ...]:
+    def gather(
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
+    ) -> Questions[tuple[WindowFindings, ...]]:
         """Ask about every answer; one entry per window."""
 
-        async def judge_one(each: AnsweredInteraction, ask: Ask) -> WindowFindings:
-            statements, said = await self._judge_answer(each, ask, claims)
+        def judge_one(each: AnsweredInteraction) -> Questions[WindowFindings]:
+            statements, said = yield from self._judge_answer(each, claims)
             verdicts = tuple(
                 Verdict(statement, None)
                 if found is None
@@ -157,16 +158,19 @@ class RagasFaithfulness:
             judged = WindowFindings(verdicts, surplus=surplus, without_context=not each.contexts)
             return mark_undefined(judged, SPEC, self.rule, each.answers, given=claims is not None)
 
-        return await judge_each_answer(
-            conversation, self.windows(conversation), ask, judge_one, as_peer=self.as_peer
+        return (
+            yield from judge_each_answer(
+                conversation, self.windows(conversation), judge, judge_one, as_peer=self.as_peer
+            )
         )
 
     def assess(self, findings: tuple[WindowFindings, ...], window: Window) -> Assessment:
         """Score one answer."""
         return assess_window(self.rule, findings[window.position], window)
 
-    async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
+    def conclude(self, assessments: Sequence[Assessment]) -> Questions[Conclusion]:
         """Average the answers that have a score; nothing is asked."""
+        yield from ()
         return conclude_without_reason(self.rule, assessments)
 
     def peer_results(
@@ -179,9 +183,9 @@ class RagasFaithfulness:
         """Say each answer's result as ragas does: a number or, for NaN, none."""
         return tuple({"score": each.score.value} for each in assessments)
 
-    async def _judge_answer(
-        self, each: AnsweredInteraction, ask: Ask, given: Sequence[Claim] | None
-    ) -> tuple[tuple[Claim, ...], Sequence[ParsedInference | None]]:
+    def _judge_answer(
+        self, each: AnsweredInteraction, given: Sequence[Claim] | None
+    ) -> Questions[tuple[tuple[Claim, ...], Sequence[ParsedInference | None]]]:
         """Ask about one answer: its statements, and what was said of them in their order.
 
         Raises:
@@ -195,7 +199,8 @@ class RagasFaithfulness:
         if given is not None:
             statements = tuple(claim for claim in given if claim.turn in each.turns)
         elif self.as_peer or any(passage.text_with_marks.strip() for passage in each.answers):
-            found = await ask(_make_statements_question(self.prompts, each, as_peer=self.as_peer))
+            question = _make_statements_question(self.prompts, each, as_peer=self.as_peer)
+            found = yield from ask(question, each.window.position)
             statements = attribute_claims(found, each.turns, list_texts(each.answers))
         else:
             statements = ()
@@ -205,23 +210,23 @@ class RagasFaithfulness:
             raise MissingParameters(("retrieved_contexts",))
         wanted = [statement.text for statement in statements]
         if self.as_peer:
-            return statements, await ask(
-                _make_inference_list_question(self.prompts, wanted, each.contexts)
-            )
-        passages = [each for each in dict.fromkeys(each.contexts) if each.text_with_marks.strip()]
+            listed = _make_inference_list_question(self.prompts, wanted, each.contexts)
+            return statements, (yield from ask(listed, each.window.position))
+        passages = [one for one in dict.fromkeys(each.contexts) if one.text_with_marks.strip()]
         if not passages:
             return statements, [NOTHING_RETRIEVED] * len(statements)
-        return statements, await _ask_inferences(self.prompts, wanted, passages, ask)
+        said = yield from _ask_inferences(self.prompts, wanted, passages, each.window.position)
+        return statements, said
 
 
-async def _ask_inferences(
-    prompts: PromptSet, statements: Sequence[str], passages: Sequence[Passage], ask: Ask
-) -> tuple[ParsedInference | None, ...]:
+def _ask_inferences(
+    prompts: PromptSet, statements: Sequence[str], passages: Sequence[Passage], window: int
+) -> Questions[tuple[ParsedInference | None, ...]]:
     """Ask for one verdict per statement; missing ones are asked for again, at most twice."""
-    return await ask_until_complete(
+    return ask_until_complete(
         len(statements),
         lambda left: _make_inference_question(prompts, [statements[n] for n in left], passages),
-        ask,
+        partial(ask, window=window),
         _has_label,
     )
 

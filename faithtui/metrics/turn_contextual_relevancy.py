@@ -21,7 +21,7 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
 from faithtui.errors import ConfigError, MetricError, PeerFails
-from faithtui.metrics.base import Ask, MetricSpec, QuestionPace
+from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
 from faithtui.metrics.findings import (
     WindowFindings,
     assess_window,
@@ -147,21 +147,21 @@ class TurnContextualRelevancy:
         }
         return next((each for each in (None, NO_MESSAGE) if each in reasons), NO_CONTEXT)
 
-    async def gather(
-        self, conversation: Conversation, ask: Ask, claims: Sequence[Claim] | None = None
-    ) -> tuple[WindowFindings, ...]:
+    def gather(
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
+    ) -> Questions[tuple[WindowFindings, ...]]:
         """Ask everything about a conversation, by the chosen strategy; one entry per window."""
         if claims is not None:
             raise MetricError(
                 f"{SPEC.key} judges statements of documents and cannot judge given claims; "
                 "run it without them"
             )
-        check_images(conversation, ask)
+        check_images(conversation, judge)
         windows = self.windows(conversation)
         if self.as_peer and not conversation.images:
             _refuse_document_sources(conversation, windows)
         gather = by_evidence if self.strategy == "evidence" else by_window
-        found = await gather(self, conversation, windows, ask)
+        found = yield from gather(self, conversation, windows)
         return tuple(
             mark_undefined(each, SPEC, self.rule, list_documents(conversation, window.turns))
             for each, window in zip(found, windows, strict=True)
@@ -171,10 +171,10 @@ class TurnContextualRelevancy:
         """Score one window."""
         return assess_window(self.rule, findings[window.position], window)
 
-    async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
+    def conclude(self, assessments: Sequence[Assessment]) -> Questions[Conclusion]:
         """Average the windows that have context and ask why."""
-        return await conclude_with_reason(
-            self.prompts, SPEC, self.rule, assessments, ask, include_reason=self.include_reason
+        return conclude_with_reason(
+            self.prompts, SPEC, self.rule, assessments, include_reason=self.include_reason
         )
 
     def peer_results(

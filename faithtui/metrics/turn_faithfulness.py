@@ -21,7 +21,7 @@ from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.windows import Window, cut_interactions, cut_sliding_windows
 from faithtui.errors import ConfigError, PeerFails
 from faithtui.metrics import questions
-from faithtui.metrics.base import Ask, MetricSpec, QuestionPace
+from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
 from faithtui.metrics.findings import (
     WindowFindings,
     assess_window,
@@ -156,11 +156,11 @@ class TurnFaithfulness:
             return "no retrieval context"
         return None
 
-    async def gather(
-        self, conversation: Conversation, ask: Ask, claims: Sequence[Claim] | None = None
-    ) -> tuple[WindowFindings, ...]:
+    def gather(
+        self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
+    ) -> Questions[tuple[WindowFindings, ...]]:
         """Ask everything about a conversation, by the chosen strategy; one entry per window."""
-        check_images(conversation, ask)
+        check_images(conversation, judge)
         if self.as_peer and any(
             document.source is not None
             for window in self.windows(conversation)
@@ -176,7 +176,7 @@ class TurnFaithfulness:
         by_strategy = (
             by_evidence if self.strategy == "evidence" and self.window_size > 0 else by_window
         )
-        found = await by_strategy(self, conversation, ask, claims)
+        found = yield from by_strategy(self, conversation, claims)
         return tuple(
             mark_undefined(
                 each,
@@ -192,10 +192,10 @@ class TurnFaithfulness:
         """Score one window."""
         return assess_window(self.rule, findings[window.position], window)
 
-    async def conclude(self, assessments: Sequence[Assessment], ask: Ask) -> Conclusion:
+    def conclude(self, assessments: Sequence[Assessment]) -> Questions[Conclusion]:
         """Average the windows and ask why."""
-        return await conclude_with_reason(
-            self.prompts, SPEC, self.rule, assessments, ask, include_reason=self.include_reason
+        return conclude_with_reason(
+            self.prompts, SPEC, self.rule, assessments, include_reason=self.include_reason
         )
 
     def peer_results(

@@ -14,6 +14,7 @@ import pytest
 
 from faithtui.domain.conversation import Conversation
 from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.judges.base import Judge
 from faithtui.judges.registry import open_judge
@@ -127,9 +128,7 @@ async def measured(
 
     async def one(conversation: Conversation) -> None:
         ask = asker.bind_to_item(None)
-        findings = await metric.gather(conversation, ask)
-        assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
-        conclusion = await metric.conclude(assessments, ask)
+        _, conclusion = await assess_conversation(metric, conversation, ask)
         assert conclusion.score.value is not None
 
     began = time.perf_counter()
@@ -298,10 +297,7 @@ def test_all_metrics_over_one_conversation_share_what_they_ask_alike() -> None:
         counting = CountingJudge(SlowJudge(0))
         asker = Asker(counting, MemoryReplyCache(), concurrency=AT_ONCE)
         for metric in metrics:
-            ask = asker.bind_to_item(None)
-            findings = await metric.gather(conversation, ask)
-            assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
-            await metric.conclude(assessments, ask)
+            await assess_conversation(metric, conversation, asker.bind_to_item(None))
         await asker.aclose()
         return counting
 

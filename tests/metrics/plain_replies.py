@@ -2,16 +2,17 @@
 
 import contextlib
 from collections.abc import Sequence
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.judging.tasks import SupportAnswer
 from faithtui.domain.verdicts import Assessment, Conclusion
 from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import JudgeError
 from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, StopReason
-from faithtui.metrics.base import Question
+from faithtui.metrics.base import JudgeTraits, Question
 from faithtui.metrics.llamaindex_faithfulness import LlamaIndexFaithfulness
 from faithtui.metrics.registry import build
 
@@ -97,16 +98,12 @@ class PlainAsk:
 
     def __init__(self, replies: Sequence[Said]) -> None:
         self.judge = PlainJudge(replies)
-        self.takes_images = False
-        self.context_window = self.judge.context_window
-
-    def for_window(self, window: int) -> Self:
-        return self
+        self.traits = JudgeTraits(context_window=self.judge.context_window)
 
     def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
         return contextlib.nullcontext()
 
-    async def __call__(self, question: Question[T]) -> T:
+    async def __call__(self, question: Question[T], window: int | None = None) -> T:
         request = JudgeRequest(
             question.step, question.task, question.system, question.prompt, None, 256
         )
@@ -118,10 +115,8 @@ async def judged(
 ) -> tuple[list[Assessment], Conclusion]:
     """Run the metric as the engine does."""
     asker = Asker(judge, MemoryReplyCache(), concurrency=1, pause=no_wait, load_image=picture)
-    ask = asker.bind_to_item(None)
-    findings = await metric.gather(conversation, ask)
-    assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
-    return assessments, await metric.conclude(assessments, ask)
+    found, conclusion = await assess_conversation(metric, conversation, asker.bind_to_item(None))
+    return list(found), conclusion
 
 
 def odd_words(count: int, prefix: str = "w0x") -> str:

@@ -5,7 +5,7 @@ import contextlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -13,9 +13,10 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.judging.tasks import FindEvidence
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
+from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.errors import JudgeError, JudgeReplyInvalid, JudgeTimeout
 from faithtui.judges.base import JudgeRequest
-from faithtui.metrics.base import Metric, Question, ReplyMismatch
+from faithtui.metrics.base import JudgeTraits, Metric, Question, ReplyMismatch
 from faithtui.metrics.registry import build
 from tests.parity.run_cases import STRATEGIES, OracleJudge
 
@@ -45,20 +46,13 @@ class ScriptedAsk:
         self.questions: list[Question[Any]] = []
 
     @property
-    def takes_images(self) -> bool:
-        return self._takes_images
-
-    @property
-    def context_window(self) -> int | None:
-        return self._oracle.context_window
-
-    def for_window(self, window: int) -> Self:
-        return self
+    def traits(self) -> JudgeTraits:
+        return JudgeTraits(self._takes_images, self._oracle.context_window)
 
     def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
         return contextlib.nullcontext()
 
-    async def __call__(self, question: Question[T]) -> T:
+    async def __call__(self, question: Question[T], window: int | None = None) -> T:
         self.questions.append(question)
         self._in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self._in_flight)
@@ -136,9 +130,8 @@ async def judge(
     claims: Sequence[Claim] | None = None,
 ) -> tuple[list[Assessment], Conclusion]:
     """Run a metric as the engine does."""
-    findings = await metric.gather(conversation, ask, claims)
-    assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
-    return assessments, await metric.conclude(assessments, ask)
+    assessments, conclusion = await assess_conversation(metric, conversation, ask, claims)
+    return list(assessments), conclusion
 
 
 both = pytest.mark.parametrize("strategy", STRATEGIES)

@@ -19,6 +19,7 @@ from faithtui.domain.judging.tasks import (
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Claim
 from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.measure import measure_async
 from faithtui.errors import (
@@ -293,7 +294,7 @@ async def steps_after_turn_faithfulness(
             concurrency=4,
             on_reply=lambda step, reply, stored: heard.append((step, stored)),
         )
-        await metric(key, **options).gather(talked, asker.bind_to_item(None))
+        await assess_conversation(metric(key, **options), talked, asker.bind_to_item(None))
         await asker.aclose()
     asked = {step for step, stored in heard if not stored}
     return asked, {step for step, stored in heard if stored}

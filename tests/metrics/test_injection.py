@@ -7,18 +7,19 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.errors import JudgeReplyInvalid
 from faithtui.judges.base import JudgeRequest
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.judges.reply_parser import parse_reply
-from faithtui.metrics.base import Question, ReplyMismatch
+from faithtui.metrics.base import JudgeTraits, Question, ReplyMismatch
 from faithtui.metrics.prompt_texts import format_block, format_numbered
 from faithtui.metrics.registry import METRICS, build
 from faithtui.metrics.shapes import make_verdicts_shape
@@ -40,8 +41,7 @@ TOKEN = "qzx"
 class Listening:
     """An `Ask` that has the embedded judge answer, and keeps what it was asked."""
 
-    takes_images = False
-    context_window: int | None = None
+    traits = JudgeTraits()
 
     def __init__(self) -> None:
         self.questions: list[Question[Any]] = []
@@ -50,10 +50,7 @@ class Listening:
     def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
         return contextlib.nullcontext()
 
-    def for_window(self, window: int) -> Self:
-        return self
-
-    async def __call__(self, question: Question[T]) -> T:
+    async def __call__(self, question: Question[T], window: int | None = None) -> T:
         self.questions.append(question)
         request = JudgeRequest(
             question.step,
@@ -91,13 +88,7 @@ def asked_about(conversation: Conversation) -> Iterator[Question[Any]]:
                 options = {"strategy": strategy, "as_peer": as_peer}
                 metric = build(entry.spec.key, options)
                 ask = Listening()
-
-                async def all_of_it(metric: Any = metric, ask: Listening = ask) -> None:
-                    findings = await metric.gather(conversation, ask)
-                    windows = metric.windows(conversation)
-                    await metric.conclude([metric.assess(findings, each) for each in windows], ask)
-
-                asyncio.run(all_of_it())
+                asyncio.run(assess_conversation(metric, conversation, ask))
                 assert ask.questions
                 yield from ask.questions
 

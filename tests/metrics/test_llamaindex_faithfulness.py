@@ -11,6 +11,7 @@ from faithtui.domain.conversation import Document, Image, Turn
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Claim
 from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import (
     ConfigError,
@@ -292,7 +293,9 @@ async def test_raise_error_raises_instead_of_a_failing_result() -> None:
 async def test_claims_are_not_what_it_judges() -> None:
     asker = Asker(PlainJudge(), MemoryReplyCache(), concurrency=1)
     with pytest.raises(MetricError, match="whole answers, not claims"):
-        await metric().gather(answer("A.", "C."), asker.bind_to_item(None), [Claim(1, "A.")])
+        await assess_conversation(
+            metric(), answer("A.", "C."), asker.bind_to_item(None), [Claim(1, "A.")]
+        )
 
 
 async def test_results_have_the_peers_fields() -> None:
@@ -434,5 +437,5 @@ async def test_answers_are_judged_at_the_same_time() -> None:
 
     conversation = talk(*exchange("A.", "C."), *exchange("B.", "D."))
     asker = Asker(Waiting(["YES", "YES"]), MemoryReplyCache(), concurrency=2)
-    findings = await metric().gather(conversation, asker.bind_to_item(None))
-    assert len(findings) == 2
+    assessments, _ = await assess_conversation(metric(), conversation, asker.bind_to_item(None))
+    assert len(assessments) == 2

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.errors import (
     ContextWindowTooSmall,
     JudgeError,
@@ -107,9 +108,7 @@ async def test_random_replies_are_read_as_the_peer_reads_them(
     chunks = {1: 2, 2: 4, 3: 5, 4: 7}[contexts]  # as the peer made of 900 words each
     conversation = answer("A. b.", *(odd_words(900, f"w{n}x") for n in range(contexts)))
     ask = PlainAsk(replies)
-    findings = await PEER.gather(conversation, ask)
-    (window,) = PEER.windows(conversation)
-    found = PEER.assess(findings, window)
+    (found,), _ = await assess_conversation(PEER, conversation, ask)
     passing, feedback, kinds = as_the_peer_reads(replies, chunks)
     assert ask.judge.steps == kinds
     assert found.verdicts[0].word == feedback

@@ -120,12 +120,12 @@ class SlowAsk(ScriptedAsk):
         self._open = 0
         self.most_open = 0
 
-    async def __call__(self, question: Question[T]) -> T:
+    async def __call__(self, question: Question[T], window: int | None = None) -> T:
         self._open += 1
         self.most_open = max(self.most_open, self._open)
         for _ in range(50):
             await asyncio.sleep(0)
-        answer = await super().__call__(question)
+        answer = await super().__call__(question, window)
         self._open -= 1
         return answer
 

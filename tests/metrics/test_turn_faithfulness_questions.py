@@ -239,12 +239,12 @@ async def test_what_is_read_is_compared_while_later_answers_are_still_being_read
     compared = asyncio.Event()
 
     class Waiting(ScriptedAsk):
-        async def __call__(self, question: Question[T]) -> T:
+        async def __call__(self, question: Question[T], window: int | None = None) -> T:
             if question.task == ExtractTruths(("D2.",)):
                 await asyncio.wait_for(compared.wait(), 10)
             if question.step == "verdicts":
                 compared.set()
-            return await super().__call__(question)
+            return await super().__call__(question, window)
 
     assessments, _ = await judge(metric(window_size=2), talk(3), Waiting(facts(3)))
     assert labels(assessments) == [["yes", "no"] * count for count in (1, 2, 2)]

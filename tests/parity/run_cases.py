@@ -29,6 +29,7 @@ from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment
 from faithtui.domain.windows import cut_interactions
 from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import (
     ConfigError,
@@ -147,10 +148,9 @@ async def measured(case: Mapping[str, Json], judge: OracleJudge, strategy: Strat
     try:
         metric = build(key, {**options, "strategy": strategy, "as_peer": True})
         conversation = (answer_of if key in ONE_ANSWER else conversation_of)(case["input"])
-        ask = asker.bind_to_item(None)
-        findings = await metric.gather(conversation, ask)
-        assessments = [metric.assess(findings, each) for each in metric.windows(conversation)]
-        conclusion = await metric.conclude(assessments, ask)
+        assessments, conclusion = await assess_conversation(
+            metric, conversation, asker.bind_to_item(None)
+        )
     except FaithtuiError as error:
         return Outcome(error=_kind(error))
     finally:

@@ -1,20 +1,21 @@
 """Where questions are put that go into batches: answered from what came back, or collected.
 
 It stands in the place of a `Sender`, so that a conversation is driven over the same code as when it
-is asked question by question. Whoever puts a question whose answer is not there waits for good:
-the conversation is taken up again when the answer has come.
+is asked question by question. Whoever puts a question whose answer is not there is told so: the
+conversation is taken up again when the answer has come.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, TypeVar
 
 from faithtui import errors
 from faithtui.domain.ids import RunId
 from faithtui.engine.calls.answer_limit import check_answers_left, is_answered
 from faithtui.engine.calls.budget import Expense
 from faithtui.engine.calls.costs import Pricing, estimate_tokens_in, estimate_worst_cost
+from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.reply_cache import QuestionContext, reply_from_stored
 from faithtui.engine.runs.recorder import Recorder
 from faithtui.errors import (
@@ -138,11 +139,12 @@ class QuestionCollector:
     async def send_question(
         self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
-        """Answer a question from the batches it was in, or collect it and wait for good.
+        """Answer a question from the batches it was in, or collect it.
 
         Raises:
             JudgeReplyInvalid: It was answered, and the answer cannot be used.
             JudgeError: It failed in a way that will not pass.
+            AnswerOutstanding: It is in a batch, or was collected.
         """
         last = self._batches.find_last_request(self._run, asked.key)
         tries = 1
@@ -152,7 +154,7 @@ class QuestionCollector:
                 case RequestState.WAITING:
                     if last.run != self._run:
                         self.other_batches.add(last.batch)
-                    await _wait_forever()
+                    raise AnswerOutstanding
                 case RequestState.ANSWERED | RequestState.UNUSABLE:
                     try:
                         return await self._accept_reply(asked, last, understand)
@@ -163,7 +165,7 @@ class QuestionCollector:
                 case _:
                     tries = find_next_try(last)
         self._collect_question(asked, request, tries)
-        await _wait_forever()
+        raise AnswerOutstanding
 
     def count_unreadable(self, key: str) -> int:
         """Count answers to a question in batches of the run that were no replies."""
@@ -214,12 +216,6 @@ class QuestionCollector:
             nusd_worst=worst.nusd,
         )
         self.buffer.add(CollectedQuestion(question, request, size))
-
-
-async def _wait_forever() -> NoReturn:
-    """Wait until whoever waits is cancelled."""
-    await asyncio.get_running_loop().create_future()
-    raise AssertionError("nobody answers here")
 
 
 def format_error_reason(error: JudgeError) -> str:

@@ -1,23 +1,26 @@
 """Driving all pending conversations of a run as far as the answers that are there allow.
 
 A conversation that has all it needs is stored and finished as in any run. Another one is given up
-where it waits: it costs nothing to begin again, since every answer is found in the store.
+where an answer is outstanding: it costs nothing to begin again, since every answer is found in the
+store.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from faithtui.engine.batches.question_collector import QuestionCollector
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.runs.idle_tasks import StepCounter
+from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.runs.recorder import StoreImages, StoreReplyCache
 from faithtui.engine.runs.run_execution import RunExecution, judge_item
 from faithtui.judges.base import Judge
 from faithtui.store.records import PendingItem
 
 AT_ONCE: Final = 32
-"""Conversations that are driven together: they hold their documents in memory."""
+"""Conversations that are driven together: their writes share transactions, and they hold their
+documents in memory."""
 
 
 async def drive_pending(
@@ -53,20 +56,18 @@ async def _drive_some(
         tally=course.control.tally,
         load_image=StoreImages(course.store, course.row.spec.judge, course.image_hosts),
         sender=desk,
+        before_step=course.control.ui_yielder.wait_for_turn,
     )
-    steps = StepCounter()
-    with steps.count_steps():
-        tasks = [asyncio.create_task(judge_item(course, asker, item)) for item in items]
-        try:
-            # Outside the event loop a conversation waits for the store and for its checks alone.
-            await steps.wait_until_idle(
-                tasks, lambda: course.recorder.is_writing or course.checks.is_checking
-            )
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await asker.aclose()
-    for task in tasks:
-        if not task.cancelled() and (error := task.exception()) is not None:
+
+    async def drive_item(item: PendingItem) -> None:
+        with contextlib.suppress(AnswerOutstanding):
+            await judge_item(course, asker, item)
+
+    try:
+        # An error of one conversation keeps no other from what it can still store.
+        ended = await asyncio.gather(*map(drive_item, items), return_exceptions=True)
+    finally:
+        await asker.aclose()
+    for error in ended:
+        if error is not None:
             raise error

@@ -1,4 +1,4 @@
-"""The `Ask` a metric gets: stored replies first, then the judge, and every reply kept.
+"""Who answers a metric's questions: stored replies first, then the judge, and every reply kept.
 
 What concerns a question and not one request stands here: equal questions share one call, an answer
 that was cut is asked for again with a higher limit, and one that cannot be used with the reason.
@@ -8,7 +8,7 @@ answer, finds them in the store as any other run does. `answer_limit` ends all o
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -46,7 +46,14 @@ from faithtui.judges.base import (
     StopReason,
 )
 from faithtui.judges.reply_parser import parse_reply
-from faithtui.metrics.base import STOPS_THE_RUN, AnswerCount, Question, QuestionPace, ReplyMismatch
+from faithtui.metrics.base import (
+    STOPS_THE_RUN,
+    AnswerCount,
+    JudgeTraits,
+    Question,
+    QuestionPace,
+    ReplyMismatch,
+)
 
 T = TypeVar("T")
 
@@ -104,6 +111,7 @@ class Asker:
         on_reply: Callable[[str, JudgeReply, bool], None] = lambda step, reply, stored: None,
         sender: QuestionSender | None = None,
         breaker: CircuitBreaker | None = None,
+        before_step: Callable[[], None] = lambda: None,
     ) -> None:
         """Prepare; nothing is asked yet.
 
@@ -126,6 +134,8 @@ class Asker:
             sender: Brings questions to the judge; None: one request at once for each, under the
                 limits above.
             breaker: Stops a run that keeps failing; None: nothing does.
+            before_step: Called before a question is looked up, before it is sent and before its
+                reply is read; it may hold each up.
         """
         pace = pace or QuestionPace()
         slots = slots or Slots(concurrency)
@@ -140,6 +150,7 @@ class Asker:
         self._on_reply = on_reply
         self._leases = leases or NoLeases()
         self._breaker = breaker
+        self._before_step = before_step
         self.tally = tally or Tally()
         self._sender: QuestionSender = sender or Sender(
             judge,
@@ -153,26 +164,22 @@ class Asker:
             on_retry=on_retry,
             sleep=pause,
             pause_s=pace.pause_s,
+            before_step=before_step,
         )
         self._calls_in_flight: dict[str, tuple[asyncio.Task[Any], AnswerCount]] = {}
         """By key of the question, with the count of whoever asked first."""
 
     @property
-    def takes_images(self) -> bool:
-        """Whether the judge takes images."""
-        return self._judge.takes_images
-
-    @property
-    def context_window(self) -> int | None:
-        """How many tokens the judge can read and write at once."""
-        return self._judge.context_window
+    def traits(self) -> JudgeTraits:
+        """What a metric may know of the judge."""
+        return JudgeTraits(self._judge.takes_images, self._judge.context_window)
 
     def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
         """Hold a place while one answer is judged."""
         return self._answers
 
     def bind_to_item(self, item: ItemId | None, *, asked_after: int = 0) -> "BoundAsk":
-        """Make the `Ask` of one conversation; its calls are stored under that item.
+        """Answer for one conversation; its calls are stored under that item.
 
         Args:
             item: The conversation of a run; None outside a run.
@@ -219,6 +226,7 @@ class Asker:
         Raises:
             JudgeError: No usable answer after retries and repairs.
         """
+        self._before_step()
         request = self.make_request(question)
         try:
             return await self._ask_until_usable(question, request, item, window, asked_after)
@@ -410,6 +418,7 @@ class Asker:
         """Ask, unless somebody else is asking the same: then wait for their answer."""
 
         def read_reply(reply: JudgeReply) -> T:
+            self._before_step()
             self._on_reply(question.step, reply, False)
             return value_from_reply(question, reply)
 
@@ -448,36 +457,25 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class BoundAsk:
-    """The `Ask` of one conversation."""
+    """Answers the questions about one conversation. A `Respondent`."""
 
     asker: Asker
     item: ItemId | None
-    window: int | None = None
-    """Position of the window that asks; None: the conversation as a whole."""
     asked_after: int = 0
     """Newest call when what the conversation lacks was asked for again; 0: never."""
 
     @property
-    def takes_images(self) -> bool:
-        """Whether the judge takes images."""
-        return self.asker.takes_images
-
-    @property
-    def context_window(self) -> int | None:
-        """How many tokens the judge can read and write at once."""
-        return self.asker.context_window
+    def traits(self) -> JudgeTraits:
+        """What a metric may know of the judge."""
+        return self.asker.traits
 
     def in_flight(self) -> contextlib.AbstractAsyncContextManager[object]:
         """Hold a place while one answer is judged."""
         return self.asker.in_flight()
 
-    def for_window(self, window: int) -> "BoundAsk":
-        """Ask on behalf of one window."""
-        return replace(self, window=window)
-
-    def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
+    async def __call__(self, question: Question[T], window: int | None = None) -> T:
         """Ask; see `Asker.ask`."""
-        return self.asker.ask(question, self.item, self.window, asked_after=self.asked_after)
+        return await self.asker.ask(question, self.item, window, asked_after=self.asked_after)
 
 
 def value_from_reply(question: Question[T], reply: JudgeReply) -> T:

@@ -124,6 +124,7 @@ class Sender:
         on_retry: Callable[[str, JudgeError, float], None],
         sleep: Callable[[float], Awaitable[None]],
         pause_s: float,
+        before_step: Callable[[], None] = lambda: None,
     ) -> None:
         """Prepare; nothing is sent yet.
 
@@ -139,6 +140,7 @@ class Sender:
             on_retry: Told of every attempt that is made again, and the seconds until then.
             sleep: Waits for seconds.
             pause_s: Seconds before each request.
+            before_step: Called before each request; it may hold it up.
         """
         self.slots = slots
         self.tally = tally
@@ -151,6 +153,7 @@ class Sender:
         self._on_retry = on_retry
         self._sleep = sleep
         self._pause_s = pause_s
+        self._before_step = before_step
         self._failures_in_a_row = 0
         self._was_answered = False
         self._is_closing = False
@@ -322,6 +325,7 @@ class Sender:
         outcome: Callable[[], None] | None = None if limiter is None else limiter.record_failure
         try:
             self._check_open()
+            self._before_step()
             reply = await self._judge.send(request)
             self._failures_in_a_row = 0
             self._was_answered = True

@@ -38,12 +38,6 @@ class ItemChecks:
         self._rules = rules
         self._write = write
         self._one_at_a_time = asyncio.Lock()
-        self._waiting = 0
-
-    @property
-    def is_checking(self) -> bool:
-        """Whether somebody waits for a check."""
-        return self._waiting > 0
 
     async def check_assessed(
         self,
@@ -94,7 +88,6 @@ class ItemChecks:
     async def _check_in_thread(
         self, item: ItemId, check: Callable[[], ItemCheckResult | None]
     ) -> ItemCheckResult | None:
-        self._waiting += 1
         try:
             async with self._one_at_a_time:
                 return await asyncio.to_thread(check)
@@ -105,5 +98,3 @@ class ItemChecks:
             # unchecked, which every score of the run says, and `faithtui check` fails aloud.
             _log.exception("item %d could not be checked", item)
             return None
-        finally:
-            self._waiting -= 1

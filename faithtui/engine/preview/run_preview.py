@@ -20,6 +20,7 @@ from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.costs import TablePrices, estimate_worst_cost
 from faithtui.engine.calls.image_hosts import check_image_hosts, find_image_hosts
+from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.reply_cache import QuestionContext
 from faithtui.engine.preview.estimates import Preview, PreviewQuestion, scale_to_preview
 from faithtui.engine.review.examples import read_stored_examples
@@ -279,10 +280,10 @@ async def _ask_about_conversation(
         return
     ask = asker.bind_to_item(ItemId(0), asked_after=job.asked_after)
     try:
-        findings = await metric.gather(conversation, ask, claims)
+        findings = await drive_questions(metric.gather(conversation, ask.traits, claims), ask)
         assessments = [metric.assess(findings, window) for window in metric.windows(conversation)]
         job.keep_claims(number, assessments)
-        await metric.conclude(assessments, ask)
+        await drive_questions(metric.conclude(assessments), ask)
     except (JudgeError, MetricError):
         # It would fail in the run as well, after the same questions.
         return

@@ -5,7 +5,6 @@ asked for anew. The answer stands beside the run and changes nothing in it.
 """
 
 import asyncio
-from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
@@ -26,6 +25,7 @@ from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.engine.calls.ask import Asker, BoundAsk
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_addresses, list_address_only_images
+from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.runs.environment import RunEnvironment
@@ -33,7 +33,7 @@ from faithtui.engine.runs.recorder import Recorder, StoreImages, StoreReplyCache
 from faithtui.engine.runs.run_execution import open_run_judge, rebuild_metric
 from faithtui.errors import StoreError
 from faithtui.judges.base import Judge, OutputFormat
-from faithtui.metrics.base import Ask, Question
+from faithtui.metrics.base import JudgeTraits, Question
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.store.store import Store
 
@@ -113,7 +113,7 @@ async def re_ask_claim(
         asker = _make_asker(recorder, view, opened, around)
         try:
             ask = _ReAsk(asker.bind_to_item(item), replicate, wanted, window.position)
-            findings = await metric.gather(conversation, ask, given)
+            findings = await drive_questions(metric.gather(conversation, ask.traits, given), ask)
             assessment = metric.assess(findings, window)
         except StoreError as error:
             await asker.drain()
@@ -137,32 +137,25 @@ class _ReAsk:
     """Position of the window that first holds it."""
 
     @property
-    def takes_images(self) -> bool:
-        return self.ask.takes_images
-
-    @property
-    def context_window(self) -> int | None:
-        return self.ask.context_window
+    def traits(self) -> JudgeTraits:
+        return self.ask.traits
 
     def in_flight(self) -> AbstractAsyncContextManager[object]:
         return self.ask.in_flight()
 
-    def for_window(self, window: int) -> Ask:
-        return replace(self, ask=self.ask.for_window(window))
-
-    def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
-        if self._asks_for_verdict(question):
+    async def __call__(self, question: Question[T], window: int | None = None) -> T:
+        if self._asks_for_verdict(question, window):
             question = replace(question, replicate=question.replicate + self.replicate)
-        return self.ask(question)
+        return await self.ask(question, window)
 
-    def _asks_for_verdict(self, question: Question[T]) -> bool:
+    def _asks_for_verdict(self, question: Question[T], window: int | None) -> bool:
         if not isinstance(question.task, _VERDICTS):
             return False
         match question.task:
             case RelateDocument(document) | JudgeDocument(document):
                 return document == self.claim.document
             case SupportAnswer():
-                return self.ask.window == self.window
+                return window == self.window
             case _:
                 return True
 

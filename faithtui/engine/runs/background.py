@@ -5,6 +5,7 @@ nothing of the app is awaited here.
 """
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections import deque
@@ -25,7 +26,6 @@ from faithtui.engine.runs.events import (
     StoreTroubled,
 )
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.yield_to_ui import UiYielder
 from faithtui.errors import FaithtuiError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -65,7 +65,6 @@ class BackgroundRun:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[RunState] | None = None
         self._cancelled = False
-        self._ui_yielder = UiYielder()
         self.bug: BaseException | None = None
         """An error that is not one of ours; the app must let it be seen."""
         self._thread = threading.Thread(
@@ -167,7 +166,12 @@ class BackgroundRun:
 
     def yield_to_ui(self, seconds: float) -> None:
         """Rest for a moment, because somebody waits for the app. Any thread."""
-        self._ui_yielder.rest_for(seconds)
+        yielder, loop = self.control.ui_yielder, self._loop
+        yielder.rest_for(seconds)
+        if loop is not None:
+            # It may be in code of an SDK, which does not ask.
+            with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
+                loop.call_soon_threadsafe(yielder.wait_for_turn)
 
     def join(self, timeout_s: float) -> bool:
         """Wait for the end; False when it did not come in time."""
@@ -191,7 +195,6 @@ class BackgroundRun:
 
     async def _execute_run(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._ui_yielder.install(self._loop)
         self._task = asyncio.create_task(
             runner.execute_run(
                 self._store,

@@ -7,6 +7,7 @@ from faithtui.engine.calls.budget import Budget, BudgetCaps
 from faithtui.engine.calls.rate_limiter import RateLimiter
 from faithtui.engine.calls.send import Tally
 from faithtui.engine.calls.slots import Slots
+from faithtui.engine.runs.yield_to_ui import UiYielder
 
 MOST_CONCURRENT = 256
 """Questions in the air of one run at most."""
@@ -21,6 +22,7 @@ class RunControl:
         tally: Counts of calls in this process.
         limiter: Limits of the judge's account; None: nobody limits it, or the run has not begun.
         budget: What it may spend; None: the run has not begun.
+        ui_yielder: Lets it rest for a moment while somebody waits for the app.
     """
 
     def __init__(self, workers: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -38,6 +40,7 @@ class RunControl:
         self.tally = Tally()
         self.limiter: RateLimiter | None = None
         self.budget: Budget | None = None
+        self.ui_yielder = UiYielder()
 
     @property
     def workers(self) -> int:

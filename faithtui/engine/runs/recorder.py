@@ -64,11 +64,6 @@ class Recorder:
         self._waiting = 0
         self._sentence: str | None = None
 
-    @property
-    def is_writing(self) -> bool:
-        """Whether somebody waits for a write."""
-        return self._waiting > 0
-
     async def write(self, write: Callable[..., T], *args: Any, shares: bool = False) -> T:
         """Write on the store's own thread, however long it takes.
 

@@ -21,6 +21,7 @@ from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.image_hosts import check_image_addresses, list_address_only_images
 from faithtui.engine.calls.leases import StoreLeases
+from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.review.recalibration import read_run_calibration
@@ -233,10 +234,10 @@ async def judge_item(course: RunExecution, asker: Asker, item: PendingItem) -> N
         check_image_addresses(
             list_address_only_images(conversation.images), course.row.spec.judge, course.image_hosts
         )
-        findings = await metric.gather(conversation, ask, claims)
+        findings = await drive_questions(metric.gather(conversation, ask.traits, claims), ask)
         assessments = [metric.assess(findings, window) for window in windows]
         failures = await _store_windows(course, item, assessments)
-        conclusion = await metric.conclude(assessments, ask)
+        conclusion = await drive_questions(metric.conclude(assessments), ask)
         if metric.verbose_mode:
             title = f"{conversation.source}/{conversation.key}"
             course.on_steps(format_steps(title, metric.spec, assessments, conclusion))
@@ -367,8 +368,15 @@ def check_judge(row: RunRow, redact: Redact | None) -> None:
         )
 
 
-def open_run_judge(row: RunRow, around: RunEnvironment) -> AbstractAsyncContextManager[Judge]:
+def open_run_judge(
+    row: RunRow, around: RunEnvironment, before_step: Callable[[], None] = lambda: None
+) -> AbstractAsyncContextManager[Judge]:
     """Open the judge a run was begun with.
+
+    Args:
+        row: The run.
+        around: What it shares with other runs of the process.
+        before_step: As `open_judge` takes it.
 
     Raises:
         ConfigError: It is not what it was, or cannot be opened.
@@ -381,6 +389,7 @@ def open_run_judge(row: RunRow, around: RunEnvironment) -> AbstractAsyncContextM
         redact=around.redact,
         calibration=read_run_calibration(row.spec.calibration),
         log_prompts=around.log_prompts,
+        before_step=before_step,
     )
 
 

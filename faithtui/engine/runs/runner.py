@@ -14,6 +14,7 @@ from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.batches import batch_run
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
+from faithtui.engine.calls.concurrency import await_all
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_run_image_hosts
 from faithtui.engine.calls.leases import Leases, NoLeases
@@ -35,7 +36,6 @@ from faithtui.engine.runs.run_execution import (
 from faithtui.errors import JudgeError, StoreError
 from faithtui.judges.base import Judge, OutputFormat
 from faithtui.metrics.base import STOPS_THE_RUN
-from faithtui.metrics.concurrency import await_all
 from faithtui.store.records import PendingItem, RunState, RunTotals
 from faithtui.store.store import Store
 
@@ -84,6 +84,7 @@ async def execute_run(
     row = store.runs.row(run)
     metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
     check_run_image_hosts(store, row, around.image_hosts, with_unfinished=retry_unfinished)
+    control = control or RunControl(row.spec.concurrency)
     if judge is None:
         if row.spec.batch:
             return await batch_run.advance_run(
@@ -95,7 +96,7 @@ async def execute_run(
                 control=control,
                 around=around,
             )
-        judge = open_run_judge(row, around)
+        judge = open_run_judge(row, around, control.ui_yielder.wait_for_turn)
     if retry_unfinished:
         store.runs.reopen_unfinished(run)
         row = store.runs.row(run)
@@ -105,7 +106,6 @@ async def execute_run(
         async with opening as opened:
             return await _judge_pending_items(course, opened, around)
 
-    control = control or RunControl(row.spec.concurrency)
     return await run_to_end(
         store, row, metric, control, emit, tell, open_and_judge, image_hosts=around.image_hosts
     )
@@ -210,6 +210,7 @@ def _make_asker(
         pace=course.metric.pace,
         load_image=StoreImages(store, row.spec.judge, around.image_hosts),
         breaker=course.breaker,
+        before_step=control.ui_yielder.wait_for_turn,
     )
 
 

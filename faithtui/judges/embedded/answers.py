@@ -5,7 +5,7 @@ asks, and others are let in between claims and between sentences.
 """
 
 from collections import OrderedDict
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 from types import coroutine
@@ -65,10 +65,16 @@ class OfflineAnswers:
 
     Args:
         calibration: Slope and intercept put on the log odds of every probability.
+        before_step: Called before each step of a computation, which it may hold up.
     """
 
-    def __init__(self, calibration: Calibration = NO_RECALIBRATION) -> None:
+    def __init__(
+        self,
+        calibration: Calibration = NO_RECALIBRATION,
+        before_step: Callable[[], None] = lambda: None,
+    ) -> None:
         self._calibration = calibration
+        self._before_step = before_step
         self._contexts: OrderedDict[tuple[str, ...], SentenceIndex] = OrderedDict()
         self._tokenised_truths: dict[str, tuple[TokenisedSentence, ...]] = {}
 
@@ -82,20 +88,20 @@ class OfflineAnswers:
         match task:
             case ExtractTruths(documents, limit):
                 return {
-                    f"d{position}": await _take_distinct(_split_truths(document), limit)
+                    f"d{position}": await self._take_distinct(_split_truths(document), limit)
                     for position, document in enumerate(documents)
                 }
             case ExtractPooledTruths(documents, limit):
                 pooled = (truth for document in documents for truth in _split_truths(document))
-                return {"truths": await _take_distinct(pooled, limit)}
+                return {"truths": await self._take_distinct(pooled, limit)}
             case ExtractClaims(answers):
                 return {
-                    f"a{position}": await _take_distinct(_split_claims(answer), None)
+                    f"a{position}": await self._take_distinct(_split_claims(answer), None)
                     for position, answer in enumerate(answers)
                 }
             case ExtractPooledClaims(answers):
                 pooled = (claim for answer in answers for claim in _split_claims(answer))
-                return {"claims": await _take_distinct(pooled, None)}
+                return {"claims": await self._take_distinct(pooled, None)}
             case FindEvidence():
                 return await self._find_evidence(task)
             case JudgeClaims(claims, truths):
@@ -113,7 +119,7 @@ class OfflineAnswers:
             case ExplainRelevance():
                 return {"reason": explain_relevance(task)}
             case SplitAnswer(answer=answer):
-                return {"statements": await _take_distinct(_split_statements(answer), None)}
+                return {"statements": await self._take_distinct(_split_statements(answer), None)}
             case InferStatements(statements, contexts):
                 return _make_inferences_reply(await self._judge_claims(statements, contexts))
             case InferStatementList(statements, contexts):
@@ -191,7 +197,7 @@ class OfflineAnswers:
             if statement not in related:
                 related[statement] = wanted.relate_sentence(number)
             if number % _YIELD_EVERY == 0:
-                await _yield_to_loop()
+                await self._pause()
         return list(related.items())
 
     async def _judge_claims(
@@ -201,7 +207,7 @@ class OfflineAnswers:
         findings: list[OverlapVerdict] = []
         for claim in claims:
             findings.append(judge_claim(claim, context, self._calibration))
-            await _yield_to_loop()
+            await self._pause()
         return findings
 
     async def _get_context(self, truths: tuple[str, ...]) -> SentenceIndex:
@@ -214,7 +220,7 @@ class OfflineAnswers:
             for sentence in await self._tokenise_text(text):
                 context.add(source, sentence)
             if len(context.units) % _YIELD_EVERY == 0:
-                await _yield_to_loop()
+                await self._pause()
         self._contexts[truths] = context
         while len(self._contexts) > _KEPT_CONTEXTS:
             self._contexts.popitem(last=False)
@@ -230,10 +236,26 @@ class OfflineAnswers:
         for number, span in enumerate(split_sentences(text), start=1):
             sentences.append(tokenise_sentence(text, span))
             if number % _YIELD_EVERY == 0:
-                await _yield_to_loop()
+                await self._pause()
         found = tuple(sentences)
         self._tokenised_truths[text] = found
         return found
+
+    async def _take_distinct(self, texts: Iterable[str], limit: int | None) -> list[str]:
+        """The first `limit` different texts, in order; None: all. Lets others in while it works."""
+        found: dict[str, None] = {}
+        for text in texts:
+            if limit is not None and len(found) >= limit:
+                break
+            if text not in found:
+                found[text] = None
+        await self._pause()
+        return list(found)
+
+    async def _pause(self) -> None:
+        """Let others in before the next step."""
+        await _yield_to_loop()
+        self._before_step()
 
 
 def judge_text(claim: str, context: str) -> OverlapVerdict:
@@ -343,15 +365,3 @@ def _make_inference_list_reply(
 def _inference_verdict(finding: OverlapVerdict) -> int:
     """1 when supported. The other verdicts are one and the same to whoever asks to infer."""
     return int(finding.answer is VerdictWord.YES)
-
-
-async def _take_distinct(texts: Iterable[str], limit: int | None) -> list[str]:
-    """The first `limit` different texts, in order; None: all. Lets others in while it works."""
-    found: dict[str, None] = {}
-    for text in texts:
-        if limit is not None and len(found) >= limit:
-            break
-        if text not in found:
-            found[text] = None
-    await _yield_to_loop()
-    return list(found)

@@ -32,14 +32,17 @@ class OfflineJudge(LocalJudge):
         clock: Seconds on any steady clock, for the latency of a reply.
         calibration: Slope and intercept put on the log odds of every probability, from the labels
             of a project's own people; None: as shipped.
+        before_step: Called before each step of a computation, which it may hold up.
     """
 
     def __init__(
         self,
         clock: Callable[[], float] = time.perf_counter,
         calibration: Calibration | None = None,
+        before_step: Callable[[], None] = lambda: None,
     ) -> None:
         self._clock = clock
+        self._before_step = before_step
         self._calibration = NO_RECALIBRATION if calibration is None else calibration
         self._answers: OfflineAnswers | None = None
         self._fingerprint = make_offline_fingerprint(self._calibration)
@@ -75,7 +78,7 @@ class OfflineJudge(LocalJudge):
         if self._answers is None:
             from faithtui.judges.embedded.answers import OfflineAnswers
 
-            self._answers = OfflineAnswers(self._calibration)
+            self._answers = OfflineAnswers(self._calibration, self._before_step)
         reply = await self._answers.answer(request.task)
         return JudgeReply(
             text=reply if isinstance(reply, str) else json.dumps(reply),

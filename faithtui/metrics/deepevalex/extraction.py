@@ -14,12 +14,11 @@ from faithtui.domain.text.location import find_span
 from faithtui.domain.verdicts import Claim, Truth
 from faithtui.errors import JudgeError
 from faithtui.metrics.answers import AnsweredInteraction
-from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import await_all
+from faithtui.metrics.base import Questions, ask_all
 from faithtui.metrics.deepevalex.replies import ask_with_peer_errors
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import make_claims_question, make_truths_question
-from faithtui.metrics.strategies.common import await_or_error
+from faithtui.metrics.strategies.common import ask_or_error
 
 T = TypeVar("T")
 
@@ -47,14 +46,13 @@ class Extraction:
         return _or_raise(self.claims[each.window.position]), tuple(truths.values())
 
 
-async def extract_claims_and_truths(
+def extract_claims_and_truths(
     prompts: PromptSet,
     limit: int | None,
     every: Sequence[AnsweredInteraction],
     judged: Sequence[AnsweredInteraction],
-    ask: Ask,
     given: Sequence[Claim] | None,
-) -> Extraction:
+) -> Questions[Extraction]:
     """Ask for truths and claims.
 
     Args:
@@ -62,7 +60,6 @@ async def extract_claims_and_truths(
         limit: At most so many truths per document; None: all.
         every: All interactions of the conversation, in order.
         judged: Those that need truths and claims.
-        ask: The judge.
         given: Claims to take in place of any that would be drawn; None draws them.
 
     Raises:
@@ -71,9 +68,11 @@ async def extract_claims_and_truths(
     found = Extraction()
     needed = {document for each in judged for document in each.contexts or ()}
 
-    async def extract_truths(documents: tuple[Passage, ...]) -> None:
+    def extract_truths(documents: tuple[Passage, ...]) -> Questions[None]:
         question = make_truths_question(prompts, documents, limit)
-        reply = await await_or_error(ask_with_peer_errors(ask, question, "truths"), as_peer=False)
+        reply = yield from ask_or_error(
+            ask_with_peer_errors(question, "truths", None), as_peer=False
+        )
         for position, document in enumerate(documents):
             found.truths[document] = (
                 reply
@@ -81,14 +80,14 @@ async def extract_claims_and_truths(
                 else _locate_truths(reply[position][:limit], document)
             )
 
-    async def extract_claims(each: AnsweredInteraction) -> None:
+    def extract_claims(each: AnsweredInteraction) -> Questions[None]:
         found.claims[each.window.position] = (
-            await _ask_claims(prompts, each, ask)
+            (yield from _ask_claims(prompts, each))
             if given is None
             else tuple(claim for claim in given if claim.turn in each.turns)
         )
 
-    await await_all(
+    yield from ask_all(
         chain(
             (
                 extract_truths(new)
@@ -101,16 +100,16 @@ async def extract_claims_and_truths(
     return found
 
 
-async def _ask_claims(
-    prompts: PromptSet, each: AnsweredInteraction, ask: Ask
-) -> tuple[Claim, ...] | JudgeError:
+def _ask_claims(
+    prompts: PromptSet, each: AnsweredInteraction
+) -> Questions[tuple[Claim, ...] | JudgeError]:
     answers = {
         turn: answer
         for turn, answer in zip(each.turns, each.answers, strict=True)
         if answer.text_with_marks.strip()
     }
     question = make_claims_question(prompts, tuple(answers.values()), each.questions, each.history)
-    reply = await await_or_error(ask_with_peer_errors(ask, question, "claims"), as_peer=False)
+    reply = yield from ask_or_error(ask_with_peer_errors(question, "claims", None), as_peer=False)
     if isinstance(reply, JudgeError):
         return reply
     return tuple(

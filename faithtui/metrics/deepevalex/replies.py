@@ -10,7 +10,7 @@ from typing import NoReturn, TypeVar
 
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.errors import JudgeError, JudgeReplyInvalid, MetricError, MissingParameters
-from faithtui.metrics.base import Ask, Question, ReplyMismatch, ReplyShape
+from faithtui.metrics.base import Question, Questions, ReplyMismatch, ReplyShape, ask
 from faithtui.metrics.shapes import ParsedVerdict, make_list_shape, make_object_schema
 
 T = TypeVar("T")
@@ -69,20 +69,20 @@ def parse_strict_json(text: str) -> object:
     return value
 
 
-async def ask_with_peer_errors(ask: Ask, question: Question[T], reply: str) -> T:
+def ask_with_peer_errors(question: Question[T], reply: str, window: int | None) -> Questions[T]:
     """Ask, and give a failure the peer's name.
 
     Args:
-        ask: The judge.
         question: What to ask.
         reply: What the peer calls the reply: `truths`, `claims`, `verdicts` or `reason`.
+        window: Position of the window that asks; None: the conversation.
 
     Raises:
         JudgeError: The same error; its message begins with `json_parse_error`,
             `invalid_<reply>_response`, `api_error (status n)` or `request_failed`.
     """
     try:
-        return await ask(question)
+        return (yield from ask(question, window))
     except JudgeReplyInvalid as error:
         name = f"invalid_{reply}_response" if _is_json(error.raw) else "json_parse_error"
         raise type(error)(f"{name}: {error}", raw=error.raw) from error

@@ -18,7 +18,7 @@ from faithtui.errors import (
     JudgeReplyTruncated,
 )
 from faithtui.metrics.answers import AnsweredInteraction
-from faithtui.metrics.base import Ask, Question, ReplyMismatch, ReplyShape
+from faithtui.metrics.base import Question, Questions, ReplyMismatch, ReplyShape, ask
 from faithtui.metrics.context_packs import (
     estimate_tokens,
     pack_contexts,
@@ -71,9 +71,9 @@ class RefineSettings:
     as_peer: bool
 
 
-async def refine_reply(
-    one: AnsweredInteraction, contexts: Sequence[str], manner: RefineSettings, ask: Ask
-) -> RefinedReply:
+def refine_reply(
+    one: AnsweredInteraction, contexts: Sequence[str], manner: RefineSettings
+) -> Questions[RefinedReply]:
     """Show the contexts, chunk after chunk, and read what the judge says about the answer.
 
     By our rules every reply begins with YES or NO, the first YES settles it, and a chunk without
@@ -84,28 +84,26 @@ async def refine_reply(
         one: The answer.
         contexts: What its turns retrieved, with the marks of images; not empty.
         manner: How to ask.
-        ask: The judge.
 
     Raises:
         ContextWindowTooSmall: No room is left for any context.
         JudgeError: A question failed. By the peer's rules a reply that cannot be used is no
             failure but an empty reply.
     """
-    return await (_refine_as_peer if manner.as_peer else _refine_until_yes)(
-        _RemainingChunks(one, contexts, manner, ask)
-    )
+    refine = _refine_as_peer if manner.as_peer else _refine_until_yes
+    return refine(_RemainingChunks(one, contexts, manner))
 
 
 class _RemainingChunks:
     """The chunks that are still to be shown for one answer."""
 
     def __init__(
-        self, one: AnsweredInteraction, contexts: Sequence[str], manner: RefineSettings, ask: Ask
+        self, one: AnsweredInteraction, contexts: Sequence[str], manner: RefineSettings
     ) -> None:
+        self._window = one.window.position
         self._response = "\n".join(format_passages(one.answers))
         self._of_answer = list_images(one.answers)
         self._settings = manner
-        self._ask = ask
         longest = max(
             self._count_prompt_tokens("question", ""), self._count_prompt_tokens("refine", "")
         )
@@ -123,7 +121,7 @@ class _RemainingChunks:
         """Whether every chunk was shown."""
         return not self._left
 
-    async def ask_next(self, earlier: str | None) -> str:
+    def ask_next(self, earlier: str | None) -> Questions[str]:
         """Show the next chunk.
 
         Args:
@@ -137,21 +135,16 @@ class _RemainingChunks:
         if earlier is not None:
             step = "refine"
             chunk = self._cut_to_fit(chunk, earlier)
-        return await self._ask(
-            Question(
-                step=step,
-                task=SupportAnswer(self._response, chunk, earlier),
-                system=""
-                if step in self._settings.own
-                else self._settings.prompts.render("system"),
-                prompt=self._render_prompt(step, chunk, earlier or ""),
-                reply=ReplyShape(
-                    None, _read_as_text if self._settings.as_peer else _read_yes_or_no
-                ),
-                max_tokens=self._settings.num_output,
-                images=(*self._take_images(chunk), *self._of_answer),
-            )
+        question = Question(
+            step=step,
+            task=SupportAnswer(self._response, chunk, earlier),
+            system="" if step in self._settings.own else self._settings.prompts.render("system"),
+            prompt=self._render_prompt(step, chunk, earlier or ""),
+            reply=ReplyShape(None, _read_as_text if self._settings.as_peer else _read_yes_or_no),
+            max_tokens=self._settings.num_output,
+            images=(*self._take_images(chunk), *self._of_answer),
         )
+        return (yield from ask(question, self._window))
 
     def _cut_to_fit(self, chunk: str, earlier: str) -> str:
         """Cut off what does not fit beside a long earlier reply; the rest comes next.
@@ -212,12 +205,12 @@ def _cut_chunk(chunk: str, room: int) -> tuple[str, ...]:
     return pack_contexts((chunk,), room)
 
 
-async def _refine_until_yes(asking: _RemainingChunks) -> RefinedReply:
+def _refine_until_yes(asking: _RemainingChunks) -> Questions[RefinedReply]:
     earlier, unread, asked = None, None, 0
     while not asking.is_done:
         asked += 1
         try:
-            earlier = await asking.ask_next(earlier)
+            earlier = yield from asking.ask_next(earlier)
         except (JudgeReplyTruncated, JudgeRefused):
             raise
         except JudgeReplyInvalid as error:
@@ -234,11 +227,11 @@ async def _refine_until_yes(asking: _RemainingChunks) -> RefinedReply:
     return RefinedReply("no", earlier, f"{every} with NO")
 
 
-async def _refine_as_peer(asking: _RemainingChunks) -> RefinedReply:
+def _refine_as_peer(asking: _RemainingChunks) -> Questions[RefinedReply]:
     last = None
     while not asking.is_done:
         try:
-            last = await asking.ask_next(last) or last
+            last = (yield from asking.ask_next(last)) or last
         except (JudgeReplyTruncated, JudgeRefused) as error:
             # The peer knows neither: half an answer and a refusal are replies like others.
             last = error.raw or last

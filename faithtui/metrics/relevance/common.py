@@ -9,8 +9,7 @@ from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.text.location import find_span
 from faithtui.domain.verdicts import Claim, Truth
 from faithtui.domain.windows import Window
-from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import await_all
+from faithtui.metrics.base import Questions, ask, ask_all
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_documents, list_messages
@@ -137,12 +136,9 @@ def make_claim(statement: str, document: Passage, homes: Mapping[str, int]) -> C
     )
 
 
-async def add_peer_reasons(
-    metric: RelevanceOptions,
-    views: Sequence[WindowView],
-    findings: Sequence[WindowFindings],
-    ask: Ask,
-) -> tuple[WindowFindings, ...]:
+def add_peer_reasons(
+    metric: RelevanceOptions, views: Sequence[WindowView], findings: Sequence[WindowFindings]
+) -> Questions[tuple[WindowFindings, ...]]:
     """Under `as_peer`, ask for each window's reason as the peer does.
 
     A window without a verdict has a fixed reason there, asked for or not.
@@ -150,7 +146,7 @@ async def add_peer_reasons(
     if not metric.as_peer:
         return tuple(findings)
 
-    async def explain_window(view: WindowView, found: WindowFindings) -> WindowFindings:
+    def explain_window(view: WindowView, found: WindowFindings) -> Questions[WindowFindings]:
         labels = [each.label for each in found.verdicts]
         score = score_window(labels, metric.rule).value
         if score is None or not any(labels):
@@ -166,11 +162,7 @@ async def add_peer_reasons(
         question = make_relevance_reason_question(
             metric.prompts, score, view.messages, irrelevant=irrelevant, relevant=relevant
         )
-        return replace(found, reason=await ask.for_window(view.window.position)(question))
+        return replace(found, reason=(yield from ask(question, view.window.position)))
 
-    return tuple(
-        await await_all(
-            (explain_window(view, found) for view, found in zip(views, findings, strict=True)),
-            at_once=metric.async_mode,
-        )
-    )
+    explained = yield from ask_all(map(explain_window, views, findings), at_once=metric.async_mode)
+    return tuple(explained)

@@ -27,8 +27,7 @@ from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.verdicts import Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import await_all
+from faithtui.metrics.base import Questions, ask_all
 from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.relevance.common import (
     RelevanceOptions,
@@ -43,7 +42,7 @@ from faithtui.metrics.relevance.questions import make_relate_question
 from faithtui.metrics.relevance.verdict_questions import ask_statements
 from faithtui.metrics.relevance.words import read_label
 from faithtui.metrics.shapes import ParsedVerdict
-from faithtui.metrics.strategies.common import await_or_error, format_failure
+from faithtui.metrics.strategies.common import ask_or_error, format_failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +74,9 @@ class DocumentReplies:
         return met or (first,)
 
 
-async def gather_by_evidence(
-    metric: RelevanceOptions,
-    conversation: Conversation,
-    windows: Sequence[Window],
-    ask: Ask,
-) -> tuple[WindowFindings, ...]:
+def gather_by_evidence(
+    metric: RelevanceOptions, conversation: Conversation, windows: Sequence[Window]
+) -> Questions[tuple[WindowFindings, ...]]:
     """Ask about a conversation; one entry per window."""
     views = make_window_views(conversation, windows, as_peer=metric.as_peer)
     homes = find_first_turns(conversation)
@@ -88,17 +84,17 @@ async def gather_by_evidence(
     first = {
         document: view.window.position for view in reversed(views) for document in view.documents
     }
-    read = await await_all(
+    read = yield from ask_all(
         (
             # What a document costs belongs to the first window that has it.
-            _ask_about_document(metric, document, groups, homes, ask.for_window(first[document]))
+            _ask_about_document(metric, document, groups, homes, first[document])
             for document, groups in plans.items()
         ),
         at_once=metric.async_mode,
     )
     readings = dict(zip(plans, read, strict=True))
     findings = [_derive_findings(metric, view, readings) for view in views]
-    return await add_peer_reasons(metric, views, findings, ask)
+    return (yield from add_peer_reasons(metric, views, findings))
 
 
 def _plan_questions(
@@ -127,21 +123,21 @@ def _plan_questions(
     return plans
 
 
-async def _ask_about_document(
+def _ask_about_document(
     metric: RelevanceOptions,
     document: Passage,
     groups: Sequence[tuple[Passage, ...]],
     homes: Mapping[str, int],
-    ask: Ask,
-) -> DocumentReplies:
+    window: int,
+) -> Questions[DocumentReplies]:
     """Find a document's statements, and compare them with every group of messages."""
     statements: tuple[str, ...] | None = None
     meetings: list[DocumentReply] = []
     for messages in groups:
         shown = frozenset(each.text_with_marks for each in messages)
-        reply = await await_or_error(
+        reply = yield from ask_or_error(
             ask_statements(
-                ask,
+                window,
                 partial(
                     make_relate_question, metric.prompts, document, messages, as_peer=metric.as_peer
                 ),

@@ -7,28 +7,28 @@ from dataclasses import replace
 from faithtui.domain.conversation import normalise_text
 from faithtui.errors import JudgeReplyInvalid
 from faithtui.metrics.again import AskRounds
-from faithtui.metrics.base import AGAIN_SUFFIX, Ask, Question
+from faithtui.metrics.base import AGAIN_SUFFIX, Question, Questions, ask
 from faithtui.metrics.relevance.questions import describe_wanted_statements
 from faithtui.metrics.relevance.replies import JudgedStatement
 from faithtui.metrics.relevance.words import contradicts_itself, has_label
 from faithtui.metrics.shapes import ParsedVerdict
 
 
-async def ask_statements(
-    ask: Ask,
+def ask_statements(
+    window: int,
     question: Callable[[str], Question[tuple[JudgedStatement, ...]]],
     *,
     chosen: Sequence[str] | None = None,
     names_messages: bool = False,
     as_peer: bool,
-) -> tuple[JudgedStatement, ...]:
+) -> Questions[tuple[JudgedStatement, ...]]:
     """Ask for statements; those without a verdict are asked about again, at most twice.
 
     Then those whose verdict and messages contradict each other are asked about once more. What the
     judge says then counts, and its verdict if it still contradicts itself.
 
     Args:
-        ask: The judge.
+        window: Position of the window that asks.
         question: Makes the question from the words for which statements are wanted.
         chosen: Statements that are known already; None: all that the document makes.
         names_messages: The question wants the messages that a statement serves.
@@ -41,7 +41,7 @@ async def ask_statements(
         JudgeError: A question failed.
     """
     first = question(describe_wanted_statements(chosen, 0, as_peer=as_peer))
-    found = await ask(first)
+    found = yield from ask(first, window)
     if chosen is not None:
         found = _align_statements(chosen, found)
     if as_peer:
@@ -54,7 +54,7 @@ async def ask_statements(
             break
         again = question(describe_wanted_statements(missing, rounds.replicate, as_peer=as_peer))
         try:
-            said = await ask(replace(again, count=first.count))
+            said = yield from ask(replace(again, count=first.count), window)
         except JudgeReplyInvalid:
             break  # what came before stands, and the rest has no verdict
         rounds.count_reply()
@@ -65,8 +65,9 @@ async def ask_statements(
         return found
     texts = [found[n].text for n in disputed]
     reconsider = question(describe_wanted_statements(texts, 0, contradictory=True, as_peer=as_peer))
+    reconsider = replace(reconsider, step=f"{first.step}{AGAIN_SUFFIX}", count=first.count)
     try:
-        said = await ask(replace(reconsider, step=f"{first.step}{AGAIN_SUFFIX}", count=first.count))
+        said = yield from ask(reconsider, window)
     except JudgeReplyInvalid:
         return found  # the first answer could be used, and stands
     now = dict(zip(disputed, _align_statements(texts, said), strict=True))

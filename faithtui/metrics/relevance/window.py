@@ -15,8 +15,7 @@ from faithtui.domain.conversation import Conversation, normalise_text
 from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import await_all
+from faithtui.metrics.base import Questions, ask_all
 from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.relevance.common import (
     RelevanceOptions,
@@ -29,44 +28,36 @@ from faithtui.metrics.relevance.common import (
 from faithtui.metrics.relevance.questions import make_judge_question
 from faithtui.metrics.relevance.verdict_questions import ask_statements
 from faithtui.metrics.relevance.words import read_label
-from faithtui.metrics.strategies.common import await_or_error, format_failure
+from faithtui.metrics.strategies.common import ask_or_error, format_failure
 
 
-async def gather_by_window(
-    metric: RelevanceOptions,
-    conversation: Conversation,
-    windows: Sequence[Window],
-    ask: Ask,
-) -> tuple[WindowFindings, ...]:
+def gather_by_window(
+    metric: RelevanceOptions, conversation: Conversation, windows: Sequence[Window]
+) -> Questions[tuple[WindowFindings, ...]]:
     """Ask about every window of a conversation; one entry per window."""
     views = make_window_views(conversation, windows, as_peer=metric.as_peer)
     homes = find_first_turns(conversation)
-
-    async def ask_window_or_error(view: WindowView) -> WindowFindings | JudgeError:
-        return await await_or_error(
-            _ask_window(metric, view, homes, ask.for_window(view.window.position)), metric.as_peer
-        )
-
-    asked = await await_all(
-        (ask_window_or_error(view) for view in views), at_once=metric.async_mode
+    asked = yield from ask_all(
+        (ask_or_error(_ask_window(metric, view, homes), metric.as_peer) for view in views),
+        at_once=metric.async_mode,
     )
     findings = [
         WindowFindings(failure=format_failure(each)) if isinstance(each, JudgeError) else each
         for each in asked
     ]
-    return await add_peer_reasons(metric, views, _merge_statements(findings), ask)
+    return (yield from add_peer_reasons(metric, views, _merge_statements(findings)))
 
 
-async def _ask_window(
-    metric: RelevanceOptions, view: WindowView, homes: Mapping[str, int], ask: Ask
-) -> WindowFindings:
+def _ask_window(
+    metric: RelevanceOptions, view: WindowView, homes: Mapping[str, int]
+) -> Questions[WindowFindings]:
     if view.why_skipped is not None and not metric.as_peer:
         return WindowFindings(skipped=view.why_skipped, without_context=view.without_context)
     documents = tuple(dict.fromkeys(view.documents))
-    replies = await await_all(
+    replies = yield from ask_all(
         (
             ask_statements(
-                ask,
+                view.window.position,
                 partial(
                     make_judge_question, metric.prompts, each, view.messages, as_peer=metric.as_peer
                 ),

@@ -1,6 +1,6 @@
 """What both ways of asking about turn faithfulness share."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -9,7 +9,7 @@ from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.base import STOPS_THE_RUN, Ask
+from faithtui.metrics.base import STOPS_THE_RUN, Questions, ask
 from faithtui.metrics.deepeval_json import read_leading_letters
 from faithtui.metrics.findings import WindowFindings, list_cost_reasons
 from faithtui.metrics.prompt_texts import PromptSet
@@ -57,15 +57,15 @@ class FaithfulnessOptions(Protocol):
         """Cut the conversation."""
 
 
-async def await_or_error(answer: Awaitable[T], as_peer: bool) -> T | JudgeError:
-    """Wait for an answer and hand a failure back as a value.
+def ask_or_error(questions: Questions[T], as_peer: bool) -> Questions[T | JudgeError]:
+    """Ask, and give a failure back as a value.
 
     Raises:
         JudgeUnusable: Always.
         JudgeError: Under `as_peer`, where one failure loses the conversation.
     """
     try:
-        return await answer
+        return (yield from questions)
     except STOPS_THE_RUN:
         raise
     except JudgeError as error:
@@ -93,9 +93,9 @@ def has_label(said: ParsedVerdict | None, as_peer: bool) -> bool:
     return said is not None and read_label(said.word, as_peer) is not None
 
 
-async def add_peer_reasons(
-    metric: FaithfulnessOptions, findings: Sequence[WindowFindings], ask: Ask
-) -> tuple[WindowFindings, ...]:
+def add_peer_reasons(
+    metric: FaithfulnessOptions, findings: Sequence[WindowFindings]
+) -> Questions[tuple[WindowFindings, ...]]:
     """Under `as_peer`, ask for each window's reason as the peer does."""
     if not (metric.as_peer and metric.include_reason):
         return tuple(findings)
@@ -113,6 +113,6 @@ async def add_peer_reasons(
             if label is not None and label not in metric.rule.passing
         ]
         question = make_reason_question(metric.prompts, score, costs, as_peer=True)
-        reason = await ask.for_window(position)(question)
+        reason = yield from ask(question, position)
         explained.append(replace(found, reason=reason))
     return tuple(explained)

@@ -10,8 +10,8 @@ often. The price is that some pairs at the far ends of a question never share a
 window; what the judge says of them is not used.
 """
 
-import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from faithtui.domain.conversation import Conversation
@@ -20,14 +20,13 @@ from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError, JudgeReplyInvalid
 from faithtui.metrics.again import AskRounds
-from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount, Ask, Question
-from faithtui.metrics.concurrency import await_all
+from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount, Question, Questions, ask, ask_all
 from faithtui.metrics.prompt_texts import format_numbered
 from faithtui.metrics.shapes import ParsedVerdict, make_verdicts_shape
 from faithtui.metrics.strategies.common import (
     PEER_WORDS,
     FaithfulnessOptions,
-    await_or_error,
+    ask_or_error,
     format_failure,
     has_label,
     read_label,
@@ -57,46 +56,60 @@ RECONSIDER = (
 """Put before what was contradictory, after the whole question."""
 
 
-async def ask_comparisons(
-    metric: FaithfulnessOptions,
-    conversation: Conversation,
-    windows: Sequence[Window],
-    ask: Ask,
-    known: ConversationEvidence,
-    is_read: Sequence[asyncio.Event],
-) -> None:
-    """Ask every comparison as soon as its interactions are read.
+class Comparisons:
+    """The comparisons of one conversation, each asked as soon as its interactions are read.
 
-    What a question asks depends on what the questions before it ask, so plans are made in order,
+    What a question asks depends on what the questions before it ask, so they are planned in order,
     whatever the order in which interactions are read.
     """
-    met: dict[str, set[str]] = {}
-    stretches = _cut_stretches(metric.window_size, windows)
-    is_planned = [asyncio.Event() for _ in stretches]
 
-    async def compare_stretch(
-        position: int, stretch: Sequence[Window]
-    ) -> tuple[Groups, ComparisonOutcome]:
-        if position:
-            await is_planned[position - 1].wait()
-        for window in stretch:
-            await is_read[window.position].wait()
-            known.collect_truths(conversation, window)
-        groups = _group_by_new_truths(metric, stretch, known, met)
-        is_planned[position].set()
-        return groups, await _try_questions(metric, groups, ask.for_window(stretch[-1].position))
+    def __init__(
+        self,
+        metric: FaithfulnessOptions,
+        conversation: Conversation,
+        windows: Sequence[Window],
+        known: ConversationEvidence,
+    ) -> None:
+        self._metric = metric
+        self._conversation = conversation
+        self._known = known
+        self._unplanned = deque(_cut_stretches(metric.window_size, windows))
+        self._read: set[int] = set()
+        self._met: dict[str, set[str]] = {}
+        self._outcomes: dict[int, tuple[Groups, ComparisonOutcome]] = {}
+        """By position of the window that asked."""
 
-    asked = await await_all(
-        (compare_stretch(position, stretch) for position, stretch in enumerate(stretches)),
-        at_once=metric.async_mode,
-    )
-    for groups, compared in asked:
-        _keep_findings(groups, compared, known)
+    def mark_read(self, window: Window) -> None:
+        """Note that an interaction is read."""
+        self._read.add(window.position)
+
+    def ask_ready(self) -> Questions[None]:
+        """Ask the comparisons whose interactions are all read, and that were not asked yet."""
+        plans = list(self._plan_ready())
+        outcomes = yield from ask_all(
+            (_try_questions(self._metric, groups, window) for window, groups in plans),
+            at_once=self._metric.async_mode,
+        )
+        for (window, groups), outcome in zip(plans, outcomes, strict=True):
+            self._outcomes[window] = groups, outcome
+
+    def keep_findings(self) -> None:
+        """Keep what all of them found, in the order of the conversation."""
+        for window in sorted(self._outcomes):
+            _keep_findings(*self._outcomes[window], self._known)
+
+    def _plan_ready(self) -> Iterator[tuple[int, Groups]]:
+        while self._unplanned and all(each.position in self._read for each in self._unplanned[0]):
+            stretch = self._unplanned.popleft()
+            for window in stretch:
+                self._known.collect_truths(self._conversation, window)
+            groups = _group_by_new_truths(self._metric, stretch, self._known, self._met)
+            yield stretch[-1].position, groups
 
 
-async def ask_undecided(
-    metric: FaithfulnessOptions, windows: Sequence[Window], ask: Ask, known: ConversationEvidence
-) -> None:
+def ask_undecided(
+    metric: FaithfulnessOptions, windows: Sequence[Window], known: ConversationEvidence
+) -> Questions[None]:
     """Ask about claims in the windows for which the comparisons do not decide them.
 
     A question shows all truths of its window, as the peer's does. Windows with the same truths
@@ -107,11 +120,8 @@ async def ask_undecided(
     asked: set[tuple[str, TruthSet]] = set()
     failed: set[tuple[str, TruthSet]] = set()
     while plans := _plan_undecided(metric, windows, known, asked, failed):
-        compared = await await_all(
-            (
-                _try_questions(metric, groups, ask.for_window(position), again=True)
-                for position, groups in plans
-            ),
+        compared = yield from ask_all(
+            (_try_questions(metric, groups, position, again=True) for position, groups in plans),
             at_once=metric.async_mode,
         )
         for (_, groups), found in zip(plans, compared, strict=True):
@@ -219,13 +229,15 @@ def _group_by_new_truths(
     return tuple(EvidenceGroup(tuple(claims), truths) for truths, claims in groups.items())
 
 
-async def _try_questions(
-    metric: FaithfulnessOptions, groups: Groups, ask: Ask, *, again: bool = False
-) -> ComparisonOutcome:
+def _try_questions(
+    metric: FaithfulnessOptions, groups: Groups, window: int, *, again: bool = False
+) -> Questions[ComparisonOutcome]:
     if not groups:
         return None
-    return await await_or_error(
-        _ask_until_consistent(metric, groups, ask, again=again), metric.as_peer
+    return (
+        yield from ask_or_error(
+            _ask_until_consistent(metric, groups, window, again=again), metric.as_peer
+        )
     )
 
 
@@ -244,9 +256,9 @@ def _keep_findings(
         known.findings.setdefault(text, []).append(finding)
 
 
-async def _ask_until_consistent(
-    metric: FaithfulnessOptions, groups: Groups, ask: Ask, *, again: bool
-) -> list[tuple[str, ClaimFinding]]:
+def _ask_until_consistent(
+    metric: FaithfulnessOptions, groups: Groups, window: int, *, again: bool
+) -> Questions[list[tuple[str, ClaimFinding]]]:
     """Ask one comparison until it is complete and agrees with itself, as far as that can be had.
 
     Claims without a verdict are asked for again, at most twice; then claims whose verdict and
@@ -255,7 +267,7 @@ async def _ask_until_consistent(
     Args:
         metric: Options.
         groups: What to compare.
-        ask: The judge.
+        window: Position of the window that asks.
         again: These claims were compared before, in other questions.
     """
     pairs = {
@@ -268,7 +280,9 @@ async def _ask_until_consistent(
     while left and rounds.has_more:
         question = _make_question(metric, _group_pairs(left, pairs), again=again)
         try:
-            replies = await ask(replace(question, replicate=rounds.replicate, count=count))
+            replies = yield from ask(
+                replace(question, replicate=rounds.replicate, count=count), window
+            )
         except JudgeReplyInvalid:
             if not rounds.replicate:
                 raise
@@ -280,17 +294,17 @@ async def _ask_until_consistent(
             break
     disputed = {pair: each for pair, each in found.items() if each.contradiction is not None}
     if disputed and not metric.as_peer:
-        found |= await _ask_about_disputed(metric, disputed, pairs, ask, count)
+        found |= yield from _ask_about_disputed(metric, disputed, pairs, window, count)
     return [(claim, finding) for (_, claim), finding in found.items()]
 
 
-async def _ask_about_disputed(
+def _ask_about_disputed(
     metric: FaithfulnessOptions,
     disputed: Mapping[Pair, ClaimFinding],
     pairs: Mapping[Pair, EvidenceGroup],
-    ask: Ask,
+    window: int,
     count: AnswerCount,
-) -> dict[Pair, ClaimFinding]:
+) -> Questions[dict[Pair, ClaimFinding]]:
     """Ask once more about claims whose verdict and evidence contradict each other, and say how.
 
     Returns:
@@ -304,7 +318,7 @@ async def _ask_about_disputed(
     )
     prompt = f"{question.prompt}\n\n{RECONSIDER}\n{remarks}"
     try:
-        replies = await ask(replace(question, prompt=prompt, count=count))
+        replies = yield from ask(replace(question, prompt=prompt, count=count), window)
     except JudgeReplyInvalid:
         return {}  # the first answer could be used, and stands
     now = _read_findings(metric, tuple(disputed), pairs, replies)

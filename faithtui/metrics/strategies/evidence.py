@@ -12,40 +12,41 @@ of truth are in view. Under `as_peer` with a limit on truths, truths are drawn f
 whole, because there the limit is one of the window.
 """
 
-import asyncio
 from collections.abc import Sequence
 
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.verdicts import Claim
-from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import await_all
+from faithtui.domain.windows import Window
+from faithtui.metrics.base import Questions, ask_all
 from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.strategies.common import FaithfulnessOptions, add_peer_reasons
-from faithtui.metrics.strategies.comparison import ask_comparisons, ask_undecided
+from faithtui.metrics.strategies.comparison import Comparisons, ask_undecided
 from faithtui.metrics.strategies.derivation import ConversationEvidence, derive_findings
-from faithtui.metrics.strategies.extraction import extract_interactions
+from faithtui.metrics.strategies.extraction import make_readers
 
 
-async def gather_by_evidence(
+def gather_by_evidence(
     metric: FaithfulnessOptions,
     conversation: Conversation,
-    ask: Ask,
     given: Sequence[Claim] | None = None,
-) -> tuple[WindowFindings, ...]:
+) -> Questions[tuple[WindowFindings, ...]]:
     """Ask about a conversation; one entry per window."""
     windows = metric.windows(conversation)
     known = ConversationEvidence()
-    is_read = [asyncio.Event() for _ in windows]
+    readers = make_readers(metric, conversation, windows, given, known)
+    comparisons = Comparisons(metric, conversation, windows, known)
 
-    async def run_extraction() -> None:
-        await extract_interactions(metric, conversation, windows, ask, given, known, is_read)
+    def read_interaction(window: Window) -> Questions[None]:
+        yield from ask_all((read(window) for read in readers), at_once=metric.async_mode)
+        comparisons.mark_read(window)
+        if metric.async_mode:
+            # Whoever reads the last thing that a comparison needs asks it, so that it waits for
+            # nothing else.
+            yield from comparisons.ask_ready()
 
-    async def run_comparison() -> None:
-        await ask_comparisons(metric, conversation, windows, ask, known, is_read)
-
-    await await_all(
-        (part() for part in (run_extraction, run_comparison)), at_once=metric.async_mode
-    )
-    await ask_undecided(metric, windows, ask, known)
+    yield from ask_all(map(read_interaction, windows), at_once=metric.async_mode)
+    yield from comparisons.ask_ready()
+    comparisons.keep_findings()
+    yield from ask_undecided(metric, windows, known)
     findings = [derive_findings(metric, conversation, window, known) for window in windows]
-    return await add_peer_reasons(metric, findings, ask)
+    return (yield from add_peer_reasons(metric, findings))

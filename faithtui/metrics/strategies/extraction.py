@@ -4,8 +4,7 @@ Each interaction is read by itself, so that the comparisons of a window can begi
 interactions are read, and so that one more interaction leaves all earlier questions as they were.
 """
 
-import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from faithtui.domain.conversation import Conversation, Passage
@@ -13,8 +12,7 @@ from faithtui.domain.text.location import find_span
 from faithtui.domain.verdicts import Claim, Truth
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import await_all
+from faithtui.metrics.base import Questions, ask
 from faithtui.metrics.questions import (
     list_documents,
     list_messages,
@@ -22,78 +20,48 @@ from faithtui.metrics.questions import (
     make_pooled_truths_question,
     make_truths_question,
 )
-from faithtui.metrics.strategies.common import FaithfulnessOptions, await_or_error, format_failure
+from faithtui.metrics.strategies.common import FaithfulnessOptions, ask_or_error, format_failure
 from faithtui.metrics.strategies.derivation import ConversationEvidence, drop_repeated_truths
 
 
-async def extract_interactions(
+def make_readers(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     windows: Sequence[Window],
-    ask: Ask,
     given: Sequence[Claim] | None,
     known: ConversationEvidence,
-    is_read: Sequence[asyncio.Event],
-) -> None:
-    """Read every interaction, its documents and its answers at the same time.
+) -> tuple[Callable[[Window], Questions[None]], ...]:
+    """Make what reads one interaction: its documents, and its answers.
+
+    Under the peer's rules a limit on truths is one of the window, so they are drawn from there.
 
     Args:
         metric: Options.
         conversation: All of it.
         windows: One per interaction.
-        ask: The judge.
         given: Claims to take in place of any that would be drawn; None draws them.
         known: Filled with what is found, or with why it is not.
-        is_read: One per interaction, set when it is.
     """
-    parts = (
-        _choose_truths_reader(metric, conversation, windows, ask, known),
-        partial(_extract_claims, metric, conversation, windows, ask, given, known),
-    )
-
-    async def extract_interaction(window: Window) -> None:
-        await await_all((part(window) for part in parts), at_once=metric.async_mode)
-        is_read[window.position].set()
-
-    await await_all((extract_interaction(window) for window in windows), at_once=metric.async_mode)
-
-
-def _choose_truths_reader(
-    metric: FaithfulnessOptions,
-    conversation: Conversation,
-    windows: Sequence[Window],
-    ask: Ask,
-    known: ConversationEvidence,
-) -> Callable[[Window], Coroutine[object, object, None]]:
-    """Choose how the documents of an interaction are read.
-
-    Under the peer's rules a limit on truths is one of the window, so they are drawn from there.
-    """
+    read_answers = partial(_extract_claims, metric, conversation, windows, given, known)
     if metric.as_peer and metric.truths_extraction_limit is not None:
-        return partial(_extract_window_truths, metric, conversation, ask, known)
-    return partial(
-        _extract_document_truths,
-        metric,
-        _group_new_documents(metric, conversation, windows),
-        ask,
-        known,
-    )
+        return partial(_extract_window_truths, metric, conversation, known), read_answers
+    new = _group_new_documents(metric, conversation, windows)
+    return partial(_extract_document_truths, metric, new, known), read_answers
 
 
-async def _extract_window_truths(
+def _extract_window_truths(
     metric: FaithfulnessOptions,
     conversation: Conversation,
-    ask: Ask,
     known: ConversationEvidence,
     window: Window,
-) -> None:
+) -> Questions[None]:
     question = make_pooled_truths_question(
         metric.prompts,
         list_documents(conversation, window.turns),
         metric.truths_extraction_limit,
         as_peer=True,
     )
-    facts = await ask.for_window(window.position)(question)
+    facts = yield from ask(question, window.position)
     known.set_truths(window, drop_repeated_truths([Truth(fact) for fact in facts]))
 
 
@@ -119,19 +87,18 @@ def _group_new_documents(
     return new
 
 
-async def _extract_document_truths(
+def _extract_document_truths(
     metric: FaithfulnessOptions,
     new: Sequence[tuple[Passage, ...] | None],
-    ask: Ask,
     known: ConversationEvidence,
     window: Window,
-) -> None:
+) -> Questions[None]:
     """Ask about the new documents of an interaction; none is asked about twice."""
     documents, limit = new[window.position], metric.truths_extraction_limit
     if documents is None:
         return
     question = make_truths_question(metric.prompts, documents, limit, as_peer=metric.as_peer)
-    reply = await await_or_error(ask.for_window(window.position)(question), metric.as_peer)
+    reply = yield from ask_or_error(ask(question, window.position), metric.as_peer)
     for position, document in enumerate(documents):
         known.documents[document] = (
             format_failure(reply)
@@ -140,15 +107,14 @@ async def _extract_document_truths(
         )
 
 
-async def _extract_claims(
+def _extract_claims(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     windows: Sequence[Window],
-    ask: Ask,
     given: Sequence[Claim] | None,
     known: ConversationEvidence,
     window: Window,
-) -> None:
+) -> Questions[None]:
     """Ask for the claims of an interaction's answers, unless they are given."""
     own = list_own_turns(windows, window.position)
     if given is not None:
@@ -174,7 +140,7 @@ async def _extract_claims(
         ],
         as_peer=metric.as_peer,
     )
-    reply = await await_or_error(ask.for_window(window.position)(question), metric.as_peer)
+    reply = yield from ask_or_error(ask(question, window.position), metric.as_peer)
     if isinstance(reply, JudgeError):
         known.failures[window.position] = format_failure(reply)
         return

@@ -8,6 +8,7 @@ Source: deepeval 4.3.1, metrics/turn_faithfulness, order and content of the ques
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from faithtui.domain.conversation import Conversation, Passage, normalise_text
 from faithtui.domain.text.location import find_span
@@ -16,8 +17,7 @@ from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.again import ask_until_complete
 from faithtui.metrics.attribution import attribute_claims, attribute_truths
-from faithtui.metrics.base import Ask
-from faithtui.metrics.concurrency import await_all
+from faithtui.metrics.base import Questions, ask, ask_all
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import (
     list_documents,
@@ -34,62 +34,56 @@ from faithtui.metrics.strategies.common import (
     PEER_WORDS,
     FaithfulnessOptions,
     add_peer_reasons,
-    await_or_error,
+    ask_or_error,
     format_failure,
     has_label,
     read_label,
 )
 
 
-async def gather_by_window(
+def gather_by_window(
     metric: FaithfulnessOptions,
     conversation: Conversation,
-    ask: Ask,
     given: Sequence[Claim] | None = None,
-) -> tuple[WindowFindings, ...]:
+) -> Questions[tuple[WindowFindings, ...]]:
     """Ask about every window of a conversation; one entry per window."""
     windows = metric.windows(conversation)
 
-    async def ask_window_or_error(window: Window) -> WindowFindings | JudgeError:
-        return await await_or_error(
-            _ask_window(metric, conversation, window, ask.for_window(window.position), given),
-            metric.as_peer,
-        )
-
-    asked = await await_all(
-        (ask_window_or_error(window) for window in windows), at_once=metric.async_mode
+    asked = yield from ask_all(
+        (
+            ask_or_error(_ask_window(metric, conversation, window, given), metric.as_peer)
+            for window in windows
+        ),
+        at_once=metric.async_mode,
     )
     findings = [
         WindowFindings(failure=format_failure(each)) if isinstance(each, JudgeError) else each
         for each in asked
     ]
-    return await add_peer_reasons(metric, _keep_first_turns(windows, findings), ask)
+    return (yield from add_peer_reasons(metric, _keep_first_turns(windows, findings)))
 
 
-async def _ask_window(
+def _ask_window(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     window: Window,
-    ask: Ask,
     given: Sequence[Claim] | None,
-) -> WindowFindings:
+) -> Questions[WindowFindings]:
     documents = list_documents(conversation, window.turns)
-    truths = await _extract_truths(metric, documents, ask)
+    truths = yield from _extract_truths(metric, documents, window.position)
     claims = (
-        await _extract_claims(metric, conversation, window, ask)
+        (yield from _extract_claims(metric, conversation, window))
         if given is None
         else tuple(each for each in given if each.turn in window.turns)
     )
     in_view = tuple(truth.text for truth in truths)
     said: Sequence[ParsedVerdict | None] = ()
     if claims and metric.as_peer:
-        said = await ask(
-            make_verdict_list_question(
-                metric.prompts, [claim.text for claim in claims], in_view, PEER_WORDS
-            )
-        )
+        texts = [claim.text for claim in claims]
+        question = make_verdict_list_question(metric.prompts, texts, in_view, PEER_WORDS)
+        said = yield from ask(question, window.position)
     elif claims:
-        said = await _ask_verdicts(metric, claims, in_view, ask)
+        said = yield from _ask_verdicts(metric, claims, in_view, window.position)
     labels = [read_label(each.word, metric.as_peer) if each else None for each in said]
     verdicts = []
     for position, claim in enumerate(claims):
@@ -111,20 +105,21 @@ async def _ask_window(
     )
 
 
-async def _extract_truths(
-    metric: FaithfulnessOptions, documents: Sequence[Passage], ask: Ask
-) -> tuple[Truth, ...]:
+def _extract_truths(
+    metric: FaithfulnessOptions, documents: Sequence[Passage], window: int
+) -> Questions[tuple[Truth, ...]]:
     """Draw truths from a window's documents: together as the peer does, or with a limit on each."""
     limit = metric.truths_extraction_limit
     if limit is None or metric.as_peer:
         question = make_pooled_truths_question(
             metric.prompts, documents, limit, as_peer=metric.as_peer
         )
-        return attribute_truths(await ask(question), list_texts(documents))
+        pooled = yield from ask(question, window)
+        return attribute_truths(pooled, list_texts(documents))
     unique = tuple(dict.fromkeys(documents))
     if not unique:
         return ()
-    found = await ask(make_truths_question(metric.prompts, unique, limit))
+    found = yield from ask(make_truths_question(metric.prompts, unique, limit), window)
     truths: dict[str, Truth] = {}
     for document, facts in zip(unique, found, strict=True):
         for fact in facts[:limit]:
@@ -134,32 +129,35 @@ async def _extract_truths(
     return tuple(truths.values())
 
 
-async def _extract_claims(
-    metric: FaithfulnessOptions, conversation: Conversation, window: Window, ask: Ask
-) -> tuple[Claim, ...]:
+def _extract_claims(
+    metric: FaithfulnessOptions, conversation: Conversation, window: Window
+) -> Questions[tuple[Claim, ...]]:
     """Draw claims from all answers of the window; each belongs to the answer it repeats best."""
     turns = [turn for turn in window.turns if conversation.turns[turn].role == "assistant"]
     answers = list_messages(conversation, window.turns, "assistant")
-    found = await ask(
-        make_pooled_claims_question(
-            metric.prompts,
-            answers,
-            list_messages(conversation, window.turns, "user"),
-            as_peer=metric.as_peer,
-        )
+    question = make_pooled_claims_question(
+        metric.prompts,
+        answers,
+        list_messages(conversation, window.turns, "user"),
+        as_peer=metric.as_peer,
     )
+    found = yield from ask(question, window.position)
     return attribute_claims(found, turns, list_texts(answers))
 
 
-async def _ask_verdicts(
-    metric: FaithfulnessOptions, claims: Sequence[Claim], truths: tuple[str, ...], ask: Ask
-) -> tuple[ParsedVerdict | None, ...]:
+def _ask_verdicts(
+    metric: FaithfulnessOptions, claims: Sequence[Claim], truths: tuple[str, ...], window: int
+) -> Questions[tuple[ParsedVerdict | None, ...]]:
     """Ask for one verdict per numbered claim; missing ones are asked for again, at most twice."""
-    return await ask_until_complete(
-        len(claims),
-        lambda left: make_verdicts_question(metric.prompts, [claims[n].text for n in left], truths),
-        ask,
-        lambda said: has_label(said, False),
+    return (
+        yield from ask_until_complete(
+            len(claims),
+            lambda left: make_verdicts_question(
+                metric.prompts, [claims[n].text for n in left], truths
+            ),
+            partial(ask, window=window),
+            lambda said: has_label(said, False),
+        )
     )
 
 

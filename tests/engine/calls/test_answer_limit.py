@@ -1,10 +1,11 @@
 """No question is answered more often than eight times, over HTTP, whatever comes back."""
 
 import asyncio
+import contextlib
 import random
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pytest
@@ -12,10 +13,11 @@ import pytest
 from faithtui import single_turn
 from faithtui.engine.calls.answer_limit import MOST_ANSWERS
 from faithtui.engine.calls.ask import Asker, BoundAsk
+from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import FaithtuiError, JudgeAnswersUsedUp, JudgeError
 from faithtui.judges.registry import open_judge
-from faithtui.metrics.base import AGAIN_SUFFIX, Metric, Question
+from faithtui.metrics.base import AGAIN_SUFFIX, JudgeTraits, Metric, Question
 from faithtui.metrics.prompt_texts import load_prompts
 from faithtui.metrics.questions import STEPS, make_pooled_claims_question
 from faithtui.metrics.registry import METRICS, build
@@ -94,23 +96,19 @@ class OneStepElsewhere:
     step: str
     seen: set[str]
 
-    takes_images = False
-    context_window = None
+    traits = JudgeTraits()
 
     def in_flight(self) -> AbstractAsyncContextManager[object]:
         return self.embedded.in_flight()
 
-    def for_window(self, window: int) -> "OneStepElsewhere":
-        return replace(self, embedded=self.embedded.for_window(window))
-
-    def __call__(self, question: Question[T]) -> Coroutine[object, object, T]:
+    async def __call__(self, question: Question[T], window: int | None = None) -> T:
         self.seen.add(question.step)
         chosen = (
             self.provider
             if question.step.removesuffix(AGAIN_SUFFIX) == self.step
             else self.embedded
         )
-        return (chosen or self.embedded)(question)
+        return await (chosen or self.embedded)(question, window)
 
 
 async def no_wait(seconds: float) -> None:
@@ -119,12 +117,9 @@ async def no_wait(seconds: float) -> None:
 
 async def measured(metric: Metric[Any], ask: OneStepElsewhere) -> None:
     """Take a metric through a conversation, as far as it goes."""
-    try:
-        findings = await metric.gather(TALK, ask)
-        windows = metric.windows(TALK)
-        await metric.conclude([metric.assess(findings, each) for each in windows], ask)
-    except FaithtuiError:
-        pass  # under a peer's rules one failure loses the conversation
+    # Under a peer's rules one failure loses the conversation.
+    with contextlib.suppress(FaithtuiError):
+        await assess_conversation(metric, TALK, ask)
 
 
 async def steps_of(metric: Metric[Any], embedded: BoundAsk) -> list[str]:

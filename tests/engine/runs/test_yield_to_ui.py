@@ -2,11 +2,22 @@ import asyncio
 import threading
 from pathlib import Path
 
+import pytest
+
+from faithtui.domain.judging.tasks import JudgeClaims
+from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.runs.background import BackgroundRun
+from faithtui.engine.runs.control import RunControl
+from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.runner import execute_run
 from faithtui.engine.runs.yield_to_ui import UiYielder
+from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.store.records import RunState
 from tests.engine.building import conversation, store_with
+from tests.engine.calls.test_ask import GOOD, ScriptedJudge, question
 from tests.engine.willing_server import willing_server
 
 
@@ -57,52 +68,43 @@ def test_keys_without_end_leave_a_run_time_of_its_own() -> None:
     assert steps > 300
 
 
-def test_every_step_of_every_task_asks() -> None:
-    clock, courtesy = made()
-    found: list[str] = []
+async def test_a_question_waits_for_its_turn_before_it_is_looked_up_sent_and_read() -> None:
+    steps: list[str] = []
 
-    async def step(name: str) -> str:
-        await asyncio.sleep(0)
-        found.append(name)
-        return name
+    class Judge(ScriptedJudge):
+        async def send(self, request: JudgeRequest) -> JudgeReply:
+            steps.append("send")
+            return await super().send(request)
 
-    async def main() -> list[str]:
-        courtesy.install(asyncio.get_running_loop())
-        courtesy.rest_for(0.5)
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(step(name)) for name in "abc"]
-        return [task.result() for task in tasks]
+    asker = Asker(Judge(GOOD), MemoryReplyCache(), before_step=lambda: steps.append("step"))
+    await asker.ask(question(), None)
+    assert steps == ["step", "step", "send", "step"]
 
-    assert asyncio.run(main()) == ["a", "b", "c"] == found
+
+async def test_the_embedded_judge_waits_for_its_turn_between_two_claims() -> None:
+    steps: list[int] = []
+    judge = OfflineJudge(before_step=lambda: steps.append(1))
+    for claims in (1, 20):
+        steps.clear()
+        task = JudgeClaims(tuple(f"Claim {n}." for n in range(claims)), ("A truth.",))
+        await judge.send(JudgeRequest("verdicts", task, "", "", {}, 100))
+        assert len(steps) >= claims
+
+
+@pytest.mark.parametrize("judge", ["offline", "openai:willing"])
+def test_a_run_waits_for_its_turn(tmp_path: Path, judge: str) -> None:
+    clock, yielder = made()
+    with (
+        store_with(tmp_path / "s.db", [conversation("c", 2)]) as store,
+        willing_server(0) as server,
+    ):
+        url = None if judge == "offline" else server.url
+        run = plan_run(store, RunRequest(judge=judge, base_url=url))
+        control = RunControl(1)
+        control.ui_yielder = yielder
+        yielder.rest_for(0.5)
+        asyncio.run(execute_run(store, run, lambda event: None, control=control))
     assert clock.slept == [0.5]
-
-
-def test_errors_and_cancelling_go_through() -> None:
-    _, courtesy = made()
-    ended: list[str] = []
-
-    async def waits() -> None:
-        try:
-            await asyncio.sleep(60)
-        except asyncio.CancelledError:
-            ended.append("cancelled")
-            raise
-
-    async def fails() -> None:
-        await asyncio.sleep(0)
-        raise ValueError("no")
-
-    async def main() -> None:
-        courtesy.install(asyncio.get_running_loop())
-        async with asyncio.TaskGroup() as group:
-            group.create_task(waits())
-            group.create_task(fails())
-
-    try:
-        asyncio.run(main())
-    except* ValueError:
-        ended.append("failed")
-    assert ended == ["cancelled", "failed"]
 
 
 def test_a_run_rests_and_ends_all_the_same(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@ from collections.abc import Coroutine
 
 import pytest
 
+from faithtui.engine.calls.concurrency import BEGUN_TOGETHER, await_all
 from faithtui.errors import JudgeTimeout
-from faithtui.metrics.concurrency import BEGUN_TOGETHER, await_all
 
 
 async def later(value: int, turns: int, log: list[str]) -> int:
