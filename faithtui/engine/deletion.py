@@ -8,7 +8,7 @@ from faithtui.domain.conversation import content_hash
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.engine.calls.leases import is_worker_gone
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
-from faithtui.engine.runs.workers import read_run
+from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import InputError, StoreError
 from faithtui.formats.readers.conversations import read_records, source_name
 from faithtui.store.deletion_records import DeletionGuard, DeletionKind, DeletionResult

@@ -20,7 +20,6 @@ from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Truth, Verdi
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, JudgeError, MissingParameters
 from faithtui.metrics import questions
-from faithtui.metrics.again import ask_until_complete
 from faithtui.metrics.answers import (
     AnsweredInteraction,
     cut_answer_windows,
@@ -57,6 +56,7 @@ from faithtui.metrics.findings import (
     mark_undefined,
     score_findings,
 )
+from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import check_images, list_texts
 from faithtui.metrics.shapes import ParsedVerdict

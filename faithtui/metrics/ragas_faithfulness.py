@@ -20,7 +20,6 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MissingParameters
-from faithtui.metrics.again import ask_until_complete
 from faithtui.metrics.answers import (
     AnsweredInteraction,
     cut_answer_windows,
@@ -36,6 +35,7 @@ from faithtui.metrics.findings import (
     default_to_openai,
     mark_undefined,
 )
+from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.prompt_texts import PromptSet, format_blocks, format_numbered
 from faithtui.metrics.questions import format_passages, list_images, list_texts
 from faithtui.metrics.ragas.replies import (

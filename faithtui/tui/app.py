@@ -32,13 +32,13 @@ from faithtui.tui.screen_switcher import ScreenSwitcher
 from faithtui.tui.session import NewRunDefaults, ReviewPreferences, Session, utc_now
 from faithtui.tui.shutdown import Shutdown
 from faithtui.tui.small_terminal import SmallTerminalGuard
-from faithtui.tui.store_opening import StoreOpening
+from faithtui.tui.store_opener import StoreOpening
 from faithtui.tui.store_watcher import StoreWatcher
 from faithtui.tui.terminal import DetachableDriver
 from faithtui.tui.theme import theme
 from faithtui.tui.theme.appearance import Appearance
 from faithtui.tui.theme.lines import escape_text
-from faithtui.tui.widgets.drawn import COMPONENTS
+from faithtui.tui.widgets.line_widget import COMPONENTS
 
 if TYPE_CHECKING:
     from faithtui.config import SettingsWithOrigins

@@ -39,7 +39,7 @@ AT_FIRST_PAINT = """
 import sys
 from faithtui.cli import stores
 from faithtui.tui.app import FaithApp
-from faithtui.tui.store_opening import StoreOpening
+from faithtui.tui.store_opener import StoreOpening
 
 def painted(opening):
     print("loaded", *sorted(sys.modules))

@@ -12,8 +12,8 @@ from datetime import datetime
 from hashlib import sha256
 from operator import attrgetter
 
+from faithtui.agreement.gate.accuracy_transfer import JudgeAccuracy
 from faithtui.agreement.gate.thresholds import CheckOutcome, Criterion, GateFigures, Thresholds
-from faithtui.agreement.gate.transfer import JudgeAccuracy
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion
 from faithtui.domain.annotations import Action

@@ -24,7 +24,7 @@ def runs(
     from faithtui.cli.run_outcome import format_resume_hint
     from faithtui.engine.integrity.judged_conversations import integrity_sentence
     from faithtui.engine.review.conversation_json import run_to_json
-    from faithtui.engine.runs.workers import read_runs
+    from faithtui.engine.runs.run_liveness import read_runs
     from faithtui.store.records import RunState
 
     options = merge_common_options(context, store, json)

@@ -45,7 +45,7 @@ from faithtui.domain.splits import Split
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.splits import read_split_conversations, read_split_rule
 from faithtui.engine.runs.gc_pause import pause_gc
-from faithtui.engine.runs.workers import read_run
+from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import ConfigError, ExportError
 from faithtui.files import check_target, make_directory, write_text
 from faithtui.metrics.registry import find_metric

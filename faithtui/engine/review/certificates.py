@@ -6,6 +6,7 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from faithtui.agreement.gate.accuracy_transfer import find_judge_accuracy
 from faithtui.agreement.gate.certificate import (
     CERTIFICATE_SCHEMA_VERSION,
     Certificate,
@@ -25,7 +26,6 @@ from faithtui.agreement.gate.certificate import (
 from faithtui.agreement.gate.certificate_changes import CertificateBinding
 from faithtui.agreement.gate.certificate_file import format_certificate, parse_certificate
 from faithtui.agreement.gate.thresholds import CriterionCheck, GateFigures, Thresholds
-from faithtui.agreement.gate.transfer import find_judge_accuracy
 from faithtui.agreement.labelled_units import (
     AnswerUnit,
     ClaimUnit,

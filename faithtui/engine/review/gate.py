@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from faithtui.agreement.gate.accuracy_transfer import correct_outside_rate, estimate_outside_rate
 from faithtui.agreement.gate.certificate import (
     Certificate,
     CountingRules,
@@ -32,7 +33,6 @@ from faithtui.agreement.gate.thresholds import (
     find_doubtful_figures,
     read_gate_figures,
 )
-from faithtui.agreement.gate.transfer import correct_outside_rate, estimate_outside_rate
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.model import LevelReport
@@ -46,7 +46,7 @@ from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.engine.review import certificates
 from faithtui.engine.review.certificates import GateInput, read_gate_input
 from faithtui.engine.review.examples import read_stored_examples
-from faithtui.engine.runs.workers import read_run
+from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import ConfigError
 from faithtui.files import check_target
 from faithtui.store.records import RunRow, RunState

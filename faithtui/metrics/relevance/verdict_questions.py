@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from faithtui.domain.conversation import normalise_text
 from faithtui.errors import JudgeReplyInvalid
-from faithtui.metrics.again import AskRounds
 from faithtui.metrics.base import AGAIN_SUFFIX, Question, Questions, ask
+from faithtui.metrics.missing_verdicts import AskRounds
 from faithtui.metrics.relevance.questions import describe_wanted_statements
 from faithtui.metrics.relevance.replies import JudgedStatement
 from faithtui.metrics.relevance.words import contradicts_itself, has_label

@@ -19,8 +19,8 @@ from faithtui.domain.judging.tasks import EvidenceGroup, FindEvidence
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError, JudgeReplyInvalid
-from faithtui.metrics.again import AskRounds
 from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount, Question, Questions, ask, ask_all
+from faithtui.metrics.missing_verdicts import AskRounds
 from faithtui.metrics.prompt_texts import format_numbered
 from faithtui.metrics.shapes import ParsedVerdict, make_verdicts_shape
 from faithtui.metrics.strategies.common import (

@@ -15,10 +15,10 @@ from faithtui.domain.text.location import find_span
 from faithtui.domain.verdicts import Claim, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.again import ask_until_complete
 from faithtui.metrics.attribution import attribute_claims, attribute_truths
 from faithtui.metrics.base import Questions, ask, ask_all
 from faithtui.metrics.findings import WindowFindings, has_context
+from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.questions import (
     list_documents,
     list_messages,

@@ -29,9 +29,9 @@ from faithtui.tui.metric_view import spec_of
 from faithtui.tui.review import position
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.runs.run_lines import run_crumbs
+from faithtui.tui.screen.label_undo import LabelUndo
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.screen.pager import Pager
-from faithtui.tui.screen.undo import LabelUndo
 from faithtui.tui.session import Session
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece

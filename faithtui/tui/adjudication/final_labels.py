@@ -15,7 +15,7 @@ from faithtui.tui.adjudication import adjudication_lines as draw
 from faithtui.tui.review import position
 from faithtui.tui.review.lines.verdict import UNFAIR_KEY, VERDICT_KEYS
 from faithtui.tui.screen.controller import Controller, run_in_worker
-from faithtui.tui.screen.undo import UndoneStep
+from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 

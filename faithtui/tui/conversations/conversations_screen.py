@@ -13,13 +13,13 @@ from faithtui.domain.ids import ItemId, LabelId, RunId
 from faithtui.store.records import ItemRow, RunRow
 from faithtui.store.runs.list_rows import ItemOrder
 from faithtui.store.search.filters import SearchStop, SearchStopped
-from faithtui.tui.conversations.actions import ConversationActions
+from faithtui.tui.conversations.conversation_actions import ConversationActions
 from faithtui.tui.conversations.conversation_lines import (
     item_head,
     item_line,
     no_conversations,
 )
-from faithtui.tui.conversations.preview import ConversationPreview
+from faithtui.tui.conversations.conversation_preview import ConversationPreview
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.replies.show_replies import RawReplies

@@ -327,6 +327,6 @@ class ProgressScreen(FaithScreen):
 
 def _read_run(session: Session, run: RunId) -> RunRow:
     """Read a run. Imports what is slow: meant for a thread."""
-    from faithtui.engine.runs.workers import read_run
+    from faithtui.engine.runs.run_liveness import read_run
 
     return read_run(session.store, run)

@@ -18,7 +18,7 @@ from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.samples.queue import QueueCursor, find_open_item, load_queue_cursor
 from faithtui.tui.screen.controller import Controller, run_in_worker
-from faithtui.tui.screen.undo import UndoneStep
+from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:

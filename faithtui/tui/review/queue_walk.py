@@ -10,7 +10,7 @@ from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
 from faithtui.tui.screen.controller import Controller, run_in_worker
-from faithtui.tui.screen.undo import UndoneStep
+from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:

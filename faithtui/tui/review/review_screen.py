@@ -27,7 +27,7 @@ from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence import EvidenceReader
 from faithtui.tui.review.guideline import GuidelineDialog
 from faithtui.tui.review.images import OPEN_IMAGE, ImageOpener
-from faithtui.tui.review.judge_hiding import JudgeHiding
+from faithtui.tui.review.judge_visibility import JudgeHiding
 from faithtui.tui.review.label_writer import LabelWriter
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.lines.claims import ClaimListExtras

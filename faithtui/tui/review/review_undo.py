@@ -9,7 +9,7 @@ from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
 from faithtui.tui.review.panes import ReviewState
-from faithtui.tui.screen.undo import LabelUndo, UndoneStep
+from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 

@@ -13,7 +13,7 @@ from faithtui.domain.ids import RunId
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
 from faithtui.tui.metric_view import spec_of
-from faithtui.tui.runs.actions import RunActions
+from faithtui.tui.runs.run_actions import RunActions
 from faithtui.tui.runs.run_lines import (
     all_archived,
     no_runs,
@@ -307,6 +307,6 @@ class RunsScreen(FilteredListScreen):
 
 def _read_runs(session: Session) -> tuple[RunRow, ...]:
     """Read all runs. Imports what is slow: meant for a thread."""
-    from faithtui.engine.runs.workers import read_runs
+    from faithtui.engine.runs.run_liveness import read_runs
 
     return read_runs(session.store)

@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from faithtui.tui.keymap.key_names import KeyHint, pack_hints
 from faithtui.tui.theme.lines import BLANK, Line, Piece, align_to_edges, truncate_pieces, width_of
-from faithtui.tui.widgets.drawn import LineWidget
+from faithtui.tui.widgets.line_widget import LineWidget
 
 LEAST_RIGHT = 8
 """Cells below which the right end of the status line gives way altogether."""

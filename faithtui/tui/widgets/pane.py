@@ -15,7 +15,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from faithtui.tui.theme.lines import BLANK, Line
-from faithtui.tui.widgets.drawn import LineWidget
+from faithtui.tui.widgets.line_widget import LineWidget
 
 Builder = Callable[[int], Sequence[Line]]
 """Makes all lines of a pane for a width in cells."""

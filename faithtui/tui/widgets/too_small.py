@@ -4,7 +4,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from faithtui.tui.theme.lines import BLANK, Line, Piece, wrap
-from faithtui.tui.widgets.drawn import LineWidget
+from faithtui.tui.widgets.line_widget import LineWidget
 
 
 class TooSmall(LineWidget, Widget):

@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from faithtui.tui.theme.lines import BLANK, Line, Piece
-from faithtui.tui.widgets.drawn import LineWidget
+from faithtui.tui.widgets.line_widget import LineWidget
 
 RowT = TypeVar("RowT")
 RowT_co = TypeVar("RowT_co", covariant=True)

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
+from faithtui.agreement.gate.accuracy_transfer import (
+    JudgeAccuracy,
+    estimate_outside_rate,
+    find_judge_accuracy,
+)
 from faithtui.agreement.gate.certificate import (
     count_by_origin,
     hash_conversations,
     hash_labels,
     make_judge_identity,
     split_metric_options,
-)
-from faithtui.agreement.gate.transfer import (
-    JudgeAccuracy,
-    estimate_outside_rate,
-    find_judge_accuracy,
 )
 from faithtui.agreement.labelled_units import ClaimUnit, Opinion
 from faithtui.agreement.report.model import LevelReport

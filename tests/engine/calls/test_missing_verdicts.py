@@ -11,7 +11,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.domain.scores import ScoreSet, ScoreState
 from faithtui.engine.runs.events import ItemFinished
-from faithtui.metrics.again import MOST_REPEATS
+from faithtui.metrics.missing_verdicts import MOST_REPEATS
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.faulty_runs import STEPS, Ran, filled, judged, providers, verdicts_of

@@ -10,7 +10,7 @@ import pytest
 from faithtui.domain.scores import ScoreSet, ScoreState
 from faithtui.engine.calls.answer_limit import MOST_ANSWERS
 from faithtui.engine.calls.ask import DOUBLINGS, REPAIRS
-from faithtui.metrics.again import MOST_REPEATS
+from faithtui.metrics.missing_verdicts import MOST_REPEATS
 from faithtui.store.records import ItemState, RunState
 from tests.engine.faulty_runs import (
     STEPS,

@@ -165,13 +165,13 @@ def run(
     Example: faithtui run --judge openai:MODEL --budget-usd 2
     """
     from faithtui.cli.commands.run.execution import execute_in_turn, execute_with_progress
-    from faithtui.cli.commands.run.planning import (
+    from faithtui.cli.commands.run.preview import show_preview
+    from faithtui.cli.commands.run.run_plan import (
         RunOptions,
         change_limits,
         make_requests,
         plan_runs,
     )
-    from faithtui.cli.commands.run.preview import show_preview
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
     from faithtui.judges.deadlines import check_timeout

@@ -63,7 +63,7 @@ def show(
     from faithtui.domain.filters import Scope
     from faithtui.engine.integrity.run_checks import check_for_moment
     from faithtui.engine.review.conversation_json import view_to_json
-    from faithtui.engine.runs.workers import read_run
+    from faithtui.engine.runs.run_liveness import read_run
     from faithtui.tui.screen.filter_matches import find_claims
 
     options = merge_common_options(context, store, json)

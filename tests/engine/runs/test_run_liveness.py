@@ -15,7 +15,7 @@ from faithtui.engine.calls import leases
 from faithtui.engine.calls.leases import SILENT_S, StoreLeases
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.events import ItemFinished, RunEvent
-from faithtui.engine.runs.workers import read_run, read_runs
+from faithtui.engine.runs.run_liveness import read_run, read_runs
 from faithtui.store.records import RunState, WorkerRow
 from faithtui.store.store import Store, utc_now
 from tests.engine.building import conversation, planned, store_with
