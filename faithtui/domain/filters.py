@@ -233,7 +233,7 @@ class ParsedFilter:
     """What could not, in a sentence; the first of several."""
 
 
-def read_filter(text: str, ground: FilterContext) -> ParsedFilter:
+def parse_filter(text: str, ground: FilterContext) -> ParsedFilter:
     """Read what somebody typed.
 
     Args:

@@ -34,7 +34,7 @@ from sqlalchemy import (
 )
 
 from faithtui.agreement.sampling.draw import CONVERSATIONS, SampleKind, SamplingDesign
-from faithtui.domain.filters import FilterContext, Scope, TermName, read_filter
+from faithtui.domain.filters import FilterContext, Scope, TermName, parse_filter
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.errors import StoreError
 from faithtui.store.calls.batches import runs_with_questions_out
@@ -563,7 +563,7 @@ def _delete_views(
         terms = [
             term
             for scope in Scope
-            for term in read_filter(row.filter, FilterContext(scope)).filter.list_terms(name)
+            for term in parse_filter(row.filter, FilterContext(scope)).filter.list_terms(name)
         ]
         if any(term.value.casefold() in folded for term in terms):
             counts["saved views"] += _delete_rows(connection, saved_view, saved_view.c.id == row.id)

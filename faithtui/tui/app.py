@@ -32,7 +32,7 @@ from faithtui.tui.screen_switcher import ScreenSwitcher
 from faithtui.tui.session import NewRunDefaults, ReviewPreferences, Session, utc_now
 from faithtui.tui.shutdown import Shutdown
 from faithtui.tui.small_terminal import SmallTerminalGuard
-from faithtui.tui.store_opener import StoreOpening
+from faithtui.tui.store_opener import StoreOpener
 from faithtui.tui.store_watcher import StoreWatcher
 from faithtui.tui.terminal import DetachableDriver
 from faithtui.tui.theme import theme
@@ -134,7 +134,7 @@ class FaithApp(App[None]):
         self.appearance = Appearance(self, theme_name, ascii=ascii)
         self.small_terminal = SmallTerminalGuard(self)
         self.screen_switcher = ScreenSwitcher(self, first_screen=first_screen)
-        self.store_opening = StoreOpening(self, store_path, open_store)
+        self.store_opening = StoreOpener(self, store_path, open_store)
         self.store_watcher = StoreWatcher(self)
         self.bookmark_keeper = BookmarkKeeper(self, bookmarks)
         self.background_runs = BackgroundRuns(self, resume=resume)

@@ -24,7 +24,7 @@ LOAD_AFTER_S = 0.3
 """How long the first rows have to themselves before the other screens are imported."""
 
 
-class StoreOpening:
+class StoreOpener:
     """Shows the first rows of the list of runs, opens the store, then imports the other screens.
 
     Args:

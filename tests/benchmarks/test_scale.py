@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.filters import Scope, read_filter
+from faithtui.domain.filters import Scope, parse_filter
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import planner
 from faithtui.engine.runs.request import RunRequest
@@ -197,7 +197,9 @@ def counts(path: Path) -> dict[str, int]:
     with Store.open(path) as store:
         ground = ground_for(store.runs.row(RunId(1)).spec.rule, Scope.CONVERSATIONS)
         return {
-            word[:at]: len(store.search.find_items(RunId(1), read_filter(word[:at], ground).filter))
+            word[:at]: len(
+                store.search.find_items(RunId(1), parse_filter(word[:at], ground).filter)
+            )
             for word in WORDS[-3:]
             for at in range(1, len(word) + 1)
         }

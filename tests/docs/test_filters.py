@@ -10,7 +10,7 @@ from faithtui.domain.filters import (
     STATES,
     FilterContext,
     Scope,
-    read_filter,
+    parse_filter,
 )
 from faithtui.domain.label_sets import FAITHFULNESS
 from tests.docs.generate import DOCS
@@ -32,7 +32,7 @@ def test_every_term_of_a_table_is_read(title: str, scope: Scope) -> None:
     terms = re.findall(r"^\| `([^`]+)` \|", section(title), re.MULTILINE)
     assert terms
     for term in terms:
-        assert read_filter(term, FilterContext(scope, FAITHFULNESS.names)).problem is None
+        assert parse_filter(term, FilterContext(scope, FAITHFULNESS.names)).problem is None
 
 
 def test_every_name_and_word_is_on_the_page() -> None:
@@ -54,4 +54,4 @@ def test_what_is_refused_in_a_blind_queue_is_what_the_page_says() -> None:
         whole = {"verdict:": "verdict:no", "code:": "code:1"}.get(term, term)
         whole = f"{term}1" if term in ("score:", "corrected:") else whole
         ground = FilterContext(Scope.CONVERSATIONS, FAITHFULNESS.names, blind=True)
-        assert "blind" in (read_filter(whole, ground).problem or "")
+        assert "blind" in (parse_filter(whole, ground).problem or "")

@@ -19,8 +19,8 @@ from faithtui.domain.filters import (
     describe_values,
     find_reason_code,
     list_term_names,
+    parse_filter,
     read_bounds,
-    read_filter,
 )
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE
 
@@ -40,8 +40,8 @@ def test_any_text_is_read_and_what_is_read_can_be_written(
     text: str, ground: FilterContext, blind: bool
 ) -> None:
     ground = FilterContext(ground.scope, ground.labels, ground.synonyms, blind)
-    reading = read_filter(text, ground)
-    again = read_filter(str(reading.filter), ground)
+    reading = parse_filter(text, ground)
+    again = parse_filter(str(reading.filter), ground)
     assert again.filter == reading.filter
     assert again.problem is None
     assert reading.problem is None or "`" in reading.problem
@@ -49,7 +49,7 @@ def test_any_text_is_read_and_what_is_read_can_be_written(
 
 @given(st.text(min_size=1))
 def test_a_problem_stays_on_a_line_of_reasonable_length(text: str) -> None:
-    problem = read_filter(f"verdict:{text}", FACTS).problem
+    problem = parse_filter(f"verdict:{text}", FACTS).problem
     assert problem is None or len(problem) < 160
 
 
@@ -72,7 +72,7 @@ def test_a_problem_stays_on_a_line_of_reasonable_length(text: str) -> None:
     ],
 )
 def test_a_text_is_cut_into_terms(text: str, terms: tuple[Term, ...] | None) -> None:
-    reading = read_filter(text, FACTS)
+    reading = parse_filter(text, FACTS)
     if terms is None:
         assert reading.problem == "`-`: there is no letter or digit in it to look for"
     else:
@@ -99,7 +99,7 @@ def test_a_text_is_cut_into_terms(text: str, terms: tuple[Term, ...] | None) -> 
 def test_what_cannot_be_read_is_told_with_what_is_possible(
     text: str, ground: FilterContext, sentence: str
 ) -> None:
-    reading = read_filter(f"good {text} card", ground)
+    reading = parse_filter(f"good {text} card", ground)
     assert reading.problem is not None
     assert sentence in reading.problem
     assert [term.value for term in reading.filter.terms] == ["good", "card"]
@@ -108,20 +108,20 @@ def test_what_cannot_be_read_is_told_with_what_is_possible(
 @pytest.mark.parametrize("text", ["verdict:no", "score:<1", "corrected:1", "differs", "code:1"])
 def test_a_blind_queue_takes_no_term_that_tells_what_the_judge_said(text: str) -> None:
     blind = FilterContext(Scope.CONVERSATIONS, FACTS.labels, FACTS.synonyms, blind=True)
-    reading = read_filter(text, blind)
+    reading = parse_filter(text, blind)
     assert not reading.filter
     assert reading.problem is not None
     assert reading.problem.endswith("would reveal the judge's verdict, and this queue is blind")
     assert TermName.VERDICT not in list_term_names(blind)
     assert "disagreement" not in describe_values(TermName.IS, blind)
-    assert read_filter("is:unlabelled refund human:x", blind).problem is None
+    assert parse_filter("is:unlabelled refund human:x", blind).problem is None
 
 
 def test_words_of_another_vocabulary_are_understood() -> None:
     assert FACTS.find_label("1") == "yes"
     assert INFERRED.find_label("idk") == "0"
-    assert read_filter("verdict:no human:yes", INFERRED).problem is None
-    assert read_filter("verdict:perhaps", FilterContext(Scope.CONVERSATIONS)).problem is None
+    assert parse_filter("verdict:no human:yes", INFERRED).problem is None
+    assert parse_filter("verdict:perhaps", FilterContext(Scope.CONVERSATIONS)).problem is None
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_reason_codes_are_known_by_number_and_by_name() -> None:
 
 def test_the_last_plain_word_may_be_unfinished() -> None:
     def open_word(text: str) -> str | None:
-        found = read_filter(text, FACTS).filter.unfinished_word
+        found = parse_filter(text, FACTS).filter.unfinished_word
         return found.value if found else None
 
     assert open_word("gift ca") == "ca"
@@ -182,4 +182,4 @@ def test_everything_offered_is_taken(scope: Scope) -> None:
     }
     for name in NAMES_BY_SCOPE[scope]:
         for value in values.get(name, ("ann",)):
-            assert read_filter(f"{name}:{value}", ground).problem is None
+            assert parse_filter(f"{name}:{value}", ground).problem is None

@@ -3,7 +3,7 @@
 import pytest
 
 from faithtui.domain import limits
-from faithtui.domain.filters import Filter, FilterContext, Scope, read_filter
+from faithtui.domain.filters import Filter, FilterContext, Scope, parse_filter
 from faithtui.domain.label_sets import KNOWN_WORDS, NOT_A_CLAIM
 from faithtui.domain.limits import FILTER, FILTER_TERMS, NOTE, Limit
 from faithtui.errors import InputError
@@ -32,15 +32,15 @@ def test_a_text_is_refused_with_its_field() -> None:
 def test_a_filter_of_three_thousand_words_is_one_sentence(scope: Scope) -> None:
     ground = FilterContext(scope)
     words = " ".join(f"w{number}" for number in range(3_000))
-    found = read_filter(words, ground)
+    found = parse_filter(words, ground)
     assert found.filter == Filter()
     assert found.problem == FILTER.find_problem(len(words))
     some = " ".join(["word"] * (FILTER_TERMS.most + 1))
-    assert read_filter(some, ground).problem == (
+    assert parse_filter(some, ground).problem == (
         "a filter may have 100 words, and this has 101; leave some out, or put a phrase in "
         "quotation marks"
     )
-    assert read_filter(" ".join(["word"] * FILTER_TERMS.most), ground).problem is None
+    assert parse_filter(" ".join(["word"] * FILTER_TERMS.most), ground).problem is None
 
 
 def test_the_words_of_all_metrics_are_known() -> None:

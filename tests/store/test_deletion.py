@@ -19,7 +19,7 @@ from faithtui.agreement.sampling.draw import (
 )
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
-from faithtui.domain.filters import read_filter
+from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
@@ -293,8 +293,8 @@ def test_nothing_of_a_data_set_is_left_anywhere(store: Store, path: Path) -> Non
     # What is shared with others is still there.
     assert store.conversations.image(SHARED.sha256).data == DATA[SHARED.sha256]
     ground = make_ground(run.spec.rule)
-    assert len(store.search.find_items(run.id, read_filter("ginger", ground).filter)) == 1
-    assert len(store.search.find_items(run.id, read_filter("everybody", ground).filter)) == 2
+    assert len(store.search.find_items(run.id, parse_filter("ginger", ground).filter)) == 1
+    assert len(store.search.find_items(run.id, parse_filter("everybody", ground).filter)) == 2
 
 
 def test_bytes_of_a_data_set_are_gone_from_the_file_and_its_log(tmp_path: Path) -> None:
@@ -452,7 +452,7 @@ def test_whoever_reads_meanwhile_is_told_of(store: Store, path: Path) -> None:
 def test_numbers_given_again_do_not_lead_to_what_was_deleted(store: Store) -> None:
     run = min(row.id for row in store.runs.rows())
     ground = make_ground(store.runs.row(run).spec.rule)
-    wanted = read_filter("reviewer:ben", ground).filter
+    wanted = parse_filter("reviewer:ben", ground).filter
     assert store.search.find_items(run, wanted)
     store.deletions.delete_person("ben", "ann")
     label_all(store, run, 9, ("cat",))

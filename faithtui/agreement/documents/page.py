@@ -19,8 +19,8 @@ from faithtui.agreement.documents.sections.method import (
 )
 from faithtui.agreement.documents.sections.scores import (
     write_calibration_section,
-    write_comparison_section,
     write_score_section,
+    write_second_judge_section,
 )
 from faithtui.agreement.documents.sections.summary import write_coverage_section, write_opening
 from faithtui.agreement.report.model import AgreementReport
@@ -56,7 +56,7 @@ def _write_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
     if shown or report.scores.answers:
         yield from write_score_section(report)
         yield from write_calibration_section(report)
-        yield from write_comparison_section(report)
+        yield from write_second_judge_section(report)
         yield from write_progress_section(report)
     yield from write_rate_sections(report, report.levels)
     yield from write_method_section(report, header)

@@ -345,7 +345,7 @@ def _explain_phantom(text: str, said: str, before: Sequence[str], read: _TextRea
         before: Texts whose words it may use, too.
         read: Reads texts.
     """
-    if _is_contained(text, said[:MOST_COMPARED]):
+    if _contains_verbatim(text, said[:MOST_COMPARED]):
         return None
     written = read(text)
     origin = trace_origin(written, read(said), [read(each) for each in before])
@@ -362,7 +362,7 @@ def _explain_phantom(text: str, said: str, before: Sequence[str], read: _TextRea
 def _repeats_user(text: str, said: str, before: Sequence[Turn], read: _TextReader) -> bool:
     """Whether a claim repeats what the user said, and not what the answer says."""
     words = split_lowercase_words(text)
-    if len(words) < RUN_WORDS or _is_contained(text, said[:MOST_COMPARED]):
+    if len(words) < RUN_WORDS or _contains_verbatim(text, said[:MOST_COMPARED]):
         return False
     origin = trace_origin(read(text), read(said), ())
     if len(origin.found) >= REWORDING_MIN_SHARE * (len(origin.found) + len(origin.added)):
@@ -372,7 +372,7 @@ def _repeats_user(text: str, said: str, before: Sequence[Turn], read: _TextReade
     )
 
 
-def _is_contained(text: str, said: str) -> bool:
+def _contains_verbatim(text: str, said: str) -> bool:
     """Whether a text stands somewhere letter for letter, between two words."""
     start = said.find(text)
     if start < 0:

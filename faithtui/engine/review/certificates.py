@@ -52,7 +52,7 @@ class GateInput:
     origins: LabelOrigins
 
     @property
-    def row(self) -> RunRow:
+    def run_row(self) -> RunRow:
         """The run."""
         return self.agreement.row
 
@@ -137,7 +137,7 @@ def guideline_in_force(store: Store) -> GuidelineIdentity | None:
 
 def make_binding(store: Store, seen: GateInput, level: ReportLevel) -> CertificateBinding:
     """Say what a certificate of a level of a run would be bound to."""
-    readings, row = seen.readings, seen.row
+    readings, row = seen.readings, seen.run_row
     return CertificateBinding(
         judge=make_judge_identity(row.spec.judge, row.spec.judge_fingerprint),
         metric=metric_identity(row),

@@ -159,12 +159,12 @@ def check_gate(
     level = seen.get_level(order.level or (certificate.measured.level if certificate else None))
     found = read_gate_figures(level, among_labelled=thresholds.among_labelled)
     evidence_at = _find_evidence_time(seen, level.level)
-    state = read_run(store, seen.row.id).state
+    state = read_run(store, seen.run_row.id).state
     broken = [
-        *_list_unfinished_reasons(replace(seen.row, state=state)),
+        *_list_unfinished_reasons(replace(seen.run_row, state=state)),
         *_refuse_machine_labels(store, seen),
     ]
-    notes = [*_list_integrity_notes(seen.row), *_list_bias_notes(store, seen)]
+    notes = [*_list_integrity_notes(seen.run_row), *_list_bias_notes(store, seen)]
     if certificate is not None:
         evidence_at = certificate.evidence_at
         broken += _refuse_outdated(certificate)
@@ -201,7 +201,7 @@ def check_gate(
     elif order.write is not None:
         notes.append(f"no certificate is written: {outcome}")
     return GateResult(
-        row=seen.row,
+        row=seen.run_row,
         outcome=outcome,
         checks=results,
         broken=tuple(dict.fromkeys(broken)),
@@ -267,7 +267,7 @@ def _choose_settings(order: GateRequest, certificate: Certificate | None) -> Rep
 def _find_evidence_time(seen: GateInput, level: ReportLevel) -> datetime | None:
     """Give the older of the judge's verdicts and the newest label; None without labels."""
     newest = seen.find_newest_label_time(level)
-    return None if newest is None else min(seen.row.created_at, newest)
+    return None if newest is None else min(seen.run_row.created_at, newest)
 
 
 def _list_unfinished_reasons(row: RunRow) -> list[str]:
@@ -309,7 +309,7 @@ def _refuse_machine_labels(store: Store, seen: GateInput) -> list[str]:
 def _list_bias_notes(store: Store, seen: GateInput) -> list[str]:
     """Say what flatters or blurs the figures."""
     notes = []
-    shown = {each.group for each in read_stored_examples(store, seen.row.spec.examples)}
+    shown = {each.group for each in read_stored_examples(store, seen.run_row.spec.examples)}
     taught = sum(bool(each.opinions) and each.group in shown for each in seen.readings.claims)
     if taught:
         claims = "labelled claim is" if taught == 1 else "labelled claims are"
@@ -343,11 +343,11 @@ def _find_changes(
     Returns:
         What changed, and what could not be verified because it is not here.
     """
-    spec = seen.row.spec
+    spec = seen.run_row.spec
     broken = list_judging_changes(
         certificate,
         make_judge_identity(spec.judge, spec.judge_fingerprint),
-        certificates.metric_identity(seen.row),
+        certificates.metric_identity(seen.run_row),
     )
     settings = replace(seen.report.settings, sample=None)
     certified = (
@@ -378,7 +378,7 @@ def _is_same_data(certificate: Certificate, seen: GateInput) -> bool:
     Without labels conversations of the same names are not the same data: a chatbot that is tested
     on the same questions answers them anew.
     """
-    if certificate.run.created_at == seen.row.created_at:
+    if certificate.run.created_at == seen.run_row.created_at:
         return True
     if seen.origins.newest_at is None:
         return False

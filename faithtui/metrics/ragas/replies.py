@@ -60,7 +60,7 @@ def make_inferences_shape(keys: Sequence[str]) -> ReplyShape[tuple[ParsedInferen
                 said.reason,
                 said.confidence,
             )
-            for said in shape.read(_write_verdicts_as_words(value), structured)
+            for said in shape.read(_write_numbers_as_strings(value), structured)
         )
 
     return ReplyShape(shape.schema, read)
@@ -110,7 +110,7 @@ def _to_word(word: object) -> str:
     return word if isinstance(word, str) else json.dumps(word)
 
 
-def _write_verdicts_as_words(value: object) -> object:
+def _write_numbers_as_strings(value: object) -> object:
     """Write verdicts that are the number 1 or 0 as words."""
     if not isinstance(value, dict):
         return value

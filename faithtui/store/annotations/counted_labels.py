@@ -145,7 +145,7 @@ def replay_label_log(
         before: Sequence[HumanVerdict] = ()
         if any(map(_is_final, standing)):
             before = _replay_acts([row for row in rows if row.action != Action.ADJUDICATED])
-        found[claim_id] = _combine_verdicts(standing, before, given, heard, homes)
+        found[claim_id] = _make_counted_labels(standing, before, given, heard, homes)
     return found
 
 
@@ -174,7 +174,7 @@ def _replay_acts(rows: Sequence[LabelLogRow]) -> Sequence[HumanVerdict]:
     return next(iter(replay_verdicts(map(act_from_row, rows)).values()), ())
 
 
-def _combine_verdicts(
+def _make_counted_labels(
     standing: Sequence[HumanVerdict],
     before: Sequence[HumanVerdict],
     given: Mapping[LabelId, tuple[int, LabelLogRow]],

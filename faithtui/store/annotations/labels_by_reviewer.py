@@ -71,7 +71,7 @@ def make_log_condition(term: Term) -> ColumnElement[bool]:
             return human_label.c.verdict.is_not(None)
 
 
-def find_matching_claims(
+def find_claims_by_label_terms(
     term: Term, said: VerdictsByClaim, rule: ScoringRule, judged: Mapping[ClaimId, str | None]
 ) -> set[ClaimId]:
     """Find the claims that meet a term about people, negation left aside.

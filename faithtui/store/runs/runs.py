@@ -314,7 +314,7 @@ class Runs:
         with self._database.open_reader() as connection:
             return item_rows(connection, items)
 
-    def read_list_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+    def read_conversation_list(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
         """Read conversations as `item_rows` does, with what a list marks of them."""
         with self._database.open_reader() as connection:
             return read_list_rows(connection, items)

@@ -45,7 +45,7 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.labels_by_reviewer import (
     VerdictCache,
-    find_matching_claims,
+    find_claims_by_label_terms,
     make_log_condition,
 )
 from faithtui.store.database import Database
@@ -264,7 +264,7 @@ class Search:
         if (term.name, value) in _UNLABELLED_TERMS:
             term, negated = _LABELLED_TERM, not negated
         judged = place.read_judge_labels(connection, make_log_condition(term))
-        found = find_matching_claims(
+        found = find_claims_by_label_terms(
             term, self._verdict_cache.read_verdicts(connection, judged), place.rule, judged
         )
         ids = func.json_each(json.dumps(sorted(found))).table_valued(column("value", Integer))

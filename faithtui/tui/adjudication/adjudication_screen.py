@@ -232,7 +232,7 @@ class AdjudicateScreen(FaithScreen):
             still_open = (number for number, each in enumerate(event.listed) if each.is_open)
             at = next(still_open, 0)
         self.claims.show(self.pager, at, title=f"{self._units_title()} · {self.filter} {len(ids)}")
-        self._draw_table()
+        self._draw_rater_figures()
         self._update_title()
         self._follow_row()
 
@@ -332,7 +332,7 @@ class AdjudicateScreen(FaithScreen):
             return BLANK
         return draw.claim_head(self.compared, self._count_opinion_columns(), self.spec, width)
 
-    def _draw_table(self) -> None:
+    def _draw_rater_figures(self) -> None:
         compared, found, spec = self.compared, self.raters, self.spec
         if compared is None or found is None or spec is None:
             self.query_one("#raters", Pane).show(lambda _width: ())

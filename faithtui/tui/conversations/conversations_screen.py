@@ -282,7 +282,9 @@ class ConversationsScreen(FilteredListScreen):
         if self.session.run is None:
             self.session.choose_run(loaded.run.id)
         row = loaded.run
-        self.pager = Pager(loaded.ids, self.session.store.runs.read_list_rows, lambda item: item.id)
+        self.pager = Pager(
+            loaded.ids, self.session.store.runs.read_conversation_list, lambda item: item.id
+        )
         self.session.item_queue = loaded.ids
         at = self.pager.find_index(self.session.item) if self.session.item is not None else None
         count = fmt.format_count(len(loaded.ids))

@@ -49,7 +49,7 @@ def list_binding_classes() -> tuple[type[DOMNode], ...]:
     found: set[type[DOMNode]] = set()
     for module in _import_modules():
         for each in vars(module).values():
-            if _is_ours(each) and each.__dict__.get("BINDINGS"):
+            if _is_own_node_class(each) and each.__dict__.get("BINDINGS"):
                 found.add(each)
     main = [screen_catalog.load_screen_class(name) for name in screen_catalog.LETTERS]
 
@@ -112,7 +112,7 @@ def list_screen_classes() -> list[type[DOMNode]]:
         each
         for module in _import_modules()
         for each in vars(module).values()
-        if _is_ours(each) and issubclass(each, Screen)
+        if _is_own_node_class(each) and issubclass(each, Screen)
     }
     extended = {base for each in found for base in each.__mro__[1:]}
     return sorted(found - extended, key=title_of)
@@ -129,7 +129,11 @@ def panes_of(screen: type[DOMNode]) -> list[type[Widget]]:
             continue
         seen.add(name)
         for each in vars(sys.modules[name]).values():
-            if _is_ours(each) and issubclass(each, Widget) and not issubclass(each, Screen):
+            if (
+                _is_own_node_class(each)
+                and issubclass(each, Widget)
+                and not issubclass(each, Screen)
+            ):
                 left += [each.__module__] if each.__module__.startswith(_WIDGETS) else []
                 if each.can_focus:
                     found.add(each)
@@ -215,7 +219,7 @@ def _import_modules() -> list[ModuleType]:
     ]
 
 
-def _is_ours(each: object) -> bool:
+def _is_own_node_class(each: object) -> bool:
     return (
         isinstance(each, type)
         and issubclass(each, DOMNode)

@@ -9,7 +9,7 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.domain.filters import FilterContext, Scope, read_filter
+from faithtui.domain.filters import FilterContext, Scope, parse_filter
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.engine.runs.events import (
     RunSnapshot,
@@ -159,7 +159,7 @@ class ProgressScreen(FaithScreen):
         if before is not None and (before.id, before.failed) == (row.id, row.failed):
             return self.failed_rows
         store = self.session.store
-        wanted = read_filter("state:failed", FilterContext(Scope.CONVERSATIONS)).filter
+        wanted = parse_filter("state:failed", FilterContext(Scope.CONVERSATIONS)).filter
         items = await self.read(store.search.find_items, row.id, wanted, "number")
         return await self.read(store.runs.item_rows, items[:MAX_FAILED_LISTED])
 

@@ -68,7 +68,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         ),
     ]
 
-    def choose_claim_row(self, row: int) -> None:
+    def show_claim_of_row(self, row: int) -> None:
         """Show the claim of a row of the list."""
         if self.screen.view is not None:
             claims = position.list_claims(self.screen.view, self.screen.review_position.window)
@@ -78,7 +78,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
                     ReviewPosition(self.screen.review_position.window, claims[row].id)
                 )
 
-    def choose_window_row(self, row: int) -> None:
+    def limit_to_window_of_row(self, row: int) -> None:
         """Limit the claims to the window of a row; the first row is all of them."""
         if self.screen.view is not None:
             window = None if row == 0 else row - 1

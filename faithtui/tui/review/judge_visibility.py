@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
 
 
-class JudgeHiding(Controller["ReviewScreen"]):
+class JudgeVisibility(Controller["ReviewScreen"]):
     """Hides the judge from a reviewer, and shows it again."""
 
     screen: "ReviewScreen"

@@ -168,9 +168,9 @@ class ReviewPanes(Panes):
         def build_lines(width: int) -> Sequence[Line]:
             lines = self._passage_lines(looked, width)[0]
             return [
-                *self._before_passages(looked, width),
+                *self._reference_lines_above(looked, width),
                 *lines,
-                *self._lines_below_passages(looked, width),
+                *self._named_fact_lines(looked, width),
             ]
 
         ranked = any(each.is_ranked for each in passages)
@@ -193,7 +193,7 @@ class ReviewPanes(Panes):
             lines, starts = self._passage_lines(looked, width)
             chosen = looked.position.passage
             end = starts[chosen + 1] - 1 if chosen + 1 < len(starts) else len(lines) - 1
-            above = len(self._before_passages(looked, width))
+            above = len(self._reference_lines_above(looked, width))
             self.evidence.scroll_to_lines(above + starts[chosen], above + end)
 
     def show_empty(self, words: str) -> None:
@@ -203,7 +203,7 @@ class ReviewPanes(Panes):
             lambda width: [BLANK, *draw_claims.words_lines(words, width)], title="Claims"
         )
 
-    def _before_passages(self, looked: ReviewState, width: int) -> list[Line]:
+    def _reference_lines_above(self, looked: ReviewState, width: int) -> list[Line]:
         """Draw what stands above the passages: messages, where they have no pane."""
         if self.truths.display or looked.spec.references_are_facts or looked.claim is None:
             return []
@@ -214,7 +214,7 @@ class ReviewPanes(Panes):
         )
         return [*lines, BLANK]
 
-    def _lines_below_passages(self, looked: ReviewState, width: int) -> list[Line]:
+    def _named_fact_lines(self, looked: ReviewState, width: int) -> list[Line]:
         """Draw what stands below the passages: facts the judge named, where they have no pane."""
         claim, spec = looked.claim, looked.spec
         if self.truths.display or not spec.references_are_facts or claim is None:

@@ -27,7 +27,7 @@ from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence import EvidenceReader
 from faithtui.tui.review.guideline import GuidelineDialog
 from faithtui.tui.review.images import OPEN_IMAGE, ImageOpener
-from faithtui.tui.review.judge_visibility import JudgeHiding
+from faithtui.tui.review.judge_visibility import JudgeVisibility
 from faithtui.tui.review.label_writer import LabelWriter
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.lines.claims import ClaimListExtras
@@ -69,7 +69,7 @@ class ReviewScreen(FaithScreen):
         *ReviewUndo.BINDINGS,
         *Notes.BINDINGS,
         *Verdicts.BINDINGS,
-        *JudgeHiding.BINDINGS,
+        *JudgeVisibility.BINDINGS,
         Binding(
             "h",
             "guideline",
@@ -106,7 +106,7 @@ class ReviewScreen(FaithScreen):
         self.writer = LabelWriter(self)
         self.verdicts = Verdicts(self)
         self.claim_range = ClaimRange(self)
-        self.hiding = JudgeHiding(self)
+        self.hiding = JudgeVisibility(self)
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
         self.evidence = EvidenceReader(self)
@@ -283,13 +283,13 @@ class ReviewScreen(FaithScreen):
     @on(RowPane.Moved, "#claims")
     def follow_claim(self, event: RowPane.Moved) -> None:
         """Show the claim that was chosen in the list."""
-        self.moves.choose_claim_row(event.row)
+        self.moves.show_claim_of_row(event.row)
 
     @on(RowPane.Moved, "#windows")
     @on(RowPane.Chosen, "#windows")
     def follow_window(self, event: RowPane.Moved | RowPane.Chosen) -> None:
         """Limit the claims to the window that was chosen."""
-        self.moves.choose_window_row(event.row)
+        self.moves.limit_to_window_of_row(event.row)
 
     @on(RowPane.Chosen, "#claims")
     def open_claim(self) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.filters import Scope, read_filter
+from faithtui.domain.filters import Scope, parse_filter
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.screen.controller import Controller
@@ -57,7 +57,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
         known = self._found_cache
         if known is None or known[0] is not view or known[1] != self.filter_text:
             ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
-            reading = read_filter(self.filter_text, ground)
+            reading = parse_filter(self.filter_text, ground)
             found = None if reading.problem else find_claims(view, reading.filter)
             self._found_cache = known = (view, self.filter_text, found)
         return known[2]
@@ -126,7 +126,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
         if view is None or not self.filter_text:
             return
         ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
-        problem = read_filter(self.filter_text, ground).problem
+        problem = parse_filter(self.filter_text, ground).problem
         if problem:
             self.show_message(escape_line(problem, "warn", limit=300))
             return

@@ -7,7 +7,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.filters import Filter, FilterContext, list_term_names, read_filter
+from faithtui.domain.filters import Filter, FilterContext, list_term_names, parse_filter
 from faithtui.store.runs.run_records import SavedView
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -68,7 +68,7 @@ class FilteredListScreen(FaithScreen):
     @property
     def active_filter(self) -> Filter:
         """The filter in force."""
-        return read_filter(self.state.filter, self.filter_ground).filter
+        return parse_filter(self.state.filter, self.filter_ground).filter
 
     @property
     def filter_ground(self) -> FilterContext:
@@ -116,7 +116,7 @@ class FilteredListScreen(FaithScreen):
 
     def show_order(self) -> None:
         """Say what could not be read of the filter, else the order."""
-        reading = read_filter(self.state.filter, self.filter_ground)
+        reading = parse_filter(self.state.filter, self.filter_ground)
         if reading.problem is not None:
             self.show_message(escape_line(reading.problem, "warn", limit=400))
             return

@@ -14,7 +14,7 @@ from sqlalchemy import text as sql
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
-from faithtui.domain.filters import read_filter
+from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.records import ItemState
 from faithtui.store.search.filters import SearchStop, SearchStopped, make_ground
@@ -36,7 +36,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 def found(store: Store, run: RunId, text: str, order: str = "number") -> list[str]:
     """Keys of the conversations that a filter finds."""
-    reading = read_filter(text, make_ground(store.runs.row(run).spec.rule))
+    reading = parse_filter(text, make_ground(store.runs.row(run).spec.rule))
     assert reading.problem is None
     items = store.search.find_items(run, reading.filter, order)  # type: ignore[arg-type]  # of a test
     return [row.key for row in store.runs.item_rows(items)]
@@ -44,7 +44,7 @@ def found(store: Store, run: RunId, text: str, order: str = "number") -> list[st
 
 def claims(store: Store, run: RunId, text: str) -> list[str]:
     """Texts of the claims that a filter finds."""
-    reading = read_filter(text, make_ground(store.runs.row(run).spec.rule))
+    reading = parse_filter(text, make_ground(store.runs.row(run).spec.rule))
     texts: list[str] = []
     for item, claim_id in store.search.find_claims(run, reading.filter):
         view = store.runs.review_view(item, "ann")
@@ -239,7 +239,7 @@ def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]]) -> No
     store, run, _ = shop
     for text, form in product(HOSTILE, ("%s", '"%s"', "-%s", "source:%s", "reviewer:%s")):
         typed = form.replace("%s", text)
-        wanted = read_filter(typed, make_ground(FACTS)).filter
+        wanted = parse_filter(typed, make_ground(FACTS)).filter
         assert len(store.search.find_items(run, wanted)) <= 3, repr(typed)
         store.search.find_claims(run, wanted)
 
@@ -250,7 +250,7 @@ def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]]) -> No
 @given(st.text())
 def test_any_text_can_be_searched(shop: tuple[Store, RunId, list[ItemId]], text: str) -> None:
     store, run, _ = shop
-    store.search.find_items(run, read_filter(text, make_ground(FACTS)).filter)
+    store.search.find_items(run, parse_filter(text, make_ground(FACTS)).filter)
 
 
 def test_a_stopped_search_gives_nothing(shop: tuple[Store, RunId, list[ItemId]]) -> None:
@@ -258,8 +258,8 @@ def test_a_stopped_search_gives_nothing(shop: tuple[Store, RunId, list[ItemId]])
     stop = SearchStop()
     stop.stop()
     with pytest.raises(SearchStopped):
-        store.search.find_items(run, read_filter("", make_ground(FACTS)).filter, stop=stop)
-    assert len(store.search.find_items(run, read_filter("", make_ground(FACTS)).filter)) == 3
+        store.search.find_items(run, parse_filter("", make_ground(FACTS)).filter, stop=stop)
+    assert len(store.search.find_items(run, parse_filter("", make_ground(FACTS)).filter)) == 3
 
 
 def test_a_search_is_stopped_in_the_middle_of_a_statement(store: Store) -> None:
@@ -283,10 +283,10 @@ def test_lists_mark_people_and_answers_without_passages(
     store, _, items = shop
     label(store, items[0], 0, "no")
     label(store, items[0], 0, "yes", reviewer="bo")
-    rows = store.runs.read_list_rows(items)
+    rows = store.runs.read_conversation_list(items)
     assert [(row.reviewers, row.lacks_passages) for row in rows] == [
         (2, False), (0, False), (0, False),
     ]  # fmt: skip
     bare = Conversation("s", "bare", (Turn("user", "A?"), Turn("assistant", "B.")), group="bare")
     _, item = judged(store, bare, {1: ["yes"]})
-    assert store.runs.read_list_rows([item])[0].lacks_passages
+    assert store.runs.read_conversation_list([item])[0].lacks_passages

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
-from faithtui.domain.filters import Scope, read_filter
+from faithtui.domain.filters import Scope, parse_filter
 from faithtui.domain.ids import ItemId
 from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.store.records import ItemCheckResult
@@ -175,7 +175,7 @@ def test_a_filter_tells_the_judge_or_does_not(path: Path, text: str, tells: bool
         run = store.runs.last_id()
         assert run is not None
         ground = ground_for(store.runs.row(run).spec.rule, Scope.CONVERSATIONS)
-        assert read_filter(text, ground).filter.reveals_judge is tells
+        assert parse_filter(text, ground).filter.reveals_judge is tells
 
 
 async def drawn_by(pilot: Pilot[None], *strata: str) -> QueuesScreen:

@@ -5,7 +5,7 @@ from pathlib import Path
 from textual import events
 
 from faithtui.domain.annotations import Action
-from faithtui.domain.filters import Filter, FilterContext, Scope, read_filter
+from faithtui.domain.filters import Filter, FilterContext, Scope, parse_filter
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.bookmark import BookmarkFile
@@ -155,22 +155,22 @@ def test_what_is_in_memory_is_matched_as_the_store_matches(store_path: Path) -> 
         view = store.runs.review_view(item, "ann")
         for text in texts:
             ground = ground_for(run.spec.rule, Scope.CLAIMS)
-            wanted = read_filter(text, ground).filter
+            wanted = parse_filter(text, ground).filter
             in_store = [
                 claim for at, claim in store.search.find_claims(run.id, wanted) if at == item
             ]
             assert list(find_claims(view, wanted)) == in_store, text
-        assert find_runs((run,), read_filter("faith", FilterContext(Scope.RUNS)).filter) == (run,)
+        assert find_runs((run,), parse_filter("faith", FilterContext(Scope.RUNS)).filter) == (run,)
         assert (
             find_runs(
-                (run,), read_filter("state:failed -judge:o", FilterContext(Scope.RUNS)).filter
+                (run,), parse_filter("state:failed -judge:o", FilterContext(Scope.RUNS)).filter
             )
             == ()
         )
 
 
 def test_words_are_marked() -> None:
-    wanted = read_filter("gift ca -not", FilterContext(Scope.CONVERSATIONS)).filter
+    wanted = parse_filter("gift ca -not", FilterContext(Scope.CONVERSATIONS)).filter
     pieces = highlight_matches(Piece("A gift card is not.", "quiet"), wanted)
     assert [(piece.text, piece.look) for piece in pieces] == [
         ("A ", "quiet"), ("gift", "quiet mark"), (" ", "quiet"), ("card", "quiet mark"),

@@ -187,7 +187,7 @@ def _calibration_error_text(found: CalibrationReport) -> str:
     return "withheld (a perfect judge would show as much by luck)"
 
 
-def write_comparison_section(report: AgreementReport) -> Iterator[Block]:
+def write_second_judge_section(report: AgreementReport) -> Iterator[Block]:
     """Show another judge on the same claims."""
     found = report.comparison
     yield Heading("Comparison with another judge")

@@ -106,10 +106,10 @@ def _parse_filter(text: str, spec: "RunSpec", scope: "Scope") -> "Filter":
     Raises:
         ConfigError: A part of it cannot be used.
     """
-    from faithtui.domain.filters import read_filter
+    from faithtui.domain.filters import parse_filter
     from faithtui.tui.screen.filter_matches import ground_for
 
-    reading = read_filter(text, ground_for(spec.rule, scope))
+    reading = parse_filter(text, ground_for(spec.rule, scope))
     if reading.problem is not None:
         raise ConfigError(reading.problem)
     return reading.filter
