@@ -38,7 +38,7 @@ THOROUGH = (
     r"engine/batches/test_batch_run\.py::test_a_run_by_batches.*\[(turn-|deepevalex-).+\]",
     r"engine/calls/test_circuit_breaker\.py::test_it_goes_on_where_it_was_given_up",
     r"engine/faults/test_content\.py::test_f42",
-    r"engine/faults/test_content\.py::test_f20.*\[True\]",
+    r"engine/faults/test_content\.py::test_f20",
     r"engine/faults/test_disk\.py::test_f32_a_store_that_may_not_grow.*\[(150000|300000)\]",
     r"engine/faults/test_replies\.py::test_(?!f13|a_question_is_answered).*\[.*openai batch\]",
     r"engine/review/test_gate\.py::test_labels_of_a_machine_are_refused\[(?!gpt-4o|offline)",

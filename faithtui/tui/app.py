@@ -134,7 +134,7 @@ class FaithApp(App[None]):
         self.appearance = Appearance(self, theme_name, ascii=ascii)
         self.small_terminal = SmallTerminalGuard(self)
         self.screen_switcher = ScreenSwitcher(self, first_screen=first_screen)
-        self.store_opening = StoreOpener(self, store_path, open_store)
+        self.store_opener = StoreOpener(self, store_path, open_store)
         self.store_watcher = StoreWatcher(self)
         self.bookmark_keeper = BookmarkKeeper(self, bookmarks)
         self.background_runs = BackgroundRuns(self, resume=resume)
@@ -168,7 +168,7 @@ class FaithApp(App[None]):
         first = self.screen_switcher.first_screen
         self.screen_switcher.install(first)
         await self.push_screen(first)
-        self.call_after_refresh(self.store_opening.start)
+        self.call_after_refresh(self.store_opener.start)
         self.screen_change_signal.subscribe(self, lambda _: self.small_terminal.update_cover())
 
     @on(StoreOpened)
@@ -179,7 +179,7 @@ class FaithApp(App[None]):
         self.bookmark_keeper.start()
         self.screen_switcher.reload()
         self.background_runs.start()
-        self.store_opening.finish()
+        self.store_opener.finish()
 
     def on_unmount(self) -> None:
         """Leave the process as it was."""

@@ -290,7 +290,7 @@ from tests.benchmarks.measuring import seconds
 from tests.benchmarks.test_agreement import BOOTSTRAP, RULE, claims
 from tests.agreement.report.building import readings
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.agreement.report.report import Prepared, agreement_report, report_prepared
+from faithtui.agreement.report.report import PreparedUnits, agreement_report, report_prepared
 from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.report import update_report_points
 

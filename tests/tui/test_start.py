@@ -39,14 +39,14 @@ AT_FIRST_PAINT = """
 import sys
 from faithtui.cli import stores
 from faithtui.tui.app import FaithApp
-from faithtui.tui.store_opener import StoreOpening
+from faithtui.tui.store_opener import StoreOpener
 
 def painted(opening):
     print("loaded", *sorted(sys.modules))
     opening.app.exit()
 
 # Opening the store comes after the first paint, and imports what the paint must not wait for.
-StoreOpening.start = painted
+StoreOpener.start = painted
 run = FaithApp.run
 FaithApp.run = lambda app: run(app, headless=True)
 stores.has_terminal = lambda: True
