@@ -32,9 +32,9 @@ class ClaimRange(Controller["ReviewScreen"]):
         """Begin a range at a claim, or drop it."""
         queue = self.session.claim_queue
         if self.start is not None:
-            self.start = None
-            self.show_message(Piece("no range any more", "quiet"))
-        elif queue is not None and queue.sample is not None:
+            self.drop()
+            return
+        if queue is not None and queue.sample is not None:
             self.refuse("in a sample each claim needs a verdict of its own")
             return
         else:
@@ -106,4 +106,5 @@ class ClaimRange(Controller["ReviewScreen"]):
     def drop(self) -> None:
         """Mark no range any more."""
         self.start = None
+        self.show_message(Piece("no range any more", "quiet"))
         self.screen.redraw()

@@ -63,7 +63,7 @@ class JudgeVisibility(Controller["ReviewScreen"]):
             self.session.revealed.discard(claim.id)
             self.show_message(Piece("hidden again; that it was looked at stays on record", "quiet"))
             self.screen.queue_walk.forget_read_ahead()
-            self.screen.reload()
+            self._read_again()
         elif self.session.is_blind:
             self.refuse("nothing is hidden here: you have answered, or it is served with the judge")
         else:
@@ -79,7 +79,7 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         if view.item.id in self.session.revealed_truths:
             self.session.revealed_truths.discard(view.item.id)
             self.show_message(Piece("truths hidden again; that they were revealed stays recorded"))
-            self.screen.reload()
+            self._read_again()
             return
         self.session.revealed_truths.add(view.item.id)
         hidden = [claim for claim in view.claims if claim.id in view.hidden]
@@ -113,7 +113,7 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         else:
             self.show_message(Piece("the judge is shown again", "warn"))
         self.screen.queue_walk.forget_read_ahead()
-        self.screen.reload()
+        self._read_again()
 
     def forget_unsaved_reveal(self, claim: ClaimId) -> None:
         """Hide what was revealed by an act that could not be saved."""
@@ -127,3 +127,8 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         if action == "truths":
             return self.screen.view is not None and self.screen.view.is_blind
         return self.screen.claim is not None
+
+    def _read_again(self) -> None:
+        """Read what is shown under the new terms; keys typed ahead are meant for that."""
+        self.screen.panes.claims.block_keys()
+        self.screen.reload()

@@ -181,6 +181,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             return
         self.saves_done.set()
         self.pending_verdicts.clear()
+        self.screen.verdicts.pending_flags.clear()
         if self.is_leaving:
             self.is_leaving = False
             self.screen.loader.load_next(1, after_verdict=True)

@@ -91,6 +91,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
         self.filter_text = self._previous_filter
         self.screen.bar.show(self.filter_text)
         self.screen.panes.claims.focus()
+        self._show_found_count()
         self.screen.redraw()
 
     def step_found(self, direction: int) -> bool:
@@ -124,6 +125,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
     def _show_found_count(self) -> None:
         view = self.screen.view
         if view is None or not self.filter_text:
+            self.show_message()
             return
         ground = ground_for(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
         problem = parse_filter(self.filter_text, ground).problem

@@ -47,6 +47,8 @@ class Verdicts(Controller["ReviewScreen"]):
         """The verdict given last, while one has not moved elsewhere since."""
         self.verdict_to_repeat: LastVerdict | None = None
         """The verdict given last."""
+        self.pending_flags: dict[ClaimId, bool] = {}
+        """Flags on their way to the store: the key again means the other one."""
 
     def give_verdict(self, event: ClaimList.VerdictGiven) -> None:
         """Save a verdict, on the marked range if there is one, and go on."""
@@ -153,7 +155,9 @@ class Verdicts(Controller["ReviewScreen"]):
 
     def _toggle_flag(self, claim: ClaimView) -> None:
         """Set a flag, or take it away."""
-        flagged = claim.mine is not None and claim.mine.flagged
+        stored = claim.mine is not None and claim.mine.flagged
+        flagged = self.pending_flags.get(claim.id, stored)
+        self.pending_flags[claim.id] = not flagged
         mark = LabelMark.UNFLAG if flagged else LabelMark.FLAG
         words = f"{self.screen.name_of(claim)} {'no longer flagged' if flagged else 'flagged'}"
         self.screen.writer.save_act(claim, Action.MARKED, words, mark=mark)

@@ -205,6 +205,49 @@ async def test_verdicts_after_an_undo_wait_for_the_claim_that_it_goes_back_to(
     assert verdicts[:3] == ["yes", "no", None]
 
 
+@pytest.mark.parametrize(("keys", "marks"), [("ff", 2), ("fff", 3), ("ffff", 4)])
+async def test_a_flag_typed_again_before_it_is_saved_is_taken_off(
+    app: FaithApp, store_path: Path, keys: str, marks: int
+) -> None:
+    hold = threading.Event()
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        app.session.store.submit(hold.wait)
+        type_ahead(app, *keys)
+        await until(pilot, lambda: app.message_queue_size == 0 and app.navigation.is_settled)
+        hold.set()
+        await calm(pilot)
+        await press(pilot, "f")
+    expected = ["flag", "unflag", "flag", "unflag", "flag"]
+    assert [each[3] for each in acts(store_path)] == expected[: marks + 1]
+
+
+async def test_a_key_after_the_one_that_shows_the_judge_is_about_what_is_shown(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "B")
+        assert "BLIND" in title(app)
+        is_reading, go_on = threading.Event(), threading.Event()
+        read = screen.loader.read_conversation
+
+        def read_late(item: ItemId, claim: ClaimId | None, edge: int) -> LoadedConversation:
+            is_reading.set()
+            go_on.wait()
+            return read(item, claim, edge)
+
+        monkeypatch.setattr(screen.loader, "read_conversation", read_late)
+        type_ahead(app, *"Bv")
+        await until(pilot, is_reading.is_set)
+        for _ in range(5):
+            await pilot.pause()
+        go_on.set()
+        await calm(pilot)
+        assert "the judge is shown" in status(app)
+    assert acts(store_path) == []
+
+
 async def test_a_list_that_is_read_again_keeps_a_cursor_moved_meanwhile(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)

@@ -216,7 +216,9 @@ async def test_only_a_range_of_more_than_so_many_claims_asks(
 async def test_a_range_can_be_dropped(app: FaithApp, store_path: Path, key: str) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
-        await press(pilot, "m", "j", key, "y")
+        await press(pilot, "m", "j", key)
+        assert "no range any more" in status(app)
+        await press(pilot, "y")
     assert [each[0] for each in acts(store_path)] == ["agreed"]
 
 
@@ -564,9 +566,20 @@ async def test_find_lets_claims_stand_out_and_n_walks_through_them(app: FaithApp
         assert screen.claim.number == 4, "round and round"
         await press(pilot, "P")
         assert screen.claim.number == 5
-        await press(pilot, "slash", "ctrl+u", "enter", "home", "N")
+        await press(pilot, "slash", "ctrl+u", "enter")
+        assert "found here" not in status(app)
+        await press(pilot, "home", "N")
         assert screen.claim.number == 2, "without a filter N goes to what is open"
     assert acts(app.session.store_path) == []
+
+
+async def test_a_filter_that_is_given_up_leaves_no_count_behind(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "slash", *"sale")
+        assert "2 claims found here" in status(app)
+        await press(pilot, "escape")
+        assert "found here" not in status(app)
 
 
 async def test_a_filter_that_cannot_be_read_says_so(app: FaithApp) -> None:
