@@ -16,7 +16,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
 
-from faithtui.files import OWNER_ONLY, make_directory
+from faithtui.output_files import OWNER_ONLY, make_directory
 
 LOG_FILE: Final = "faithtui.log"
 PROMPTS_FILE: Final = "faithtui-prompts.log"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from faithtui.config import SettingsWithOrigins, describe_allowed, parse_settings
 from faithtui.errors import ConfigError, ExportError
-from faithtui.files import make_directory, write_text
+from faithtui.output_files import make_directory, write_text
 from faithtui.toml_text import TomlFile
 
 Value = str | int | float | bool | list[str]

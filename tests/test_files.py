@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import ExportError
-from faithtui.files import check_target, is_database, make_directory, write_text
+from faithtui.output_files import check_target, is_database, make_directory, write_text
 
 
 @pytest.fixture(autouse=True)

@@ -55,7 +55,7 @@ def make_store_directory(path: Path) -> None:
     Raises:
         StoreError: It cannot be made.
     """
-    from faithtui.files import make_directory
+    from faithtui.output_files import make_directory
 
     try:
         make_directory(path.parent)

@@ -32,7 +32,7 @@ from sqlalchemy import (
 
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
-from faithtui.files import write_atomically
+from faithtui.output_files import write_atomically
 from faithtui.store.file.backups import copy_before_upgrade
 from faithtui.store.file.errors import (
     can_write,

@@ -551,10 +551,10 @@ def _forget_sources(
         kept = [each for each in row.sources if each not in gone]
         if kept != row.sources:
             connection.execute(update(run).where(run.c.id == row.id).values(sources=kept))
-    _delete_views(connection, TermName.SOURCE, gone, counts)
+    _delete_views_naming(connection, TermName.SOURCE, gone, counts)
 
 
-def _delete_views(
+def _delete_views_naming(
     connection: Connection, name: TermName, values: Collection[str], counts: Counter[str]
 ) -> None:
     """Delete saved views whose filter names one of some things that are gone."""
@@ -586,7 +586,7 @@ def _delete_person(connection: Connection, counts: Counter[str], name: str) -> N
         counts["names beside work of others"] += connection.execute(
             update(table).where(table.c[where] == name).values({where: DELETED_PERSON})
         ).rowcount
-    _delete_views(connection, TermName.REVIEWER, [name], counts)
+    _delete_views_naming(connection, TermName.REVIEWER, [name], counts)
     _clean_metadata(connection, name, counts)
     _delete_unused_claims(connection, claims, counts)
     _refresh_scores(connection, claims)

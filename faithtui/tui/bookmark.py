@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 from faithtui.errors import ExportError, StoreError
-from faithtui.files import make_directory, write_text
+from faithtui.output_files import make_directory, write_text
 from faithtui.tui import screen_catalog
 from faithtui.tui.samples.queue import ClaimQueue, sample_queue
 from faithtui.tui.session import ListState, Session

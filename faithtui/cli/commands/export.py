@@ -154,7 +154,7 @@ def _export_run(
     """Write examples or ragas' annotations of a run into a file, or to stdout."""
     from faithtui.config import load_settings
     from faithtui.engine.review.splits import record_test_opening
-    from faithtui.files import check_target, write_text
+    from faithtui.output_files import check_target, write_text
 
     settings = load_settings()
     if target is not None:

@@ -148,7 +148,7 @@ def _check_reasons(judged: JudgedConversation, claim: CheckedClaim) -> Iterator[
     """One finding per label and reason, however many windows repeat them."""
     seen: set[tuple[str, str]] = set()
     for said in claim.verdicts:
-        polarity = _get_polarity(judged.labels, said.label)
+        polarity = _get_label_polarity(judged.labels, said.label)
         if said.label is None or polarity is None or not said.reason:
             continue
         if (said.label, said.reason) not in seen and contradicts_verdict(said.reason, polarity):
@@ -221,7 +221,7 @@ def _check_evidence(judged: JudgedConversation, views: _Views) -> Iterator[Findi
     """Verdicts that do not follow from the truths that were named."""
     for claim in judged.claims:
         for said in claim.verdicts:
-            polarity = _get_polarity(judged.labels, said.label)
+            polarity = _get_label_polarity(judged.labels, said.label)
             if polarity is None:
                 continue
             in_view = views[said.window]
@@ -285,14 +285,14 @@ def _is_explained(
     later = turns.get(after.window, frozenset())
     named = claim.named_truths
     moved_on = not earlier <= later
-    polarity = _get_polarity(judged.labels, after.label)
+    polarity = _get_label_polarity(judged.labels, after.label)
     match polarity:
         case Polarity.BAD:
             return bool(came & claim.opposes) or (not named and moved_on)
         case Polarity.GOOD:
             # Context only grew: what was not addressed may be supported now.
             grew = not named and before.label is not None and not later <= earlier
-            unsure = _get_polarity(judged.labels, before.label) is Polarity.UNSURE
+            unsure = _get_label_polarity(judged.labels, before.label) is Polarity.UNSURE
             enough = claim.partial.union(*claim.sufficient)
             return bool(came & enough or left & claim.opposes) or (grew and unsure)
         case Polarity.UNSURE:
@@ -506,5 +506,5 @@ def _is_all_drawn(passage: str, truths: Sequence[CheckedTruth]) -> bool:
     return all(each in texts or not _WORD_CHARACTER.search(each) for each in left)
 
 
-def _get_polarity(labels: LabelSet, label: str | None) -> Polarity | None:
+def _get_label_polarity(labels: LabelSet, label: str | None) -> Polarity | None:
     return labels.get_label(label).polarity if label is not None and label in labels.names else None

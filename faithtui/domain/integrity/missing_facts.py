@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.texts import TokenisedText, weigh_words
+from faithtui.domain.text.texts import TokenisedText, collect_stem_weights
 from faithtui.domain.text.tokens import MarkKind, Word
 
 MENTION_MIN_SHARE = 0.3
@@ -99,7 +99,7 @@ def find_missing_facts(passage: TokenisedText, drawn: TruthIndex) -> tuple[Missi
 
 def _find_missing_fact(passage: TokenisedText, index: int, drawn: TruthIndex) -> MissingFact | None:
     words = passage.get_sentence_words(index)
-    weights = weigh_words(words)
+    weights = collect_stem_weights(words)
     if not weights:
         return None
     total = sum(weights.values())
@@ -138,14 +138,14 @@ def _find_condition(passage: TokenisedText, index: int, words: Sequence[Word]) -
         ends = _CLAUSE_END.search(passage.text, word.end, sentence.end)
         end = ends.start() if ends else sentence.end
         clause = [each for each in words[number:] if each.end <= end]
-        if weigh_words(clause):
+        if collect_stem_weights(clause):
             return clause
     return None
 
 
 def _is_covered(condition: Sequence[Word], speaking: AbstractSet[int], drawn: TruthIndex) -> bool:
     """Say whether truths with a condition or a negation have most words of this one."""
-    weights = weigh_words(condition)
+    weights = collect_stem_weights(condition)
     touching = {number for stem in weights for number in drawn.holders.get(stem, ())}
     conditional = (speaking | touching) & drawn.conditional
     kept = sum(weight for stem, weight in weights.items() if drawn.has_stem(stem, conditional))

@@ -23,7 +23,7 @@ from faithtui.domain.text.alignment import (
 )
 from faithtui.domain.text.contradictions import Clash, ClashKind
 from faithtui.domain.text.sentence_index import Lookup, SentenceIndex, score_sentences
-from faithtui.domain.text.texts import TokenisedText, index_texts, weigh_words
+from faithtui.domain.text.texts import TokenisedText, collect_stem_weights, index_texts
 from faithtui.domain.text.tokens import DECISIVE, MarkKind, Word
 from faithtui.domain.verdicts import Stance
 
@@ -123,7 +123,7 @@ def rank_passages(
 
 def compute_overlap(claim: TokenisedText, other: TokenisedText) -> float:
     """Share of the claim's weight whose words the other text has too, in [0, 1]."""
-    weights = weigh_words(claim.words)
+    weights = collect_stem_weights(claim.words)
     total = sum(weights.values())
     if not total:
         return 0.0
@@ -228,7 +228,7 @@ class _ClaimAlignment:
     @classmethod
     def from_claim(cls, claim: TokenisedText, context: SentenceIndex) -> "_ClaimAlignment":
         """Look the words of a claim up."""
-        weights = weigh_words(claim.words)
+        weights = collect_stem_weights(claim.words)
         by_stem = {word.stem: word for word in reversed(claim.words) if word.stem in weights}
         content = tuple(by_stem[stem] for stem in weights)
         lookups = tuple(context.find_word(word) for word in content)

@@ -101,7 +101,7 @@ def index_texts(texts: Sequence[TokenisedText]) -> SentenceIndex:
     return context
 
 
-def weigh_words(words: Sequence[Word]) -> dict[str, int]:
+def collect_stem_weights(words: Sequence[Word]) -> dict[str, int]:
     """Weigh the words that say something about the subject: stem to weight, in order."""
     weights: dict[str, int] = {}
     for word in words:

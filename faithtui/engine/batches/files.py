@@ -44,9 +44,9 @@ from faithtui.engine.runs.run_execution import (
     run_to_end,
 )
 from faithtui.errors import ExportError, InputError
-from faithtui.files import write_text
 from faithtui.judges.base import Judge, JudgeRequest
 from faithtui.judges.providers.batches import BatchResult, QuestionFile, open_question_file
+from faithtui.output_files import write_text
 from faithtui.store.calls.batch_records import BY_FILE, BatchQuestion, WaitingQuestion
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store

@@ -18,7 +18,7 @@ from typing import Final
 
 from faithtui.engine.calls.leases import is_process_there
 from faithtui.errors import ExportError, StoreError
-from faithtui.files import write_text
+from faithtui.output_files import write_text
 from faithtui.paths import state_dir
 from faithtui.store.records import CallContext, StoredReply
 from faithtui.store.store import Store

@@ -47,8 +47,8 @@ from faithtui.engine.review.splits import read_split_conversations, read_split_r
 from faithtui.engine.runs.gc_pause import pause_gc
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import ConfigError, ExportError
-from faithtui.files import check_target, make_directory, write_text
 from faithtui.metrics.registry import find_metric
+from faithtui.output_files import check_target, make_directory, write_text
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store, utc_now
 

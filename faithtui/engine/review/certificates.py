@@ -38,7 +38,7 @@ from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import RunAgreement, compute_run_agreement
 from faithtui.errors import InputError
-from faithtui.files import write_text
+from faithtui.output_files import write_text
 from faithtui.store.annotations.provenance import LabelOrigins
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
@@ -214,7 +214,7 @@ def make_certificate(
 
 
 def write_certificate_file(path: Path, certificate: Certificate, *, force: bool) -> None:
-    """Write a certificate to a file, whole or not at all; see `faithtui.files.replacing`.
+    """Write a certificate to a file, whole or not at all; see `faithtui.output_files.replacing`.
 
     Raises:
         ExportError: It is a store, is there already, or cannot be written.

@@ -48,7 +48,7 @@ from faithtui.engine.review.certificates import GateInput, read_gate_input
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import ConfigError
-from faithtui.files import check_target
+from faithtui.output_files import check_target
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store, utc_now
 

@@ -14,8 +14,8 @@ from faithtui.domain.label_bundle import (
     LabelBundle,
 )
 from faithtui.errors import InputError
-from faithtui.files import write_text
 from faithtui.formats.label_bundles import ParsedBundle, bundle_lines, read_bundle
+from faithtui.output_files import write_text
 from faithtui.store.bundles.merge import MergeCounts, UnmergedConversation
 from faithtui.store.store import Store
 

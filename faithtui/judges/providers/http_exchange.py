@@ -158,7 +158,7 @@ async def call_provider(
         _hide_key_in(error, key)
         raise translate_error(error, endpoint, key, with_images, rung) from error
     latency_ms = round((time.monotonic() - started) * 1000)
-    body = _read_body(response, endpoint, key, with_images, rung)
+    body = _parse_json_body(response, endpoint, key, with_images, rung)
     request_id = response.headers.get("x-request-id") or response.headers.get("request-id")
     return Envelope(
         body,
@@ -212,7 +212,7 @@ def object_or_empty(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _read_body(
+def _parse_json_body(
     response: httpx2.Response,
     endpoint: Endpoint,
     key: Secret,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from faithtui.errors import ExportError, StoreBusy, StoreError, StoreReadOnly
-from faithtui.files import PART_OF_FILE, find_free_name, move_into_place, write_atomically
+from faithtui.output_files import PART_OF_FILE, find_free_name, move_into_place, write_atomically
 from faithtui.store.file.errors import (
     has_changes_beside,
     is_unopened,

@@ -19,7 +19,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, StaticPool, create_engine, event
 
 from faithtui.errors import StoreError
-from faithtui.files import PART_OF_FILE, write_atomically, write_text
+from faithtui.output_files import PART_OF_FILE, write_atomically, write_text
 from faithtui.store.file.backups import find_damage, list_store_files, refuse_existing
 from faithtui.store.file.errors import read_version
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum

@@ -17,7 +17,7 @@ from faithtui.domain.scores import ScoreState, ScoringRule
 from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState
-from faithtui.store.schema.json_columns import rule_from_json
+from faithtui.store.schema.json_columns import scoring_rule_from_json
 from faithtui.store.schema.statements import avoid_index
 from faithtui.store.schema.tables import claim, conversation, run, run_item, turn, verdict, window
 
@@ -149,7 +149,7 @@ def read_scoring_rule(connection: Connection, run_id: RunId) -> ScoringRule:
     rule = connection.execute(select(run.c.rule).where(run.c.id == run_id)).scalar()
     if rule is None:
         raise StoreError(f"there is no run {run_id}; faithtui runs lists them")
-    return rule_from_json(rule)
+    return scoring_rule_from_json(rule)
 
 
 def read_claim_labels(

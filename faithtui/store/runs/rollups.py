@@ -35,9 +35,9 @@ from faithtui.store.annotations.label_replay import (
 from faithtui.store.records import ItemState
 from faithtui.store.schema.json_columns import (
     AnyRow,
-    rule_from_json,
     score_set_to_json,
     score_to_units,
+    scoring_rule_from_json,
 )
 from faithtui.store.schema.tables import claim, run, run_item, turn, verdict, window
 
@@ -241,7 +241,7 @@ def human_columns(
         which are None while it is pending.
     """
     row = connection.execute(_STATE, {"item": item}).one()
-    rule = rule_from_json(row.rule)
+    rule = scoring_rule_from_json(row.rule)
     stored = read_stored_windows(connection, item, conversation_id)
     windows = [each.judged for each in stored]
     at_home: dict[Hashable, str | None] = {}

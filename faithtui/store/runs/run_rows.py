@@ -5,7 +5,7 @@ from typing import Any
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary, TextCounts
 from faithtui.store.records import RunRow, RunSpec, RunState
-from faithtui.store.schema.json_columns import mean_from_units, rule_from_json
+from faithtui.store.schema.json_columns import mean_from_units, scoring_rule_from_json
 
 
 def run_from_row(row: Any) -> RunRow:
@@ -18,7 +18,7 @@ def run_from_row(row: Any) -> RunRow:
             peer=row.peer,
             strategy=row.strategy,
             options=row.options,
-            rule=rule_from_json(row.rule),
+            rule=scoring_rule_from_json(row.rule),
             judge=row.judge,
             judge_fingerprint=row.judge_fingerprint,
             base_url=row.base_url,

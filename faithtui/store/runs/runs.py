@@ -37,7 +37,7 @@ from faithtui.store.runs.metric_comparison import compare_view
 from faithtui.store.runs.rollups import change_item, human_columns
 from faithtui.store.runs.windows import UNFINISHED, remove_failed_windows, save_window
 from faithtui.store.schema.column_types import make_json_storable
-from faithtui.store.schema.json_columns import AnyRow, rule_to_json, span_from_row
+from faithtui.store.schema.json_columns import AnyRow, scoring_rule_to_json, span_from_row
 from faithtui.store.schema.judge_tables import judge_call
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import claim, run, run_item, verdict, window
@@ -414,7 +414,7 @@ def _create_run(
             peer=spec.peer,
             strategy=spec.strategy,
             options=make_json_storable(dict(spec.options)),
-            rule=rule_to_json(spec.rule),
+            rule=scoring_rule_to_json(spec.rule),
             judge=spec.judge,
             judge_fingerprint=spec.judge_fingerprint,
             base_url=spec.base_url,

@@ -33,7 +33,7 @@ def mean_from_units(total: int, count: int) -> float | None:
     return total / _UNIT / count if count else None
 
 
-def rule_to_json(rule: ScoringRule) -> dict[str, object]:
+def scoring_rule_to_json(rule: ScoringRule) -> dict[str, object]:
     """Write a scoring rule."""
     return {
         **asdict(rule),
@@ -43,7 +43,7 @@ def rule_to_json(rule: ScoringRule) -> dict[str, object]:
     }
 
 
-def rule_from_json(stored: Mapping[str, Any]) -> ScoringRule:
+def scoring_rule_from_json(stored: Mapping[str, Any]) -> ScoringRule:
     """Read a scoring rule.
 
     One that was written before rules named their labels is of three-way faithfulness: there was no

@@ -50,7 +50,7 @@ from faithtui.store.annotations.labels_by_reviewer import (
 )
 from faithtui.store.database import Database
 from faithtui.store.runs.list_rows import ItemOrder, select_ordered_items
-from faithtui.store.schema.json_columns import rule_from_json
+from faithtui.store.schema.json_columns import scoring_rule_from_json
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -296,7 +296,9 @@ class _RunScope:
                 run_item.c.run_id == run_id
             )
         ).one()
-        return cls(rule_from_json(stored), (items[0] or 0, items[1] or -1, items[2]), run_id)
+        return cls(
+            scoring_rule_from_json(stored), (items[0] or 0, items[1] or -1, items[2]), run_id
+        )
 
     def read_judge_labels(
         self, connection: Connection, log: ColumnElement[bool]

@@ -11,7 +11,7 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ExportError
-from faithtui.files import make_directory, write_text
+from faithtui.output_files import make_directory, write_text
 from faithtui.store.records import ItemRow, ItemState
 from faithtui.tui.agreement.export import (
     describe_report_paths,

@@ -20,9 +20,9 @@ from faithtui.tui.progress import event_lines as draw_events
 from faithtui.tui.progress import progress_lines as draw
 from faithtui.tui.progress.event_list import EventList
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
+from faithtui.tui.progress.run_control import RunControl
 from faithtui.tui.progress.stage_lines import stage_lines, stage_title
 from faithtui.tui.replies.show_replies import RawReplies
-from faithtui.tui.runs.run_control import RunControl
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt

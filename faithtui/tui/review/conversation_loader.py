@@ -167,7 +167,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         item = await self.read(find_open_item, store, queue, here, direction)
         if item is None:
             words = "after" if direction > 0 else "before"
-            unit = self.screen.unit
+            unit = self.screen.unit_word
             self.show_message(
                 *self.screen.writer.just_saved,
                 Piece(f"no {unit} without a verdict {words} this one in the run", "warn"),

@@ -165,7 +165,7 @@ class ReviewScreen(FaithScreen):
         return None if self.review_state is None else self.review_state.claim
 
     @property
-    def unit(self) -> str:
+    def unit_word(self) -> str:
         """What the metric judges: claim, statement or answer."""
         return "claim" if self.review_state is None else self.review_state.spec.units[0]
 
@@ -175,7 +175,7 @@ class ReviewScreen(FaithScreen):
 
     def name_of(self, claim: ClaimView) -> str:
         """Name a claim on the status line."""
-        return f"{self.unit} {claim.number}"
+        return f"{self.unit_word} {claim.number}"
 
     def reload(self) -> None:
         """Read the conversation again, or the one that was chosen elsewhere."""

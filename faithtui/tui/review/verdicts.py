@@ -204,7 +204,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self._update_last_verdict(found, found.code, not found.unsure)
 
     def _name_verdict_claim(self, found: LastVerdict) -> str:
-        return f"{self.screen.unit} {found.number}"
+        return f"{self.screen.unit_word} {found.number}"
 
     def _save_act_on(
         self,

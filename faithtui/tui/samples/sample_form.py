@@ -29,7 +29,7 @@ from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.navigation import ModalWindow, holds_keys
 from faithtui.tui.runs.new_run import ChoicePane
-from faithtui.tui.samples.sample_lines import sample_preview_lines
+from faithtui.tui.samples.sample_lines import draw_preview_lines
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, escape_text, wrap
 from faithtui.tui.widgets.bars import KeyBar
@@ -272,7 +272,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         strata = preview_strata(frame, request.plan)
         pace, size = self._pace_s, len(frame)
         self.query_one("#preview", Pane).show(
-            lambda width: sample_preview_lines(
+            lambda width: draw_preview_lines(
                 strata, request.design, size, pace, width, numbered=True
             )
         )

@@ -265,7 +265,7 @@ def _format_weight(value: float | None) -> str:
     return fmt.NONE if value is None else f"{value:.2f}"
 
 
-def sample_preview_lines(
+def draw_preview_lines(
     strata: Sequence[Stratum],
     design: SamplingDesign,
     frame: int,

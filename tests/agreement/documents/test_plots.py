@@ -13,11 +13,11 @@ from faithtui.agreement.documents.plots.axes import PLOT_WIDTH, AxisScale, fit_l
 from faithtui.agreement.documents.plots.report_plots import (
     confusion_plot,
     coverage_plot,
-    forest_plot,
     pairs_plot,
     progress_plot,
     rate_plot,
     reliability_plot,
+    slice_agreement_plot,
     threshold_plot,
 )
 from faithtui.agreement.report.model import (
@@ -68,7 +68,7 @@ def all_plots() -> Iterator[Plot | None]:
     yield pairs_plot("pairs", found.humans, found.raters, "judge")
     for each in found.breakdowns:
         if len(each.rows) > 1:
-            yield forest_plot(f"forest-{each.by.value}", each, claims().percent)
+            yield slice_agreement_plot(f"forest-{each.by.value}", each, claims().percent)
     threshold = found.unit_scores[0].threshold
     assert threshold is not None
     yield threshold_plot("threshold", threshold, "window")
@@ -129,7 +129,7 @@ def test_a_forest_draws_the_worst_and_counts_the_rest() -> None:
         )
         for i in range(1, 26)
     )
-    plot = forest_plot("f", Breakdown(Slice.CONVERSATION, rows, 3), share(0.5, 0.4, 0.6))
+    plot = slice_agreement_plot("f", Breakdown(Slice.CONVERSATION, rows, 3), share(0.5, 0.4, 0.6))
     assert plot is not None
     shown = texts(plot)
     assert "key 20" in shown
@@ -145,7 +145,7 @@ def test_a_forest_draws_the_worst_and_counts_the_rest() -> None:
 def test_a_part_without_an_interval_is_a_dot_alone() -> None:
     bare = replace(share(0.4, 0, 1), ci_low=None, ci_high=None, level=None, method=None)
     rows = tuple(SliceRow(key, 20, 9, bare, bare, bare, bare) for key in "ab")
-    plot = forest_plot("f", Breakdown(Slice.RATER, rows, 0), bare)
+    plot = slice_agreement_plot("f", Breakdown(Slice.RATER, rows, 0), bare)
     assert plot is not None
     assert len(list(tree(plot).iter("circle"))) == 2
     assert not [each for each in tree(plot).iter("line") if each.get("class") == "bar"]
@@ -238,7 +238,7 @@ def test_there_is_no_picture_of_nothing() -> None:
     assert coverage_plot("c", empty.claims.coverage, "claims") is None
     assert rate_plot("r", empty.claims.rate, "claims") is None
     assert progress_plot("p", empty.progress, "x") is None
-    assert forest_plot("f", Breakdown(Slice.RATER, (), 0), share(0.5, 0, 1)) is None
+    assert slice_agreement_plot("f", Breakdown(Slice.RATER, (), 0), share(0.5, 0, 1)) is None
     found = CalibrationReport("stated", 0, False, share(0, 0, 0), None, None, None, True, ())
     assert reliability_plot("r", found) is None
     threshold = rich().unit_scores[0].threshold

@@ -18,10 +18,10 @@ from faithtui.engine.review.examples import (
 )
 from faithtui.engine.review.ragas_annotations import collect_annotated_answers
 from faithtui.errors import ConfigError, StoreError
-from faithtui.files import write_text
 from faithtui.formats.examples import example_lines, read_examples
 from faithtui.metrics.examples import MOST_LETTERS, format_examples
 from faithtui.metrics.registry import METRICS, MetricEntry, build
+from faithtui.output_files import write_text
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.store import Store
 from tests.engine.building import store_with

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import ExportError, StoreBusy, StoreError
-from faithtui.files import move_into_place
+from faithtui.output_files import move_into_place
 from faithtui.store.file import backups
 from faithtui.store.file.backups import back_up, find_damage, restore_store
 from faithtui.store.file.salvage import salvage_to_new_store

@@ -13,7 +13,7 @@ from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 from faithtui.domain.scores import ScoreState, ScoringRule, make_score, no_score
 from faithtui.domain.verdicts import Claim, Verdict
-from faithtui.store.schema.json_columns import rule_from_json, rule_to_json
+from faithtui.store.schema.json_columns import scoring_rule_from_json, scoring_rule_to_json
 from faithtui.store.store import Store
 from tests.store.building import (
     FACTS,
@@ -313,7 +313,7 @@ def test_a_run_remembers_its_rule(store: Store, rule: ScoringRule) -> None:
 
 
 def test_a_rule_written_before_labels_were_named_is_of_three_way_faithfulness() -> None:
-    stored = rule_to_json(FACTS)
+    stored = scoring_rule_to_json(FACTS)
     del stored["labels"], stored["synonyms"]
-    assert rule_from_json(stored) == FACTS
-    assert rule_from_json(rule_to_json(FACTS)).labels == FAITHFULNESS.names
+    assert scoring_rule_from_json(stored) == FACTS
+    assert scoring_rule_from_json(scoring_rule_to_json(FACTS)).labels == FAITHFULNESS.names

@@ -239,7 +239,7 @@ def test_lines_fit_and_hold_no_control(
                 *sample_lines.end_lines(conclude_queue(store, row.id, "ann"), width),
                 *sample_lines.no_queues(width, True, KeyNames({})),
                 *sample_lines.no_queues(width, False, KeyNames({})),
-                *sample_lines.sample_preview_lines(
+                *sample_lines.draw_preview_lines(
                     row.strata, row.design, row.frame, 15.0, width, numbered=True
                 ),
             ]

@@ -28,7 +28,7 @@ _RIGHT = PLOT_WIDTH - 70
 _STEP = 24
 
 
-def forest_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | None:
+def slice_agreement_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | None:
     """Draw the agreement of parts, worst first, beside that of the whole.
 
     Returns:

@@ -8,16 +8,20 @@ from faithtui.agreement.documents.plots.curves import (
     reliability_plot,
     threshold_plot,
 )
-from faithtui.agreement.documents.plots.intervals import coverage_plot, forest_plot, rate_plot
+from faithtui.agreement.documents.plots.intervals import (
+    coverage_plot,
+    rate_plot,
+    slice_agreement_plot,
+)
 from faithtui.agreement.documents.plots.matrices import confusion_plot, pairs_plot
 
 __all__ = [
     "confusion_plot",
     "coverage_plot",
-    "forest_plot",
     "pairs_plot",
     "progress_plot",
     "rate_plot",
     "reliability_plot",
+    "slice_agreement_plot",
     "threshold_plot",
 ]

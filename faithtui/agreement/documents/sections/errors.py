@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, PlotWithTable, Table
-from faithtui.agreement.documents.plots.report_plots import forest_plot
+from faithtui.agreement.documents.plots.report_plots import slice_agreement_plot
 from faithtui.agreement.documents.wording import (
     SLICE_WORDS,
     WEIGHTED_SHARES_NOTE,
@@ -131,7 +131,7 @@ def write_disagreement_section(
                     for part in each.rows[:MOST_SLICE_ROWS]
                 ),
             )
-            plot = forest_plot(f"forest-{each.by.value}", each, report.claims.percent)
+            plot = slice_agreement_plot(f"forest-{each.by.value}", each, report.claims.percent)
             yield table if plot is None else PlotWithTable(plot, table)
         left_out = []
         better = max(0, len(each.rows) - MOST_SLICE_ROWS) + each.better

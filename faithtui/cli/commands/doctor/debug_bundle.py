@@ -21,8 +21,8 @@ from faithtui.cli.output import print_text, print_to_stderr
 from faithtui.cli.stores import choose_store_path, open_store
 from faithtui.config import SettingOrigin, SettingsWithOrigins, load_settings_with_origins
 from faithtui.errors import ConfigError, FaithtuiError
-from faithtui.files import write_atomically
 from faithtui.logbook import LOG_FILE, make_secret_filter
+from faithtui.output_files import write_atomically
 from faithtui.paths import log_dir
 
 _SAFE_SETTINGS: Final = (

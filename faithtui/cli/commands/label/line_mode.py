@@ -126,7 +126,7 @@ class LineMode:
             case "u" | "r":
                 self._undo_or_redo(redo=key == "r")
             case _ if key in CODE_KEYS:
-                self._save_reason_code(int(key))
+                self._add_code_to_last_verdict(int(key))
             case _:
                 return False
         return True
@@ -283,7 +283,7 @@ class LineMode:
             "judge", *judge_lines(served), claim=claim.id, label=judge.label, reason=judge.reason
         )
 
-    def _save_reason_code(self, number: int) -> None:
+    def _add_code_to_last_verdict(self, number: int) -> None:
         code = REASON_CODES[number - 1]
         if self.last_verdict is None:
             self.talk.say("refused", "refused: a reason code belongs to a label; give one first")

@@ -20,7 +20,7 @@ from faithtui.domain.text.evidence import (
     rank_passages,
 )
 from faithtui.domain.text.sentence_index import contains_number
-from faithtui.domain.text.texts import TokenisedText, tokenise_text, weigh_words
+from faithtui.domain.text.texts import TokenisedText, collect_stem_weights, tokenise_text
 from faithtui.domain.text.tokens import DECISIVE
 from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
@@ -307,7 +307,7 @@ def list_lost_facts(
     if not facts:
         return ()
     holders = read.documents[document].index.holders
-    weights = weigh_words(tokenise_claim(claim).words)
+    weights = collect_stem_weights(tokenise_claim(claim).words)
     total = sum(weights.values()) or 1
     near: list[tuple[float, MissingFact]] = []
     for fact in facts:
