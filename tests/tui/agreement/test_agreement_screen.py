@@ -219,6 +219,8 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
             store.reviews.record(
                 first.claim, who, Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
             )
+        # The change is told here; who watches the store would read everything once more.
+        app.store_watcher.data_version = app.session.store.data_version()
         screen.reload()
         await until(pilot, lambda: len(loaded) == 2)
         await calm(pilot)
