@@ -73,6 +73,8 @@ class Navigation:
         """Whether every message is handled that what was done last has brought about."""
         self._is_laid_out = True
         """Whether every widget of the screen has its place, or was given the time to get it."""
+        self._is_painted = True
+        """Whether what keys were held for is on the screen: a key typed ahead is about that."""
 
     @property
     def is_settled(self) -> bool:
@@ -151,7 +153,7 @@ class Navigation:
         """Let keys go on."""
         if cause in self._key_holds:
             del self._key_holds[cause]
-            self._is_followed = False
+            self._is_followed = self._is_painted = False
             self._schedule_turn()
 
     def drop_typed_ahead(self, keys: Collection[str]) -> None:
@@ -186,7 +188,7 @@ class Navigation:
         """Do the next thing, then follow it; a change goes before a key, being caused by one."""
         if not self._app.screen_stack:
             self._inputs.clear()  # the app is leaving
-            self._is_laid_out = True
+            self._is_laid_out = self._is_painted = True
         if self._changes:
             change, done = self._changes.popleft()
             await _carry_out(change)
@@ -196,8 +198,8 @@ class Navigation:
             self._follow_messages()
         elif not self._is_followed:
             self._follow_messages()
-        elif self._inputs and not self._is_laid_out:
-            self._is_laid_out = True
+        elif self._inputs and not (self._is_laid_out and self._is_painted):
+            self._is_laid_out = self._is_painted = True
             self._app.screen.call_after_refresh(self._app.call_later, self._take_turn)
         elif (event := self._next_input()) is not None:
             self._is_followed = False

@@ -245,8 +245,12 @@ class Reviews:
                         "claim_id": each.claim,
                         "verdict": each.verdict,
                         "judge_verdict": each.judge_verdict,
+                        # Of verdicts alone: a code or a flag tells nothing of who is blind.
                         "saw_judge": each.saw_judge
-                        or _has_exposure(connection, run, each.claim, shared["reviewer"]),
+                        or (
+                            each.verdict is not None
+                            and _has_exposure(connection, run, each.claim, shared["reviewer"])
+                        ),
                     }
                     for each in given
                 ],

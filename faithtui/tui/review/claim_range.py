@@ -37,12 +37,11 @@ class ClaimRange(Controller["ReviewScreen"]):
         if queue is not None and queue.sample is not None:
             self.refuse("in a sample each claim needs a verdict of its own")
             return
-        else:
-            self.start = claim.id
-            self.show_message(
-                Piece(f"range from {self.screen.name_of(claim)}", "human strong"),
-                Piece(f": move, then one verdict for all · {self.keys('review.range')} drops it"),
-            )
+        self.start = claim.id
+        self.show_message(
+            Piece(f"range from {self.screen.name_of(claim)}", "human strong"),
+            Piece(f": move, then one verdict for all · {self.keys('review.range')} drops it"),
+        )
         self.screen.redraw()
 
     def give_verdict(self, verdict: str) -> None:

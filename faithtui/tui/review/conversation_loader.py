@@ -127,7 +127,12 @@ class ConversationLoader(Controller["ReviewScreen"]):
         after: UndoneStep | None,
         turn: int | None,
     ) -> None:
-        loaded = await self.read(self.read_conversation, item, claim, edge)
+        try:
+            loaded = await self.read(self.read_conversation, item, claim, edge)
+        except Exception:
+            # The app says what failed; a list that waits for this takes keys again.
+            self.screen.call_later(self.screen.redraw)
+            raise
         if claim is None and turn is not None:
             at_turn = (each.id for each in loaded.view.claims if each.turn == turn)
             loaded = replace(loaded, claim=next(at_turn, None))
@@ -235,6 +240,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
                 self.load(loaded.view.item.id, loaded.claim, loaded.edge, loaded.undone)
             return
         self.session.claim = self.session.turn = None
+        if not self.screen.writer.in_flight:
+            self.screen.verdicts.pending_flags.clear()
         self.mark = loaded.mark
         self.screen.queue_walk.set_cursor(loaded.queue_cursor)
         view = position.overlay_pending(

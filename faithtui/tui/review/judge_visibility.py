@@ -8,8 +8,9 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.store.annotations.reviews import NewLabel
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review import position
-from faithtui.tui.screen.controller import Controller
+from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
@@ -132,3 +133,11 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         """Read what is shown under the new terms; keys typed ahead are meant for that."""
         self.screen.panes.claims.block_keys()
         self.screen.reload()
+        if self.screen.writer.in_flight:
+            self._wait_for_saves()
+
+    @holds_keys(can_give_up=False)
+    @run_in_worker("terms")
+    async def _wait_for_saves(self) -> None:
+        """Let keys wait for the reading that follows the last save: `reload` leaves it to that."""
+        await self.screen.writer.saves_done.wait()

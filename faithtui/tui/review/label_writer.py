@@ -165,6 +165,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.screen.hiding.forget_unsaved_reveal(claim)
         self.is_leaving = False
         self.pending_verdicts.pop(claim, None)
+        self.screen.verdicts.pending_flags.pop(claim, None)
         self.last_act_words = ""
         self.show_message(Piece("not saved", "bad strong"), Piece(f" · {words}"))
         if (
@@ -181,7 +182,6 @@ class LabelWriter(Controller["ReviewScreen"]):
             return
         self.saves_done.set()
         self.pending_verdicts.clear()
-        self.screen.verdicts.pending_flags.clear()
         if self.is_leaving:
             self.is_leaving = False
             self.screen.loader.load_next(1, after_verdict=True)

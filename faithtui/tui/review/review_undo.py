@@ -52,6 +52,8 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
     def _go_to_claim(self, step: UndoneStep, claim: ClaimId, item: ItemId) -> None:
         """Show the claim of a step, in whichever conversation."""
         self.screen.queue_walk.reopen_undone_claims(step)
+        for act in step.acts:
+            self.screen.verdicts.pending_flags.pop(act.claim, None)
         self.screen.panes.claims.block_keys()
         # A save that ends meanwhile reads again, and must come to the same claim.
         self.session.item, self.session.claim = item, claim

@@ -48,7 +48,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self.verdict_to_repeat: LastVerdict | None = None
         """The verdict given last."""
         self.pending_flags: dict[ClaimId, bool] = {}
-        """Flags on their way to the store: the key again means the other one."""
+        """Flags that the conversation was not read with yet: the key again means the other one."""
 
     def give_verdict(self, event: ClaimList.VerdictGiven) -> None:
         """Save a verdict, on the marked range if there is one, and go on."""

@@ -97,6 +97,7 @@ class FaithScreen(Screen[None]):
         super().__init__()
         self.session = session
         self._action_owners: dict[str, Controller[Any]] = {}
+        self._follows_runs = False
 
     def add_controllers(self, *controllers: "Controller[Any]") -> None:
         """Let actions of controllers be actions of this screen.
@@ -106,6 +107,7 @@ class FaithScreen(Screen[None]):
         for controller in controllers:
             for name in dir(type(controller)):
                 if name.startswith("action_"):
+                    assert name.removeprefix("action_") not in self._action_owners, name
                     setattr(self, name, getattr(controller, name))
                     self._action_owners[name.removeprefix("action_")] = controller
 
@@ -132,8 +134,11 @@ class FaithScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Follow the runs under way."""
-        self.set_interval(0.25, self.follow_runs)
-        self.set_title()
+        # Textual calls this besides the `on_mount` of a subclass, which calls it too.
+        if not self._follows_runs:
+            self._follows_runs = True
+            self.set_interval(0.25, self.follow_runs)
+            self.set_title()
 
     def on_screen_resume(self) -> None:
         """Read again what may have changed meanwhile."""

@@ -123,6 +123,10 @@ def test_what_was_in_view_is_not_blind_whatever_the_caller_knew(store: Store) ->
         marked, "me", Action.ADJUDICATED, "yes", run=run, judge_verdict=None, saw_judge=False
     )
     assert act.saw_judge
+    coded = reviews.record(
+        unseen, "me", Action.CODED, run=run, judge_verdict=None, saw_judge=False, code="judge"
+    )
+    assert not coded.saw_judge, "the label that was blind stays so in every run"
     given = [NewLabel(ranged, "no", None, saw_judge=False)]
     (act,) = reviews.record_many(given, "me", Action.BULK, run=run)
     assert act.saw_judge

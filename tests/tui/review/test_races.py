@@ -248,6 +248,49 @@ async def test_a_key_after_the_one_that_shows_the_judge_is_about_what_is_shown(
     assert acts(store_path) == []
 
 
+@pytest.mark.parametrize(("keys", "actions"), [("fBv", ["marked"]), ("fBy", ["marked", "agreed"])])
+async def test_a_key_after_hiding_waits_for_what_is_being_saved(
+    app: FaithApp, store_path: Path, keys: str, actions: list[str]
+) -> None:
+    hold = threading.Event()
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "B")
+        assert "BLIND" in title(app)
+        app.session.store.submit(hold.wait)
+        type_ahead(app, *keys)
+        for _ in range(10):
+            await pilot.pause()
+        hold.set()
+        await calm(pilot)
+        assert "JUDGE SHOWN" in title(app)
+    assert [each[0] for each in acts(store_path)] == actions
+
+
+async def test_a_flag_typed_again_before_it_was_read_back_is_taken_off(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        is_reading, go_on = threading.Event(), threading.Event()
+        read = screen.loader.read_conversation
+
+        def read_late(item: ItemId, claim: ClaimId | None, edge: int) -> LoadedConversation:
+            is_reading.set()
+            go_on.wait()
+            return read(item, claim, edge)
+
+        monkeypatch.setattr(screen.loader, "read_conversation", read_late)
+        await pilot.press("f")
+        await until(pilot, is_reading.is_set)
+        await pilot.press("f")
+        go_on.set()
+        await calm(pilot)
+        await press(pilot, "f", "u", "f")
+    marks = [each[3] for each in acts(store_path) if each[3]]
+    assert marks == ["flag", "unflag", "flag", "flag"]
+
+
 async def test_a_list_that_is_read_again_keeps_a_cursor_moved_meanwhile(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
