@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.tui.metric_view import capitalise
 from faithtui.tui.review import position
+from faithtui.tui.review.images import OPEN_IMAGE
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.lines.images import NumberedImage, image_numbers, images_of
@@ -54,6 +55,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
             tooltip="Read the passage, or the conversation, in full",
             id="review.source",
         ),
+        OPEN_IMAGE,
         Binding(
             "p",
             "occurrences",

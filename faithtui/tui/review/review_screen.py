@@ -26,7 +26,7 @@ from faithtui.tui.review.claim_range import ClaimRange
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence import EvidenceReader
 from faithtui.tui.review.guideline import GuidelineDialog
-from faithtui.tui.review.images import OPEN_IMAGE, ImageOpener
+from faithtui.tui.review.images import ImageOpener
 from faithtui.tui.review.judge_visibility import JudgeVisibility
 from faithtui.tui.review.label_writer import LabelWriter
 from faithtui.tui.review.lines import evidence as draw_evidence
@@ -79,7 +79,6 @@ class ReviewScreen(FaithScreen):
             id="review.guideline",
         ),
         *EvidenceReader.BINDINGS,
-        OPEN_IMAGE,
         *ClaimSearch.BINDINGS,
         *ReAsk.BINDINGS,
         *RawReplies.BINDINGS,
