@@ -13,6 +13,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen, LoadedList
 from faithtui.tui.review.conversation_loader import LoadedConversation
+from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
 from faithtui.tui.samples.queue_end import QueueEndDialog
@@ -180,21 +181,29 @@ async def test_fast_keys_give_each_claim_one_verdict(
     assert 0 <= len(given) - claims <= len(taken_back)
 
 
+def hold_readings(
+    screen: ReviewScreen, patch: pytest.MonkeyPatch
+) -> tuple[threading.Event, threading.Event]:
+    """Let conversations be read only when the second event is set; the first says one began."""
+    is_reading, go_on = threading.Event(), threading.Event()
+    read = screen.loader.read_conversation
+
+    def read_late(item: ItemId, claim: ClaimId | None, edge: int) -> LoadedConversation:
+        is_reading.set()
+        go_on.wait()
+        return read(item, claim, edge)
+
+    patch.setattr(screen.loader, "read_conversation", read_late)
+    return is_reading, go_on
+
+
 async def test_verdicts_after_an_undo_wait_for_the_claim_that_it_goes_back_to(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
         await press(pilot, "y", "y")
-        is_reading, go_on = threading.Event(), threading.Event()
-        read = screen.loader.read_conversation
-
-        def read_late(item: ItemId, claim: ClaimId | None, edge: int) -> LoadedConversation:
-            is_reading.set()
-            go_on.wait()
-            return read(item, claim, edge)
-
-        monkeypatch.setattr(screen.loader, "read_conversation", read_late)
+        is_reading, go_on = hold_readings(screen, monkeypatch)
         type_ahead(app, *"un")
         await until(pilot, is_reading.is_set)
         for _ in range(5):
@@ -229,15 +238,7 @@ async def test_a_key_after_the_one_that_shows_the_judge_is_about_what_is_shown(
         screen = await reviewing(pilot)
         await press(pilot, "B")
         assert "BLIND" in title(app)
-        is_reading, go_on = threading.Event(), threading.Event()
-        read = screen.loader.read_conversation
-
-        def read_late(item: ItemId, claim: ClaimId | None, edge: int) -> LoadedConversation:
-            is_reading.set()
-            go_on.wait()
-            return read(item, claim, edge)
-
-        monkeypatch.setattr(screen.loader, "read_conversation", read_late)
+        is_reading, go_on = hold_readings(screen, monkeypatch)
         type_ahead(app, *"Bv")
         await until(pilot, is_reading.is_set)
         for _ in range(5):
@@ -272,15 +273,7 @@ async def test_a_flag_typed_again_before_it_was_read_back_is_taken_off(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
-        is_reading, go_on = threading.Event(), threading.Event()
-        read = screen.loader.read_conversation
-
-        def read_late(item: ItemId, claim: ClaimId | None, edge: int) -> LoadedConversation:
-            is_reading.set()
-            go_on.wait()
-            return read(item, claim, edge)
-
-        monkeypatch.setattr(screen.loader, "read_conversation", read_late)
+        is_reading, go_on = hold_readings(screen, monkeypatch)
         await pilot.press("f")
         await until(pilot, is_reading.is_set)
         await pilot.press("f")
