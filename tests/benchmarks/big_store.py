@@ -12,6 +12,7 @@ import sqlite3
 from collections import Counter
 from pathlib import Path
 
+from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.schema.json_columns import score_to_units
 from faithtui.store.store import Store
 from tests.store.building import SPEC
@@ -75,6 +76,9 @@ def _fill(connection: sqlite3.Connection, conversations: int) -> None:
     at = {"size": conversations, "now": now, "pool": _POOL, "patterns": _PATTERNS}
     for statement in _ROWS:
         connection.execute(statement, at)
+    connection.create_function("row_checksum", -1, row_checksum)
+    columns = ", ".join(CHECKED_COLUMNS["verdict"])
+    connection.execute(f"UPDATE verdict SET checksum = row_checksum({columns})")
     for _, statement in indexes:
         connection.execute(statement)
     for table, rows in _INDEXED:
