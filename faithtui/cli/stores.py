@@ -222,13 +222,13 @@ def show_app(
     # that one waits for the grid: a finer one costs nothing while nothing is painted.
     os.environ.setdefault("TEXTUAL_FPS", "240")
     with pause_garbage_collection():
+        from faithtui.engine.runs.request import RunRequest
         from faithtui.logbook import open_log
         from faithtui.paths import keymap_file, log_dir, state_dir
         from faithtui.tui import screen_catalog
         from faithtui.tui.app import FaithApp
         from faithtui.tui.bookmark import BookmarkFile
         from faithtui.tui.keymap.keymap import load_keymap
-        from faithtui.tui.session import NewRunDefaults
         from faithtui.tui.theme.ascii import wants_ascii
 
         screen_catalog.load_screen_class(first_screen)
@@ -244,7 +244,7 @@ def show_app(
         first_screen=first_screen,
         run=run,
         resume=resume,
-        defaults=NewRunDefaults.from_settings(settings),
+        defaults=RunRequest.from_settings(settings),
         theme_name=settings.theme,
         configured=configured,
         keymap=keymap,

@@ -4,9 +4,10 @@ Tables never leave the package; these do.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from operator import add
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, TruthId
@@ -18,6 +19,7 @@ from faithtui.domain.integrity.run_summary import (
 )
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.store.runs.run_records import RunRow as RunRow
+from faithtui.store.runs.run_records import RunSettings as RunSettings
 from faithtui.store.runs.run_records import RunSpec as RunSpec
 from faithtui.store.runs.run_records import RunState as RunState
 from faithtui.store.runs.run_records import SavedView as SavedView
@@ -362,14 +364,7 @@ class RunTotals:
 
     def __add__(self, other: "RunTotals") -> "RunTotals":
         """Add up."""
-        return RunTotals(
-            self.calls + other.calls,
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            self.tokens_cached + other.tokens_cached,
-            self.cost_nusd + other.cost_nusd,
-            self.unpriced_calls + other.unpriced_calls,
-        )
+        return RunTotals(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import FaithtuiError
 from faithtui.tui.bookmark import BookmarkFile, BookmarkKeeper
 from faithtui.tui.keymap import palette
@@ -29,7 +30,7 @@ from faithtui.tui.messages import (
 from faithtui.tui.navigation import Navigation
 from faithtui.tui.runs.background_runs import BackgroundRuns
 from faithtui.tui.screen_switcher import ScreenSwitcher
-from faithtui.tui.session import NewRunDefaults, ReviewPreferences, Session, utc_now
+from faithtui.tui.session import ReviewPreferences, Session, utc_now
 from faithtui.tui.shutdown import Shutdown
 from faithtui.tui.small_terminal import SmallTerminalGuard
 from faithtui.tui.store_opener import StoreOpener
@@ -108,7 +109,7 @@ class FaithApp(App[None]):
         first_screen: str = "runs",
         run: "RunId | None" = None,
         resume: bool = False,
-        defaults: NewRunDefaults | None = None,
+        defaults: RunRequest | None = None,
         theme_name: str | None = None,
         report_directory: Path | None = None,
         now: Callable[[], datetime] = utc_now,
@@ -122,7 +123,7 @@ class FaithApp(App[None]):
         self.session = Session(
             reviewer=reviewer,
             store_path=store_path,
-            defaults=defaults or NewRunDefaults(),
+            defaults=defaults or RunRequest(),
             now=now,
             report_directory=report_directory or Path.cwd(),
             configured=configured,

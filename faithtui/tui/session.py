@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
-from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
+from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.image_viewer import ImageFiles, open_outside
@@ -30,22 +30,6 @@ IdT = TypeVar("IdT", bound=int)
 def utc_now() -> datetime:
     """Tell the time, in UTC."""
     return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class NewRunDefaults:
-    """What the form for a new run begins with."""
-
-    judge: str = "offline"
-    base_url: str | None = None
-    concurrency: int = 8
-    max_failures: FailureLimit = DEFAULT_FAILURE_LIMIT
-
-    @classmethod
-    def from_settings(cls, settings: "Settings") -> "NewRunDefaults":
-        """Take them from the settings."""
-        limit = FailureLimit.read(settings.max_failures) or DEFAULT_FAILURE_LIMIT
-        return cls(settings.judge, settings.base_url, settings.concurrency, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +66,8 @@ class Session:
     reviewer: str
     store_path: Path
     """The store's file, as it was named."""
-    defaults: NewRunDefaults = field(default_factory=NewRunDefaults)
+    defaults: RunRequest = field(default_factory=RunRequest)
+    """What the form for a new run begins with."""
     now: Callable[[], datetime] = utc_now
     """Tells the time of day for "saved"."""
     seconds: Callable[[], float] = monotonic
@@ -157,7 +142,7 @@ class Session:
         """Take settings that were changed into use."""
         self.configured = configured
         self.preferences = ReviewPreferences.from_settings(configured.settings)
-        self.defaults = NewRunDefaults.from_settings(configured.settings)
+        self.defaults = RunRequest.from_settings(configured.settings)
 
     def change_keymap(self, keymap: Mapping[str, str]) -> None:
         """Take other keys into use, in place: panes that show keys hold the dictionary."""

@@ -37,7 +37,7 @@ SPEC = RunSpec(
     base_url=None,
     prompt_digest="0" * 64,
     prompts_dir=None,
-    claims="extracted",
+    claims_from="extracted",
     sources=("tests",),
     concurrency=8,
 )

@@ -134,7 +134,7 @@ SPEC = RunSpec(
     base_url=None,
     prompt_digest="3f9a" * 16,
     prompts_dir=None,
-    claims="extracted",
+    claims_from="extracted",
     sources=(),
     concurrency=8,
 )

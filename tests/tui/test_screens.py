@@ -345,7 +345,7 @@ async def test_the_form_closes_and_takes_choices(app: FaithApp) -> None:
         form.query_one("#claims", Select).value = "imported"
         (request,) = form._read_requests()
         assert request.sources == ("shop",)
-        assert request.imported_claims
+        assert request.claims == "imported"
         await press(pilot, "escape")
         assert isinstance(app.screen, RunsScreen)
 

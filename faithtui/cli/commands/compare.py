@@ -104,7 +104,7 @@ def _print_change(change: "RunComparison") -> None:
 
 
 def _format_run(row: "RunRow") -> str:
-    examples = ", shown examples" if row.spec.examples else ""
+    examples = ", shown examples" if row.spec.example_set else ""
     return (
         f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}, "
         f"prompts {row.spec.prompt_digest[:12]}{examples}"

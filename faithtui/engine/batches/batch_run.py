@@ -19,7 +19,6 @@ from faithtui.engine.batches.wave import drive_pending
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_run_image_hosts
 from faithtui.engine.calls.leases import StoreLeases
-from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import EventSink, RunStarted
@@ -82,7 +81,7 @@ async def advance_run(
     around = around or RunEnvironment()
     async with hold_batch_lease(store):
         row = store.runs.row(run)
-        metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
+        metric = rebuild_metric(store, row)
         check_run_image_hosts(store, row, around.image_hosts, with_unfinished=retry_unfinished)
         judge = open_run_judge(row, around)
         if retry_unfinished:

@@ -32,7 +32,6 @@ from faithtui.engine.batches.wave import drive_pending
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_run_image_hosts
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
-from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import EventSink, RunStarted
@@ -225,7 +224,7 @@ async def _drive_run(
     through: Callable[[RunExecution, Judge], Awaitable[RunEnding]],
 ) -> None:
     """Work on a run with its judge at hand, which is not asked."""
-    metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
+    metric = rebuild_metric(store, row)
     check_run_image_hosts(store, row, around.image_hosts)
     opening = open_run_judge(row, around)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypedDict
 
 from faithtui.domain.conversation import Conversation, Passage, Turn, normalise_text
@@ -95,9 +94,8 @@ def make_check_rules(store: Store, run: RunSpec) -> CheckRules:
     """Give what the checks must know of a run's metric, as far as it is still known here."""
     labels, facts = find_run_labels(run)
     try:
-        directory = None if run.prompts_dir is None else Path(run.prompts_dir)
-        examples = read_stored_examples(store, run.examples)
-        metric = build(run.metric, run.options, prompts_dir=directory, examples=examples)
+        examples = read_stored_examples(store, run.example_set)
+        metric = build(run.metric, run.options, prompts_dir=run.prompts_dir, examples=examples)
     except ConfigError:  # the metric is not of this version, or its prompts are gone
         return CheckRules(labels, facts, NO_PROMPTS)
     return CheckRules.from_metric(metric)

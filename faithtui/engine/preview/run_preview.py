@@ -23,9 +23,9 @@ from faithtui.engine.calls.image_hosts import check_image_hosts, find_image_host
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.reply_cache import QuestionContext
 from faithtui.engine.preview.estimates import Preview, PreviewQuestion, scale_to_preview
-from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.examples import read_run_examples
 from faithtui.engine.runs.environment import RunEnvironment
-from faithtui.engine.runs.planner import draft_run
+from faithtui.engine.runs.planner import draft_run, shares_claims
 from faithtui.engine.runs.recorder import StoreImages
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_execution import find_claims_to_judge, rebuild_metric
@@ -126,7 +126,6 @@ def preview_requests(
     requests: Sequence[RunRequest],
     *,
     around: RunEnvironment | None = None,
-    shared: bool = False,
     sample: int = SAMPLE_SIZE,
 ) -> tuple[Preview, ...]:
     """Say what an order would ask and cost; nothing is planned, sent or written.
@@ -135,23 +134,23 @@ def preview_requests(
 
     Args:
         store: Where the conversations are.
-        requests: The runs, in their order.
+        requests: The runs, in their order. Later judges get the claims of the first one where they
+            share them.
         around: Prices and redaction; None: the built-in prices, and none.
-        shared: Where a metric judges claims, later judges get those of the first one.
         sample: Conversations to look at.
 
     Raises:
-        ConfigError: As `planner.plan`, but for the key.
+        ConfigError: As `plan_run`, but for the key.
         InputError: The file of examples cannot be read.
     """
     around = around or RunEnvironment()
     jobs: list[_PreviewJob] = []
     first: dict[str, _PreviewJob] = {}
     for request in requests:
-        drafted = draft_run(store, request, around)
-        job = _PreviewJob(drafted.spec, drafted.metric, drafted.conversations)
-        if shared and drafted.metric.spec.judges == "claim" and not request.as_peer:
-            job.claims_of = first.setdefault(drafted.spec.metric, job)
+        examples = read_run_examples(store, request.examples)
+        job = _PreviewJob(*draft_run(store, request, examples, around))
+        if shares_claims(request):
+            job.claims_of = first.setdefault(job.spec.metric, job)
         jobs.append(job)
     return _preview_jobs(store, jobs, around, sample)
 
@@ -174,7 +173,7 @@ def preview_runs(
     jobs: dict[RunId, _PreviewJob] = {}
     for run in runs:
         row = store.runs.row(run)
-        metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
+        metric = rebuild_metric(store, row)
         pending = [each.conversation for each in store.runs.list_pending(run)]
         unfinished = store.runs.item_rows(store.runs.list_unfinished(run))
         pending += [each.conversation for each in unfinished]

@@ -227,7 +227,7 @@ def _read_other_judge(
     seen = {
         each.group
         for one in (row, beside)
-        for each in read_stored_examples(store, one.spec.examples)
+        for each in read_stored_examples(store, one.spec.example_set)
     }
     paired = store.reviews.read_paired_units(row.id, other, reading)
     within = None if split is None else read_split_conversations(store, split)
@@ -390,7 +390,7 @@ def _make_header(agreement: RunAgreement, now: datetime) -> ReportHeader:
         run=row.id,
         metric=row.spec.metric,
         judge=row.spec.judge_title,
-        options={"strategy": row.spec.strategy, "claims": row.spec.claims, **row.spec.options},
+        options={"strategy": row.spec.strategy, "claims": row.spec.claims_from, **row.spec.options},
         sources=sources,
         prompt_digest=row.spec.prompt_digest,
         input_digest=agreement.digest,

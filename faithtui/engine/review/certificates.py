@@ -121,11 +121,11 @@ def metric_identity(row: RunRow) -> MetricIdentity:
         strategy=spec.strategy,
         window_size=size,
         options=options,
-        claims=spec.claims,
+        claims=spec.claims_from,
         passing=spec.rule.passing,
         bar=spec.rule.effective_threshold,
         prompt=spec.prompt_digest,
-        examples=spec.examples,
+        examples=spec.example_set,
     )
 
 

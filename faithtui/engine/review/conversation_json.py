@@ -1,14 +1,17 @@
 """Runs and their conversations as JSON, the same for commands and for files of the app."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, fields
+from datetime import datetime
+from enum import StrEnum
 from json import dumps
+from typing import Final
 
 from faithtui.domain.ids import ItemId
 from faithtui.domain.integrity.run_summary import IntegritySummary
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
-from faithtui.store.records import ClaimView, ItemRow, ReviewView, RunRow
+from faithtui.store.records import ClaimView, ItemRow, ReviewView, RunRow, RunSpec
 from faithtui.store.store import Store
 
 
@@ -24,45 +27,58 @@ def conversation_lines(store: Store, items: Iterable[ItemId], reviewer: str) -> 
         yield dumps(view_to_json(store.runs.review_view(item, reviewer)), allow_nan=False) + "\n"
 
 
+_RUN_KEYS: Final = (
+    *("metric", "judge", "judge_title", "strategy", "options", "claims_from", "sources"),
+    *(each.name for each in fields(RunSpec)),
+)
+"""What is told of how a run is set, `LEFT_OUT` aside; each once, where it comes first."""
+
+LEFT_OUT: Final = frozenset(
+    (
+        # How its questions are asked, not what is asked.
+        *("base_url", "concurrency", "budget_nusd", "budget_tokens", "max_failures", "batch"),
+        # What tells runs apart that are set alike: reports and certificates hold it.
+        *("metric_version", "peer", "rule", "judge_fingerprint", "prompt_digest", "calibration"),
+        # Names of what only this machine, or this store, has.
+        *("prompts_dir", "example_set", "claims_run"),
+    )
+)
+"""What is not told of how a run is set."""
+
+_STATE_KEYS: Final = (
+    *("state", "reason", "created_at", "finished_at"),
+    *("conversations", "done", "failed", "skipped", "pending"),
+    *("windows", "failed_windows", "undefined_windows", "skipped_windows"),
+    *("scored", "undefined", "incomplete"),
+    *("claims", "missing_verdicts", "labelled", "score", "corrected", "integrity"),
+    *("calls", "tokens_in", "tokens_out", "archived_at"),
+)
+"""What is told of how far a run is."""
+
+
 def run_to_json(row: RunRow) -> dict[str, object]:
-    """Describe a run."""
+    """Describe a run: how it is set, `LEFT_OUT` aside, and how far it is."""
     spec = row.spec
     return {
         "run": row.id,
-        "metric": spec.metric,
-        "judge": spec.judge,
-        "judge_title": spec.judge_title,
-        "strategy": spec.strategy,
-        "options": dict(spec.options),
-        "claims_from": spec.claims,
-        "sources": list(spec.sources),
-        "state": row.state.value,
-        "reason": row.reason,
-        "created_at": row.created_at.isoformat(),
-        "finished_at": None if row.finished_at is None else row.finished_at.isoformat(),
-        "conversations": row.conversations,
-        "done": row.done,
-        "failed": row.failed,
-        "skipped": row.skipped,
-        "pending": row.pending,
-        "windows": row.windows,
-        "failed_windows": row.failed_windows,
-        "undefined_windows": row.undefined_windows,
-        "skipped_windows": row.skipped_windows,
-        "scored": row.scored,
-        "undefined": row.undefined,
-        "incomplete": row.incomplete,
-        "claims": row.claims,
-        "missing_verdicts": row.missing_verdicts,
-        "labelled": row.labelled,
-        "score": row.score,
-        "corrected": row.corrected,
-        "integrity": integrity_to_json(spec.metric, row.integrity),
-        "calls": row.calls,
-        "tokens_in": row.tokens_in,
-        "tokens_out": row.tokens_out,
-        "archived_at": None if row.archived_at is None else row.archived_at.isoformat(),
+        **{name: _to_json(getattr(spec, name)) for name in _RUN_KEYS if name not in LEFT_OUT},
+        **{name: _to_json(getattr(row, name)) for name in _STATE_KEYS},
+        "integrity": integrity_to_json(spec.metric, row.integrity),  # stays in its place above
     }
+
+
+def _to_json(value: object) -> object:
+    match value:
+        case datetime():
+            return value.isoformat()
+        case StrEnum():
+            return value.value
+        case Mapping():
+            return dict(value)
+        case tuple():
+            return list(value)
+        case _:
+            return value
 
 
 def item_to_json(row: ItemRow, metric: str) -> dict[str, object]:

@@ -91,13 +91,15 @@ def read_claim_view(store: Store, run: RunId, claim: ClaimId) -> ReviewView:
     return store.runs.review_view(item, NO_REVIEWER)
 
 
-def read_run_examples(store: Store, path: Path) -> tuple[Example, ...]:
-    """Read examples that a run is to show to its judge.
+def read_run_examples(store: Store, path: Path | None) -> tuple[Example, ...]:
+    """Read examples that a run is to show to its judge; () where no file is named.
 
     Raises:
         ConfigError: One is of a conversation that judges are compared or tested on.
         InputError: The file cannot be read, or holds something else.
     """
+    if path is None:
+        return ()
     examples = read_examples(path)
     made = store.splits.read_split()
     for number, each in enumerate(examples, start=1):

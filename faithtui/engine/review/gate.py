@@ -309,7 +309,7 @@ def _refuse_machine_labels(store: Store, seen: GateInput) -> list[str]:
 def _list_bias_notes(store: Store, seen: GateInput) -> list[str]:
     """Say what flatters or blurs the figures."""
     notes = []
-    shown = {each.group for each in read_stored_examples(store, seen.run_row.spec.examples)}
+    shown = {each.group for each in read_stored_examples(store, seen.run_row.spec.example_set)}
     taught = sum(bool(each.opinions) and each.group in shown for each in seen.readings.claims)
     if taught:
         claims = "labelled claim is" if taught == 1 else "labelled claims are"

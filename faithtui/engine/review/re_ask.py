@@ -27,7 +27,6 @@ from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_addresses, list_address_only_images
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
-from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.recorder import Recorder, StoreImages, StoreReplyCache
 from faithtui.engine.runs.run_execution import open_run_judge, rebuild_metric
@@ -92,7 +91,7 @@ async def re_ask_claim(
     if shown is None:
         raise StoreError(f"there is no claim {claim} in this conversation; reload it")
     row = view.run
-    metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
+    metric = rebuild_metric(store, row)
     if judge is None:
         judge = open_run_judge(row, around)
     conversation = store.conversations.get(view.item.conversation)

@@ -91,7 +91,9 @@ def compare_runs(
     paired = store.reviews.read_paired_units(first, second)
     labels = find_metric(a.spec.metric).spec.labels
     both = [each for each in paired.claims if within is None or each.conversation in within]
-    seen = {each.group for row in (a, b) for each in read_stored_examples(store, row.spec.examples)}
+    seen = {
+        each.group for row in (a, b) for each in read_stored_examples(store, row.spec.example_set)
+    }
     unseen = [each for each in both if each.group not in seen]
     units = [
         PairedUnit(each.group, each.first, each.second, each.human)

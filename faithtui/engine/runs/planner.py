@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from faithtui.domain.ids import ConversationId, RunId
@@ -21,19 +21,43 @@ from faithtui.judges.providers.batches import check_batches
 from faithtui.judges.registry import find_missing_key, judge_fingerprint, reads_prompts
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import build, find_metric, list_option_names, options_to_json
-from faithtui.store.records import RunSpec
+from faithtui.store.records import RunSettings, RunSpec
 from faithtui.store.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class RunDraft:
-    """A run that is not written down."""
+def plan_runs(store: Store, requests: Sequence[RunRequest], around: RunEnvironment) -> list[RunId]:
+    """Plan all runs of an order before the first begins, so that a slip in the last costs nothing.
 
-    spec: RunSpec
-    """Without its examples, which have no name before they are kept."""
-    metric: Metric[Any]
-    conversations: tuple[ConversationId, ...]
-    examples: tuple[Example, ...]
+    Args:
+        store: Where the conversations are.
+        requests: The runs. Later judges get the claims of the first one where they share them.
+        around: What they share.
+
+    Raises:
+        ConfigError: One of them cannot be run.
+        InputError: The file of examples cannot be read.
+    """
+    for request in requests:
+        build_request_metric(request)
+    planned: list[RunId] = []
+    first: dict[str, RunId] = {}
+    for request in requests:
+        key = find_metric(request.metric).spec.key
+        if shares_claims(request):
+            request = replace(request, claims_run=first.get(key))
+        planned.append(plan_run(store, request, around=around))
+        first.setdefault(key, planned[-1])
+    return planned
+
+
+def shares_claims(request: RunRequest) -> bool:
+    """Whether the judges of an order judge the same claims, those that the first one extracts."""
+    return (
+        request.claims == "extracted"
+        and request.claims_run is None
+        and not request.as_peer
+        and find_metric(request.metric).spec.judges == "claim"
+    )
 
 
 def plan_run(
@@ -58,8 +82,8 @@ def plan_run(
             addresses the judge may not be sent.
         InputError: The file of examples cannot be read.
     """
-    drafted = draft_run(store, request, around or RunEnvironment())
-    spec, examples = drafted.spec, drafted.examples
+    examples = read_run_examples(store, request.examples)
+    spec, _, conversations = draft_run(store, request, examples, around or RunEnvironment())
     key = find_missing_key(spec.judge, spec.base_url, os.environ if environ is None else environ)
     if key is not None:
         raise ConfigError(
@@ -67,18 +91,27 @@ def plan_run(
             "or use --judge offline, which needs none"
         )
     if examples:
-        spec = replace(spec, examples=store_examples(store, examples))
-    return store.runs.create(spec, drafted.conversations)
+        spec = replace(spec, example_set=store_examples(store, examples))
+    return store.runs.create(spec, conversations)
 
 
-def draft_run(store: Store, request: RunRequest, around: RunEnvironment) -> RunDraft:
+def draft_run(
+    store: Store, request: RunRequest, examples: Sequence[Example], around: RunEnvironment
+) -> tuple[RunSpec, Metric[Any], tuple[ConversationId, ...]]:
     """Check an order as `plan_run` does, and write nothing down. A key is not looked for.
+
+    Args:
+        store: Where the conversations are.
+        request: The order.
+        examples: What its file of examples holds.
+        around: What the run shares with others of the process.
+
+    Returns:
+        The run, whose examples have no name before they are kept; its metric; what it runs over.
 
     Raises:
         ConfigError: As `plan_run`, but for the key.
-        InputError: The file of examples cannot be read.
     """
-    examples = () if request.examples is None else read_run_examples(store, request.examples)
     metric = build_request_metric(request, examples)
     check_concurrency(request.concurrency)
     judge = metric.judge or request.judge
@@ -101,33 +134,26 @@ def draft_run(store: Store, request: RunRequest, around: RunEnvironment) -> RunD
         _check_claims_run(store, request.claims_run, metric)
     conversations = _select_conversations(store, request.sources, request.split, request.limit)
     check_image_hosts(store, conversations, judge, around.image_hosts)
+    if request.prompts_dir is not None:
+        request = replace(request, prompts_dir=request.prompts_dir.absolute())
     spec = RunSpec(
+        **{each.name: getattr(request, each.name) for each in fields(RunSettings)},
         metric=metric.spec.key,
         metric_version=metric.spec.version,
         peer=metric.spec.peer,
-        strategy=request.strategy,
         options=options_to_json(metric),
         rule=metric.rule,
         judge=judge,
         judge_fingerprint=fingerprint,
-        base_url=request.base_url,
         prompt_digest=metric.prompt_digest,
-        prompts_dir=None if request.prompts_dir is None else str(request.prompts_dir.absolute()),
-        claims="run"
+        claims_from="run"
         if request.claims_run is not None
         else "imported"
-        if request.imported_claims
+        if request.claims == "imported"
         else "extracted",
-        sources=request.sources,
-        concurrency=request.concurrency,
-        claims_run=request.claims_run,
-        batch=request.batch,
-        budget_nusd=request.budget_nusd,
-        budget_tokens=request.budget_tokens,
-        max_failures=str(request.max_failures),
         calibration=calibration,
     )
-    return RunDraft(spec, metric, conversations, tuple(examples))
+    return spec, metric, conversations
 
 
 def build_request_metric(request: RunRequest, examples: Sequence[Example] = ()) -> Metric[Any]:
@@ -144,7 +170,7 @@ def build_request_metric(request: RunRequest, examples: Sequence[Example] = ()) 
     options["strategy"] = request.strategy
     options["as_peer"] = request.as_peer
     metric = build(request.metric, options, prompts_dir=request.prompts_dir, examples=examples)
-    if request.imported_claims and metric.spec.judges != "claim":
+    if request.claims == "imported" and metric.spec.judges != "claim":
         raise ConfigError(
             f"{metric.spec.key} judges {metric.spec.units[1]}, not claims of answers; "
             "run it without imported claims"

@@ -8,13 +8,10 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from faithtui.domain.ids import ConversationId, ItemId
-from faithtui.domain.judging.examples import Example
-from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
@@ -24,6 +21,7 @@ from faithtui.engine.calls.leases import StoreLeases
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules
+from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.recalibration import read_run_calibration
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
@@ -212,7 +210,7 @@ def _make_execution(
         _call_totals_from_row(row),
         ItemChecks(store, CheckRules.from_metric(metric), recorder.write_shared),
         StoreLeases(store, run=row.id, write=recorder.write_shared),
-        CircuitBreaker(read_failure_limit(row.spec), row.conversations),
+        CircuitBreaker(row.spec.max_failures, row.conversations),
     )
     return course
 
@@ -264,12 +262,6 @@ async def judge_item(course: RunExecution, asker: Asker, item: PendingItem) -> N
         course.breaker.note_conversation(why.rstrip("."))
 
 
-def read_failure_limit(spec: RunSpec) -> FailureLimit:
-    """Read after how many failures a run stops."""
-    limit = None if spec.max_failures is None else FailureLimit.read(spec.max_failures)
-    return limit or DEFAULT_FAILURE_LIMIT
-
-
 def find_claims_to_judge(
     store: Store, spec: RunSpec, conversation: ConversationId
 ) -> tuple[tuple[Claim, ...] | None, str | None]:
@@ -278,7 +270,7 @@ def find_claims_to_judge(
     Returns:
         The claims, None where they are to be extracted; and why the conversation is skipped.
     """
-    match spec.claims:
+    match spec.claims_from:
         case "imported":
             claims = store.conversations.list_imported_claims(conversation)
             return claims, None if claims else "no imported claims"
@@ -331,18 +323,20 @@ async def _finish_item(
     course.emit(ItemFinished(course.row.id, item, state, progress, incomplete))
 
 
-def rebuild_metric(row: RunRow, examples: Sequence[Example]) -> Metric[Any]:
+def rebuild_metric(store: Store, row: RunRow) -> Metric[Any]:
     """Build the run's metric and see that it still asks the same.
 
     Raises:
         ConfigError: Its prompts, its version or its options are not what they were.
+        StoreError: Its examples are not there.
+        InputError: Its examples are not what they should be.
     """
     spec = row.spec
     metric = build(
         spec.metric,
         spec.options,
-        prompts_dir=None if spec.prompts_dir is None else Path(spec.prompts_dir),
-        examples=examples,
+        prompts_dir=spec.prompts_dir,
+        examples=read_stored_examples(store, spec.example_set),
     )
     if metric.prompt_digest != spec.prompt_digest or metric.spec.version != spec.metric_version:
         raise ConfigError(
@@ -423,11 +417,4 @@ def _progress_from_row(row: RunRow) -> RunProgress:
 
 def _call_totals_from_row(row: RunRow) -> RunTotals:
     """Read what a run's calls came to from the store."""
-    return RunTotals(
-        row.calls,
-        row.tokens_in,
-        row.tokens_out,
-        row.tokens_cached,
-        row.cost_nusd,
-        row.unpriced_calls,
-    )
+    return RunTotals(**{each.name: getattr(row, each.name) for each in fields(RunTotals)})

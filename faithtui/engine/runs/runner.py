@@ -20,7 +20,6 @@ from faithtui.engine.calls.image_hosts import check_run_image_hosts
 from faithtui.engine.calls.leases import Leases, NoLeases
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
-from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.runs.control import MOST_CONCURRENT, RunControl
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import CallRetried, Draining, EventSink, RunStarted, WayChanged
@@ -82,7 +81,7 @@ async def execute_run(
     around = around or RunEnvironment()
     UnstoredReplies(store.path).recover_into_store(store)
     row = store.runs.row(run)
-    metric = rebuild_metric(row, read_stored_examples(store, row.spec.examples))
+    metric = rebuild_metric(store, row)
     check_run_image_hosts(store, row, around.image_hosts, with_unfinished=retry_unfinished)
     control = control or RunControl(row.spec.concurrency)
     if judge is None:

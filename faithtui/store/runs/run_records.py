@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import EMPTY_SUMMARY, IntegritySummary
+from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
 from faithtui.domain.judging.judge_names import judge_title
 from faithtui.domain.scores import ScoringRule
 
@@ -30,40 +32,53 @@ class RunState(StrEnum):
     """Something made going on pointless, such as a wrong key; see the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunSpec:
-    """Everything needed to repeat a run."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What a person sets for a run, and what is stored of it as it was set.
+
+    Each field is a column of `RunTable` under its own name, and a field of `RunRequest`.
+    """
+
+    strategy: str = "evidence"
+    base_url: str | None = None
+    prompts_dir: Path | None = None
+    """The user's own prompts, None for the packaged ones."""
+    sources: tuple[str, ...] = ()
+    """Data sets it runs over; () means all."""
+    concurrency: int = 8
+    """Questions in flight at once."""
+    budget_nusd: int | None = None
+    """What it may cost, in units of 1e-9 US dollars; None: no limit."""
+    budget_tokens: int | None = None
+    """Tokens it may use, read and written; None: no limit."""
+    max_failures: FailureLimit = DEFAULT_FAILURE_LIMIT
+    """When it stops because too much fails."""
+    batch: bool = False
+    """Its questions go through the provider's batches."""
+    claims_run: RunId | None = None
+    """The run whose claims it judges instead of extracting any; None: none, or it was deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpec(RunSettings):
+    """Everything needed to repeat a run: what was set, and what that came to.
+
+    Each field is a column of `RunTable` under its own name.
+    """
 
     metric: str
     metric_version: str
     peer: str
-    strategy: str
     options: Mapping[str, object]
     """All options of the metric, JSON values."""
     rule: ScoringRule
     judge: str
     judge_fingerprint: str
-    base_url: str | None
     prompt_digest: str
-    prompts_dir: str | None
-    """The user's own prompts, None for the packaged ones."""
-    claims: str
+    claims_from: str
     """`extracted`, `imported` or `run`."""
-    sources: tuple[str, ...]
-    """Data sets it runs over; () means all."""
-    concurrency: int
-    examples: str | None = None
+    example_set: str | None = None
     """Names the examples its questions show, see `Examples`; None: they show none."""
-    claims_run: RunId | None = None
-    """The run whose claims it judges, where `claims` is `run`."""
-    batch: bool = False
-    """Its questions go through the provider's batches."""
-    budget_nusd: int | None = None
-    """What it may cost, in units of 1e-9 US dollars; None: no limit."""
-    budget_tokens: int | None = None
-    """Tokens it may use, read and written; None: no limit."""
-    max_failures: str | None = None
-    """After how many failures it stops, such as `10` or `5%`; None: as many as by default."""
     calibration: Mapping[str, object] | None = None
     """How the embedded judge's probabilities were recalibrated: `slope`, `intercept`, `labels`."""
 

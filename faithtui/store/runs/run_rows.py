@@ -1,71 +1,52 @@
 """A run as lists show it, whoever read its row. No SQLAlchemy here: it takes long to import."""
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final
 
-from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary, TextCounts
+from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
+from faithtui.domain.scores import ScoringRule
 from faithtui.store.records import RunRow, RunSpec, RunState
 from faithtui.store.schema.json_columns import mean_from_units, scoring_rule_from_json
+
+_FROM_COLUMN: Final[Mapping[object, Callable[[Any], Any]]] = {
+    bool: bool,
+    FailureLimit: lambda text: FailureLimit.read(text or "") or DEFAULT_FAILURE_LIMIT,
+    Path | None: lambda text: None if text is None else Path(text),
+    RunState: RunState,
+    ScoringRule: scoring_rule_from_json,
+    tuple[str, ...]: tuple,
+}
+"""How fields whose type is not that of their column are read."""
+
+_COMPUTED: Final = ("spec", "missing_verdicts", "score", "corrected", "integrity")
+"""Fields of a run that are no column of their name."""
+
+
+def _list_readers(record: type[RunSpec | RunRow]) -> dict[str, Callable[[Any], Any]]:
+    """Say how each field of a record is read from the column of its name."""
+    return {
+        each.name: _FROM_COLUMN.get(each.type, lambda value: value)
+        for each in fields(record)
+        if each.name not in _COMPUTED
+    }
+
+
+_SPEC_READERS: Final = _list_readers(RunSpec)
+_RUN_READERS: Final = _list_readers(RunRow)
 
 
 def run_from_row(row: Any) -> RunRow:
     """Make a run of a row of its table, whose JSON and times are values already."""
     return RunRow(
-        id=RunId(row.id),
-        spec=RunSpec(
-            metric=row.metric,
-            metric_version=row.metric_version,
-            peer=row.peer,
-            strategy=row.strategy,
-            options=row.options,
-            rule=scoring_rule_from_json(row.rule),
-            judge=row.judge,
-            judge_fingerprint=row.judge_fingerprint,
-            base_url=row.base_url,
-            prompt_digest=row.prompt_digest,
-            prompts_dir=row.prompts_dir,
-            examples=row.example_set,
-            claims=row.claims_from,
-            sources=tuple(row.sources),
-            concurrency=row.concurrency,
-            claims_run=None if row.claims_run is None else RunId(row.claims_run),
-            batch=bool(row.batch),
-            budget_nusd=row.budget_nusd,
-            budget_tokens=row.budget_tokens,
-            max_failures=row.max_failures,
-            calibration=row.calibration,
-        ),
-        state=RunState(row.state),
-        reason=row.reason,
-        created_at=row.created_at,
-        finished_at=row.finished_at,
-        conversations=row.conversations,
-        pending=row.pending,
-        done=row.done,
-        failed=row.failed,
-        skipped=row.skipped,
-        windows=row.windows,
-        failed_windows=row.failed_windows,
-        claims=row.claims,
+        spec=RunSpec(**{name: read(getattr(row, name)) for name, read in _SPEC_READERS.items()}),
         missing_verdicts=row.missing,
-        labelled=row.labelled,
         score=mean_from_units(row.score_sum, row.scored),
         corrected=mean_from_units(row.corrected_sum, row.corrected_scored),
-        calls=row.calls,
-        tokens_in=row.tokens_in,
-        tokens_out=row.tokens_out,
-        tokens_cached=row.tokens_cached,
-        cost_nusd=row.cost_nusd,
-        unpriced_calls=row.unpriced_calls,
-        retries=row.retries,
-        archived_at=row.archived_at,
-        scored=row.scored,
-        corrected_scored=row.corrected_scored,
-        undefined=row.undefined,
-        incomplete=row.incomplete,
-        undefined_windows=row.undefined_windows,
-        skipped_windows=row.skipped_windows,
         integrity=_integrity_from_row(row),
+        **{name: read(getattr(row, name)) for name, read in _RUN_READERS.items()},
     )
 
 

@@ -2,12 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
+from pathlib import Path
 
 from sqlalchemy import Connection, func, insert, select, update
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
-from faithtui.domain.scores import ScoreState
+from faithtui.domain.judging.failure_limit import FailureLimit
+from faithtui.domain.scores import ScoreState, ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import read_conversation_acts, replay_verdicts
@@ -152,13 +155,13 @@ class Runs:
         if not self._database.write(lambda connection: connection.execute(change).rowcount):
             raise StoreError(self._no_run(run_id))
 
-    def set_max_failures(self, run_id: RunId, limit: str) -> None:
-        """Change after how many failures a run stops, such as `10` or `5%`.
+    def set_max_failures(self, run_id: RunId, limit: FailureLimit) -> None:
+        """Change after how many failures a run stops.
 
         Raises:
             StoreError: There is none with this number, or it cannot be written.
         """
-        change = update(run).where(run.c.id == run_id).values(max_failures=limit)
+        change = update(run).where(run.c.id == run_id).values(max_failures=str(limit))
         if not self._database.write(lambda connection: connection.execute(change).rowcount):
             raise StoreError(self._no_run(run_id))
 
@@ -409,29 +412,7 @@ def _create_run(
     run_id = insert_returning_id(
         connection,
         insert(run).values(
-            metric=spec.metric,
-            metric_version=spec.metric_version,
-            peer=spec.peer,
-            strategy=spec.strategy,
-            options=make_json_storable(dict(spec.options)),
-            rule=scoring_rule_to_json(spec.rule),
-            judge=spec.judge,
-            judge_fingerprint=spec.judge_fingerprint,
-            base_url=spec.base_url,
-            prompt_digest=spec.prompt_digest,
-            prompts_dir=spec.prompts_dir,
-            example_set=spec.examples,
-            claims_from=spec.claims,
-            sources=make_json_storable(spec.sources),
-            concurrency=spec.concurrency,
-            claims_run=spec.claims_run,
-            batch=spec.batch,
-            budget_nusd=spec.budget_nusd,
-            budget_tokens=spec.budget_tokens,
-            max_failures=spec.max_failures,
-            calibration=None
-            if spec.calibration is None
-            else make_json_storable(dict(spec.calibration)),
+            **{each.name: _to_column(getattr(spec, each.name)) for each in fields(spec)},
             state=RunState.PLANNED.value,
             created_at=now,
             conversations=len(conversations),
@@ -453,6 +434,21 @@ def _create_run(
             ],
         )
     return RunId(run_id)
+
+
+def _to_column(value: object) -> object:
+    """Give a field of a `RunSpec` as its column takes it; `run_from_row` reads it."""
+    match value:
+        case ScoringRule():
+            return scoring_rule_to_json(value)
+        case FailureLimit() | Path():
+            return str(value)
+        case Mapping():
+            return make_json_storable(dict(value))
+        case tuple():
+            return make_json_storable(value)
+        case _:
+            return value
 
 
 def _find_unfinished(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:

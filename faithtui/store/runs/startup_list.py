@@ -57,7 +57,6 @@ def _decode_row(row: sqlite3.Row) -> SimpleNamespace:
         values[name] = None if values[name] is None else json.loads(values[name])
     for name in _TIMES:
         values[name] = None if values[name] is None else _parse_time(values[name])
-    values["batch"] = bool(values["batch"])
     return SimpleNamespace(**values)
 
 

@@ -57,7 +57,7 @@ def change_lines(change: RunComparison, width: int) -> list[Line]:
 
 
 def _run_lines(letter: str, row: RunRow, width: int) -> list[Line]:
-    examples = ", shown examples" if row.spec.examples else ""
+    examples = ", shown examples" if row.spec.example_set else ""
     return wrap(
         [
             Piece(f"run #{row.id} ", "strong"),

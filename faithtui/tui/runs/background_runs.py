@@ -213,10 +213,7 @@ def _plan_runs(session: Session, requests: Sequence[RunRequest]) -> list["RunId"
     """Write runs down as planned, after all of them were checked."""
     from faithtui.engine.runs import planner
 
-    for request in requests:
-        planner.build_request_metric(request)
-    around = session.get_run_environment()
-    return [planner.plan_run(session.store, request, around=around) for request in requests]
+    return planner.plan_runs(session.store, requests, session.get_run_environment())
 
 
 def _begin_background_run(session: Session, run: "RunId") -> "BackgroundRun":

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on, work
@@ -17,7 +18,6 @@ from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.store.records import SourceRow
 from faithtui.tui.navigation import ModalWindow, holds_keys
-from faithtui.tui.session import NewRunDefaults
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.amounts import read_usd
 from faithtui.tui.theme.lines import Line, Piece, escape_line, escape_text
@@ -208,7 +208,7 @@ class NewRunScreen(ModalWindow[None]):
         self,
         metrics: "Sequence[MetricSpec]",
         sources: Sequence[SourceRow],
-        defaults: NewRunDefaults,
+        defaults: RunRequest,
         remembered: LastOptions,
         start: StartRuns,
         foresee: PreviewRuns,
@@ -382,17 +382,16 @@ class NewRunScreen(ModalWindow[None]):
         strategy = str(self.query_one("#strategy", Select).value)
         as_peer = strategy == _AS_PEER
         return [
-            RunRequest(
+            replace(
+                self._defaults,
                 metric=metric,
                 judge=judge,
                 base_url=self._defaults.base_url if same else None,
                 strategy="window" if as_peer else strategy,
                 as_peer=as_peer,
                 options=select_metric_options(metric, typed, metrics),
-                imported_claims=self.query_one("#claims", Select).value == "imported",
+                claims=str(self.query_one("#claims", Select).value),
                 sources=self.query_one("#sources", ChoicePane).selection,
-                concurrency=self._defaults.concurrency,
-                max_failures=self._defaults.max_failures,
                 batch=self.query_one("#sending", Select).value == "batch",
                 budget_nusd=read_usd(self.query_one("#budget", Input).value),
             )

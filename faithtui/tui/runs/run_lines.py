@@ -261,7 +261,7 @@ def run_details(
         [
             Piece(f"{spec.peer} · strategy ", "quiet"),
             escape_line(spec.strategy, "quiet"),
-            Piece(f" · {units} {spec.claims} · prompts {spec.prompt_digest[:8]}", "quiet"),
+            Piece(f" · {units} {spec.claims_from} · prompts {spec.prompt_digest[:8]}", "quiet"),
             Piece(" · as peer" if spec.rule.as_peer else "", "quiet"),
         ],
         [Piece("passing: ", "quiet"), escape_line(", ".join(spec.rule.passing)), *bar],

@@ -297,9 +297,9 @@ def test_a_run_with_examples_is_its_own_run_and_can_be_resumed(
     with Store.open(taught) as store:
         after, before = (row.spec for row in store.runs.rows())
         assert after.prompt_digest != before.prompt_digest
-        assert (before.examples, after.metric_version) == (None, before.metric_version)
-        assert after.examples is not None
-        assert list(store.examples.read_set(after.examples)) == read(train)
+        assert (before.example_set, after.metric_version) == (None, before.metric_version)
+        assert after.example_set is not None
+        assert list(store.examples.read_set(after.example_set)) == read(train)
     # The file is not needed: the store has them.
     assert cli("run", "--resume", "2", "--store", taught).code == 0
 

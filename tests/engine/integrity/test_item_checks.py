@@ -166,7 +166,7 @@ async def test_a_check_that_fails_leaves_the_run_done_and_unchecked(
         connection.execute("UPDATE run SET checks = 0")
         connection.execute("UPDATE run_item SET checked = 0")
     connection.close()
-    rules = CheckRules.from_metric(rebuild_metric(store.runs.row(run), ()))
+    rules = CheckRules.from_metric(rebuild_metric(store, store.runs.row(run)))
     broken = replace(rules, prompts=PromptWords(None, None))  # type: ignore[arg-type]  # it breaks
 
     async def never(*given: object) -> None:

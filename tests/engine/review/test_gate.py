@@ -346,7 +346,7 @@ CHANGES: list[tuple[str, RunSpec]] = [
     ("metric: turn-faithfulness was certified", replace(JUDGED, metric="deepevalex-faithfulness")),
     ("peer: deepeval 4.3.1 was", replace(JUDGED, peer="deepeval 5")),
     ("strategy: evidence was certified", replace(JUDGED, strategy="window")),
-    ("claims: extracted was certified", replace(JUDGED, claims="imported")),
+    ("claims: extracted was certified", replace(JUDGED, claims_from="imported")),
     ("window size: 10 was certified, here it is 5",
      replace(JUDGED, options={**JUDGED.options, "window_size": 5})),
     ("option penalize_ambiguous_claims: False was",
@@ -376,7 +376,7 @@ def test_other_examples_are_stale_and_flatter_on_their_own_conversations(
         passages=(), references=(), judge_verdict="yes", judge_reason=None, verdict="no",
         reviewers=1, blind=True, code=None, note=None,
     )  # fmt: skip
-    run = run_over(store, replace(JUDGED, examples=store_examples(store, [shown])))
+    run = run_over(store, replace(JUDGED, example_set=store_examples(store, [shown])))
     result = held(store, certificate, calendar, run)
     assert result.outcome is CheckOutcome.STALE
     assert result.broken == ("examples: the judge is shown other ones",)

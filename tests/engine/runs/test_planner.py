@@ -1,12 +1,15 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from faithtui.domain.ids import RunId
 from faithtui.engine.runs import planner
+from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
-from faithtui.store.records import RunState
+from faithtui.store.records import RunSpec, RunState
 from faithtui.store.store import Store
 from tests.engine.building import conversation, store_with
 
@@ -110,7 +113,7 @@ def test_imported_claims_are_refused_by_metrics_that_judge_something_else(
     store: Store, metric: str
 ) -> None:
     with pytest.raises(ConfigError, match="without imported claims"):
-        planner.plan_run(store, RunRequest(metric=metric, imported_claims=True), environ={})
+        planner.plan_run(store, RunRequest(metric=metric, claims="imported"), environ={})
 
 
 def test_a_judge_that_an_option_names_is_the_runs(store: Store) -> None:
@@ -120,3 +123,29 @@ def test_a_judge_that_an_option_names_is_the_runs(store: Store) -> None:
     row = store.runs.row(planner.plan_run(store, order, environ={"OPENAI_API_KEY": "sk-x"}))
     assert row.spec.judge == "openai:gpt-6-luna"
     assert row.spec.options["model"] == "gpt-6-luna"
+
+
+def test_later_judges_of_an_order_get_the_claims_of_the_first(store: Store) -> None:
+    ordered = [
+        RunRequest(metric, judge=judge)
+        for metric in ("turn-faithfulness", "turn-contextual-relevancy")
+        for judge in ("offline", "vllm:m")
+    ]
+    runs = planner.plan_runs(store, ordered, RunEnvironment())
+    kept = [(each.claims_from, each.claims_run) for each in specs(store, runs)]
+    assert kept == [("extracted", None), ("run", runs[0]), ("extracted", None), ("extracted", None)]
+    for changes in ({"claims": "own"}, {"as_peer": True}):
+        own = [replace(each, **changes) for each in ordered[:2]]
+        runs = planner.plan_runs(store, own, RunEnvironment())
+        assert {each.claims_run for each in specs(store, runs)} == {None}
+
+
+def test_an_order_with_a_run_that_cannot_be_leaves_nothing_planned(store: Store) -> None:
+    ordered = [RunRequest(), RunRequest("turn-contextual-relevancy", claims="imported")]
+    with pytest.raises(ConfigError, match="run it without imported claims"):
+        planner.plan_runs(store, ordered, RunEnvironment())
+    assert store.runs.rows() == ()
+
+
+def specs(store: Store, runs: Sequence[RunId]) -> list[RunSpec]:
+    return [store.runs.row(run).spec for run in runs]

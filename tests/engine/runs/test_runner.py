@@ -252,7 +252,7 @@ async def test_imported_claims_are_judged_instead_of_extracted_ones(tmp_path: Pa
     rated = type(rated)(rated.source, "rated", rated.turns, rated.group, {}, (rating,))
     with store_with(tmp_path / "s.db", [plain, rated]) as store:
         judge = CountingJudge()
-        run = planned(store, imported_claims=True)
+        run = planned(store, claims="imported")
         await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
         first, second = store.runs.item_rows(store.runs.item_ids(run))
         assert (first.state, first.reason) == (ItemState.SKIPPED, "no imported claims")
@@ -410,7 +410,7 @@ async def test_a_second_judge_judges_the_claims_of_the_first(store: Store) -> No
     judge = CountingJudge()
     judge.fingerprint = "another"
     await runner.execute_run(store, second, lambda event: None, judge=opened(judge))
-    assert store.runs.row(second).spec.claims == "run"
+    assert store.runs.row(second).spec.claims_from == "run"
     assert "claims" not in {request.step for request in judge.asked}
     for one, other in zip(store.runs.item_ids(first), store.runs.item_ids(second), strict=True):
         mine = [claim.id for claim in store.runs.review_view(one, "me").claims]

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT
 from faithtui.domain.scores import Score, ScoreState, make_score, no_score
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
@@ -210,9 +211,9 @@ def test_the_split_and_the_examples_of_a_file_are_kept(path: Path) -> None:
         assert (made.rule, made.made_by) == (SplitRule(7, 60, 20, 20), "ann")
         newest, *_, oldest = store.runs.rows()
         assert [each.runs for each in store.splits.openings()] == [(oldest.id, newest.id)]
-        assert oldest.spec.examples is None
-        assert newest.spec.examples is not None
-        (example,) = store.examples.read_set(newest.spec.examples)
+        assert oldest.spec.example_set is None
+        assert newest.spec.example_set is not None
+        (example,) = store.examples.read_set(newest.spec.example_set)
         assert example["claim"] == "Claim 1.0"
 
 
@@ -221,7 +222,7 @@ def test_an_older_file_has_no_split_and_can_get_one(path: Path) -> None:
     with Store.open(path) as store:
         assert store.splits.read_split() is None
         assert store.splits.map_conversations_to_splits() == {}
-        assert [row.spec.examples for row in store.runs.rows()] == [None]
+        assert [row.spec.example_set for row in store.runs.rows()] == [None]
         store.splits.make(SplitRule(0, 60, 20, 20), "me")
         assert set(store.splits.map_conversations_to_splits()) == set(store.conversations.ids())
 
@@ -274,7 +275,7 @@ def test_conversations_that_lack_a_verdict_are_counted_in_an_older_file(path: Pa
     with Store.open(path) as store:
         assert store.runs.row(RunId(1)).incomplete == 1
         assert store.runs.list_unfinished(RunId(1)) == (ItemId(1),)
-        assert store.runs.row(RunId(1)).spec.max_failures is None
+        assert store.runs.row(RunId(1)).spec.max_failures == DEFAULT_FAILURE_LIMIT
         assert store.runs.reopen_unfinished(RunId(1)) == 1
         row = store.runs.row(RunId(1))
         assert (row.incomplete, row.pending) == (0, 1)

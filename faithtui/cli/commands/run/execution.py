@@ -107,22 +107,21 @@ def execute_with_progress(
 
     async def run_to_end() -> None:
         with cancel_on_signals(stopped_by):
-            control = RunControl(at_once)
-            state = await runner.execute_run(
-                store,
-                run,
-                sink,
-                retry_unfinished=retry_unfinished,
-                tell=tell,
-                control=control,
-                around=around,
-            )
-            while wait and state is RunState.WAITING:
-                await asyncio.sleep(LOOK_S)
-                control = RunControl(at_once)
+            retry = retry_unfinished
+            while True:
                 state = await runner.execute_run(
-                    store, run, sink, tell=tell, control=control, around=around
+                    store,
+                    run,
+                    sink,
+                    retry_unfinished=retry,
+                    tell=tell,
+                    control=RunControl(at_once),
+                    around=around,
                 )
+                if not wait or state is not RunState.WAITING:
+                    return
+                await asyncio.sleep(LOOK_S)
+                retry = False
 
     try:
         asyncio.run(run_to_end())

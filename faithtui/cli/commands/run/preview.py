@@ -28,7 +28,6 @@ def show_preview(
     runs: Sequence[RunId],
     around: RunEnvironment,
     *,
-    shared: bool,
     as_json: bool,
 ) -> None:
     """Print what runs would ask and cost.
@@ -38,14 +37,13 @@ def show_preview(
         requests: Runs that are not planned yet.
         runs: Those that are.
         around: Prices and redaction.
-        shared: Later judges get the claims of the first one.
         as_json: Print one JSON list.
 
     Raises:
         ConfigError: They cannot be run.
     """
     previews = (
-        *preview_requests(store, requests, around=around, shared=shared),
+        *preview_requests(store, requests, around=around),
         *preview_runs(store, runs, around=around),
     )
     if as_json:

@@ -167,13 +167,17 @@ def run(
     from faithtui.cli.commands.run.execution import execute_in_turn, execute_with_progress
     from faithtui.cli.commands.run.preview import show_preview
     from faithtui.cli.commands.run.run_plan import (
-        RunOptions,
         change_limits,
         make_requests,
-        plan_runs,
+        read_budget,
+        read_failure_limit,
+        warn_held_back,
     )
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
+    from faithtui.engine.review.splits import parse_split
+    from faithtui.engine.runs.planner import plan_runs
+    from faithtui.engine.runs.request import RunRequest
     from faithtui.judges.deadlines import check_timeout
     from faithtui.logbook import PROMPTS_FILE, open_log
     from faithtui.paths import log_dir
@@ -181,25 +185,6 @@ def run(
     options = merge_common_options(context, store, json)
     if resume is not None:
         _refuse_options_beside_resume(list_typed_options(context), preview=preview)
-    typed = RunOptions(
-        metrics=tuple(metric or ()),
-        judges=tuple(judge or ()),
-        base_url=base_url,
-        strategy=strategy,
-        options=tuple(option or ()),
-        claims=claims,
-        as_peer=as_peer,
-        prompts=prompts,
-        examples=examples,
-        split=split,
-        sources=tuple(source or ()),
-        limit=limit,
-        concurrency=concurrency,
-        budget_usd=budget_usd,
-        budget_tokens=budget_tokens,
-        max_failures=max_failures,
-        batch=batch,
-    )
     settings = load_settings()
     around = replace(
         environment_from_settings(settings, allow_image_host or ()), log_prompts=log_prompts
@@ -209,16 +194,44 @@ def run(
     open_log(log_dir(), prompts=log_prompts)
     if log_prompts:
         print_to_stderr(f"questions and answers are written to {log_dir() / PROMPTS_FILE}")
-    requests = () if resume is not None else make_requests(typed, settings)
-    shared = claims == "extracted"
+    request = RunRequest(
+        judge=settings.judge,
+        base_url=settings.base_url if base_url is None and not judge else base_url,
+        strategy=strategy,
+        claims=claims,
+        as_peer=as_peer,
+        prompts_dir=prompts,
+        examples=examples,
+        sources=tuple(source or ()),
+        split=parse_split(split),
+        limit=limit,
+        concurrency=settings.concurrency if concurrency is None else concurrency,
+        budget_nusd=read_budget(budget_usd),
+        budget_tokens=budget_tokens,
+        max_failures=read_failure_limit(max_failures or settings.max_failures),
+        batch=batch,
+    )
+    requests = (
+        ()
+        if resume is not None
+        else make_requests(request, metric or (), judge or (), option or ())
+    )
     with open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened:
         resumed = None if resume is None else read_run_id(opened, resume)
         if preview:
             runs = () if resumed is None else (resumed,)
-            show_preview(opened, requests, runs, around, shared=shared, as_json=options.json)
+            show_preview(opened, requests, runs, around, as_json=options.json)
             return
         if resumed is not None:
-            change_limits(opened, resumed, typed, around)
+            change_limits(
+                opened,
+                resumed,
+                around,
+                concurrency=concurrency,
+                budget_nusd=request.budget_nusd,
+                budget_tokens=request.budget_tokens,
+                max_failures=None if max_failures is None else read_failure_limit(max_failures),
+            )
             code = execute_with_progress(
                 opened,
                 resumed,
@@ -229,7 +242,8 @@ def run(
                 concurrency=concurrency,
             )
         else:
-            planned = plan_runs(opened, requests, around, shared=shared)
+            planned = plan_runs(opened, requests, around)
+            warn_held_back(opened, planned)
             code = execute_in_turn(opened, planned, around, wait=wait, as_json=options.json)
     raise typer.Exit(code)
 

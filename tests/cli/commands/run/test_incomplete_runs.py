@@ -7,6 +7,7 @@ import pytest
 
 from faithtui.cli.run_outcome import choose_gravest_code, exit_code
 from faithtui.domain.ids import RunId
+from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.engine.runs import runner
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
@@ -86,7 +87,7 @@ def test_a_run_that_fails_alike_stops_and_says_how_to_go_on(
     assert again.code == 5
     assert f"{TALKS} conversations failed" in again.err
     with Store.open(path, create=False) as store:
-        assert store.runs.row(RunId(1)).spec.max_failures == "100%"
+        assert store.runs.row(RunId(1)).spec.max_failures == FailureLimit(share=1.0)
     server.config.rules = ()
     assert cli("run", "--resume", "1", "--store", path).code == 0
 
@@ -101,7 +102,7 @@ def test_a_limit_of_failures_is_a_number_or_a_share(
     (tmp_path / "home" / "config.toml").write_text('max_failures = "3%"\n')
     assert cli(*ordered(path, server)).code == 0
     with Store.open(path, create=False) as store:
-        assert store.runs.row(RunId(1)).spec.max_failures == "3%"
+        assert store.runs.row(RunId(1)).spec.max_failures == FailureLimit(share=0.03)
 
 
 def test_a_killed_run_is_not_shown_as_running(cli: Cli, path: Path) -> None:

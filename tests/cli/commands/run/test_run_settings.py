@@ -1,0 +1,154 @@
+"""Every field of a request is an option of `faithtui run`, is stored, read back and shown.
+
+The fields are listed by the class itself, so a new one is tested without a line here: it needs its
+option, its column, and nothing between them. What does not take a 7 is in `TYPED`.
+"""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from faithtui.cli.commands.run import execution
+from faithtui.cli.main import app
+from faithtui.domain.ids import ConversationId
+from faithtui.domain.judging.examples import Example
+from faithtui.domain.splits import Split, SplitRule
+from faithtui.engine.review.conversation_json import LEFT_OUT, run_to_json
+from faithtui.engine.review.splits import SHARES
+from faithtui.engine.runs.request import RunRequest
+from faithtui.formats.examples import example_lines
+from faithtui.metrics import registry
+from faithtui.store.records import RunRow, RunSettings
+from faithtui.store.runs.startup_list import read_startup_runs
+from faithtui.store.store import Store
+from tests.cli.conftest import Cli
+from tests.engine.building import conversation, store_with
+
+JUDGE = "openai:gpt-6-luna"
+OPTIONS = {
+    "metric": "--metric",
+    "options": "--option",
+    "sources": "--source",
+    "prompts_dir": "--prompts",
+    "budget_nusd": "--budget-usd",
+    "claims_run": "--judge",  # a second judge gets the claims of the first
+}
+"""Options that are not called as their field."""
+
+TYPED = {
+    "metric": "ragas-faithfulness",
+    "judge": "openai:gpt-6-sol",
+    "base_url": "http://127.0.0.1:1/v1",
+    "strategy": "window",
+    "options": "window_size=3",
+    "claims": "imported",
+    "sources": "parcels",
+    "split": "train",
+    "max_failures": "5%",
+    "claims_run": "offline",
+}
+"""What is typed for options that take something else than a number."""
+
+COMES_TO = {
+    "metric": "metric",
+    "judge": "judge",
+    "options": "options",
+    "claims": "claims_from",
+    "as_peer": "options",
+    "examples": "example_set",
+    "split": "conversations",
+    "limit": "conversations",
+}
+"""Fields that are not stored as they are set, and where the run keeps what they come to."""
+
+TRAINED = next(
+    f"c{number}"
+    for number in range(12)
+    if SplitRule(0, *SHARES).find_split(f"parcels/c{number}") is Split.TRAIN
+)
+EXAMPLE = Example(
+    metric="turn-faithfulness",
+    run=1,
+    judge="offline",
+    source="parcels",
+    key=TRAINED,
+    group=f"parcels/{TRAINED}",
+    split=None,
+    turn=1,
+    claim_id=1,
+    kind="claim",
+    question="What does it weigh?",
+    claim="It weighs a ton.",
+    passages=("It weighs a kilogram.",),
+    references=(),
+    judge_verdict="yes",
+    judge_reason=None,
+    verdict="no",
+    reviewers=1,
+    blind=True,
+    code=None,
+    note=None,
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with conversations and a split, in which runs are planned and not executed."""
+    file = tmp_path / "talks.db"
+    store_with(file, [conversation(f"c{number}", 1) for number in range(12)]).close()
+    assert cli("split", "make", "--store", file).code == 0
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setattr(execution, "execute_in_turn", lambda *args, **how: 0)
+    return file
+
+
+def words_for(name: str, folder: Path) -> list[str]:
+    """Type the option of a field, with something that is not what counts without it."""
+    option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    command = typer.main.get_command(app).commands["run"]  # type: ignore[attr-defined]  # a group
+    (found,) = (each for each in command.params if option in each.opts)
+    if found.is_flag:
+        return [option]
+    if name == "prompts_dir":
+        return [option, str(Path(registry.__file__).parent / "prompts")]
+    if name == "examples":
+        file = folder / "examples.jsonl"
+        file.write_text("".join(example_lines([EXAMPLE])), encoding="utf-8")
+        return [option, str(file)]
+    return [option, TYPED.get(name, "7")]
+
+
+def planned_run(
+    cli: Cli, path: Path, *words: str | Path
+) -> tuple[RunRow, tuple[ConversationId, ...]]:
+    """Plan a run by the command line; the newest run, and its conversations."""
+    done = cli("run", "--store", path, *words)
+    assert done.code == 0, done.err
+    with Store.open(path, create=False) as store:
+        rows = store.runs.rows()
+        assert read_startup_runs(path) == rows
+        return rows[0], tuple(each.conversation for each in store.runs.list_pending(rows[0].id))
+
+
+def test_what_is_not_stored_as_it_is_set_is_known() -> None:
+    named = {each.name for each in fields(RunRequest)} - {each.name for each in fields(RunSettings)}
+    assert set(COMES_TO) == named
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(RunRequest)])
+def test_what_is_typed_is_stored_read_back_and_shown(
+    name: str, cli: Cli, path: Path, tmp_path: Path
+) -> None:
+    usual = () if name == "judge" else ("--judge", JUDGE)
+    plain, all_of_it = planned_run(cli, path, "--judge", JUDGE)
+    row, conversations = planned_run(cli, path, *usual, *words_for(name, tmp_path))
+    kept = COMES_TO.get(name, name)
+    if kept == "conversations":
+        assert set(conversations) < set(all_of_it)
+        return
+    assert getattr(row.spec, kept) != getattr(plain.spec, kept)
+    shown, before = run_to_json(row), run_to_json(plain)
+    assert (kept in shown) is (kept not in LEFT_OUT)
+    assert kept not in shown or shown[kept] != before[kept]
