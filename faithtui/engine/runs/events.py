@@ -6,9 +6,10 @@ totals instead of increments, and no text for people but what a provider said.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Self
 
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.store.records import ItemState, RunState
+from faithtui.store.records import ItemState, RunRow, RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,23 @@ class RunProgress:
     """In units of 1e-9 US dollars, of the calls whose price is known."""
     unpriced_calls: int = 0
     """Calls whose price is not known."""
+
+    @classmethod
+    def from_row(cls, row: RunRow) -> Self:
+        """Take the totals of a run from the store; what only a process knows of its calls is 0."""
+        return cls(
+            conversations=row.conversations,
+            done=row.done,
+            failed=row.failed,
+            skipped=row.skipped,
+            incomplete=row.incomplete,
+            windows=row.windows,
+            tokens_in=row.tokens_in,
+            tokens_out=row.tokens_out,
+            tokens_cached=row.tokens_cached,
+            cost_nusd=row.cost_nusd,
+            unpriced_calls=row.unpriced_calls,
+        )
 
     @property
     def finished_conversations(self) -> int:

@@ -206,7 +206,7 @@ def _make_execution(
         recorder,
         emit,
         tell,
-        _progress_from_row(row),
+        RunProgress.from_row(row),
         _call_totals_from_row(row),
         ItemChecks(store, CheckRules.from_metric(metric), recorder.write_shared),
         StoreLeases(store, run=row.id, write=recorder.write_shared),
@@ -390,28 +390,11 @@ def open_run_judge(
 def _make_last_progress(row: RunRow, latest: RunProgress) -> RunProgress:
     """Read a run's totals from the store, and add what only this process knows of its calls."""
     return replace(
-        _progress_from_row(row),
+        RunProgress.from_row(row),
         calls=latest.calls,
         calls_again=latest.calls_again,
         calls_stored=latest.calls_stored,
         retries=latest.retries,
-    )
-
-
-def _progress_from_row(row: RunRow) -> RunProgress:
-    """Read a run's totals from the store."""
-    return RunProgress(
-        conversations=row.conversations,
-        done=row.done,
-        failed=row.failed,
-        skipped=row.skipped,
-        incomplete=row.incomplete,
-        windows=row.windows,
-        tokens_in=row.tokens_in,
-        tokens_out=row.tokens_out,
-        tokens_cached=row.tokens_cached,
-        cost_nusd=row.cost_nusd,
-        unpriced_calls=row.unpriced_calls,
     )
 
 

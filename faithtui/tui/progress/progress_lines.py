@@ -1,11 +1,11 @@
 """Lines of the run screen that say how far a run is, how fast it goes and what it costs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
-from faithtui.engine.runs.events import Draining, Gauges, RunSnapshot
+from faithtui.engine.runs.events import Draining, Gauges, RunProgress, RunSnapshot
 from faithtui.store.records import RunRow, RunState
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.progress.pace import NO_RATES, RunRates, count_calls, count_in_flight
@@ -96,51 +96,27 @@ class RunView:
         return RunStatus.PAUSED if paused else RunStatus.RUNNING
 
 
-@dataclass(frozen=True, slots=True)
-class _RunTotals:
-    """Figures of a run, from whoever knows them best."""
+def read_totals(run: RunView) -> RunProgress:
+    """Take the figures of a run from whoever knows them best; calls and retries are of all.
 
-    conversations: int
-    done: int
-    failed: int
-    skipped: int
-    incomplete: int
-    windows: int
-    tokens_in: int
-    tokens_out: int
-    tokens_cached: int
-    cost_nusd: int
-    unpriced_calls: int
-    calls: int
-    retries: int
-
-    @classmethod
-    def from_run(cls, run: RunView) -> "_RunTotals":
-        """Take them from the run under way once it has said anything, else from the store.
-
-        A run speaks when something is judged, the store counts every call: of sums that only
-        grow, the larger one is the later one.
-        """
-        row, now = run.row, run.snapshot
-        if now is None or not now.progress.conversations:
-            return cls(
-                row.conversations, row.done, row.failed, row.skipped, row.incomplete, row.windows,
-                row.tokens_in, row.tokens_out, row.tokens_cached, row.cost_nusd,
-                row.unpriced_calls, row.calls, row.retries,
-            )  # fmt: skip
-        p, here = now.progress, now.gauges
-        # A call that was just answered is in no event yet: it must not pass for one without a cost.
-        cost, unpriced = (0, 0) if here is None else (here.cost_nusd, here.unpriced_calls)
-        return cls(
-            p.conversations, p.done, p.failed, p.skipped, p.incomplete, p.windows,
-            max(p.tokens_in, row.tokens_in), max(p.tokens_out, row.tokens_out),
-            max(p.tokens_cached, row.tokens_cached), max(p.cost_nusd, row.cost_nusd, cost),
-            max(p.unpriced_calls, row.unpriced_calls, unpriced), count_calls(now), p.retries,
-        )  # fmt: skip
-
-    @property
-    def finished_count(self) -> int:
-        return self.done + self.failed + self.skipped
+    That is the run under way once it has said anything, else the store. A run speaks when something
+    is judged, the store counts every call: of sums that only grow, the larger one is the later one.
+    """
+    row, now = run.row, run.snapshot
+    if now is None or not now.progress.conversations:
+        return replace(RunProgress.from_row(row), calls=row.calls, retries=row.retries)
+    told, here = now.progress, now.gauges
+    # A call that was just answered is in no event yet: it must not pass for one without a cost.
+    cost, unpriced = (0, 0) if here is None else (here.cost_nusd, here.unpriced_calls)
+    return replace(
+        told,
+        calls=count_calls(now),
+        tokens_in=max(told.tokens_in, row.tokens_in),
+        tokens_out=max(told.tokens_out, row.tokens_out),
+        tokens_cached=max(told.tokens_cached, row.tokens_cached),
+        cost_nusd=max(told.cost_nusd, row.cost_nusd, cost),
+        unpriced_calls=max(told.unpriced_calls, row.unpriced_calls, unpriced),
+    )
 
 
 def state_pieces(run: RunView) -> list[Piece]:
@@ -159,12 +135,11 @@ def total_lines(run: RunView, width: int) -> list[Line]:
 
     Windows have no bar: how many there will be is known once every conversation was begun.
     """
-    totals = _RunTotals.from_run(run)
-    done = f"{fmt.format_count(totals.finished_count)} / {fmt.format_count(totals.conversations)}"
+    totals = read_totals(run)
+    finished, planned = totals.finished_conversations, totals.conversations
+    done = f"{fmt.format_count(finished)} / {fmt.format_count(planned)}"
     return [
-        _bar_line(
-            "conversations", totals.finished_count, totals.conversations, [Piece(done)], width
-        ),
+        _bar_line("conversations", finished, planned, [Piece(done)], width),
         *_outcome_lines(totals, width),
         *_cost_lines(run, totals, width),
         *_token_lines(run, totals, width),
@@ -183,8 +158,8 @@ def _named_lines(name: str, told: Sequence[Piece], width: int) -> list[Line]:
     return wrap(told, width - 1, first=[Piece(f" {name:<{_NAME - 1}}")], most=2)
 
 
-def _outcome_lines(totals: _RunTotals, width: int) -> list[Line]:
-    waiting = totals.conversations - totals.finished_count
+def _outcome_lines(totals: RunProgress, width: int) -> list[Line]:
+    waiting = totals.conversations - totals.finished_conversations
     whole = totals.done - totals.incomplete
     words = [
         (f"{fmt.format_count(whole)} done", ""),
@@ -200,7 +175,7 @@ def _outcome_lines(totals: _RunTotals, width: int) -> list[Line]:
     return wrap(_join_with_dots(told), width - 1, first=[Piece(indent)], most=2)
 
 
-def _cost_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
+def _cost_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     """Say what the calls cost; what is not known is said, and never taken for nothing."""
     cap, unpriced = run.row.spec.budget_nusd, totals.unpriced_calls
     unknown = Piece(f"cost unknown for {fmt.count_in_words(unpriced, 'call')}", "warn")
@@ -220,7 +195,7 @@ def _cost_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
     return _named_lines("cost", told, width)
 
 
-def _token_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
+def _token_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     cap = run.row.spec.budget_tokens
     used = totals.tokens_in + totals.tokens_out
     if cap is not None:
@@ -234,7 +209,7 @@ def _token_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
     return _named_lines("tokens", told, width)
 
 
-def _status_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
+def _status_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     """Say how the run goes, or why it does not and what can be done."""
     now = run.snapshot
     coming = 0 if now is None else count_in_flight(now)
@@ -283,7 +258,7 @@ def _status_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
     return _end_lines(run, totals, width)
 
 
-def _end_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
+def _end_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     """Say why a run is over, and how to go on."""
     reason = run.row.reason if run.snapshot is None else run.snapshot.reason
     if run.status is RunStatus.INTERRUPTED:
@@ -300,7 +275,7 @@ def _end_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
         )
     stays = run.status in (RunStatus.CANCELLED, RunStatus.INTERRUPTED)
     ways = ["What is stored stays"] if stays else []
-    if totals.finished_count < totals.conversations:
+    if totals.finished_conversations < totals.conversations:
         if run.row.spec.budget_nusd is not None or run.row.spec.budget_tokens is not None:
             ways.append("{progress.budget} changes the budget")
         ways.append(f"{{progress.continue}} {'fetches answers' if handed_over else 'goes on'}")
@@ -319,7 +294,7 @@ def _end_lines(run: RunView, totals: _RunTotals, width: int) -> list[Line]:
     return lines
 
 
-def _speed_lines(run: RunView, now: RunSnapshot, totals: _RunTotals, width: int) -> list[Line]:
+def _speed_lines(run: RunView, now: RunSnapshot, totals: RunProgress, width: int) -> list[Line]:
     """Draw pace, times and places while a run is on."""
     rates, gauges = run.rates, now.gauges
     pace = [f"{_format_rate(rates.calls)} calls/min", f"{_format_rate(rates.windows)} windows/min"]
@@ -329,7 +304,7 @@ def _speed_lines(run: RunView, now: RunSnapshot, totals: _RunTotals, width: int)
     lines = wrap([Piece(" · ".join(pace))], width - 1, first=[Piece(" ")], most=2)
     if gauges is not None:
         lines += wrap(_concurrency_pieces(gauges, now), width - 1, first=[Piece(" ")], most=2)
-    fresh = totals.conversations - totals.finished_count
+    fresh = totals.conversations - totals.finished_conversations
     basis = "when the first conversation is through"
     if now.eta_s is not None and fresh:
         basis = f"{fmt.format_duration(now.eta_s)}, if the rest goes like what was judged in "

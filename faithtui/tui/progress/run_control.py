@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import RunId
+from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.runs.events import Draining
 from faithtui.store.records import RunRow, RunState
 from faithtui.tui.messages import ResumeRequested
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.runs.budget import BudgetScreen, RunBudget
+from faithtui.tui.runs.budget import BudgetScreen
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
@@ -183,14 +184,14 @@ class RunControl(Controller["ProgressScreen"]):
         if row is None:
             return
 
-        def save_budget(wanted: RunBudget | None) -> None:
+        def save_budget(wanted: BudgetCaps | None) -> None:
             if wanted is not None:
                 self.set_budget(row, wanted)
 
         self.navigation.open_window(BudgetScreen(row), save_budget)
 
     @run_in_worker("budget")
-    async def set_budget(self, row: RunRow, wanted: RunBudget) -> None:
+    async def set_budget(self, row: RunRow, wanted: BudgetCaps) -> None:
         """Write the budget down, and let a run that is on keep to it."""
         await self.read(_write_budget, self.session, row, wanted)
         mine = self.session.find_run(row.id)
@@ -198,7 +199,7 @@ class RunControl(Controller["ProgressScreen"]):
             mine.control.set_budget(wanted.nusd, wanted.tokens)
         self.screen.call_later(self.show_budget, wanted)
 
-    def show_budget(self, wanted: RunBudget) -> None:
+    def show_budget(self, wanted: BudgetCaps) -> None:
         """Say what the budget is now."""
         parts = [] if wanted.nusd is None else [fmt.format_money(wanted.nusd)]
         if wanted.tokens is not None:
@@ -234,7 +235,7 @@ class RunControl(Controller["ProgressScreen"]):
         return self.active_run is None
 
 
-def _write_budget(session: Session, row: RunRow, wanted: RunBudget) -> None:
+def _write_budget(session: Session, row: RunRow, wanted: BudgetCaps) -> None:
     """Write a budget down. Imports what is slow: meant for a thread.
 
     Raises:

@@ -1,6 +1,5 @@
 """How much a run may cost from now on: dollars, tokens, or as much as it takes."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -10,6 +9,7 @@ from textual.containers import Grid, Vertical
 from textual.content import Content
 from textual.widgets import Input, Label
 
+from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.errors import ConfigError
 from faithtui.store.records import RunRow
 from faithtui.tui.navigation import ModalWindow
@@ -19,16 +19,7 @@ from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.plain_input import PlainInput
 
 
-@dataclass(frozen=True, slots=True)
-class RunBudget:
-    """What a run may cost. None: no limit."""
-
-    nusd: int | None
-    """In units of 1e-9 US dollars."""
-    tokens: int | None
-
-
-class BudgetScreen(ModalWindow[RunBudget | None]):
+class BudgetScreen(ModalWindow[BudgetCaps | None]):
     """Two limits of a run; answers with what they are to be.
 
     Args:
@@ -89,14 +80,14 @@ class BudgetScreen(ModalWindow[RunBudget | None]):
         except ConfigError as error:
             self.query_one("#problem", Label).update(Content(str(error)))
 
-    def _read_fields(self) -> RunBudget:
+    def _read_fields(self) -> BudgetCaps:
         """Read the fields.
 
         Raises:
             ConfigError: One cannot be read, or is less than what was spent.
         """
         row = self._row
-        wanted = RunBudget(
+        wanted = BudgetCaps(
             read_usd(self.query_one("#usd", Input).value),
             read_tokens(self.query_one("#tokens", Input).value),
         )
