@@ -42,7 +42,7 @@ class RunSettings:
     strategy: str = "evidence"
     base_url: str | None = None
     prompts_dir: Path | None = None
-    """The user's own prompts, None for the packaged ones."""
+    """The user's own prompts, stored as an absolute path; None for the packaged ones."""
     sources: tuple[str, ...] = ()
     """Data sets it runs over; () means all."""
     concurrency: int = 8
