@@ -71,6 +71,10 @@ class Shutdown:
         """Keys that quit."""
         return tuple(self.app.session.keymap.get("app.quit", "ctrl+q").split(","))
 
+    def set_exit_code(self, code: int) -> None:
+        """Say what the process ends with."""
+        self.exit_code = code
+
     async def leave(self) -> None:
         """Quit; ask first while a run is on, if there is room for a question."""
         from faithtui.tui.screen.dialogs import ConfirmDialog
@@ -127,7 +131,7 @@ class Shutdown:
     def _leave_without_asking(self, code: int) -> None:
         """Quit without a question: there is nobody who could answer."""
         if not self.is_leaving:
-            self.exit_code = code
+            self.set_exit_code(code)
             self.app.start_worker(self._finish_briefly_and_leave, group="leave")
 
     async def _finish_briefly_and_leave(self) -> None:

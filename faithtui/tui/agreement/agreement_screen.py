@@ -1,11 +1,10 @@
 """How far the judge can be trusted, as far as people have looked."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
@@ -127,13 +126,6 @@ class AgreementScreen(FaithScreen):
 
     matrix = getters.query_one("#matrix", MatrixPane)
 
-    @dataclass
-    class Loaded(Message):
-        """Agreement was computed."""
-
-        agreement: "RunAgreement | None"
-        spec: "MetricSpec | None"
-
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.units = UnitLists(self)
@@ -161,7 +153,7 @@ class AgreementScreen(FaithScreen):
         store = self.session.store
         run = self.session.run or await self.read(store.runs.last_id)
         if run is None:
-            self.post_message(self.Loaded(None, None))
+            self.call_later(self.show_loaded, None, None)
             return
         from faithtui.engine.review.agreement_report import (
             compute_run_agreement,
@@ -178,20 +170,19 @@ class AgreementScreen(FaithScreen):
             # What a label changes is seen at once; intervals take longer.
             points = await self.read(update_run_agreement, store, known)
             if points is not None:
-                self.post_message(self.Loaded(points, self.spec))
+                self.call_later(self.show_loaded, points, self.spec)
         agreement = await self.read(compute_run_agreement, store, run, self.settings)
         spec = await self.read(spec_of, agreement.row.spec)
-        self.post_message(self.Loaded(agreement, spec))
+        self.call_later(self.show_loaded, agreement, spec)
 
-    @on(Loaded)
-    def show_loaded(self, event: Loaded) -> None:
+    def show_loaded(self, found: "RunAgreement | None", spec: "MetricSpec | None") -> None:
         """Draw the figures."""
-        known = self.agreement is not None and event.agreement is not None
-        if not known or self.agreement.row.id != event.agreement.row.id:  # type: ignore[union-attr]  # both are there
+        before = self.agreement
+        if found is None or before is None or before.row.id != found.row.id:
             self.level = None
-        self.agreement, self.spec = event.agreement, event.spec
-        if event.agreement is not None and self.level is None:
-            self.level = event.agreement.report.primary_level.level
+        self.agreement, self.spec = found, spec
+        if found is not None and self.level is None:
+            self.level = found.report.primary_level.level
         self._draw()
         self.refresh_bindings()
 

@@ -1,7 +1,7 @@
 """The events of a run, with the names of the conversations that they speak of."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ItemId
@@ -27,6 +27,10 @@ class EventList(Controller["ProgressScreen"]):
         """When the attempt of the run began."""
         self.recent: Sequence[tuple[float, RunEvent]] = ()
         self.entries: Sequence[draw_events.EventGroup] = ()
+
+    def begin_attempt(self, elapsed_s: float) -> None:
+        """Begin with another attempt of the run, which has been on for some seconds."""
+        self.began = self.session.now() - timedelta(seconds=elapsed_s)
 
     def take(self, recent: Sequence[tuple[float, RunEvent]]) -> None:
         """Take new events, with the cursor on the entry it was on unless that is the newest."""
@@ -70,4 +74,4 @@ class EventList(Controller["ProgressScreen"]):
     def _take_names(self, names: dict[ItemId, str]) -> None:
         """Draw events with names."""
         self.names = self.names | names
-        self.screen.drawn_snapshot = None
+        self.draw()

@@ -88,8 +88,20 @@ class RunControl(Controller["ProgressScreen"]):
 
     def __init__(self, screen: "ProgressScreen") -> None:
         super().__init__(screen)
-        self.cancelling = False
+        self._is_cancelling = False
         """Somebody said here that it is to end."""
+
+    def begin_attempt(self) -> None:
+        """Begin with another attempt of the run."""
+        self._is_cancelling = False
+
+    def tell_end(self) -> None:
+        """Say that the run is over, if it was cancelled here."""
+        if self._is_cancelling:
+            self._is_cancelling = False
+            self.show_message(
+                Piece("cancelled", "warn"), Piece(": the replies in flight were kept")
+            )
 
     @property
     def active_run(self) -> "BackgroundRun | None":
@@ -131,14 +143,14 @@ class RunControl(Controller["ProgressScreen"]):
             return
         if any(isinstance(event, Draining) for _, event in run.snapshot().recent):
             run.cancel()
-            self.cancelling = False
+            self._is_cancelling = False
             self.show_message(Piece("stopped at once: replies in flight were given up", "warn"))
             return
 
         def cancel_if_confirmed(answer: str | None) -> None:
             if answer == "yes" and not run.is_finished:
                 run.cancel()
-                self.cancelling = True
+                self._is_cancelling = True
                 words = "cancelling: the replies in flight are kept; {progress.cancel} again "
                 self.show_message(Piece(self.keys.fill_in_keys(f"{words}stops at once"), "warn"))
 

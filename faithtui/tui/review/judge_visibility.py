@@ -106,7 +106,7 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         if queue is not None and queue.reveals_judge:
             self.refuse("these were chosen by the judge's verdict: nobody is blind to it here")
             return
-        self.session.is_judge_hidden = not self.session.is_judge_hidden
+        self.session.hide_judge(not self.session.is_judge_hidden)
         if self.session.is_judge_hidden:
             self.show_message(
                 Piece("blind", "human strong"), Piece(": the judge is hidden until you answer")

@@ -37,7 +37,7 @@ class QueueWalk(Controller["ReviewScreen"]):
     def go_to_entry(self, entry: tuple[ItemId, ClaimId]) -> None:
         """Show a claim of the queue, at once where it was read ahead."""
         item, claim = entry
-        self.session.item = item
+        self.session.choose_item(item)
         if self.screen.view is not None and self.screen.view.item.id == item:
             self.screen.update_view(ReviewPosition(None, claim), fresh=True)
             return
@@ -45,7 +45,7 @@ class QueueWalk(Controller["ReviewScreen"]):
         if ready is None or ready.hiding_terms != self.session.hiding_terms:
             self.screen.panes.claims.block_keys()
             # A save that ends meanwhile reads again, and must come to the same claim.
-            self.session.claim = claim
+            self.session.choose_item(item, claim)
             self.screen.loader.load(item, claim, 0)
             return
         self.screen.loader.show_loaded(replace(ready, claim=claim))

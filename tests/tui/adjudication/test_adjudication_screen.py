@@ -94,7 +94,7 @@ async def test_names_and_judges_are_nowhere_until_it_is_settled(
         await opened(pilot)
         await press(pilot, "g", "d")
         screen = await adjudicating(app)
-        chosen = screen.selection
+        chosen = screen.reader.selection
         assert chosen is not None
         judge = screen.compared.runs[0].id if screen.compared else None
         assert judge is not None

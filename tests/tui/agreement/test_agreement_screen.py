@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from textual.message import Message
 from textual.pilot import Pilot
 
 from faithtui.agreement.idk_recoding import IdkRule
@@ -15,6 +14,8 @@ from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Repo
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.engine.review.agreement_report import RunAgreement
+from faithtui.metrics.base import MetricSpec
 from faithtui.store.store import Store
 from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement import part_lines as parts
@@ -194,18 +195,20 @@ def test_a_bin_shows_what_was_said_beside_what_is() -> None:
 
 
 async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
-    app: FaithApp, store_path: Path
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     labelled(store_path)
-    loaded: list[AgreementScreen.Loaded] = []
-
-    def note(message: Message) -> None:
-        if isinstance(message, AgreementScreen.Loaded) and message not in loaded:
-            loaded.append(message)
-
-    async with app.run_test(size=(120, 40), message_hook=note) as pilot:
+    loaded: list[RunAgreement | None] = []
+    async with app.run_test(size=(120, 40)) as pilot:
         screen = await agreeing(pilot)
         await calm(pilot)
+        show = screen.show_loaded
+
+        def note_and_show(found: RunAgreement | None, spec: MetricSpec | None) -> None:
+            loaded.append(found)
+            show(found, spec)
+
+        monkeypatch.setattr(screen, "show_loaded", note_and_show)
         assert screen.agreement is not None
         before = screen.agreement.report.claims.table
         loaded.clear()
@@ -224,7 +227,7 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
         screen.reload()
         await until(pilot, lambda: len(loaded) == 2)
         await calm(pilot)
-        points, whole = (each.agreement for each in loaded)
+        points, whole = loaded
         assert points is not None
         assert whole is not None
         assert (points.points_only, whole.points_only) == (True, False)

@@ -309,7 +309,7 @@ async def test_runs_that_are_read_again_keep_a_cursor_moved_meanwhile(
         before, other = screen.listed_entries
         assert app.session.run == before
         screen.runs.cursor = 1
-        screen.show_rows(screen.Loaded(screen.all_runs))
+        screen.show_rows(screen.all_runs)
         assert screen.runs.cursor == 1
         assert app.session.run == other
 

@@ -3,7 +3,9 @@
 import asyncio
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -30,8 +32,10 @@ from faithtui.tui.runs.new_run import (
 )
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.session import Session
+from tests.tui.building import SPEC
 from tests.tui.building_metrics import KEYS
 from tests.tui.driving import calm, opened, press, screen_text, until
+from tests.tui.staging import ON, StagedRun
 
 SIZE = (80, 24)
 NAMES = sorted({name for key in KEYS for name in registry.list_option_names(key)})
@@ -110,7 +114,7 @@ async def test_a_late_reading_of_the_run_before_does_not_call_the_screen_back(
         assert isinstance(screen, ProgressScreen)
         await until(pilot, lambda: screen.row is not None and screen.row.id == app.session.run)
         early = app.session.store.runs.row(app.session.process_runs[0].run_id)
-        screen.post_message(ProgressScreen.Loaded(early))
+        screen.call_later(screen.show_loaded, early)
         await press(pilot, "tab")
         await until(pilot, lambda: screen.row is not None and screen.row.id == 3)
         assert app.session.run == 3
@@ -125,9 +129,24 @@ async def test_a_late_reading_of_the_list_does_not_choose_its_run(app: FaithApp)
             pilot, lambda: len(app.session.process_runs) == 2 and not app.session.list_snapshots()
         )
         assert app.session.run == 3
-        runs.post_message(RunsScreen.Loaded(runs.all_runs))
+        runs.call_later(runs.show_rows, runs.all_runs)
         await calm(pilot)
         assert app.session.run == 3
+
+
+async def test_a_reading_on_its_way_does_not_take_away_a_run_that_just_began(app: FaithApp) -> None:
+    """The list is still shown when the run is chosen, and was read before there was one."""
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        screen = app.screen
+        assert isinstance(screen, RunsScreen)
+        early = screen.all_runs
+        begun = app.session.store.runs.create(SPEC, app.session.store.conversations.ids())
+        app.session.process_runs.append(cast(BackgroundRun, StagedRun(replace(ON, run=begun))))
+        app.session.choose_run(begun)
+        screen.show_rows(early)
+        screen.take_specs({})
+        assert app.session.run == begun
 
 
 async def test_options_go_to_the_metrics_that_have_them(app: FaithApp, store_path: Path) -> None:
