@@ -250,7 +250,8 @@ class Session:
             self.item, self.claim = queue.entries[queue.place.get(start, 0) if start else 0]
 
     def leave_queue(self) -> None:
-        """Go on conversation by conversation."""
+        """Go on conversation by conversation; what a blind queue hid stays hidden."""
+        self.is_judge_hidden = self.is_blind
         self.claim_queue = None
 
     def get_run_environment(self) -> "RunEnvironment":

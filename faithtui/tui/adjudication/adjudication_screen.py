@@ -155,9 +155,10 @@ class AdjudicateScreen(FaithScreen):
     # Reading
 
     def reload_at(self, claim: ClaimId) -> None:
-        """Read everything again, and go to a claim if it is listed."""
+        """Read everything again, and go to a claim if it is listed; keys wait for it."""
         self._claim_to_select = claim
-        self.reload()
+        if not self.labels.in_flight:
+            self.navigation.hold_keys_for(self.load(), can_give_up=True)
 
     def reload(self) -> None:
         """Read everything again, but not over what is on its way to the store."""
@@ -201,7 +202,8 @@ class AdjudicateScreen(FaithScreen):
         self.compared, self.spec, self.raters = loaded.compared, loaded.spec, loaded.raters
         self.listed_entries = {each.claim: each for each in loaded.listed}
         here = self._claim_to_select or known
-        if self._claim_to_select in self.listed_entries:
+        is_wanted = self._claim_to_select in self.listed_entries
+        if is_wanted:
             self._claim_to_select = None
         ids = tuple(self.listed_entries)
         self.pager = Pager(ids, self.session.store.raters.rows, lambda row: row.id)
@@ -213,6 +215,8 @@ class AdjudicateScreen(FaithScreen):
         self._draw_rater_figures()
         self._update_title()
         self._follow_row()
+        if is_wanted:
+            self.reader.hold_keys()
 
     def follow_cursor(self) -> None:
         """Show the chosen claim."""

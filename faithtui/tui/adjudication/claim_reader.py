@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.worker import Worker
 
 from faithtui.agreement.report.raters import ComparedClaim
 from faithtui.store.annotations.blind_view import blind_view
@@ -83,6 +84,8 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         super().__init__(screen)
         self.selection: SelectedClaim | None = None
         """The claim that is painted; None: there is none, or it is being read."""
+        self._reading: Worker[None] | None = None
+        """The reading that was begun last."""
 
     def clear(self) -> None:
         """Forget the claim: another list is read."""
@@ -97,11 +100,16 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             masked = self.selection.claim.is_open != claim.is_open
             self.update_claim(claim)
             if masked:
-                self.read_claim(claim)
+                self._reading = self.read_claim(claim)
         else:
             self.screen.labels.start_claim_clock()
-            self.read_claim(claim)
+            self._reading = self.read_claim(claim)
         self.screen.refresh_bindings()
+
+    def hold_keys(self) -> None:
+        """Let keys wait for the claim that is being read: what is typed ahead is about that."""
+        if self._reading is not None and not self._reading.is_finished:
+            self.navigation.hold_keys_for(self._reading, can_give_up=True)
 
     def update_claim(self, claim: ComparedClaim) -> None:
         """Draw what is known of the painted claim by now; another one changes nothing."""

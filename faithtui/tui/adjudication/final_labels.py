@@ -12,7 +12,6 @@ from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelM
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.tui.adjudication import adjudication_lines as draw
-from faithtui.tui.review import position
 from faithtui.tui.review.lines.verdict import UNFAIR_KEY, VERDICT_KEYS
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
@@ -105,7 +104,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             keys = " ".join(self.keys(f"adjudicate.final-{name}") for name in (1, 2, 3, "unfair"))
             self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final label")
             return
-        self.save_final_label(chosen, opinions[side].verdict or NOT_A_CLAIM)
+        self._decide(chosen, opinions[side].verdict or NOT_A_CLAIM)
 
     def action_final(self, number: int) -> None:
         """Give a final word by its key."""
@@ -116,19 +115,23 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         if number >= len(names):
             self.refuse(f"{self.screen.spec.title} has no verdict on this key")
             return
-        self.save_final_label(chosen, NOT_A_CLAIM if number < 0 else names[number])
+        self._decide(chosen, NOT_A_CLAIM if number < 0 else names[number])
+
+    def _decide(self, chosen: "SelectedClaim", verdict: str) -> None:
+        """Save the final word, also over an earlier one, and go to the next claim without one."""
+        self.save_final_label(chosen, verdict)
+        self._go_to_next_open(chosen.claim.claim)
 
     def save_final_label(
         self, chosen: "SelectedClaim", verdict: str, note: str | None = None
     ) -> None:
-        """Save the final word and go to the next claim that needs one."""
+        """Save the final word, and a note with it."""
         claim, spec = chosen.claim, self.screen.spec
         if spec is None:
             return
         kept = claim.final.note if claim.final is not None else None
         note = note if note is not None else self.screen.notes.unsaved.pop(claim.claim, kept)
         words = f"final label: {fmt.describe_label(verdict, spec.labels)}"
-        shown = position.find_claim(chosen.view, claim.claim)
         final = HumanVerdict(
             claim.claim, self.session.reviewer, verdict, Action.ADJUDICATED, note or None
         )
@@ -145,8 +148,6 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             saw=chosen.seen or not claim.is_open,
             seconds=max(0.0, self.session.seconds() - self._claim_shown_s),
         )
-        if shown is not None and claim.is_open:
-            self._go_to_next_open(claim.claim)
 
     def action_discuss(self) -> None:
         """Flag the claim for a talk, or take the flag away."""
@@ -174,6 +175,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         found = next((each for each in fresh if not self.screen.listed_entries[each].flagged), None)
         if found is not None:
             self.screen.claims.cursor = ids.index(found)
+            self.screen.reader.hold_keys()
 
     def _save_act(
         self,

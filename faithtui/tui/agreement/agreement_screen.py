@@ -141,6 +141,7 @@ class AgreementScreen(FaithScreen):
         self.level: ReportLevel | None = None
         self.settings = ReportSettings()
         self.matrix.focus()
+        self._show_instead_of_figures("Computing agreement …")
         super().on_mount()
 
     def reload(self) -> None:
@@ -162,6 +163,8 @@ class AgreementScreen(FaithScreen):
 
         self.session.choose_run(run)
         known = self.agreement
+        if known is None or known.row.id != run:
+            self.show_message(Piece(f"computing agreement of run #{run} …", "quiet"))
         if (
             known is not None
             and known.row.id == run
@@ -180,27 +183,22 @@ class AgreementScreen(FaithScreen):
         before = self.agreement
         if found is None or before is None or before.row.id != found.row.id:
             self.level = None
+            self.show_message()
         self.agreement, self.spec = found, spec
         if found is not None and self.level is None:
             self.level = found.report.primary_level.level
         self._draw()
         self.refresh_bindings()
 
+    def _show_instead_of_figures(self, words: str) -> None:
+        line = Line(tuple(self.keys.make_pieces(f" {words}", "strong")))
+        self.matrix.show(lambda _width: [BLANK, line])
+
     def _draw(self) -> None:
         found, spec = self.agreement, self.spec
         if found is None or self.level is None or spec is None:
             self.set_title([Piece("  no run", "quiet")])
-            words = [
-                BLANK,
-                Line(
-                    tuple(
-                        self.keys.make_pieces(
-                            " There is no run yet: {go.runs}, {runs.new}.", "strong"
-                        )
-                    )
-                ),
-            ]
-            self.matrix.show(lambda _width: words)
+            self._show_instead_of_figures("There is no run yet: {go.runs}, {runs.new}.")
             return
         units = units_at(self.level, spec)
         level = draw.level_of(found.report, self.level)

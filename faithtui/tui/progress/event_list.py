@@ -23,6 +23,8 @@ class EventList(Controller["ProgressScreen"]):
     def clear(self) -> None:
         """Begin with another run."""
         self.names: dict[ItemId, str] = {}
+        self._asked: set[ItemId] = set()
+        """Conversations whose names are read, or are being read."""
         self.began: datetime | None = None
         """When the attempt of the run began."""
         self.recent: Sequence[tuple[float, RunEvent]] = ()
@@ -60,12 +62,14 @@ class EventList(Controller["ProgressScreen"]):
             event.item
             for _, event in self.recent
             if isinstance(event, ItemFinished | WindowAssessed | WindowFailed)
-            and event.item not in self.names
+            and event.item not in self._asked
         }
         if unknown:
+            self._asked |= unknown
             self._read_names(tuple(unknown))
 
-    @run_in_worker("names")
+    # Not exclusive: where events come faster than names are read, none would ever be.
+    @run_in_worker("names", exclusive=False)
     async def _read_names(self, items: tuple[ItemId, ...]) -> None:
         """Read names of conversations."""
         rows = await self.read(self.session.store.runs.item_rows, items)

@@ -193,6 +193,7 @@ class ProgressScreen(FaithScreen):
 
     def update_view(self) -> None:
         """Draw the run as it is at this moment."""
+        self.control.close_outdated_question()
         if not self.is_current:
             return
         row = self.row

@@ -90,6 +90,8 @@ class RunControl(Controller["ProgressScreen"]):
         super().__init__(screen)
         self._is_cancelling = False
         """Somebody said here that it is to end."""
+        self._question: ConfirmDialog | None = None
+        """The question whether it is to end, asked last."""
 
     def begin_attempt(self) -> None:
         """Begin with another attempt of the run."""
@@ -154,15 +156,20 @@ class RunControl(Controller["ProgressScreen"]):
                 words = "cancelling: the replies in flight are kept; {progress.cancel} again "
                 self.show_message(Piece(self.keys.fill_in_keys(f"{words}stops at once"), "warn"))
 
-        self.navigation.open_window(
-            ConfirmDialog(
-                f"Cancel run #{run.run_id}?",
-                "Nothing more is asked; the replies in flight are paid for, so they are waited "
-                "for and kept. What is judged stays. The run can be continued later and asks "
-                "nothing twice.",
-            ),
-            cancel_if_confirmed,
+        self._question = ConfirmDialog(
+            f"Cancel run #{run.run_id}?",
+            "Nothing more is asked; the replies in flight are paid for, so they are waited "
+            "for and kept. What is judged stays. The run can be continued later and asks "
+            "nothing twice.",
         )
+        self.navigation.open_window(self._question, cancel_if_confirmed)
+
+    def close_outdated_question(self) -> None:
+        """Close the question whether to cancel a run that is over."""
+        if self._question is not None and self.active_run is None:
+            if self._question.is_attached:
+                self._question.dismiss()
+            self._question = None
 
     def action_resume(self) -> None:
         """Ask for the run to be taken up."""

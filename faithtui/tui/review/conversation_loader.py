@@ -259,6 +259,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if not same:
             self.screen.claim_range.clear()
             self.screen.search.clear()
+            self.screen.writer.clear_old_message()
         if not self.session.is_blind:
             # No later label of this reviewer is blind.
             self.session.record_exposure([view.item.id])

@@ -18,6 +18,7 @@ from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
+from faithtui.tui.widgets.bars import StatusLine
 
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
@@ -43,6 +44,8 @@ class LabelWriter(Controller["ReviewScreen"]):
         """The last act in words."""
         self._just_saved: tuple[Piece, ...] = ()
         """What was said of the run's last verdict, so that it is said beside what comes next."""
+        self._told: tuple[Piece, ...] = ()
+        """What was said of a save in this conversation, last."""
 
     def leave_when_saved(self) -> None:
         """Go to the next conversation once what is on its way is saved.
@@ -169,7 +172,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         future = self.session.store.submit(write, *args, **kwargs, urgent=True, durable=True)
         self.in_flight += 1
         self.saves_done.clear()
-        self.show_message(Piece(f"saving {words} …", "quiet"))
+        self._tell(Piece(f"saving {words} …", "quiet"))
         self._wait_until_saved(future, claim, words)
 
     @run_in_worker("save", exclusive=False)
@@ -187,7 +190,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         moment = fmt.format_time(self.session.now())
         told = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
         self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()
-        self.show_message(*told)
+        self._tell(*told)
         self._end_save()
 
     def _show_save_failure(self, claim: ClaimId, words: str) -> None:
@@ -199,13 +202,23 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.pending_verdicts.pop(claim, None)
         self.screen.verdicts.forget_pending_flag(claim)
         self.last_act_words = ""
-        self.show_message(Piece("not saved", "bad strong"), Piece(f" · {words}"))
+        self._tell(Piece("not saved", "bad strong"), Piece(f" · {words}"))
         if (
             self.screen.view is not None
             and position.find_claim(self.screen.view, claim) is not None
         ):
             self.screen.update_view(replace(self.screen.review_position, claim=claim))
         self._end_save()
+
+    def _tell(self, *pieces: Piece) -> None:
+        self._told = pieces
+        self.show_message(*pieces)
+
+    def clear_old_message(self) -> None:
+        """Clear what was said in another conversation, but for the save that led away from it."""
+        if self.screen.query_one(StatusLine).left != self._told:
+            self.show_message()
+        self._told = ()
 
     def _end_save(self) -> None:
         """Read again when nothing is on its way any more."""

@@ -74,6 +74,7 @@ class ReviewScreen(FaithScreen):
         *ReAsk.BINDINGS,
         *RawReplies.BINDINGS,
         *ClaimMoves.BINDINGS,
+        *QueueWalk.BINDINGS,
         Binding(
             "M",
             "metrics",
@@ -118,6 +119,7 @@ class ReviewScreen(FaithScreen):
             self.re_ask,
             self.replies,
             self.moves,
+            self.queue_walk,
         )
 
     def make_panes(self) -> ReviewPanes:
@@ -327,8 +329,7 @@ class ReviewScreen(FaithScreen):
     def action_metrics(self) -> None:
         """Show what every metric says about the answers of this conversation."""
         if self.session.is_blind:
-            key = self.keys("review.blind")
-            self.refuse(f"the metrics would show the judge: {key} or another queue stops hiding it")
+            self.refuse(f"the metrics would show the judge: {self.hiding.describe_way_out()}")
         else:
             self.post_message(ShowScreen("metrics"))
 
