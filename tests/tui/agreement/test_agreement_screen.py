@@ -1,7 +1,9 @@
 """The agreement screen beside its matrix: parts that a key enlarges, and switches."""
 
+import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -14,6 +16,7 @@ from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Repo
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.engine.review import agreement_report as agreement_report_module
 from faithtui.engine.review.agreement_report import RunAgreement
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.store import Store
@@ -35,7 +38,7 @@ from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from tests.agreement.report.building import readings
 from tests.agreement.report.test_parts import RULE, claim, said, stratified
-from tests.tui.driving import calm, opened, press, text_of, title, until
+from tests.tui.driving import calm, opened, press, status, text_of, title, until
 from tests.tui.test_screens import labelled
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -335,3 +338,25 @@ def test_a_long_list_is_drawn_as_far_as_anybody_reads_and_says_how_to_find_the_r
         told = f"… and {more:,} more; the list of conversations finds them by is:disagreement"
         assert (told in words(lines)) == (more > 0)
     assert ("CSV has them all" in words(draw.unit_lines(units, "", 78))) == (more > 0)
+
+
+async def test_while_figures_are_computed_that_is_said(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labelled(store_path)
+    compute, going = agreement_report_module.compute_run_agreement, threading.Event()
+
+    def compute_later(*args: Any, **kwargs: Any) -> RunAgreement:
+        going.wait()
+        return compute(*args, **kwargs)
+
+    monkeypatch.setattr(agreement_report_module, "compute_run_agreement", compute_later)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await pilot.press("a")
+        await until(pilot, lambda: "computing agreement of run #1" in status(app))
+        assert "Computing agreement …" in text_of(app, "matrix")
+        going.set()
+        await calm(pilot)
+        assert "computing" not in status(app)
+        assert "Computing" not in text_of(app, "matrix")

@@ -19,7 +19,7 @@ from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from tests.tui.building import SPEC
 from tests.tui.driving import calm, opened, press, reviewing, status, title, type_ahead, until
-from tests.tui.review.test_review_keys import acts, blinded, stored
+from tests.tui.review.reviewing import acts, blinded, stored
 
 SIZE = (120, 40)
 
