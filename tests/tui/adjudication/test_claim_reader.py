@@ -1,13 +1,26 @@
 """The claim that is adjudicated: read without names and judges, walked, opened in review."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from faithtui.agreement.report.raters import ComparedClaim, ComparisonFilter
+from faithtui.domain.annotations import Action, HumanVerdict
+from faithtui.domain.ids import RunId
+from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+from faithtui.tui.adjudication.claim_reader import ClaimReader, read_selected_claim
+from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.app import FaithApp
+from faithtui.tui.messages import ShowScreen
+from faithtui.tui.metric_view import spec_of
 from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.session import Session
 from tests.tui.adjudication.test_adjudication_screen import adjudicating, words_of
 from tests.tui.driving import opened, press, screen_text, status
+from tests.tui.fake_screen import FakeScreen
 
 
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40), (200, 60)])
@@ -47,3 +60,114 @@ async def test_enter_opens_a_settled_claim_in_review_and_no_other(
         assert "settle the claim first" in status(app)
         await press(pilot, "y", "k", "enter")
         assert isinstance(app.screen, ReviewScreen)
+
+
+# On a screen that is not drawn
+
+
+class FakeAdjudicateScreen(FakeScreen):
+    """The claims on which bo and zoe differ, the first one under the cursor."""
+
+    filter = ComparisonFilter.HUMANS
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.compared = session.store.raters.read_rater_records(RunId(1))
+        self.spec = spec_of(self.compared.run.spec)
+        self.listed = [each for each in self.compared.claims if each.has_disagreement]
+        self.at = 0
+        screen = cast(AdjudicateScreen, self)
+        self.labels = FinalLabels(screen)
+        self.reader = ClaimReader(screen)
+        self.add(self.reader)
+
+    def claim_at_cursor(self) -> ComparedClaim | None:
+        return self.listed[self.at] if self.at < len(self.listed) else None
+
+    def query_one(self, _kind: object, _type: object = None) -> SimpleNamespace:
+        """Give a pane in which nothing is drawn."""
+        region = SimpleNamespace(width=0, height=10)
+        return SimpleNamespace(
+            show=lambda _build, **_how: None, scrollable_content_region=region, hint=""
+        )
+
+    def settle_claim(self) -> ComparedClaim:
+        """Let the claim under the cursor have a final word."""
+        claim = self.listed[self.at]
+        final = HumanVerdict(claim.claim, "ann", "yes", Action.ADJUDICATED)
+        self.listed[self.at] = replace(claim, final=final)
+        return self.listed[self.at]
+
+
+async def test_only_the_claim_that_is_still_under_the_cursor_is_painted(
+    differing: Path, session: Session
+) -> None:
+    screen = FakeAdjudicateScreen(session)
+    early = read_selected_claim(session, screen.listed[0])
+    screen.at = 1
+    screen.reader.show_claim(early)
+    painted = [screen.reader.selection]
+    screen.reader.follow_claim(screen.claim_at_cursor())
+    assert [*painted, screen.reader.selection] == [None, None], "until it is read"
+    screen.reader.hold_keys()
+    assert set(screen.workers) == screen.navigation.held
+    await screen.settle()
+    assert screen.reader.selection is not None
+    assert screen.reader.selection.claim == screen.listed[1]
+    screen.reader.hold_keys()
+    assert not screen.navigation.held, "there is nothing to wait for"
+
+
+async def test_a_claim_that_is_open_again_is_read_without_the_judges(
+    differing: Path, session: Session
+) -> None:
+    screen = FakeAdjudicateScreen(session)
+    settled = read_selected_claim(session, screen.settle_claim())
+    assert settled.view.hidden == frozenset()
+    screen.listed[0] = replace(screen.listed[0], final=None)
+    screen.reader.show_claim(settled)
+    painted = [screen.reader.selection]
+    await screen.settle()
+    painted.append(screen.reader.selection)
+    assert painted[0] is None, "it would show the judges"
+    assert painted[1] is not None
+    assert screen.listed[0].claim in painted[1].view.hidden
+    assert not session.exposed
+
+
+async def test_a_settled_claim_shows_the_judges_and_that_is_recorded(
+    differing: Path, session: Session
+) -> None:
+    screen = FakeAdjudicateScreen(session)
+    screen.reader.follow_claim(screen.settle_claim())
+    await screen.settle()
+    assert [kind for _, kind, _ in session.exposed] == ["item in all runs"]
+
+
+async def test_review_opens_only_what_is_settled(differing: Path, session: Session) -> None:
+    screen = FakeAdjudicateScreen(session)
+    assert screen.press("v")
+    assert screen.message.endswith("settle the claim first")
+    settled = screen.settle_claim()
+    assert screen.press("v")
+    assert (session.item, session.claim) == (settled.item, settled.claim)
+    assert [each.screen for each in screen.posted if isinstance(each, ShowScreen)] == ["review"]
+    screen.at = 99
+    assert screen.press("v")
+    assert screen.message == "there is nothing in this list"
+
+
+async def test_passages_stop_at_both_ends(differing: Path, session: Session) -> None:
+    screen = FakeAdjudicateScreen(session)
+    assert not screen.press("right_square_bracket"), "no claim is painted"
+    screen.reader.follow_claim(screen.claim_at_cursor())
+    await screen.settle()
+    chosen = screen.reader.selection
+    assert chosen is not None
+    last = len(chosen.passages) - 1
+    places = []
+    for key in ["left_square_bracket", *["right_square_bracket"] * (last + 2)]:
+        screen.press(key)
+        assert screen.reader.selection is not None
+        places.append(screen.reader.selection.passage)
+    assert places == [0, *range(1, last + 1), last, last][: len(places)]
