@@ -8,6 +8,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.widgets.virtual_list import VirtualList
 from tests.tui.adjudication.test_adjudication_screen import adjudicating
 from tests.tui.driving import calm, opened, press, status, title, type_ahead, until
+from tests.tui.review.reviewing import acts
 
 
 async def test_what_people_differ_on_is_settled_key_by_key(differing: Path, app: FaithApp) -> None:
@@ -117,6 +118,19 @@ async def test_deciding_again_goes_on_and_a_note_alone_does_not(
         screen.note.value = "so be it"
         await press(pilot, "enter")
         assert screen.claims.cursor == 0
+
+
+async def test_a_final_label_says_whether_its_giver_knew_the_judge(
+    differing: Path, app: FaithApp
+) -> None:
+    """The first one is given with the judges hidden; once there is one, they are shown."""
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "y", "k", "n")
+    assert [(verdict, saw) for _, verdict, _, _, saw in acts(differing)] == [
+        ("yes", False),
+        ("no", True),
+    ]
 
 
 async def test_what_nobody_said_cannot_be_taken(differing: Path, app: FaithApp) -> None:

@@ -44,12 +44,11 @@ class FakeClaimList:
 class FakeReviewScreen(FakeScreen):
     """Everything of the review screen but its panes."""
 
-    active_bindings: dict[str, Any] = {}  # noqa: RUF012 - never written
-
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.review_state: ReviewState | None = None
         self.empty_words = ""
+        self.active_bindings: dict[str, Any] = {}
         self.status_checks = 0
         self.note = SimpleNamespace(value="", display=False)
         self.bar = SimpleNamespace(text="", show=self._show_filter, start_typing=self._show_filter)

@@ -1,10 +1,12 @@
 """Reading conversations: what changed elsewhere is read again, a jump goes before that."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 from faithtui.domain.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
+from faithtui.tui.review.claim_list import VERDICT
 from faithtui.tui.session import Session
 from tests.tui.driving import (
     calm,
@@ -135,3 +137,20 @@ async def test_the_judge_in_view_is_recorded_once_and_not_while_blind(session: S
     screen.press("B")
     await screen.settle()
     assert {item for _, _, item in session.exposed} == {session.item}
+
+
+async def test_where_no_claim_is_left_only_verdicts_after_a_verdict_are_dropped(
+    session: Session,
+) -> None:
+    screen = await FakeReviewScreen(session).open(2)
+    screen.active_bindings = {
+        "y": SimpleNamespace(binding=SimpleNamespace(group=VERDICT)),
+        "j": SimpleNamespace(binding=SimpleNamespace(group=None)),
+    }
+    screen.press("N")
+    await screen.settle()
+    assert screen.message == "no claim without a verdict after this one in the run"
+    assert screen.navigation.dropped == set(), "what is typed may be meant for this claim"
+    screen.give("no")
+    await screen.settle()
+    assert screen.navigation.dropped == {"y"}

@@ -112,6 +112,18 @@ async def test_what_was_read_ahead_under_other_terms_is_not_shown(session: Sessi
     assert screen.view.item.id == session.claim_queue.entries[1][0]  # type: ignore[union-attr]  # it was taken
 
 
+async def test_what_is_read_ahead_under_other_terms_is_not_kept(session: Session) -> None:
+    screen = await walking(session)
+    (ahead,) = screen.queue_walk.conversations_ahead.values()
+    screen.queue_walk.forget_read_ahead()
+    screen.queue_walk.keep_read_ahead(replace(ahead, hiding_terms=("others",)))
+    assert not screen.queue_walk.conversations_ahead
+    screen.queue_walk.keep_read_ahead(replace(ahead, queue_cursor=None))
+    assert not screen.queue_walk.conversations_ahead
+    screen.queue_walk.keep_read_ahead(ahead)
+    assert list(screen.queue_walk.conversations_ahead) == [ahead.view.item.id]
+
+
 async def test_n_and_p_go_through_the_queue_and_say_where_it_ends(session: Session) -> None:
     screen = await walking(session)
     screen.press("P")
