@@ -2,25 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
-from faithtui.agreement.report.raters import ComparedClaim, ComparisonFilter
-from faithtui.domain.annotations import Action, HumanVerdict
-from faithtui.domain.ids import RunId
-from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
-from faithtui.tui.adjudication.claim_reader import ClaimReader, read_selected_claim
-from faithtui.tui.adjudication.final_labels import FinalLabels
+from faithtui.tui.adjudication.claim_reader import read_selected_claim
 from faithtui.tui.app import FaithApp
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.metric_view import spec_of
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.session import Session
+from tests.tui.adjudication.fake_adjudicate_screen import FakeAdjudicateScreen
 from tests.tui.adjudication.test_adjudication_screen import adjudicating, words_of
 from tests.tui.driving import opened, press, screen_text, status
-from tests.tui.fake_screen import FakeScreen
 
 
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40), (200, 60)])
@@ -63,40 +55,6 @@ async def test_enter_opens_a_settled_claim_in_review_and_no_other(
 
 
 # On a screen that is not drawn
-
-
-class FakeAdjudicateScreen(FakeScreen):
-    """The claims on which bo and zoe differ, the first one under the cursor."""
-
-    filter = ComparisonFilter.HUMANS
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self.compared = session.store.raters.read_rater_records(RunId(1))
-        self.spec = spec_of(self.compared.run.spec)
-        self.listed = [each for each in self.compared.claims if each.has_disagreement]
-        self.at = 0
-        screen = cast(AdjudicateScreen, self)
-        self.labels = FinalLabels(screen)
-        self.reader = ClaimReader(screen)
-        self.add(self.reader)
-
-    def claim_at_cursor(self) -> ComparedClaim | None:
-        return self.listed[self.at] if self.at < len(self.listed) else None
-
-    def query_one(self, _kind: object, _type: object = None) -> SimpleNamespace:
-        """Give a pane in which nothing is drawn."""
-        region = SimpleNamespace(width=0, height=10)
-        return SimpleNamespace(
-            show=lambda _build, **_how: None, scrollable_content_region=region, hint=""
-        )
-
-    def settle_claim(self) -> ComparedClaim:
-        """Let the claim under the cursor have a final word."""
-        claim = self.listed[self.at]
-        final = HumanVerdict(claim.claim, "ann", "yes", Action.ADJUDICATED)
-        self.listed[self.at] = replace(claim, final=final)
-        return self.listed[self.at]
 
 
 async def test_only_the_claim_that_is_still_under_the_cursor_is_painted(

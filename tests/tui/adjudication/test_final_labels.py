@@ -1,11 +1,19 @@
 """The final label of a claim: given, flagged for a talk, saved, taken back."""
 
+import sqlite3
+from concurrent.futures import Future
 from pathlib import Path
 
+import pytest
+
 from faithtui.agreement.report.raters import order_anonymously
+from faithtui.errors import StoreError
 from faithtui.store.store import Store
+from faithtui.tui.adjudication.claim_reader import read_selected_claim
 from faithtui.tui.app import FaithApp
+from faithtui.tui.session import Session
 from faithtui.tui.widgets.virtual_list import VirtualList
+from tests.tui.adjudication.fake_adjudicate_screen import FakeAdjudicateScreen
 from tests.tui.adjudication.test_adjudication_screen import adjudicating
 from tests.tui.driving import calm, opened, press, status, title, type_ahead, until
 from tests.tui.review.reviewing import acts
@@ -147,3 +155,57 @@ async def test_what_nobody_said_cannot_be_taken(differing: Path, app: FaithApp) 
         screen.labels.action_final(0)
         assert "before its claim was drawn: nothing was saved" in status(app)
         assert not screen.labels.in_flight
+
+
+# On a screen that is not drawn
+
+
+async def test_a_final_label_over_another_one_is_given_knowing_the_judge(
+    differing: Path, session: Session
+) -> None:
+    screen = FakeAdjudicateScreen(session)
+    screen.labels.save_final_label(read_selected_claim(session, screen.listed[0]), "yes")
+    screen.labels.save_final_label(read_selected_claim(session, screen.settle_claim()), "no")
+    assert screen.labels.in_flight == 2
+    await screen.settle()
+    assert screen.labels.in_flight == 0
+    assert screen.message.startswith("saved 12:04:19 · final label: NO")
+    assert [(verdict, saw) for _, verdict, _, _, saw in acts(differing)] == [
+        ("yes", False),
+        ("no", True),
+    ]
+
+
+async def test_a_label_that_is_lost_is_called_so_and_everything_read_again(
+    differing: Path, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = FakeAdjudicateScreen(session)
+    chosen = read_selected_claim(session, screen.listed[0])
+
+    def fail(*_args: object, **_kwargs: object) -> Future[object]:
+        lost: Future[object] = Future()
+        lost.set_exception(StoreError("no room"))
+        return lost
+
+    monkeypatch.setattr(session.store, "submit", fail)
+    screen.labels.save_final_label(chosen, "yes")
+    await screen.settle()
+    assert screen.message == "not saved"
+    assert screen.labels.last_act_words == ""
+    assert (screen.labels.in_flight, screen.reloads) == (0, 1)
+    assert [str(each) for each in screen.failures] == ["no room"]
+
+
+async def test_seconds_count_from_when_the_claim_came_on_screen(
+    differing: Path, session: Session
+) -> None:
+    screen = FakeAdjudicateScreen(session)
+    screen.labels.start_claim_clock()
+    screen.labels.save_final_label(read_selected_claim(session, screen.listed[0]), "yes")
+    await screen.settle()
+    with sqlite3.connect(differing) as connection:
+        (seconds,) = connection.execute(
+            "SELECT seconds FROM human_label WHERE reviewer = 'ann'"
+        ).fetchone()
+    connection.close()
+    assert seconds == 1.0, "the clock of the test goes on by one"
