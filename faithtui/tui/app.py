@@ -30,7 +30,7 @@ from faithtui.tui.messages import (
 from faithtui.tui.navigation import Navigation
 from faithtui.tui.runs.background_runs import BackgroundRuns
 from faithtui.tui.screen_switcher import ScreenSwitcher
-from faithtui.tui.session import ReviewPreferences, Session, utc_now
+from faithtui.tui.session import Session, utc_now
 from faithtui.tui.shutdown import Shutdown
 from faithtui.tui.small_terminal import SmallTerminalGuard
 from faithtui.tui.store_opener import StoreOpener
@@ -130,8 +130,6 @@ class FaithApp(App[None]):
             keymap=dict(keymap or {}),
             run=run,
         )
-        if configured is not None:
-            self.session.preferences = ReviewPreferences.from_settings(configured.settings)
         self.appearance = Appearance(self, theme_name, ascii=ascii)
         self.small_terminal = SmallTerminalGuard(self)
         self.screen_switcher = ScreenSwitcher(self, first_screen=first_screen)
@@ -226,7 +224,6 @@ class FaithApp(App[None]):
     @on(SettingsChanged)
     def apply_settings(self, event: SettingsChanged) -> None:
         """Take changed settings into use at once, as far as that goes."""
-        self.session.use_settings(event.configured)
         if event.keymap is not None:
             self.session.change_keymap(event.keymap)
             self.set_keymap(self.session.keymap)

@@ -186,8 +186,8 @@ def restore_session(session: Session, place: BookmarkTarget) -> None:
     if place.queue is not None:
         session.take_queue(place.queue)
     elif place.blind:
-        session.is_judge_hidden = True
-    session.item, session.claim = place.item, place.claim
+        session.hide_judge(True)
+    session.choose_item(place.item, place.claim)
 
 
 class BookmarkKeeper:

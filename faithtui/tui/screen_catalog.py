@@ -4,9 +4,35 @@ A screen costs tens of milliseconds to import, and only one is painted first.
 """
 
 import pkgutil
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from faithtui.tui.screen.main_screen import FaithScreen
+
+if TYPE_CHECKING:
+    from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+    from faithtui.tui.agreement.agreement_screen import AgreementScreen
+    from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+    from faithtui.tui.integrity.integrity_screen import IntegrityScreen
+    from faithtui.tui.metrics.metrics_screen import MetricsScreen
+    from faithtui.tui.progress.progress_screen import ProgressScreen
+    from faithtui.tui.review.review_screen import ReviewScreen
+    from faithtui.tui.runs.runs_screen import RunsScreen
+    from faithtui.tui.samples.queues_screen import QueuesScreen
+    from faithtui.tui.settings.settings_screen import SettingsScreen
+
+    # A class that lacks a hook of `FaithScreen` is abstract: the type checker refuses it here.
+    COMPLETE_SCREENS: list[type[FaithScreen]] = [
+        RunsScreen,
+        ConversationsScreen,
+        ReviewScreen,
+        MetricsScreen,
+        AgreementScreen,
+        ProgressScreen,
+        IntegrityScreen,
+        QueuesScreen,
+        AdjudicateScreen,
+        SettingsScreen,
+    ]
 
 
 class ScreenEntry(NamedTuple):

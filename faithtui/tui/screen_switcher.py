@@ -104,6 +104,9 @@ class ScreenSwitcher:
             self._previous.append(self.current)
         self.current = name
         self.install(name)
+        for left in self.app.screen_stack:
+            if isinstance(left, FaithScreen):
+                left.show_message()  # Whoever comes back has done something else meanwhile.
         self.app.navigation.show_main(name)
 
     @property

@@ -113,6 +113,11 @@ class Session:
     """What these runs share."""
     _store: "Store | None" = None
 
+    def __post_init__(self) -> None:
+        """Take over how the user wants to review."""
+        if self.configured is not None:
+            self.preferences = ReviewPreferences.from_settings(self.configured.settings)
+
     @property
     def store(self) -> "Store":
         """The open store.
@@ -180,6 +185,26 @@ class Session:
             self.run, self.item, self.claim, self.turn, self.item_queue = run, None, None, None, ()
             self.claim_queue = None
 
+    def choose_item(
+        self, item: ItemId | None, claim: ClaimId | None = None, turn: int | None = None
+    ) -> None:
+        """Look at a conversation of the run.
+
+        Args:
+            item: The conversation; None: the first one with a claim to answer.
+            claim: Where the review begins in it.
+            turn: The answer where it begins when no claim is named.
+        """
+        self.item, self.claim, self.turn = item, claim, turn
+
+    def set_item_queue(self, items: Sequence[ItemId]) -> None:
+        """Go through conversations of the run in this order."""
+        self.item_queue = items
+
+    def hide_judge(self, hidden: bool) -> None:
+        """Hide the judge although no queue asks for it, or stop that."""
+        self.is_judge_hidden = hidden
+
     @property
     def is_blind(self) -> bool:
         """Whether the judge must not be seen before a claim has its verdict."""
@@ -210,7 +235,8 @@ class Session:
             self.item, self.claim = queue.entries[queue.place.get(start, 0) if start else 0]
 
     def leave_queue(self) -> None:
-        """Go on conversation by conversation."""
+        """Go on conversation by conversation; what a blind queue hid stays hidden."""
+        self.is_judge_hidden = self.is_blind
         self.claim_queue = None
 
     def get_run_environment(self) -> "RunEnvironment":

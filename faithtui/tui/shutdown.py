@@ -21,6 +21,7 @@ from faithtui.tui.terminal import HANGUP_EXIT_CODE, DetachableDriver, HangupWatc
 
 if TYPE_CHECKING:
     from faithtui.tui.app import FaithApp
+    from faithtui.tui.screen.dialogs import ConfirmDialog
 
 CLOSE_TIMEOUT_S = 0.8
 """How long quitting waits for the store to close once no answer is waited for any more."""
@@ -63,6 +64,8 @@ class Shutdown:
         self.app = app
         self.is_leaving = False
         self.exit_code = 0
+        self._question: ConfirmDialog | None = None
+        """The question whether to quit, asked last."""
         self._is_finishing = False
         """Replies in flight are waited for; who quits again gives them up."""
 
@@ -71,11 +74,15 @@ class Shutdown:
         """Keys that quit."""
         return tuple(self.app.session.keymap.get("app.quit", "ctrl+q").split(","))
 
+    def set_exit_code(self, code: int) -> None:
+        """Say what the process ends with."""
+        self.exit_code = code
+
     async def leave(self) -> None:
         """Quit; ask first while a run is on, if there is room for a question."""
         from faithtui.tui.screen.dialogs import ConfirmDialog
 
-        if any(isinstance(screen, ConfirmDialog) for screen in self.app.screen_stack):
+        if self._question in self.app.screen_stack:
             return
         if self._is_finishing or not self.app.session.list_snapshots():
             await self._quit_now()
@@ -88,14 +95,12 @@ class Shutdown:
             if answer == "yes":
                 self._start_finishing()
 
-        self.app.navigation.open_window(
-            ConfirmDialog(
-                "A run is on. Quit?",
-                "The run stops here. The replies in flight are waited for and kept. Everything "
-                "judged is stored, and it can be continued later without asking anything twice.",
-            ),
-            leave_if_confirmed,
+        question = self._question = ConfirmDialog(
+            "A run is on. Quit?",
+            "The run stops here. The replies in flight are waited for and kept. Everything "
+            "judged is stored, and it can be continued later without asking anything twice.",
         )
+        self.app.navigation.open_window(question, leave_if_confirmed)
 
     def _start_finishing(self) -> None:
         self.app.start_worker(self._finish_and_leave, group="finish", exclusive=True)
@@ -127,7 +132,7 @@ class Shutdown:
     def _leave_without_asking(self, code: int) -> None:
         """Quit without a question: there is nobody who could answer."""
         if not self.is_leaving:
-            self.exit_code = code
+            self.set_exit_code(code)
             self.app.start_worker(self._finish_briefly_and_leave, group="leave")
 
     async def _finish_briefly_and_leave(self) -> None:

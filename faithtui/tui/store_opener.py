@@ -87,7 +87,7 @@ class StoreOpener:
         from faithtui.tui.screen.store_error import StoreErrorScreen
 
         self.app.navigation.release_keys(self)
-        self.app.shutdown.exit_code = error.exit_code
+        self.app.shutdown.set_exit_code(error.exit_code)
         self.app.navigation.open_window(StoreErrorScreen(str(error), self._path))
 
     def _load_screens_in_background(self) -> None:

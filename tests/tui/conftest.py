@@ -10,14 +10,17 @@ import asyncio
 import contextlib
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from faithtui.engine.runs import runner
+from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
+from faithtui.tui.session import Session
 from tests.engine.building import conversation, planned, store_with
 from tests.tui.building import NOON, shop
 
@@ -76,6 +79,22 @@ def make_app(tmp_path: Path) -> Callable[[Path], FaithApp]:
         )
 
     return make
+
+
+@pytest.fixture
+def session(store_path: Path, tmp_path: Path) -> Iterator[Session]:
+    """Give a session on the store without an app: for controllers on a `FakeScreen`."""
+    clock = count()
+    session = Session(
+        "ann",
+        store_path,
+        now=lambda: NOON,
+        seconds=lambda: float(next(clock)),
+        report_directory=tmp_path / "reports",
+    )
+    with Store.open(store_path, clock=lambda: NOON) as store:
+        session.set_store(store)
+        yield session
 
 
 @pytest.fixture

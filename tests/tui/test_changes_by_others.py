@@ -16,7 +16,9 @@ from faithtui.store.search.filters import Search
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.runs.runs_screen import RunsScreen
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.panes import Panes
 from tests.tui.building import SPEC
 from tests.tui.driving import calm, opened, press, reviewing
 
@@ -150,7 +152,13 @@ async def test_a_screen_that_still_reads_is_not_asked_to_read_again(
 ) -> None:
     begun: list[int] = []
 
-    class Slow(RunsScreen):
+    class Slow(FaithScreen):
+        def make_panes(self) -> Panes:
+            return Panes(Pane(id="one"), planner=lambda width, height: {})
+
+        def reload(self) -> None:
+            pass
+
         def handle_store_change(self) -> None:
             begun.append(len(begun))
             self.read_slowly()

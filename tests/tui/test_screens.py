@@ -25,11 +25,10 @@ from faithtui.tui.screen.dialogs import (
     ConfirmDialog,
     GoDialog,
     HelpDialog,
-    PickDialog,
 )
 from faithtui.tui.widgets.panes import Panes
 from tests.tui.building import SHOES
-from tests.tui.driving import calm, opened, press, screen_text, status, text_of, title, until
+from tests.tui.driving import opened, press, screen_text, status, text_of, title, until
 
 SIZE = (120, 40)
 
@@ -207,28 +206,6 @@ async def test_no_figure_on_the_agreement_screen_lacks_its_n(
                 assert re.search(r"n=\d", rest[:60]), (name, rest)
 
 
-async def test_a_cell_of_the_matrix_lists_its_claims_and_opens_one(
-    app: FaithApp, store_path: Path
-) -> None:
-    labelled(store_path)
-    async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot)
-        await press(pilot, "a", "down")
-        screen = app.screen
-        assert isinstance(screen, AgreementScreen)
-        assert screen.matrix.cell == (1, 0)
-        await press(pilot, "enter")
-        assert isinstance(app.screen, PickDialog)
-        assert "Members get 45 days." in text_of(app, "text")
-        await press(pilot, "enter")
-        await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
-        await calm(pilot)
-        review = app.screen
-        assert isinstance(review, ReviewScreen)
-        assert review.claim is not None
-        assert review.claim.text == "Members get 45 days."
-
-
 async def test_matrix_keys_stay_inside(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -239,16 +216,6 @@ async def test_matrix_keys_stay_inside(app: FaithApp) -> None:
         assert screen.matrix.cell == (2, 2)
         await press(pilot, "up", "k", "up", "left", "left", "left")
         assert screen.matrix.cell == (0, 0)
-
-
-async def test_a_disagreement_opens_in_review(app: FaithApp, store_path: Path) -> None:
-    labelled(store_path)
-    async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot)
-        await press(pilot, "a")
-        app.screen.query_one("#differences").focus()
-        await press(pilot, "enter")
-        await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
 
 
 async def test_the_report_is_exported(app: FaithApp, store_path: Path, tmp_path: Path) -> None:

@@ -1,13 +1,11 @@
 """Where annotators differ: both sides without their names, the evidence, and the final label."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.widgets import Input
 
 from faithtui.agreement.report.raters import (
@@ -18,16 +16,12 @@ from faithtui.agreement.report.raters import (
 )
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
-from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.annotations.raters import ClaimRow, RaterRecords
-from faithtui.store.records import ReviewView
 from faithtui.tui.adjudication import adjudication_lines as draw
 from faithtui.tui.adjudication.claim_reader import ClaimReader
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
 from faithtui.tui.metric_view import spec_of
-from faithtui.tui.review import position
-from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.runs.run_lines import run_crumbs
 from faithtui.tui.screen.label_undo import LabelUndo
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -47,17 +41,13 @@ FILTERS = tuple(ComparisonFilter)
 
 
 @dataclass(frozen=True, slots=True)
-class SelectedClaim:
-    """The claim that is painted, with its conversation."""
+class LoadedComparison:
+    """Everything that is compared, as it was read; nothing without a run."""
 
-    claim: ComparedClaim
-    view: ReviewView
-    """Without the judges' words where a final word is needed."""
-    read: draw_evidence.TokenisedView
-    passages: Sequence[draw_evidence.RankedPassageView]
-    seen: bool
-    """The adjudicator knew the judge's word before."""
-    passage: int = 0
+    compared: RaterRecords | None = None
+    spec: "MetricSpec | None" = None
+    raters: RaterComparison | None = None
+    listed: tuple[ComparedClaim, ...] = ()
 
 
 class AdjudicateScreen(FaithScreen):
@@ -111,21 +101,6 @@ class AdjudicateScreen(FaithScreen):
     claims = getters.query_one("#claims", VirtualList)
     note = getters.query_one("#note", PlainInput)
 
-    @dataclass
-    class Loaded(Message):
-        """Everything that is compared was read."""
-
-        compared: RaterRecords | None
-        spec: "MetricSpec | None"
-        raters: RaterComparison | None
-        listed: tuple[ComparedClaim, ...]
-
-    @dataclass
-    class ConversationRead(Message):
-        """The conversation of a claim was read."""
-
-        chosen: SelectedClaim
-
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.labels = FinalLabels(self)
@@ -170,15 +145,20 @@ class AdjudicateScreen(FaithScreen):
         self.filter = ComparisonFilter.HUMANS
         self.listed_entries: dict[ClaimId, ComparedClaim] = {}
         self.pager: Pager[ClaimId, ClaimRow] | None = None
-        self.selection: SelectedClaim | None = None
         self._drawn_with_judge: list[ItemId] = []
         """Conversations of rows that were drawn with the judges' words."""
-        self.claim_to_select: ClaimId | None = None
+        self._claim_to_select: ClaimId | None = None
         """Claim to go to when the list is drawn next."""
         self.claims.focus()
         super().on_mount()
 
     # Reading
+
+    def reload_at(self, claim: ClaimId) -> None:
+        """Read everything again, and go to a claim if it is listed; keys wait for it."""
+        self._claim_to_select = claim
+        if not self.labels.in_flight:
+            self.navigation.hold_keys_for(self.load(), can_give_up=True)
 
     def reload(self) -> None:
         """Read everything again, but not over what is on its way to the store."""
@@ -191,12 +171,12 @@ class AdjudicateScreen(FaithScreen):
         store = self.session.store
         run = self.session.run or await self.read(store.runs.last_id)
         if run is None:
-            self.post_message(self.Loaded(None, None, None, ()))
+            self.call_later(self.show_loaded, LoadedComparison())
             return
         self.session.choose_run(run)
-        self.post_message(await self.read(self._read_comparison, run, self.filter))
+        self.call_later(self.show_loaded, await self.read(self._read_comparison, run, self.filter))
 
-    def _read_comparison(self, run: RunId, chosen: ComparisonFilter) -> Loaded:
+    def _read_comparison(self, run: RunId, chosen: ComparisonFilter) -> LoadedComparison:
         reads = self.session.store.raters
         compared = reads.read_rater_records(run)
         spec = spec_of(compared.run.spec)
@@ -211,30 +191,32 @@ class AdjudicateScreen(FaithScreen):
             else compared.claims
         )
         listed = tuple(each for each in claims if matches_filter(each, chosen, run))
-        return self.Loaded(compared, spec, found, listed)
+        return LoadedComparison(compared, spec, found, listed)
 
-    @on(Loaded)
-    def show_loaded(self, event: Loaded) -> None:
+    def show_loaded(self, loaded: LoadedComparison) -> None:
         """Draw the list with the cursor on the same claim, and the table."""
         if self.labels.in_flight:
             return  # It was read before the last act; the save reads again.
         before = self.claim_at_cursor()
         known = None if before is None else before.claim
-        self.compared, self.spec, self.raters = event.compared, event.spec, event.raters
-        self.listed_entries = {each.claim: each for each in event.listed}
-        here = self.claim_to_select or known
-        if self.claim_to_select in self.listed_entries:
-            self.claim_to_select = None
+        self.compared, self.spec, self.raters = loaded.compared, loaded.spec, loaded.raters
+        self.listed_entries = {each.claim: each for each in loaded.listed}
+        here = self._claim_to_select or known
+        is_wanted = self._claim_to_select in self.listed_entries
+        if is_wanted:
+            self._claim_to_select = None
         ids = tuple(self.listed_entries)
         self.pager = Pager(ids, self.session.store.raters.rows, lambda row: row.id)
         at = None if here is None else self.pager.find_index(here)
         if at is None:
-            still_open = (number for number, each in enumerate(event.listed) if each.is_open)
+            still_open = (number for number, each in enumerate(loaded.listed) if each.is_open)
             at = next(still_open, 0)
         self.claims.show(self.pager, at, title=f"{self._units_title()} · {self.filter} {len(ids)}")
         self._draw_rater_figures()
         self._update_title()
         self._follow_row()
+        if is_wanted:
+            self.reader.hold_keys()
 
     def follow_cursor(self) -> None:
         """Show the chosen claim."""
@@ -246,54 +228,7 @@ class AdjudicateScreen(FaithScreen):
         self.reader.action_review()
 
     def _follow_row(self) -> None:
-        claim = self.claim_at_cursor()
-        if claim is None:
-            self.selection = None
-            self.reader.draw_claim()
-        elif self.selection is not None and self.selection.claim.claim == claim.claim:
-            masked = self.selection.claim.is_open != claim.is_open
-            self.selection = replace(self.selection, claim=claim)
-            self.reader.draw_claim()
-            if masked:
-                self.show_claim(claim)
-        else:
-            self.labels.claim_shown_s = self.session.seconds()
-            self.show_claim(claim)
-        self.refresh_bindings()
-
-    @work(exclusive=True, group="claim", exit_on_error=False)
-    async def show_claim(self, claim: ComparedClaim) -> None:
-        """Read the conversation of a claim; a cursor that runs on cancels this."""
-        self.post_message(self.ConversationRead(await self.read(self._read_selected_claim, claim)))
-
-    def _read_selected_claim(self, claim: ComparedClaim) -> SelectedClaim:
-        view = self.session.store.runs.review_view(claim.item, self.session.reviewer)
-        own = position.find_claim(view, claim.claim)
-        if claim.is_open:
-            # Whoever adjudicates may have answered before, which would count as an answer.
-            view = replace(view, claims=tuple(replace(each, mine=None) for each in view.claims))
-            view = blind_view(view)
-        read = draw_evidence.tokenise_view(view)
-        shown = position.find_claim(view, claim.claim)
-        passages = (
-            () if shown is None else draw_evidence.rank_claim_passages(view, shown, None, read)
-        )
-        return SelectedClaim(claim, view, read, passages, seen=own is not None and own.seen)
-
-    @on(ConversationRead)
-    def show_conversation(self, event: ConversationRead) -> None:
-        """Draw the claim if it is still the chosen one."""
-        now = self.claim_at_cursor()
-        if now is None or now.claim != event.chosen.claim.claim:
-            return
-        if now.is_open and not event.chosen.claim.is_open:
-            self.show_claim(now)
-            return
-        self.selection = replace(event.chosen, claim=now)
-        if not now.is_open:
-            self.session.record_exposure([now.item], in_all_runs=True)
-        self.reader.draw_claim(moved=True)
-        self.refresh_bindings()
+        self.reader.follow_claim(self.claim_at_cursor())
 
     # Drawing
 
@@ -305,6 +240,12 @@ class AdjudicateScreen(FaithScreen):
         if self.pager is None or not len(self.pager):
             return None
         return self.listed_entries[self.pager.ids[min(self.claims.cursor, len(self.pager) - 1)]]
+
+    def replace_claim(self, claim: ComparedClaim) -> None:
+        """Paint what is on its way to the store."""
+        self.listed_entries[claim.claim] = claim
+        self.claims.refresh()
+        self.reader.update_claim(claim)
 
     def _count_opinion_columns(self) -> int:
         most = max((len(each.opinions) for each in self.listed_entries.values()), default=2)
@@ -361,7 +302,7 @@ class AdjudicateScreen(FaithScreen):
     def action_filter(self) -> None:
         """List something else."""
         self.filter = FILTERS[(FILTERS.index(self.filter) + 1) % len(FILTERS)]
-        self.selection = None
+        self.reader.clear()
         self.show_message(Piece(f"listing: {self.filter}", "quiet"))
         self.reload()
 

@@ -1,26 +1,46 @@
 """Reading the evidence of a claim that is adjudicated."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.worker import Worker
 
+from faithtui.agreement.report.raters import ComparedClaim
+from faithtui.store.annotations.blind_view import blind_view
+from faithtui.store.records import ReviewView
 from faithtui.tui.adjudication import adjudication_lines as draw
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.review import position
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.lines.card import claim_card
 from faithtui.tui.review.lines.images import image_numbers
-from faithtui.tui.screen.controller import Controller
+from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import TextDialog
+from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.pane import Pane
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
-    from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen, SelectedClaim
+    from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
 
 PASSAGE = Binding.Group("passage", compact=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedClaim:
+    """The claim that is painted, with its conversation."""
+
+    claim: ComparedClaim
+    view: ReviewView
+    """Without the judges' words where a final word is needed."""
+    read: draw_evidence.TokenisedView
+    passages: Sequence[draw_evidence.RankedPassageView]
+    seen: bool
+    """The adjudicator knew the judge's word before."""
+    passage: int = 0
 
 
 class ClaimReader(Controller["AdjudicateScreen"]):
@@ -60,9 +80,67 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         ),
     ]
 
+    def __init__(self, screen: "AdjudicateScreen") -> None:
+        super().__init__(screen)
+        self.selection: SelectedClaim | None = None
+        """The claim that is painted; None: there is none, or it is being read."""
+        self._reading: Worker[None] | None = None
+        """The reading that was begun last."""
+
+    def clear(self) -> None:
+        """Forget the claim: another list is read."""
+        self.selection = None
+
+    def follow_claim(self, claim: ComparedClaim | None) -> None:
+        """Show the claim under the cursor: drawn anew if it is painted already, else read."""
+        if claim is None:
+            self.selection = None
+            self.draw_claim()
+        elif self.selection is not None and self.selection.claim.claim == claim.claim:
+            masked = self.selection.claim.is_open != claim.is_open
+            self.update_claim(claim)
+            if masked:
+                self._reading = self.read_claim(claim)
+        else:
+            self.screen.labels.start_claim_clock()
+            self._reading = self.read_claim(claim)
+        self.screen.refresh_bindings()
+
+    def hold_keys(self) -> None:
+        """Let keys wait for the claim that is being read: what is typed ahead is about that."""
+        if self._reading is not None and not self._reading.is_finished:
+            self.navigation.hold_keys_for(self._reading, can_give_up=True)
+
+    def update_claim(self, claim: ComparedClaim) -> None:
+        """Draw what is known of the painted claim by now; another one changes nothing."""
+        if self.selection is not None and self.selection.claim.claim == claim.claim:
+            self.selection = replace(self.selection, claim=claim)
+        self.draw_claim()
+
+    @run_in_worker("claim")
+    async def read_claim(self, claim: ComparedClaim) -> None:
+        """Read the conversation of a claim; a cursor that runs on cancels this."""
+        self.screen.call_later(
+            self.show_claim, await self.read(read_selected_claim, self.session, claim)
+        )
+
+    def show_claim(self, read: SelectedClaim) -> None:
+        """Draw a claim that was read, if it is still the chosen one."""
+        now = self.screen.claim_at_cursor()
+        if now is None or now.claim != read.claim.claim:
+            return
+        if now.is_open and not read.claim.is_open:
+            self.read_claim(now)
+            return
+        self.selection = replace(read, claim=now)
+        if not now.is_open:
+            self.session.record_exposure([now.item], in_all_runs=True)
+        self.draw_claim(moved=True)
+        self.screen.refresh_bindings()
+
     def draw_claim(self, *, moved: bool = False) -> None:
         """Draw the chosen claim, and what can be said of it."""
-        chosen, spec, compared = self.screen.selection, self.screen.spec, self.screen.compared
+        chosen, spec, compared = self.selection, self.screen.spec, self.screen.compared
         evidence, decide = (
             self.screen.query_one("#evidence", Pane),
             self.screen.query_one("#decide", Pane),
@@ -101,7 +179,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         )
 
     def evidence_lines(
-        self, chosen: "SelectedClaim", spec: "MetricSpec", width: int
+        self, chosen: SelectedClaim, spec: "MetricSpec", width: int
     ) -> tuple[list[Line], list[int]]:
         """Give the lines of claim and passages, and where each passage begins."""
         shown = position.find_claim(chosen.view, chosen.claim.claim)
@@ -115,22 +193,22 @@ class ClaimReader(Controller["AdjudicateScreen"]):
 
     def action_passage(self, by: int) -> None:
         """Choose another passage and show where it begins."""
-        chosen, spec = self.screen.selection, self.screen.spec
+        chosen, spec = self.selection, self.screen.spec
         if chosen is None or not chosen.passages or spec is None:
             return
         number = max(0, min(len(chosen.passages) - 1, chosen.passage + by))
-        self.screen.selection = replace(chosen, passage=number)
+        self.selection = replace(chosen, passage=number)
         self.draw_claim()
         pane = self.screen.query_one("#evidence", Pane)
         width = pane.scrollable_content_region.width
         if width > 0:
-            lines, starts = self.evidence_lines(self.screen.selection, spec, width)
+            lines, starts = self.evidence_lines(self.selection, spec, width)
             end = starts[number + 1] - 1 if number + 1 < len(starts) else len(lines) - 1
             pane.scroll_to_lines(starts[number], end)
 
     def action_source(self) -> None:
         """Show the chosen passage in full."""
-        chosen = self.screen.selection
+        chosen = self.selection
         if chosen is None or not chosen.passages:
             self.refuse("there is no passage here")
             return
@@ -154,9 +232,23 @@ class ClaimReader(Controller["AdjudicateScreen"]):
                 "review shows annotators' names and the judge's verdict: settle the claim first"
             )
             return
-        self.session.item, self.session.claim = claim.item, claim.claim
+        self.session.choose_item(claim.item, claim.claim)
         self.screen.post_message(ShowScreen("review"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a claim while there is none."""
-        return action == "review" or self.screen.selection is not None
+        return action == "review" or self.selection is not None
+
+
+def read_selected_claim(session: Session, claim: ComparedClaim) -> SelectedClaim:
+    """Read the conversation of a claim, as far as it may be seen. Meant for a thread."""
+    view = session.store.runs.review_view(claim.item, session.reviewer)
+    own = position.find_claim(view, claim.claim)
+    if claim.is_open:
+        # Whoever adjudicates may have answered before, which would count as an answer.
+        view = replace(view, claims=tuple(replace(each, mine=None) for each in view.claims))
+        view = blind_view(view)
+    read = draw_evidence.tokenise_view(view)
+    shown = position.find_claim(view, claim.claim)
+    passages = () if shown is None else draw_evidence.rank_claim_passages(view, shown, None, read)
+    return SelectedClaim(claim, view, read, passages, seen=own is not None and own.seen)

@@ -12,7 +12,6 @@ from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelM
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.tui.adjudication import adjudication_lines as draw
-from faithtui.tui.review import position
 from faithtui.tui.review.lines.verdict import UNFAIR_KEY, VERDICT_KEYS
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
@@ -20,7 +19,8 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
-    from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen, SelectedClaim
+    from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+    from faithtui.tui.adjudication.claim_reader import SelectedClaim
 
 TAKE = Binding.Group("take", compact=True)
 FINAL = Binding.Group("final", compact=True)
@@ -73,10 +73,14 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         super().__init__(screen)
         self.in_flight = 0
         """Acts on their way."""
-        self.claim_shown_s = self.session.seconds()
+        self._claim_shown_s = self.session.seconds()
         """When the chosen claim came on screen."""
         self.last_act_words = ""
         """The last act in words."""
+
+    def start_claim_clock(self) -> None:
+        """Measure from now on how long the chosen claim has been on screen."""
+        self._claim_shown_s = self.session.seconds()
 
     def require_painted_claim(self) -> "SelectedClaim | None":
         """Give the painted claim when the cursor is still on it; else that is said."""
@@ -84,10 +88,11 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         if claim is None:
             self.refuse("there is nothing to settle in this list")
             return None
-        if self.screen.selection is None or self.screen.selection.claim.claim != claim.claim:
+        painted = self.screen.reader.selection
+        if painted is None or painted.claim.claim != claim.claim:
             self.refuse("that key came before its claim was drawn: nothing was saved")
             return None
-        return self.screen.selection
+        return painted
 
     def action_take(self, side: int) -> None:
         """Take over what A or B says."""
@@ -99,7 +104,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             keys = " ".join(self.keys(f"adjudicate.final-{name}") for name in (1, 2, 3, "unfair"))
             self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final label")
             return
-        self.save_final_label(chosen, opinions[side].verdict or NOT_A_CLAIM)
+        self._decide(chosen, opinions[side].verdict or NOT_A_CLAIM)
 
     def action_final(self, number: int) -> None:
         """Give a final word by its key."""
@@ -110,23 +115,27 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         if number >= len(names):
             self.refuse(f"{self.screen.spec.title} has no verdict on this key")
             return
-        self.save_final_label(chosen, NOT_A_CLAIM if number < 0 else names[number])
+        self._decide(chosen, NOT_A_CLAIM if number < 0 else names[number])
+
+    def _decide(self, chosen: "SelectedClaim", verdict: str) -> None:
+        """Save the final word, also over an earlier one, and go to the next claim without one."""
+        self.save_final_label(chosen, verdict)
+        self._go_to_next_open(chosen.claim.claim)
 
     def save_final_label(
         self, chosen: "SelectedClaim", verdict: str, note: str | None = None
     ) -> None:
-        """Save the final word and go to the next claim that needs one."""
+        """Save the final word, and a note with it."""
         claim, spec = chosen.claim, self.screen.spec
         if spec is None:
             return
         kept = claim.final.note if claim.final is not None else None
         note = note if note is not None else self.screen.notes.unsaved.pop(claim.claim, kept)
         words = f"final label: {fmt.describe_label(verdict, spec.labels)}"
-        shown = position.find_claim(chosen.view, claim.claim)
         final = HumanVerdict(
             claim.claim, self.session.reviewer, verdict, Action.ADJUDICATED, note or None
         )
-        self._replace_claim(replace(claim, final=final))
+        self.screen.replace_claim(replace(claim, final=final))
         self._save_act(
             claim,
             Action.ADJUDICATED,
@@ -137,10 +146,8 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             if self.screen.compared is None
             else claim.judges.get(self.screen.compared.run.id),
             saw=chosen.seen or not claim.is_open,
-            seconds=max(0.0, self.session.seconds() - self.claim_shown_s),
+            seconds=max(0.0, self.session.seconds() - self._claim_shown_s),
         )
-        if shown is not None and claim.is_open:
-            self._go_to_next_open(claim.claim)
 
     def action_discuss(self) -> None:
         """Flag the claim for a talk, or take the flag away."""
@@ -148,7 +155,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         if chosen is None:
             return
         claim = chosen.claim
-        self._replace_claim(replace(claim, flagged=not claim.flagged))
+        self.screen.replace_claim(replace(claim, flagged=not claim.flagged))
         self._save_act(
             claim,
             Action.MARKED,
@@ -159,14 +166,6 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         if not claim.flagged:
             self._go_to_next_open(claim.claim)
 
-    def _replace_claim(self, claim: ComparedClaim) -> None:
-        """Paint what is on its way to the store."""
-        self.screen.listed_entries[claim.claim] = claim
-        if self.screen.selection is not None and self.screen.selection.claim.claim == claim.claim:
-            self.screen.selection = replace(self.screen.selection, claim=claim)
-        self.screen.claims.refresh()
-        self.screen.reader.draw_claim()
-
     def _go_to_next_open(self, after: ClaimId) -> None:
         """Go to the next claim that needs a final word, the flagged ones last."""
         ids = list(self.screen.listed_entries)
@@ -176,6 +175,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         found = next((each for each in fresh if not self.screen.listed_entries[each].flagged), None)
         if found is not None:
             self.screen.claims.cursor = ids.index(found)
+            self.screen.reader.hold_keys()
 
     def _save_act(
         self,
@@ -250,13 +250,12 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             else ", on a claim that is not in this list"
         )
         self.last_act_words = f"{step.words}: {what}"
-        self.screen.claim_to_select = act.claim
         self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what + elsewhere))
-        self.screen.reload()
+        self.screen.reload_at(act.claim)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a claim while there is none."""
-        if self.screen.selection is None:
+        if self.screen.reader.selection is None:
             return False
         number = parameters[0] if action == "final" else -1
         labels = len(self.screen.spec.labels.names) if self.screen.spec is not None else 0

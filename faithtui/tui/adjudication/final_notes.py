@@ -8,7 +8,6 @@ from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.theme.lines import Piece
-from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.plain_input import can_be_typed
 
 if TYPE_CHECKING:
@@ -46,15 +45,12 @@ class FinalNotes(Controller["AdjudicateScreen"]):
             )
             self.refuse(self.keys.fill_in_keys(words))
             return
-        self.screen.note.value = note
-        self.screen.query_one(StatusLine).display = False
-        self.screen.note.display = True
-        self.screen.note.focus()
+        self.screen.open_line(self.screen.note, note)
 
     def submit_note(self, text: str) -> None:
         """Keep the note for the final word, or give that word again with it."""
         self.close_line()
-        chosen = self.screen.selection
+        chosen = self.screen.reader.selection
         if chosen is None:
             return
         if chosen.claim.final is not None:
@@ -67,10 +63,9 @@ class FinalNotes(Controller["AdjudicateScreen"]):
 
     def close_line(self) -> None:
         """Drop what was typed, and show the status line again."""
-        self.screen.note.display = False
-        self.screen.query_one(StatusLine).display = True
+        self.screen.close_line(self.screen.note)
         self.screen.claims.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key without a claim."""
-        return self.screen.selection is not None
+        return self.screen.reader.selection is not None

@@ -1,11 +1,10 @@
 """How far the judge can be trusted, as far as people have looked."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
@@ -127,13 +126,6 @@ class AgreementScreen(FaithScreen):
 
     matrix = getters.query_one("#matrix", MatrixPane)
 
-    @dataclass
-    class Loaded(Message):
-        """Agreement was computed."""
-
-        agreement: "RunAgreement | None"
-        spec: "MetricSpec | None"
-
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.units = UnitLists(self)
@@ -149,6 +141,7 @@ class AgreementScreen(FaithScreen):
         self.level: ReportLevel | None = None
         self.settings = ReportSettings()
         self.matrix.focus()
+        self._show_instead_of_figures("Computing agreement …")
         super().on_mount()
 
     def reload(self) -> None:
@@ -161,7 +154,7 @@ class AgreementScreen(FaithScreen):
         store = self.session.store
         run = self.session.run or await self.read(store.runs.last_id)
         if run is None:
-            self.post_message(self.Loaded(None, None))
+            self.call_later(self.show_loaded, None, None)
             return
         from faithtui.engine.review.agreement_report import (
             compute_run_agreement,
@@ -170,6 +163,8 @@ class AgreementScreen(FaithScreen):
 
         self.session.choose_run(run)
         known = self.agreement
+        if known is None or known.row.id != run:
+            self.show_message(Piece(f"computing agreement of run #{run} …", "quiet"))
         if (
             known is not None
             and known.row.id == run
@@ -178,38 +173,32 @@ class AgreementScreen(FaithScreen):
             # What a label changes is seen at once; intervals take longer.
             points = await self.read(update_run_agreement, store, known)
             if points is not None:
-                self.post_message(self.Loaded(points, self.spec))
+                self.call_later(self.show_loaded, points, self.spec)
         agreement = await self.read(compute_run_agreement, store, run, self.settings)
         spec = await self.read(spec_of, agreement.row.spec)
-        self.post_message(self.Loaded(agreement, spec))
+        self.call_later(self.show_loaded, agreement, spec)
 
-    @on(Loaded)
-    def show_loaded(self, event: Loaded) -> None:
+    def show_loaded(self, found: "RunAgreement | None", spec: "MetricSpec | None") -> None:
         """Draw the figures."""
-        known = self.agreement is not None and event.agreement is not None
-        if not known or self.agreement.row.id != event.agreement.row.id:  # type: ignore[union-attr]  # both are there
+        before = self.agreement
+        if found is None or before is None or before.row.id != found.row.id:
             self.level = None
-        self.agreement, self.spec = event.agreement, event.spec
-        if event.agreement is not None and self.level is None:
-            self.level = event.agreement.report.primary_level.level
+            self.show_message()
+        self.agreement, self.spec = found, spec
+        if found is not None and self.level is None:
+            self.level = found.report.primary_level.level
         self._draw()
         self.refresh_bindings()
+
+    def _show_instead_of_figures(self, words: str) -> None:
+        line = Line(tuple(self.keys.make_pieces(f" {words}", "strong")))
+        self.matrix.show(lambda _width: [BLANK, line])
 
     def _draw(self) -> None:
         found, spec = self.agreement, self.spec
         if found is None or self.level is None or spec is None:
             self.set_title([Piece("  no run", "quiet")])
-            words = [
-                BLANK,
-                Line(
-                    tuple(
-                        self.keys.make_pieces(
-                            " There is no run yet: {go.runs}, {runs.new}.", "strong"
-                        )
-                    )
-                ),
-            ]
-            self.matrix.show(lambda _width: words)
+            self._show_instead_of_figures("There is no run yet: {go.runs}, {runs.new}.")
             return
         units = units_at(self.level, spec)
         level = draw.level_of(found.report, self.level)

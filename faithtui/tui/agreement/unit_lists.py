@@ -93,7 +93,7 @@ class UnitLists(Controller["AgreementScreen"]):
             return
         item = await self.read(item_of, session.store, session.run, unit.conversation)
         if item is not None:
-            session.item, session.claim = item, unit.claim
+            session.choose_item(item, unit.claim)
             self.screen.post_message(ShowScreen("review"))
 
     def refuse_while_blind(self, what: str) -> bool:

@@ -25,6 +25,10 @@ class ConversationPreview(Controller["ConversationsScreen"]):
         self.calls = RunTotals()
         """What the calls for it came to."""
 
+    def clear(self) -> None:
+        """Forget the conversation that was read."""
+        self.view = None
+
     def _show_view(self, view: ReviewView, calls: RunTotals) -> None:
         self.view, self.calls = view, calls
         self.show()

@@ -126,7 +126,7 @@ class ConversationsScreen(FilteredListScreen):
                 draw=self._draw_row,
                 head=self._draw_head,
                 empty=self._draw_empty_list,
-                moved=self.follow_cursor,
+                moved=self._follow_row,
                 identity=lambda row: row.id,
             ),
             Pane(id="detail", title="Conversation"),
@@ -285,7 +285,7 @@ class ConversationsScreen(FilteredListScreen):
         self.pager = Pager(
             loaded.ids, self.session.store.runs.read_conversation_list, lambda item: item.id
         )
-        self.session.item_queue = loaded.ids
+        self.session.set_item_queue(loaded.ids)
         at = self.pager.find_index(self.session.item) if self.session.item is not None else None
         count = fmt.format_count(len(loaded.ids))
         if self.state.filter:
@@ -304,10 +304,6 @@ class ConversationsScreen(FilteredListScreen):
             [Piece(f"{row.labelled}/{row.claims} labelled", "quiet")],
         )
 
-    def follow_cursor(self) -> None:
-        """Show the chosen conversation."""
-        self._follow_row()
-
     @on(VirtualList.Chosen)
     def open_chosen(self) -> None:
         """Review the chosen conversation."""
@@ -316,13 +312,13 @@ class ConversationsScreen(FilteredListScreen):
     def clear_content(self) -> None:
         """Forget the conversation that was read."""
         super().clear_content()
-        self.preview.view = None
+        self.preview.clear()
 
     def action_open(self) -> None:
         """Review the chosen conversation."""
         row = self._row_at_cursor()
         if row is not None:
-            self.session.item, self.session.claim = row.id, None
+            self.session.choose_item(row.id)
             self.post_message(ShowScreen("review"))
 
     @work(exclusive=True, group="next", exit_on_error=False)
@@ -367,7 +363,8 @@ class ConversationsScreen(FilteredListScreen):
     def _follow_row(self) -> None:
         row = self._row_at_cursor()
         if row is not None:
-            self.session.item = row.id
+            if self.session.item != row.id:
+                self.session.choose_item(row.id)
             self.preview.load(row.id)
         self.preview.show()
         self.refresh_bindings()

@@ -95,7 +95,7 @@ class FindingEntries(Controller["IntegrityScreen"]):
         session = self.session
         session.choose_run(run)
         session.leave_queue()
-        session.item, session.claim, session.turn = row.item, None, row.finding.turn
+        session.choose_item(row.item, turn=row.finding.turn)
         self.screen.post_message(ShowScreen("review"))
 
     def record_exposure(self, rows: Sequence[FindingRow]) -> None:

@@ -1,12 +1,10 @@
 """What looks wrong in a run: kinds of findings, and the claims behind them as a queue."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.explanations import EXPLANATIONS
@@ -83,20 +81,6 @@ class IntegrityScreen(FaithScreen):
     kinds = getters.query_one("#list", RowPane)
     detail = getters.query_one("#detail", Pane)
 
-    @dataclass
-    class Loaded(Message):
-        """The counts of a run were read."""
-
-        run: RunRow | None
-        summary: FindingSummary
-
-    @dataclass
-    class Previewed(Message):
-        """The first entries of a kind were read."""
-
-        choice: KindRow
-        rows: Sequence[FindingRow]
-
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.entries = FindingEntries(self)
@@ -156,21 +140,20 @@ class IntegrityScreen(FaithScreen):
         store = self.session.store
         run = self.session.run or await self.read(store.runs.last_id)
         if run is None:
-            self.post_message(self.Loaded(None, FindingSummary(0, 0, {})))
+            self.call_later(self.show_loaded, None, FindingSummary(0, 0, {}))
             return
         row = await self.read(store.runs.row, run)
-        self.post_message(self.Loaded(row, await self.read(store.findings.summary, run)))
+        self.call_later(self.show_loaded, row, await self.read(store.findings.summary, run))
 
-    @on(Loaded)
-    def show_loaded(self, event: Loaded) -> None:
+    def show_loaded(self, run: RunRow | None, summary: FindingSummary) -> None:
         """Draw the counts; check a few conversations without being asked."""
         before = self.run_id
-        self.run_row, self.summary = event.run, event.summary
+        self.run_row, self.summary = run, summary
         fresh = self.run_id != before
         if fresh and self.checks is not None:
             self.checks.cancel()
             self.checks = None
-        if self.checks is None and 0 < event.summary.waiting <= CHECKED_AT_ONCE:
+        if self.checks is None and 0 < summary.waiting <= CHECKED_AT_ONCE:
             self._begin_checks()
         self._draw(fresh=fresh)
 
@@ -179,15 +162,13 @@ class IntegrityScreen(FaithScreen):
         """Read the first entries of a kind."""
         findings = self.session.store.findings
         ids = await self.read(findings.ids, run, kind)
-        self.post_message(
-            self.Previewed(choice, await self.read(findings.rows, ids[:PREVIEWED_ENTRIES]))
-        )
+        rows = await self.read(findings.rows, ids[:PREVIEWED_ENTRIES])
+        self.call_later(self.show_kind_preview, choice, rows)
 
-    @on(Previewed)
-    def show_kind_preview(self, event: Previewed) -> None:
+    def show_kind_preview(self, choice: KindRow, rows: Sequence[FindingRow]) -> None:
         """Draw entries, unless another kind was chosen meanwhile."""
-        if event.choice == self.selected_kind:
-            self._draw_detail(event.choice, event.rows)
+        if choice == self.selected_kind:
+            self._draw_detail(choice, rows)
 
     # Checks
 

@@ -1,11 +1,10 @@
 """The other side of a conversation: what every metric and judge says about each answer."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
@@ -47,12 +46,6 @@ class MetricsScreen(FaithScreen):
     table = getters.query_one(CompareTable)
     answer = getters.query_one("#answer", Pane)
 
-    @dataclass
-    class Loaded(Message):
-        """A conversation was read as all metrics see it; None: none was chosen."""
-
-        compared: MetricComparison | None
-
     def make_panes(self) -> Panes:
         """Make the table and the answer below it."""
         return Panes(
@@ -72,7 +65,7 @@ class MetricsScreen(FaithScreen):
     @work(exclusive=True, group="compare", exit_on_error=False)
     async def load(self) -> None:
         """Read the conversation."""
-        self.post_message(self.Loaded(await self.read(self._read_comparison)))
+        self.call_later(self.show_loaded, await self.read(self._read_comparison))
 
     def _read_comparison(self) -> MetricComparison | None:
         runs, item = self.session.store.runs, self.session.item
@@ -84,10 +77,9 @@ class MetricsScreen(FaithScreen):
         column = next((at for at, each in enumerate(view.runs) if each.item.id == item), 0)
         return MetricComparison(view, specs, 0, column)
 
-    @on(Loaded)
-    def show_loaded(self, event: Loaded) -> None:
+    def show_loaded(self, found: MetricComparison | None) -> None:
         """Draw the conversation, with the same cell chosen while it is the same one."""
-        before, found = self.compared, event.compared
+        before = self.compared
         if found is not None and before is not None:
             same = before.view.conversation == found.view.conversation
             if same and before.run is not None:
@@ -117,7 +109,7 @@ class MetricsScreen(FaithScreen):
             return
         session = self.session
         session.choose_run(found.run.run.id)
-        session.item, session.claim, session.turn = found.run.item.id, None, found.answer.turn
+        session.choose_item(found.run.item.id, turn=found.answer.turn)
         self.post_message(ShowScreen("review", back=True))
 
     def action_back(self) -> None:

@@ -1,7 +1,7 @@
 """The events of a run, with the names of the conversations that they speak of."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ItemId
@@ -23,10 +23,16 @@ class EventList(Controller["ProgressScreen"]):
     def clear(self) -> None:
         """Begin with another run."""
         self.names: dict[ItemId, str] = {}
+        self._asked: set[ItemId] = set()
+        """Conversations whose names are read, or are being read."""
         self.began: datetime | None = None
         """When the attempt of the run began."""
         self.recent: Sequence[tuple[float, RunEvent]] = ()
         self.entries: Sequence[draw_events.EventGroup] = ()
+
+    def begin_attempt(self, elapsed_s: float) -> None:
+        """Begin with another attempt of the run, which has been on for some seconds."""
+        self.began = self.session.now() - timedelta(seconds=elapsed_s)
 
     def take(self, recent: Sequence[tuple[float, RunEvent]]) -> None:
         """Take new events, with the cursor on the entry it was on unless that is the newest."""
@@ -56,12 +62,14 @@ class EventList(Controller["ProgressScreen"]):
             event.item
             for _, event in self.recent
             if isinstance(event, ItemFinished | WindowAssessed | WindowFailed)
-            and event.item not in self.names
+            and event.item not in self._asked
         }
         if unknown:
+            self._asked |= unknown
             self._read_names(tuple(unknown))
 
-    @run_in_worker("names")
+    # Not exclusive: where events come faster than names are read, none would ever be.
+    @run_in_worker("names", exclusive=False)
     async def _read_names(self, items: tuple[ItemId, ...]) -> None:
         """Read names of conversations."""
         rows = await self.read(self.session.store.runs.item_rows, items)
@@ -70,4 +78,4 @@ class EventList(Controller["ProgressScreen"]):
     def _take_names(self, names: dict[ItemId, str]) -> None:
         """Draw events with names."""
         self.names = self.names | names
-        self.screen.drawn_snapshot = None
+        self.draw()

@@ -1,13 +1,10 @@
 """How a run goes on, while one may review what is finished."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from faithtui.domain.filters import FilterContext, Scope, parse_filter
 from faithtui.domain.ids import ItemId, RunId
@@ -79,15 +76,6 @@ class ProgressScreen(FaithScreen):
     events = getters.query_one("#events", RowPane)
     failed = getters.query_one("#failed", RowPane)
 
-    @dataclass
-    class Loaded(Message):
-        """The run was read."""
-
-        row: RunRow | None
-        failed: Sequence[ItemRow] = ()
-        elsewhere: bool = False
-        """It is on, and not in this process."""
-
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.control = RunControl(self)
@@ -97,7 +85,7 @@ class ProgressScreen(FaithScreen):
         self.row: RunRow | None = None
         """The run; None: there is none, or it was not read yet."""
         self.failed_rows: Sequence[ItemRow] = ()
-        self.drawn_snapshot: RunSnapshot | None = None
+        self._drawn_snapshot: RunSnapshot | None = None
         self.state: RunState | None = None
         """Of the run in this process, when it was drawn last."""
         self.elsewhere = False
@@ -141,7 +129,7 @@ class ProgressScreen(FaithScreen):
         runs = self.session.store.runs
         run = self.session.run or await self.read(runs.last_id)
         if run is None:
-            self.post_message(self.Loaded(None))
+            self.call_later(self.show_loaded, None)
             return
         # Asked before the row is read: a run that ends meanwhile is none of another process.
         mine = self.session.find_run(run)
@@ -149,7 +137,8 @@ class ProgressScreen(FaithScreen):
         row = await self.read(_read_run, self.session, run)
         # An interrupted one may be taken up elsewhere at any moment.
         elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
-        self.post_message(self.Loaded(row, await self._read_failed_items(row), elsewhere))
+        failed = await self._read_failed_items(row)
+        self.call_later(self.show_loaded, row, failed, elsewhere=elsewhere)
 
     async def _read_failed_items(self, row: RunRow) -> Sequence[ItemRow]:
         """Read what failed, unless it was read before."""
@@ -163,20 +152,26 @@ class ProgressScreen(FaithScreen):
         items = await self.read(store.search.find_items, row.id, wanted, "number")
         return await self.read(store.runs.item_rows, items[:MAX_FAILED_LISTED])
 
-    @on(Loaded)
-    def show_loaded(self, event: Loaded) -> None:
-        """Draw the run."""
-        if event.row is not None and self.session.run not in (None, event.row.id):
+    def show_loaded(
+        self, row: RunRow | None, failed: Sequence[ItemRow] = (), *, elsewhere: bool = False
+    ) -> None:
+        """Draw the run.
+
+        Args:
+            row: The run; None: there is none.
+            failed: Conversations of it that failed.
+            elsewhere: It is on, and not in this process.
+        """
+        if row is not None and self.session.run not in (None, row.id):
             # Another run was chosen while this one was read.
             self.load()
             return
-        if event.row is not None and (self.row is None or self.row.id != event.row.id):
+        if row is not None and (self.row is None or self.row.id != row.id):
             self._forget_run()
-        self.row, self.failed_rows, self.elsewhere = event.row, event.failed, event.elsewhere
-        if event.row is not None:
-            self.session.choose_run(event.row.id)
-        self.drawn_snapshot = None
-        self.update_view()
+        self.row, self.failed_rows, self.elsewhere = row, failed, elsewhere
+        if row is not None:
+            self.session.choose_run(row.id)
+        self.redraw()
         self.refresh_bindings()
 
     def _forget_run(self) -> None:
@@ -191,8 +186,14 @@ class ProgressScreen(FaithScreen):
 
     # Drawing
 
+    def redraw(self) -> None:
+        """Draw the run even if nothing happened in it."""
+        self._drawn_snapshot = None
+        self.update_view()
+
     def update_view(self) -> None:
         """Draw the run as it is at this moment."""
+        self.control.close_outdated_question()
         if not self.is_current:
             return
         row = self.row
@@ -206,9 +207,9 @@ class ProgressScreen(FaithScreen):
         if self.elsewhere and (run is None or run.is_finished):
             run = None  # An attempt of this process is over; what it said is not true any more.
         snapshot = None if run is None else run.snapshot()
-        if snapshot is not None and snapshot == self.drawn_snapshot:
+        if snapshot is not None and snapshot == self._drawn_snapshot:
             return
-        self.drawn_snapshot = snapshot
+        self._drawn_snapshot = snapshot
         if snapshot is not None:
             if run is not self.attempt:
                 self._start_attempt(run, snapshot)
@@ -223,22 +224,16 @@ class ProgressScreen(FaithScreen):
         self._draw(shown)
         before, self.state = self.state, None if snapshot is None else snapshot.state
         if before is RunState.RUNNING and self.state is not RunState.RUNNING:
-            self._tell_end()
+            self.control.tell_end()
             self.load()
 
     def _start_attempt(self, run: "BackgroundRun | None", snapshot: RunSnapshot) -> None:
         """Begin with another attempt of the run: what was said of the one before is over."""
         if self.attempt is not None:
             self.show_message()
-        self.attempt, self.pace, self.control.cancelling = run, PaceMeter(), False
-        self.event_list.began = self.session.now() - timedelta(seconds=snapshot.elapsed_s)
-
-    def _tell_end(self) -> None:
-        if self.control.cancelling:
-            self.control.cancelling = False
-            self.show_message(
-                Piece("cancelled", "warn"), Piece(": the replies in flight were kept")
-            )
+        self.attempt, self.pace = run, PaceMeter()
+        self.control.begin_attempt()
+        self.event_list.begin_attempt(snapshot.elapsed_s)
 
     def _name_runs_ahead(self, row: RunRow) -> str:
         """Name the runs that go before this one; "" when it does not wait for any."""
@@ -289,7 +284,7 @@ class ProgressScreen(FaithScreen):
         if item is None:
             self.refuse("this is about the run; entries that name a conversation open it")
             return
-        self.session.item, self.session.claim = item, None
+        self.session.choose_item(item)
         self.post_message(ShowScreen("review"))
 
     def find_item(self) -> ItemId | None:
@@ -307,12 +302,11 @@ class ProgressScreen(FaithScreen):
         panes = self.query_one(Panes)
         panes.zoom_pane(panes.zoomed_id)
         (self.events if back else self.failed).focus()
-        self.drawn_snapshot = None
-        self.update_view()
+        self.redraw()
 
     def action_review(self) -> None:
         """Review what is finished."""
-        self.session.item = self.session.claim = None
+        self.session.choose_item(None)
         self.post_message(ShowScreen("review"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -89,8 +89,22 @@ class RunControl(Controller["ProgressScreen"]):
 
     def __init__(self, screen: "ProgressScreen") -> None:
         super().__init__(screen)
-        self.cancelling = False
+        self._is_cancelling = False
         """Somebody said here that it is to end."""
+        self._question: ConfirmDialog | None = None
+        """The question whether it is to end, asked last."""
+
+    def begin_attempt(self) -> None:
+        """Begin with another attempt of the run."""
+        self._is_cancelling = False
+
+    def tell_end(self) -> None:
+        """Say that the run is over, if it was cancelled here."""
+        if self._is_cancelling:
+            self._is_cancelling = False
+            self.show_message(
+                Piece("cancelled", "warn"), Piece(": the replies in flight were kept")
+            )
 
     @property
     def active_run(self) -> "BackgroundRun | None":
@@ -132,26 +146,31 @@ class RunControl(Controller["ProgressScreen"]):
             return
         if any(isinstance(event, Draining) for _, event in run.snapshot().recent):
             run.cancel()
-            self.cancelling = False
+            self._is_cancelling = False
             self.show_message(Piece("stopped at once: replies in flight were given up", "warn"))
             return
 
         def cancel_if_confirmed(answer: str | None) -> None:
             if answer == "yes" and not run.is_finished:
                 run.cancel()
-                self.cancelling = True
+                self._is_cancelling = True
                 words = "cancelling: the replies in flight are kept; {progress.cancel} again "
                 self.show_message(Piece(self.keys.fill_in_keys(f"{words}stops at once"), "warn"))
 
-        self.navigation.open_window(
-            ConfirmDialog(
-                f"Cancel run #{run.run_id}?",
-                "Nothing more is asked; the replies in flight are paid for, so they are waited "
-                "for and kept. What is judged stays. The run can be continued later and asks "
-                "nothing twice.",
-            ),
-            cancel_if_confirmed,
+        self._question = ConfirmDialog(
+            f"Cancel run #{run.run_id}?",
+            "Nothing more is asked; the replies in flight are paid for, so they are waited "
+            "for and kept. What is judged stays. The run can be continued later and asks "
+            "nothing twice.",
         )
+        self.navigation.open_window(self._question, cancel_if_confirmed)
+
+    def close_outdated_question(self) -> None:
+        """Close the question whether to cancel a run that is over."""
+        if self._question is not None and self.active_run is None:
+            if self._question.is_attached:
+                self._question.dismiss()
+            self._question = None
 
     def action_resume(self) -> None:
         """Ask for the run to be taken up."""

@@ -73,7 +73,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if self.screen.view is not None:
             claims = position.list_claims(self.screen.view, self.screen.review_position.window)
             if row < len(claims):
-                self.screen.verdicts.last_verdict = None
+                self.screen.verdicts.forget_last_verdict()
                 self.screen.update_view(
                     ReviewPosition(self.screen.review_position.window, claims[row].id)
                 )
@@ -102,15 +102,18 @@ class ClaimMoves(Controller["ReviewScreen"]):
                 looked.view, self.session.reviewer, self.screen.writer.pending_verdicts
             )
             at = position.advance_position(ahead, looked.position)
-            self.screen.writer.is_leaving = at is None
+            if at is None:
+                self.screen.writer.leave_when_saved()
+            else:
+                self.screen.writer.stay()
             self.screen.update_view(at or looked.position)
-            if self.screen.writer.is_leaving:
+            if at is None:
                 self.screen.panes.claims.block_keys()
 
     def action_claim(self, by: int) -> None:
         """Choose another claim from any pane."""
         if self.screen.view is not None:
-            self.screen.verdicts.last_verdict = None
+            self.screen.verdicts.forget_last_verdict()
             self.screen.update_view(
                 position.move_by_claims(self.screen.view, self.screen.review_position, by)
             )
@@ -126,7 +129,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         """Go to a claim without a verdict; in a queue, to the next one of it."""
         if self.screen.view is None:
             return
-        self.screen.verdicts.last_verdict = None
+        self.screen.verdicts.forget_last_verdict()
         if self.screen.search.step_found(direction):
             return
         if self.screen.queue_walk.cursor is not None:

@@ -3,9 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
-from faithtui.store.annotations.reviews import NewLabel
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller
@@ -51,7 +49,7 @@ class ClaimRange(Controller["ReviewScreen"]):
             return
         chosen = position.list_range(looked.view, looked.position, self.start)
         if not chosen:
-            self.start = None
+            self.clear()
             key = self.keys("review.range")
             self.refuse(f"the range is not in this list: {key} marks a new one")
             self.screen.redraw()
@@ -78,32 +76,18 @@ class ClaimRange(Controller["ReviewScreen"]):
             save_if_confirmed("yes")
 
     def _save_range(self, chosen: tuple[ClaimView, ...], verdict: str, words: str) -> None:
-        given = [
-            NewLabel(
-                claim.id,
-                verdict,
-                claim.home_verdict.label,
-                self.screen.writer.has_seen_judge(claim),
-            )
-            for claim in chosen
-        ]
-        self.screen.writer.pending_verdicts |= {claim.id: verdict for claim in chosen}
-        self.start, self.screen.verdicts.last_verdict = None, None
-        self.screen.writer.last_act_words = words
-        self.screen.writer.submit_act(
-            chosen[0].id,
-            words,
-            self.session.store.reviews.record_many,
-            given,
-            self.session.reviewer,
-            Action.BULK,
-            run=None if self.screen.view is None else self.screen.view.run.id,
-        )
+        self.clear()
+        self.screen.verdicts.forget_last_verdict()
+        self.screen.writer.save_bulk_verdict(chosen, verdict, words)
         self.screen.update_view(replace(self.screen.review_position, claim=chosen[-1].id))
         self.screen.moves.advance(chosen[-1].id)
 
-    def drop(self) -> None:
+    def clear(self) -> None:
         """Mark no range any more."""
         self.start = None
+
+    def drop(self) -> None:
+        """Mark no range any more, and say so."""
+        self.clear()
         self.show_message(Piece("no range any more", "quiet"))
         self.screen.redraw()

@@ -147,7 +147,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             words = "There is no run yet: {go.runs}, then {runs.new} starts one."
             self.screen.call_later(self.show_nothing, self.keys.fill_in_keys(words))
             return
-        self.session.run = run
+        self.session.choose_run(run)
         queue = await self.read(store.runs.item_ids, run, "number")
         item = await self.read(find_open_item, store, queue, None, 1)
         if item is None and queue:
@@ -155,7 +155,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if item is None:
             self.screen.call_later(self.show_nothing, "This run has no conversations.")
             return
-        self.session.item = item
+        self.session.choose_item(item)
         self.screen.call_later(
             self.show_loaded, await self.read(self.read_conversation, item, None, 1)
         )
@@ -174,17 +174,16 @@ class ConversationLoader(Controller["ReviewScreen"]):
             words = "after" if direction > 0 else "before"
             unit = self.screen.unit_word
             self.show_message(
-                *self.screen.writer.just_saved,
+                *self.screen.writer.take_just_saved(),
                 Piece(f"no {unit} without a verdict {words} this one in the run", "warn"),
             )
-            self.screen.writer.just_saved = ()
             item = here
             if after_verdict:
                 # Verdicts typed ahead were for a claim that there is not.
                 bindings = self.screen.active_bindings.items()
                 verdicts = {key for key, each in bindings if each.binding.group is VERDICT}
                 self.navigation.drop_typed_ahead(verdicts)
-        self.session.item = item
+        self.session.choose_item(item)
         edge = 0 if item == here else direction
         self.screen.call_later(
             self.show_loaded, await self.read(self.read_conversation, item, None, edge)
@@ -239,9 +238,9 @@ class ConversationLoader(Controller["ReviewScreen"]):
             if all(each.is_finished for each in self.screen.workers if each.group == "view"):
                 self.load(loaded.view.item.id, loaded.claim, loaded.edge, loaded.undone)
             return
-        self.session.claim = self.session.turn = None
+        self.session.choose_item(loaded.view.item.id)
         if not self.screen.writer.in_flight:
-            self.screen.verdicts.pending_flags.clear()
+            self.screen.verdicts.clear_pending_flags()
         self.mark = loaded.mark
         self.screen.queue_walk.set_cursor(loaded.queue_cursor)
         view = position.overlay_pending(
@@ -257,16 +256,17 @@ class ConversationLoader(Controller["ReviewScreen"]):
             at = position.find_edge_open(view, loaded.edge) or ReviewPosition()
         before = self.screen.review_position if same else None
         at = position.fit_position(view, at)
-        self.screen.review_state = ReviewState(
-            view, before or at, loaded.spec, loaded.tokenised, asked_again=loaded.asked_again
-        )
         if not same:
-            self.screen.claim_range.start = None
+            self.screen.claim_range.clear()
             self.screen.search.clear()
+            self.screen.writer.clear_old_message()
         if not self.session.is_blind:
             # No later label of this reviewer is blind.
             self.session.record_exposure([view.item.id])
-        self.screen.update_view(at, fresh=not same)
+        state = ReviewState(
+            view, before or at, loaded.spec, loaded.tokenised, asked_again=loaded.asked_again
+        )
+        self.screen.show_state(state, at, fresh=not same)
         self.screen.queue_walk.read_ahead()
         self.screen.queue_walk.read_progress()
         if not same:
@@ -277,7 +277,11 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.must_reread = False
             self.reload()
 
+    def forget_mark(self) -> None:
+        """Read again at the next change of the store, whatever it is."""
+        self.mark = None
+
     def show_nothing(self, words: str) -> None:
         """Say why there is nothing to review."""
-        self.mark = None
+        self.forget_mark()
         self.screen.show_empty(words)

@@ -1,6 +1,5 @@
 """Reading around a claim: passages, sources, images, its windows. Nothing here is written."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -91,11 +90,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         if looked is None or not looked.passages:
             return
         chosen = max(0, min(len(looked.passages) - 1, looked.position.passage + by))
-        self.screen.review_state = replace(
-            looked, position=replace(looked.position, passage=chosen)
-        )
-        self.screen.panes.draw_evidence(self.screen.review_state, moved=False)
-        self.screen.panes.reveal_passage(self.screen.review_state)
+        self.screen.choose_passage(chosen)
 
     def action_source(self) -> None:
         """Show the chosen passage, or from the transcript the conversation, in full."""

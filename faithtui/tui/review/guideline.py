@@ -9,8 +9,11 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.limits import GUIDELINE
 from faithtui.errors import FaithtuiError
 from faithtui.store.annotations.guidelines import Guideline
+from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review.external_editor import edit_text
+from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import Dialog
+from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -23,6 +26,28 @@ from faithtui.tui.theme.lines import (
     wrap,
 )
 from faithtui.tui.widgets.pane import Pane
+
+
+class GuidelineOpener(Controller[FaithScreen]):
+    """Opens the guideline."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "h",
+            "guideline",
+            "guideline",
+            show=False,
+            tooltip="Read the guideline in force, or write a new version of it",
+            id="review.guideline",
+        ),
+    ]
+
+    @holds_keys(can_give_up=True)
+    @run_in_worker("guideline")
+    async def action_guideline(self) -> None:
+        """Show the guideline."""
+        versions = await self.read(self.session.store.guidelines.versions)
+        self.navigation.open_window(GuidelineDialog(self.session, versions))
 
 
 class GuidelineDialog(Dialog):

@@ -64,7 +64,7 @@ class JudgeVisibility(Controller["ReviewScreen"]):
             self.session.revealed.discard(claim.id)
             self.show_message(Piece("hidden again; that it was looked at stays on record", "quiet"))
             self.screen.queue_walk.forget_read_ahead()
-            self._read_again()
+            self.read_again()
         elif self.session.is_blind:
             self.refuse("nothing is hidden here: you have answered, or it is served with the judge")
         else:
@@ -80,7 +80,7 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         if view.item.id in self.session.revealed_truths:
             self.session.revealed_truths.discard(view.item.id)
             self.show_message(Piece("truths hidden again; that they were revealed stays recorded"))
-            self._read_again()
+            self.read_again()
             return
         self.session.revealed_truths.add(view.item.id)
         hidden = [claim for claim in view.claims if claim.id in view.hidden]
@@ -101,12 +101,16 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         if queue is not None and queue.blind:
             key = self.keys("review.reveal")
             title = make_visible_line(queue.title, 40)
-            self.refuse(f"{title} is a blind queue: {key} reveals one claim, and records it")
+            leave = self.keys("review.leave-queue")
+            self.refuse(
+                f"{title} is a blind queue: {key} reveals one claim, and records it; "
+                f"{leave} leaves the queue"
+            )
             return
         if queue is not None and queue.reveals_judge:
             self.refuse("these were chosen by the judge's verdict: nobody is blind to it here")
             return
-        self.session.is_judge_hidden = not self.session.is_judge_hidden
+        self.session.hide_judge(not self.session.is_judge_hidden)
         if self.session.is_judge_hidden:
             self.show_message(
                 Piece("blind", "human strong"), Piece(": the judge is hidden until you answer")
@@ -114,7 +118,15 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         else:
             self.show_message(Piece("the judge is shown again", "warn"))
         self.screen.queue_walk.forget_read_ahead()
-        self._read_again()
+        self.read_again()
+
+    def describe_way_out(self) -> str:
+        """Name the keys that stop hiding the judge."""
+        queue = self.session.claim_queue
+        words = "{review.blind} stops hiding it"
+        if queue is not None and queue.blind:
+            words = f"{{review.leave-queue}} leaves the blind queue, then {words}"
+        return self.keys.fill_in_keys(words)
 
     def forget_unsaved_reveal(self, claim: ClaimId) -> None:
         """Hide what was revealed by an act that could not be saved."""
@@ -129,7 +141,7 @@ class JudgeVisibility(Controller["ReviewScreen"]):
             return self.screen.view is not None and self.screen.view.is_blind
         return self.screen.claim is not None
 
-    def _read_again(self) -> None:
+    def read_again(self) -> None:
         """Read what is shown under the new terms; keys typed ahead are meant for that."""
         self.screen.panes.claims.block_keys()
         self.screen.reload()

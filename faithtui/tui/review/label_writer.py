@@ -5,18 +5,20 @@ in the order of the keys; while any is on its way, the screen is ahead of the st
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from faithtui.domain.annotations import Action, LabelMark
 from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.store.annotations.reviews import NewLabel
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
+from faithtui.tui.widgets.bars import StatusLine
 
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
@@ -34,33 +36,47 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.saves_done = asyncio.Event()
         """Set while nothing is on its way."""
         self.saves_done.set()
-        self._leaving = False
-        self.claim_shown_s = self.session.seconds()
+        self._is_leaving = False
+        """The last claim got its verdict: the next conversation comes once that is saved."""
+        self._claim_shown_s = self.session.seconds()
         """When the chosen claim came on screen."""
         self.last_act_words = ""
         """The last act in words."""
-        self.just_saved: tuple[Piece, ...] = ()
+        self._just_saved: tuple[Piece, ...] = ()
         """What was said of the run's last verdict, so that it is said beside what comes next."""
+        self._told: tuple[Piece, ...] = ()
+        """What was said of a save in this conversation, last."""
 
-    @property
-    def is_leaving(self) -> bool:
-        """The last claim got its verdict: the next conversation comes once that is saved.
+    def leave_when_saved(self) -> None:
+        """Go to the next conversation once what is on its way is saved.
 
         Keys wait for it: a verdict that is typed ahead is about the first claim there.
         """
-        return self._leaving
+        self._is_leaving = True
+        self.navigation.hold_keys(self)
 
-    @is_leaving.setter
-    def is_leaving(self, leaving: bool) -> None:
-        if leaving and not self._leaving:
-            self.navigation.hold_keys(self)
-        elif self._leaving and not leaving:
-            self.navigation.release_keys(self)
-        self._leaving = leaving
+    def stay(self) -> None:
+        """Stay in this conversation after all."""
+        self._is_leaving = False
+        self.navigation.release_keys(self)
+
+    def start_claim_clock(self) -> None:
+        """Measure from now on how long the chosen claim has been on screen."""
+        self._claim_shown_s = self.session.seconds()
+
+    def set_last_act(self, words: str) -> None:
+        """Name the act that was the last one, for the pane of the verdict."""
+        self.last_act_words = words
+
+    def take_just_saved(self) -> tuple[Piece, ...]:
+        """Give what was said of the run's last verdict, once."""
+        told, self._just_saved = self._just_saved, ()
+        return told
 
     def clear(self) -> None:
         """Forget what was said of what is drawn no more."""
-        self.last_act_words, self.just_saved, self.is_leaving = "", (), False
+        self.last_act_words, self._just_saved = "", ()
+        self.stay()
 
     def has_seen_judge(self, claim: ClaimView) -> bool:
         """Whether the reviewer knows the judge's verdict on a claim."""
@@ -75,7 +91,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         label = fmt.describe_label(verdict, labels) if labels else verdict
         words = f"{self.screen.name_of(claim)} = {label}"
         self.pending_verdicts[claim.id] = verdict
-        self.last_act_words = words
+        self.set_last_act(words)
         self.submit_act(
             claim.id,
             words,
@@ -91,6 +107,23 @@ class LabelWriter(Controller["ReviewScreen"]):
             sample=self.sample_of(claim),
         )
 
+    def save_bulk_verdict(self, claims: Sequence[ClaimView], verdict: str, words: str) -> None:
+        """Save one verdict on several claims, as one step."""
+        self.pending_verdicts |= {claim.id: verdict for claim in claims}
+        self.set_last_act(words)
+        self.submit_act(
+            claims[0].id,
+            words,
+            self.session.store.reviews.record_many,
+            [
+                NewLabel(claim.id, verdict, claim.home_verdict.label, self.has_seen_judge(claim))
+                for claim in claims
+            ],
+            self.session.reviewer,
+            Action.BULK,
+            run=None if self.screen.view is None else self.screen.view.run.id,
+        )
+
     def save_act(
         self,
         claim: ClaimView,
@@ -103,6 +136,8 @@ class LabelWriter(Controller["ReviewScreen"]):
         mark: LabelMark | None = None,
     ) -> None:
         """Save an act that is no verdict of one's own."""
+        if verdict is not None:
+            self.pending_verdicts[claim.id] = verdict
         self.submit_act(
             claim.id,
             words,
@@ -128,7 +163,7 @@ class LabelWriter(Controller["ReviewScreen"]):
 
     def count_seconds_shown(self) -> float:
         """Tell for how many seconds the chosen claim has been on screen."""
-        return max(0.0, self.session.seconds() - self.claim_shown_s)
+        return max(0.0, self.session.seconds() - self._claim_shown_s)
 
     def submit_act(
         self, claim: ClaimId, words: str, write: Callable[..., object], *args: object, **kwargs: Any
@@ -137,7 +172,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         future = self.session.store.submit(write, *args, **kwargs, urgent=True, durable=True)
         self.in_flight += 1
         self.saves_done.clear()
-        self.show_message(Piece(f"saving {words} …", "quiet"))
+        self._tell(Piece(f"saving {words} …", "quiet"))
         self._wait_until_saved(future, claim, words)
 
     @run_in_worker("save", exclusive=False)
@@ -154,26 +189,36 @@ class LabelWriter(Controller["ReviewScreen"]):
         """Say that an act is safe, and show what it did to the scores."""
         moment = fmt.format_time(self.session.now())
         told = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
-        self.just_saved = (*told, Piece(" · ")) if self.is_leaving else ()
-        self.show_message(*told)
+        self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()
+        self._tell(*told)
         self._end_save()
 
     def _show_save_failure(self, claim: ClaimId, words: str) -> None:
         """Go back to the claim and show it as the store has it."""
         self.screen.queue_walk.reopen_unsaved_claim(claim)
-        self.screen.verdicts.forget_unsaved_verdict()
+        self.screen.verdicts.forget_last_verdict()
         self.screen.hiding.forget_unsaved_reveal(claim)
-        self.is_leaving = False
+        self.stay()
         self.pending_verdicts.pop(claim, None)
-        self.screen.verdicts.pending_flags.pop(claim, None)
+        self.screen.verdicts.forget_pending_flag(claim)
         self.last_act_words = ""
-        self.show_message(Piece("not saved", "bad strong"), Piece(f" · {words}"))
+        self._tell(Piece("not saved", "bad strong"), Piece(f" · {words}"))
         if (
             self.screen.view is not None
             and position.find_claim(self.screen.view, claim) is not None
         ):
             self.screen.update_view(replace(self.screen.review_position, claim=claim))
         self._end_save()
+
+    def _tell(self, *pieces: Piece) -> None:
+        self._told = pieces
+        self.show_message(*pieces)
+
+    def clear_old_message(self) -> None:
+        """Clear what was said in another conversation, but for the save that led away from it."""
+        if self.screen.query_one(StatusLine).left != self._told:
+            self.show_message()
+        self._told = ()
 
     def _end_save(self) -> None:
         """Read again when nothing is on its way any more."""
@@ -182,8 +227,8 @@ class LabelWriter(Controller["ReviewScreen"]):
             return
         self.saves_done.set()
         self.pending_verdicts.clear()
-        if self.is_leaving:
-            self.is_leaving = False
+        if self._is_leaving:
+            self.stay()
             self.screen.loader.load_next(1, after_verdict=True)
         else:
             self.screen.loader.read_again()

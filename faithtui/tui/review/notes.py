@@ -13,7 +13,6 @@ from faithtui.store.records import ClaimView
 from faithtui.tui.review.external_editor import edit_text
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.theme.lines import Piece
-from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.plain_input import can_be_typed
 
 if TYPE_CHECKING:
@@ -51,10 +50,7 @@ class Notes(Controller["ReviewScreen"]):
             self.refuse(self.keys.fill_in_keys(words))
             return
         self.noted_claim = claim
-        self.screen.note.value = note
-        self.screen.query_one(StatusLine).display = False
-        self.screen.note.display = True
-        self.screen.note.focus()
+        self.screen.open_line(self.screen.note, note)
 
     def submit_note(self, event: Input.Submitted) -> None:
         """Save the note; an empty one removes it."""
@@ -87,8 +83,7 @@ class Notes(Controller["ReviewScreen"]):
 
     def close_line(self) -> None:
         """Drop what was typed, and show the status line again."""
-        self.screen.note.display = False
-        self.screen.query_one(StatusLine).display = True
+        self.screen.close_line(self.screen.note)
         self.screen.panes.claims.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -1,7 +1,9 @@
 """Working through a queue: what comes next, read ahead, and what came of it at the end."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
@@ -11,7 +13,7 @@ from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
-from faithtui.tui.theme.lines import Piece
+from faithtui.tui.theme.lines import Piece, escape_line
 
 if TYPE_CHECKING:
     from faithtui.engine.review.sample_queues import QueueOutcome
@@ -23,7 +25,19 @@ CLAIMS_READ_AHEAD = 3
 
 
 class QueueWalk(Controller["ReviewScreen"]):
-    """Walks through a queue of claims on the review screen. Its keys are those of the screen."""
+    """Walks through a queue of claims on the review screen, and leaves it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "Q",
+            "leave_queue",
+            "leave queue",
+            show=False,
+            tooltip="Leave the queue and go on conversation by conversation; what is hidden stays "
+            "hidden",
+            id="review.leave-queue",
+        ),
+    ]
 
     def __init__(self, screen: "ReviewScreen") -> None:
         super().__init__(screen)
@@ -34,10 +48,30 @@ class QueueWalk(Controller["ReviewScreen"]):
         self.progress_words = ""
         """How far the queue is, in words."""
 
+    def action_leave_queue(self) -> None:
+        """Go on conversation by conversation, with the claim that is looked at."""
+        queue = self.session.claim_queue
+        if queue is None:
+            return
+        self.session.leave_queue()
+        self.forget_read_ahead()
+        hidden = "; the judge stays hidden, {review.blind} shows it" if queue.blind else ""
+        self.show_message(
+            Piece("left ", "human strong"),
+            escape_line(queue.title, limit=40),
+            Piece(self.keys.fill_in_keys(hidden)),
+        )
+        self.screen.hiding.read_again()
+        self.screen.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide the key without a queue."""
+        return self.session.claim_queue is not None
+
     def go_to_entry(self, entry: tuple[ItemId, ClaimId]) -> None:
         """Show a claim of the queue, at once where it was read ahead."""
         item, claim = entry
-        self.session.item = item
+        self.session.choose_item(item)
         if self.screen.view is not None and self.screen.view.item.id == item:
             self.screen.update_view(ReviewPosition(None, claim), fresh=True)
             return
@@ -45,7 +79,7 @@ class QueueWalk(Controller["ReviewScreen"]):
         if ready is None or ready.hiding_terms != self.session.hiding_terms:
             self.screen.panes.claims.block_keys()
             # A save that ends meanwhile reads again, and must come to the same claim.
-            self.session.claim = claim
+            self.session.choose_item(item, claim)
             self.screen.loader.load(item, claim, 0)
             return
         self.screen.loader.show_loaded(replace(ready, claim=claim))

@@ -5,11 +5,10 @@ conversations, moving in them, writing labels, verdicts, ranges, hiding the judg
 evidence, search, queues, asking the judge again.
 """
 
-from collections.abc import Container
 from dataclasses import replace
 from typing import ClassVar
 
-from textual import events, getters, on, work
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
@@ -17,7 +16,6 @@ from textual.widgets import Input
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
@@ -25,7 +23,7 @@ from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.claim_range import ClaimRange
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence import EvidenceReader
-from faithtui.tui.review.guideline import GuidelineDialog
+from faithtui.tui.review.guideline import GuidelineOpener
 from faithtui.tui.review.images import ImageOpener
 from faithtui.tui.review.judge_visibility import JudgeVisibility
 from faithtui.tui.review.label_writer import LabelWriter
@@ -70,19 +68,13 @@ class ReviewScreen(FaithScreen):
         *Notes.BINDINGS,
         *Verdicts.BINDINGS,
         *JudgeVisibility.BINDINGS,
-        Binding(
-            "h",
-            "guideline",
-            "guideline",
-            show=False,
-            tooltip="Read the guideline in force, or write a new version of it",
-            id="review.guideline",
-        ),
+        *GuidelineOpener.BINDINGS,
         *EvidenceReader.BINDINGS,
         *ClaimSearch.BINDINGS,
         *ReAsk.BINDINGS,
         *RawReplies.BINDINGS,
         *ClaimMoves.BINDINGS,
+        *QueueWalk.BINDINGS,
         Binding(
             "M",
             "metrics",
@@ -108,6 +100,7 @@ class ReviewScreen(FaithScreen):
         self.hiding = JudgeVisibility(self)
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
+        self.guideline = GuidelineOpener(self)
         self.evidence = EvidenceReader(self)
         self.images = ImageOpener(self, self.evidence.list_images)
         self.search = ClaimSearch(self)
@@ -119,12 +112,14 @@ class ReviewScreen(FaithScreen):
             self.hiding,
             self.undo,
             self.notes,
+            self.guideline,
             self.evidence,
             self.images,
             self.search,
             self.re_ask,
             self.replies,
             self.moves,
+            self.queue_walk,
         )
 
     def make_panes(self) -> ReviewPanes:
@@ -189,9 +184,11 @@ class ReviewScreen(FaithScreen):
         super().clear_content()
         self.panes.claims.forget_claim()
         self.queue_walk.forget_read_ahead()
-        self.review_state = self.verdicts.last_verdict = None
-        self.claim_range.start = self.loader.mark = None
-        self.search.filter_text = ""
+        self.review_state = None
+        self.verdicts.forget_last_verdict()
+        self.claim_range.clear()
+        self.loader.forget_mark()
+        self.search.clear()
         self.writer.clear()
 
     def show_empty(self, words: str) -> None:
@@ -206,6 +203,19 @@ class ReviewScreen(FaithScreen):
             return super().make_idle_status()
         words = f"{self.queue_walk.progress_words} · "
         return (Piece(words, "quiet"), *super().make_idle_status())
+
+    def show_state(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
+        """Show a conversation as it was read; `fresh`: it is another one."""
+        self.review_state = state
+        self.update_view(at, fresh=fresh)
+
+    def choose_passage(self, passage: int) -> None:
+        """Choose a passage by its place in the ranking, and show where it begins."""
+        if self.review_state is not None:
+            at = replace(self.review_state.position, passage=passage)
+            self.review_state = replace(self.review_state, position=at)
+            self.panes.draw_evidence(self.review_state, moved=False)
+            self.panes.reveal_passage(self.review_state)
 
     def redraw(self) -> None:
         """Draw what is looked at anew."""
@@ -222,7 +232,7 @@ class ReviewScreen(FaithScreen):
         moved = fresh or at.claim != before.position.claim
         claim = position.find_claim(view, at.claim)
         if moved:
-            self.writer.claim_shown_s = self.session.seconds()
+            self.writer.start_claim_clock()
         if self.queue_walk.cursor is not None:
             self.queue_walk.cursor.move_to(at.claim)
         self.review_state = replace(
@@ -240,22 +250,15 @@ class ReviewScreen(FaithScreen):
                 frozenset(
                     each.id for each in position.list_range(view, at, self.claim_range.start)
                 ),
-                self._list_highlighted_claims(),
+                self.search.highlighted_claims,
                 self.keys,
             ),
         )
-        self.session.item = view.item.id
+        if self.session.item != view.item.id:
+            self.session.choose_item(view.item.id)  # Another one is not wanted any more.
         with self.app.batch_update():
             self.panes.draw_all(self.review_state, moved=moved)
             self._update_title(self.review_state)
-
-    def _list_highlighted_claims(self) -> Container[ClaimId] | None:
-        """Give the claims that are not drawn quietly: found by a filter, else of the queue."""
-        found = self.search.found_claims
-        if found is not None:
-            return frozenset(found)
-        # Not copied: a queue may hold a hundred thousand claims, and lines are kept while it stays.
-        return None if self.queue_walk.cursor is None else self.queue_walk.cursor.queue.place
 
     def _update_title(self, looked: ReviewState) -> None:
         room = self.size.width - width_of(self.title_pieces())
@@ -323,18 +326,10 @@ class ReviewScreen(FaithScreen):
 
     # Other screens and windows
 
-    @holds_keys(can_give_up=True)
-    @work(exclusive=True, group="guideline", exit_on_error=False)
-    async def action_guideline(self) -> None:
-        """Show the guideline."""
-        versions = await self.read(self.session.store.guidelines.versions)
-        self.navigation.open_window(GuidelineDialog(self.session, versions))
-
     def action_metrics(self) -> None:
         """Show what every metric says about the answers of this conversation."""
         if self.session.is_blind:
-            key = self.keys("review.blind")
-            self.refuse(f"the metrics would show the judge: {key} or another queue stops hiding it")
+            self.refuse(f"the metrics would show the judge: {self.hiding.describe_way_out()}")
         else:
             self.post_message(ShowScreen("metrics"))
 

@@ -36,12 +36,12 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
 
     def action_undo(self) -> None:
         """Take back the last step; a code does not belong to a verdict taken back."""
-        self.screen.verdicts.last_verdict = None
+        self.screen.verdicts.forget_last_verdict()
         super().action_undo()
 
     def _show_step(self, step: UndoneStep) -> None:
         """Go to the claim concerned."""
-        self.screen.writer.is_leaving = False
+        self.screen.writer.stay()
         if not step.acts:
             self.show_message(Piece(f"nothing to be {step.words}", "warn"))
         elif step.item is None:
@@ -53,10 +53,10 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         """Show the claim of a step, in whichever conversation."""
         self.screen.queue_walk.reopen_undone_claims(step)
         for act in step.acts:
-            self.screen.verdicts.pending_flags.pop(act.claim, None)
+            self.screen.verdicts.forget_pending_flag(act.claim)
         self.screen.panes.claims.block_keys()
         # A save that ends meanwhile reads again, and must come to the same claim.
-        self.session.item, self.session.claim = item, claim
+        self.session.choose_item(item, claim)
         self.screen.loader.load(item, claim, 0, step)
 
     def tell_undone(self, step: UndoneStep) -> None:
@@ -65,7 +65,7 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         if not step.acts or looked is None or claim is None:
             return
         what = self._describe_step(step.acts, looked, claim)
-        self.screen.writer.last_act_words = f"{step.words} {what}"
+        self.screen.writer.set_last_act(f"{step.words} {what}")
         self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what))
         self.screen.update_view(looked.position)
 

@@ -1,5 +1,6 @@
 """`/` in a conversation: claims that a filter finds stand out, and N and P walk through them."""
 
+from collections.abc import Container
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -61,6 +62,15 @@ class ClaimSearch(Controller["ReviewScreen"]):
             found = None if reading.problem else find_claims(view, reading.filter)
             self._found_cache = known = (view, self.filter_text, found)
         return known[2]
+
+    @property
+    def highlighted_claims(self) -> Container[ClaimId] | None:
+        """Claims that are not drawn quietly: found by the filter, else of the queue; None: all."""
+        found, cursor = self.found_claims, self.screen.queue_walk.cursor
+        if found is not None:
+            return frozenset(found)
+        # Not copied: a queue may hold a hundred thousand claims, and lines are kept while it stays.
+        return None if cursor is None else cursor.queue.place
 
     def action_find(self) -> None:
         """Let somebody type a filter."""

@@ -136,9 +136,9 @@ class Verdicts(Controller["ReviewScreen"]):
         else:
             name = self.screen.name_of(claim)
             words = f"{name}: the judge's verdict accepted: not counted in agreement"
-            self.screen.writer.pending_verdicts[claim.id] = label
             self.screen.writer.save_act(claim, Action.ACCEPTED, words, verdict=label)
-            self.screen.writer.last_act_words, self.last_verdict = words, None
+            self.screen.writer.set_last_act(words)
+            self.forget_last_verdict()
             self.screen.moves.advance(claim.id)
 
     def _skip_claim(self, claim: ClaimView) -> None:
@@ -150,7 +150,8 @@ class Verdicts(Controller["ReviewScreen"]):
             return
         words = f"{self.screen.name_of(claim)} skipped"
         self.screen.writer.save_act(claim, Action.SKIPPED, words)
-        self.screen.writer.last_act_words, self.last_verdict = words, None
+        self.screen.writer.set_last_act(words)
+        self.forget_last_verdict()
         self.screen.moves.advance(claim.id, later=True)
 
     def _toggle_flag(self, claim: ClaimView) -> None:
@@ -161,7 +162,7 @@ class Verdicts(Controller["ReviewScreen"]):
         mark = LabelMark.UNFLAG if flagged else LabelMark.FLAG
         words = f"{self.screen.name_of(claim)} {'no longer flagged' if flagged else 'flagged'}"
         self.screen.writer.save_act(claim, Action.MARKED, words, mark=mark)
-        self.screen.writer.last_act_words = words
+        self.screen.writer.set_last_act(words)
 
     # What belongs to a verdict
 
@@ -216,7 +217,7 @@ class Verdicts(Controller["ReviewScreen"]):
         mark: LabelMark | None = None,
     ) -> None:
         """Save an act on a claim that may not be the one on screen."""
-        self.screen.writer.last_act_words = words
+        self.screen.writer.set_last_act(words)
         self.screen.writer.submit_act(
             found.claim,
             words,
@@ -238,6 +239,14 @@ class Verdicts(Controller["ReviewScreen"]):
         if self.verdict_to_repeat is not None and self.verdict_to_repeat.claim == found.claim:
             self.verdict_to_repeat = changed
 
-    def forget_unsaved_verdict(self) -> None:
-        """Know nothing of what could not be saved: there is no verdict for codes."""
+    def forget_last_verdict(self) -> None:
+        """Let codes be about the chosen claim again: one moved, or the last verdict is none."""
         self.last_verdict = None
+
+    def forget_pending_flag(self, claim: ClaimId) -> None:
+        """Take the flag of a claim as the store has it."""
+        self.pending_flags.pop(claim, None)
+
+    def clear_pending_flags(self) -> None:
+        """Take every flag as the store has it."""
+        self.pending_flags.clear()

@@ -83,7 +83,7 @@ class BackgroundRuns:
         """
         session = self.app.session
         first, *rest = await asyncio.to_thread(_plan_runs, session, requests)
-        session.waiting_runs = [*session.waiting_runs, *rest]
+        session.waiting_runs.extend(rest)
         self.begin(first)
 
     async def preview(self, requests: Sequence[RunRequest]) -> str:
@@ -97,7 +97,7 @@ class BackgroundRuns:
     def resume(self, run: "RunId", then: Sequence["RunId"] = ()) -> None:
         """Take up a run, and let others follow."""
         session = self.app.session
-        session.waiting_runs = [*session.waiting_runs, *then]
+        session.waiting_runs.extend(then)
         self.begin(run)
 
     def begin_next(self) -> None:
@@ -109,7 +109,7 @@ class BackgroundRuns:
         through = (RunState.DONE, RunState.WAITING)
         if before is not None and before.snapshot().state not in through:
             left = ", ".join(f"#{run}" for run in session.waiting_runs)
-            session.waiting_runs = []
+            session.waiting_runs.clear()
             self.app.notify(
                 f"Run #{before.run_id} did not get through. Not begun: {left}. They stay planned; "
                 f"{session.keys('runs.continue')} in the list of runs begins one.",
@@ -133,7 +133,8 @@ class BackgroundRuns:
             return
         self._about_to_begin.add(run)
         session = self.app.session
-        session.waiting_runs = [each for each in session.waiting_runs if each != run]
+        if run in session.waiting_runs:
+            session.waiting_runs.remove(run)
         worker = self.app.start_worker(
             partial(self._begin_and_show, run, follow=follow), group="start"
         )
@@ -169,7 +170,7 @@ class BackgroundRuns:
 
     def cancel_all(self) -> None:
         """Ask for nothing more, and begin nothing more."""
-        self.app.session.waiting_runs = []
+        self.app.session.waiting_runs.clear()
         for run in self.app.session.process_runs:
             run.cancel()
 

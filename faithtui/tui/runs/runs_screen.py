@@ -1,12 +1,10 @@
 """All runs of the store, and where one begins."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from faithtui.domain.filters import FilterContext, Scope, TermName
 from faithtui.domain.ids import RunId
@@ -110,18 +108,6 @@ class RunsScreen(FilteredListScreen):
 
     runs = getters.query_one("#list", VirtualList)
 
-    @dataclass
-    class Loaded(Message):
-        """Runs were read."""
-
-        rows: tuple[RunRow, ...]
-
-    @dataclass
-    class Described(Message):
-        """The metrics of the runs are known."""
-
-        specs: "Mapping[RunId, MetricSpec]"
-
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.actions = RunActions(self)
@@ -180,21 +166,20 @@ class RunsScreen(FilteredListScreen):
     async def load(self) -> None:
         """Read the runs."""
         rows = await self.read(_read_runs, self.session)
-        self.post_message(self.Loaded(tuple(sorted(rows, key=lambda row: -row.id))))
+        self.call_later(self.show_rows, tuple(sorted(rows, key=lambda row: -row.id)))
         # The list does not wait for the metrics to be imported.
         specs = await self.read(lambda: {row.id: spec_of(row.spec) for row in rows})
-        self.post_message(self.Described(specs))
+        self.call_later(self.take_specs, specs)
 
     @on(FirstRunsRead)
     def show_first_runs(self, event: FirstRunsRead) -> None:
         """Draw what there is while the store is being opened."""
         if self.rows is None:
-            self.show_rows(self.Loaded(tuple(event.rows)))
+            self.show_rows(event.rows)
 
-    @on(Loaded)
-    def show_rows(self, event: Loaded) -> None:
+    def show_rows(self, rows: tuple[RunRow, ...]) -> None:
         """Draw the runs, with the cursor on the same one."""
-        self._all_runs = event.rows
+        self._all_runs = rows
         self.search()
         self.set_title(
             [Piece("  "), escape_line(fmt.format_path(self.session.store_path), "quiet")]
@@ -224,15 +209,15 @@ class RunsScreen(FilteredListScreen):
             count += f" · {away} archived"
         self.runs.show(RunRows(rows), at, title=f"Runs {count}")
         self.show_marks()
+        self._replace_lost_choice()
         self._show_details()
         if self.state != ListState():
             self.show_order()
         self.refresh_bindings()
 
-    @on(Described)
-    def take_specs(self, event: Described) -> None:
+    def take_specs(self, specs: "Mapping[RunId, MetricSpec]") -> None:
         """Draw what is known of the chosen run in the words of its metric."""
-        self.specs = event.specs
+        self.specs = specs
         self._show_details()
 
     def follow_cursor(self) -> None:
@@ -293,11 +278,19 @@ class RunsScreen(FilteredListScreen):
         row = self.selection
         return row is not None and row.pending > 0 and not self.is_under_way(row.id)
 
+    def _replace_lost_choice(self) -> None:
+        """Choose the run under the cursor if the chosen one is not listed, but was not just begun.
+
+        What is read late must not take away the run that is looked at on another screen.
+        """
+        chosen, row = self.session.run, self.selection
+        if row is None or not self.is_current or chosen in self.listed_entries:
+            return
+        if chosen is None or not self.is_under_way(chosen):
+            self.session.choose_run(row.id)
+
     def _show_details(self) -> None:
         row = self.selection
-        # What is read late must not take away the run that is looked at on another screen.
-        if row is not None and self.is_current:
-            self.session.choose_run(row.id)
         spec = None if row is None else self.specs.get(row.id)
         title = "Run" if row is None else f"Run #{row.id}"
         self.query_one("#detail", Pane).show(

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
@@ -62,6 +61,15 @@ class SampleRows:
         return self.all[index]
 
 
+@dataclass(frozen=True, slots=True)
+class QueueDescription:
+    """What is known of a queue, and only read for the chosen one."""
+
+    sample: SampleId
+    strata: tuple[StratumRow, ...]
+    progress: QueueProgress
+
+
 class QueuesScreen(FaithScreen):
     """Drawn queues of the chosen run, and what is known of one."""
 
@@ -104,21 +112,6 @@ class QueuesScreen(FaithScreen):
 
     queues = getters.query_one("#list", VirtualList)
 
-    @dataclass
-    class Loaded(Message):
-        """Queues were read."""
-
-        run: RunRow | None
-        rows: tuple[SampleRow, ...]
-
-    @dataclass
-    class Described(Message):
-        """What is known of the chosen queue was read."""
-
-        sample: SampleId
-        strata: tuple[StratumRow, ...]
-        progress: QueueProgress
-
     def make_panes(self) -> Panes:
         """Make the list and the details."""
         return Panes(
@@ -139,7 +132,7 @@ class QueuesScreen(FaithScreen):
         self.rows: tuple[SampleRow, ...] = ()
         self.sample_to_select: SampleId | None = None
         """The queue to choose once it is read: the one just drawn."""
-        self.description: QueuesScreen.Described | None = None
+        self.description: QueueDescription | None = None
         self.queues.focus()
         super().on_mount()
 
@@ -160,28 +153,27 @@ class QueuesScreen(FaithScreen):
         store = self.session.store
         run = self.session.run or await self.read(store.runs.last_id)
         if run is not None and self.session.run is None:
-            self.session.run = run
+            self.session.choose_run(run)
         rows: tuple[SampleRow, ...] = ()
         row: RunRow | None = None
         if run is not None:
             row = await self.read(store.runs.row, run)
             rows = await self.read(store.samples.rows, self.session.reviewer, run)
-        self.post_message(self.Loaded(row, rows))
+        self.call_later(self.show_rows, row, rows)
 
     def draw_empty_list(self, width: int) -> list[Line]:
         """Say what to do while there is no queue."""
         return no_queues(width, self.session.run is not None, self.keys)
 
-    @on(Loaded)
-    def show_rows(self, event: Loaded) -> None:
+    def show_rows(self, run: RunRow | None, rows: tuple[SampleRow, ...]) -> None:
         """Draw the queues, with the cursor on the same one."""
         before = self.selection.id if self.selection is not None else None
         wanted, self.sample_to_select = self.sample_to_select or before, None
-        self.rows = event.rows
-        at = next((i for i, row in enumerate(event.rows) if row.id == wanted), 0)
-        self.queues.show(SampleRows(event.rows), at, title=f"Queues {len(event.rows)}")
+        self.rows = rows
+        at = next((i for i, row in enumerate(rows) if row.id == wanted), 0)
+        self.queues.show(SampleRows(rows), at, title=f"Queues {len(rows)}")
         none = [Piece("  no run yet", "quiet")]
-        self.set_title(none if event.run is None else run_crumbs(event.run))
+        self.set_title(none if run is None else run_crumbs(run))
         self.show_details()
         self.refresh_bindings()
 
@@ -214,17 +206,14 @@ class QueuesScreen(FaithScreen):
         store, reviewer = self.session.store, self.session.reviewer
         strata = await self.read(store.samples.strata, sample, reviewer)
         progress = await self.read(read_queue_progress, store, sample, reviewer)
-        self.post_message(self.Described(sample, strata, progress))
+        self.call_later(self.take_description, QueueDescription(sample, strata, progress))
 
-    @on(Described)
-    def take_description(self, event: Described) -> None:
+    def take_description(self, read: QueueDescription) -> None:
         """Draw what was read of the chosen queue."""
-        self.description = event
-        if self.selection is None or self.selection.id != event.sample:
+        self.description = read
+        if self.selection is None or self.selection.id != read.sample:
             return
-        self.rows = tuple(
-            event.progress.row if row.id == event.sample else row for row in self.rows
-        )
+        self.rows = tuple(read.progress.row if row.id == read.sample else row for row in self.rows)
         self.queues.show(SampleRows(self.rows), self.queues.cursor)
         self.show_details()
 

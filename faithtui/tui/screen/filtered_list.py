@@ -1,5 +1,6 @@
 """`/`, `s`, `V` and marks: what lists that can be filtered have in common."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -71,18 +72,18 @@ class FilteredListScreen(FaithScreen):
         return parse_filter(self.state.filter, self.filter_ground).filter
 
     @property
+    @abstractmethod
     def filter_ground(self) -> FilterContext:
         """Say which words a filter may hold here."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def sort_orders(self) -> Mapping[str, str]:
         """Orders there are, each in words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def search(self) -> None:
         """Read the list again, for another filter or order."""
-        raise NotImplementedError
 
     @property
     def marks_key(self) -> str:
@@ -90,9 +91,9 @@ class FilteredListScreen(FaithScreen):
         return self.LIST
 
     @property
+    @abstractmethod
     def listed_entries(self) -> Sequence[int]:
         """Ids of the rows, in the order of the list."""
-        raise NotImplementedError
 
     @property
     def marks(self) -> RowMarks:

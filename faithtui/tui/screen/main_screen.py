@@ -1,6 +1,7 @@
 """What every main screen has: title, panes, status, keys, and reading from the store."""
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -20,6 +21,7 @@ from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.plain_input import PlainInput
 
 if TYPE_CHECKING:
     from faithtui.tui.screen.controller import Controller
@@ -46,6 +48,8 @@ def tab_pieces(here: str, key: str) -> tuple[Piece, ...]:
 
 class FaithScreen(Screen[None]):
     """A main screen.
+
+    A subclass has `make_panes` and `reload`; the type checker holds that in `screen_catalog`.
 
     Attributes:
         TITLE_WORDS: First words of the title.
@@ -121,9 +125,9 @@ class FaithScreen(Screen[None]):
         """What opens windows, between keys."""
         return navigation_of(self)
 
+    @abstractmethod
     def make_panes(self) -> Panes:
         """Make the panes, the one to begin in first."""
-        raise NotImplementedError
 
     def compose(self) -> ComposeResult:
         """Stack title, panes, status and keys."""
@@ -151,9 +155,9 @@ class FaithScreen(Screen[None]):
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             self.post_message(WorkerFailed(event.worker.error))
 
+    @abstractmethod
     def reload(self) -> None:
         """Read from the store and draw. Called when the store opens or changes."""
-        raise NotImplementedError
 
     def clear_content(self) -> None:
         """Forget what is drawn: it must not be seen any more. What may be is read again."""
@@ -184,6 +188,18 @@ class FaithScreen(Screen[None]):
         """Say, audibly, why a key did nothing."""
         self.app.bell()
         self.show_message(escape_line(words, "warn", limit=400))
+
+    def open_line(self, line: PlainInput, text: str) -> None:
+        """Let somebody type on a line that takes the place of the status line meanwhile."""
+        line.value = text
+        self.query_one(StatusLine).display = False
+        line.display = True
+        line.focus()
+
+    def close_line(self, line: PlainInput) -> None:
+        """Drop what was typed, and show the status line again."""
+        line.display = False
+        self.query_one(StatusLine).display = True
 
     def follow_runs(self) -> None:
         """Show how the newest run goes on, on every screen."""

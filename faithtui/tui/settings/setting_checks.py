@@ -40,7 +40,11 @@ class SettingChecks(Controller["SettingsScreen"]):
     async def check_store(self) -> None:
         """Check the store without holding up keys."""
         problems = await self.read(self.session.store.check)
-        self.screen.show_facts(replace(self.screen.facts, problems=tuple(problems)))
+        self.screen.call_later(self._show_store_check, tuple(problems))
+
+    def _show_store_check(self, problems: tuple[str, ...]) -> None:
+        """Say what came of it, below the store's file."""
+        self.screen.show_facts(replace(self.screen.facts, problems=problems))
         self.show_message(Piece("the store is sound" if not problems else "the store has problems"))
 
     def action_try_judge(self) -> None:
@@ -54,7 +58,9 @@ class SettingChecks(Controller["SettingsScreen"]):
     @run_in_worker("try")
     async def try_judge(self, configured: SettingsWithOrigins) -> None:
         """Ask the judge two small questions without holding up keys."""
-        self._show_judge_test(*await self.read(self._test_judge, configured))
+        self.screen.call_later(
+            self._show_judge_test, *await self.read(self._test_judge, configured)
+        )
 
     def _test_judge(self, configured: SettingsWithOrigins) -> tuple[bool, str]:
         # Imported here, on a thread: it brings what judges are made of.
@@ -77,8 +83,7 @@ class SettingChecks(Controller["SettingsScreen"]):
 
     def _show_judge_test(self, works: bool, sentence: str) -> None:
         """Say what came of it, below the settings of the judge."""
-        self.screen.facts = replace(self.screen.facts, trial=(works, sentence))
-        self.screen.draw_values()
+        self.screen.show_facts(replace(self.screen.facts, trial=(works, sentence)))
         self.show_message(Piece("the judge works" if works else "the judge does not work"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

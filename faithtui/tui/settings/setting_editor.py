@@ -20,7 +20,6 @@ from faithtui.tui.settings.setting_lines import (
 from faithtui.tui.theme import theme
 from faithtui.tui.theme.ascii import wants_ascii
 from faithtui.tui.theme.lines import Piece, escape_line, escape_text, make_line
-from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.plain_input import PlainInput
 
 if TYPE_CHECKING:
@@ -78,10 +77,7 @@ class SettingEditor(Controller["SettingsScreen"]):
 
     def _edit_in_line(self, name: str, value: str) -> None:
         self.screen.entry.setting = name
-        self.screen.entry.value = value
-        self.screen.query_one(StatusLine).display = False
-        self.screen.entry.display = True
-        self.screen.entry.focus()
+        self.screen.open_line(self.screen.entry, value)
 
     def save_typed(self, text: str) -> None:
         """Save what was typed."""
@@ -90,8 +86,7 @@ class SettingEditor(Controller["SettingsScreen"]):
 
     def stop_typing(self) -> None:
         """Close the line that is typed on."""
-        self.screen.entry.display = False
-        self.screen.query_one(StatusLine).display = True
+        self.screen.close_line(self.screen.entry)
         self.screen.values.focus()
 
     def action_default(self) -> None:
@@ -130,7 +125,7 @@ class SettingEditor(Controller["SettingsScreen"]):
     ) -> None:
         """Use the settings from now on, and say so."""
         ascii = wants_ascii(configured.settings.ascii, configured.environment)
-        self.session.configured = configured
+        self.session.use_settings(configured)
         self.screen.post_message(SettingsChanged(configured, keymap, ascii))
         self.screen.draw_values()
         pieces = [Piece("saved ", "good"), escape_line(f"{name} in {configured.file}")]

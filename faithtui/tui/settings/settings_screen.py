@@ -106,7 +106,7 @@ class SettingsScreen(FaithScreen):
     @work(exclusive=True, group="facts", exit_on_error=False)
     async def read_facts(self) -> None:
         """Look at the files."""
-        self.show_facts(await self.read(self._collect_facts, self.facts))
+        self.call_later(self.show_facts, await self.read(self._collect_facts, self.facts))
 
     def _collect_facts(self, before: SettingsFacts) -> SettingsFacts:
         path, configured = self.session.store_path, self.session.configured

@@ -16,7 +16,7 @@ from faithtui.agreement.gate.certificate import (
     make_judge_identity,
     split_metric_options,
 )
-from faithtui.agreement.labelled_units import ClaimUnit, Opinion
+from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.domain.annotations import Action
@@ -30,7 +30,7 @@ from faithtui.domain.estimates import (
 )
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.domain.scores import ScoringRule
+from faithtui.domain.scores import ScoringRule, make_score
 from tests.agreement.report.building import readings
 
 
@@ -105,6 +105,10 @@ def test_conversations_are_named_by_group_and_key_alone() -> None:
         [claim(2, judge="no", text="x"), claim(1), claim(1)], ()
     )
     assert hash_conversations([claim(1)], ()) != hash_conversations([claim(2)], ())
+    rated = AnswerUnit(
+        ConversationId(2), "c2", "c2", 1, make_score(1.0), 1, True, "yes", 1.0, 1
+    )  # fmt: skip
+    assert hash_conversations([claim(1)], [rated]) == hash_conversations([claim(1), claim(2)], ())
 
 
 def test_verdicts_are_counted_by_where_they_come_from() -> None:

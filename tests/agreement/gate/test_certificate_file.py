@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -78,6 +79,13 @@ def certificate(
         thresholds=Thresholds(kappa=0.4),
         results=(CriterionResult(Criterion.KAPPA, 0.4, CheckOutcome.PASSED),),
     )  # fmt: skip
+
+
+def test_evidence_is_as_old_as_the_older_of_verdicts_and_labels() -> None:
+    made, before = certificate(), DAY - timedelta(days=9)
+    judged_early = replace(made, run=replace(made.run, created_at=before))
+    labelled_early = replace(made, labels=replace(made.labels, newest_at=before))
+    assert judged_early.evidence_at == labelled_early.evidence_at == before
 
 
 def test_what_is_written_is_read_and_written_again_byte_for_byte() -> None:

@@ -124,6 +124,8 @@ def test_a_bare_recall_needs_ten_unfaithful_ones() -> None:
         "annotators found 9 unfaithful; 10 are needed",
     )
     assert only(few, Thresholds(recall_no=0.6)).outcome is CheckOutcome.PASSED
+    ten = replace(FOUND, recall_no=figure(1.0, 0.6, 1.0, 10))
+    assert only(ten, wanted).outcome is CheckOutcome.PASSED
 
 
 def test_thirty_labels_are_needed_unless_others_are_asked_for() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from faithtui.engine.runs.background import BackgroundRun
 from faithtui.engine.runs.events import RunEnded
+from faithtui.engine.runs.planner import plan_run
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, StoreError
 from faithtui.store.records import RunState
@@ -57,6 +58,15 @@ def test_cancelling_keeps_what_is_stored_and_the_run_can_be_taken_up_again(store
         assert again.snapshot().progress.done == 5
         repeated = sum(count - 1 for count in server.asked.values())
         assert repeated <= 1, "at most the question in the air is asked again"
+
+
+def test_a_run_cancelled_before_its_thread_has_begun_asks_nothing(store: Store) -> None:
+    run = BackgroundRun(store, plan_run(store, RunRequest()), 8)
+    run.cancel()
+    run._thread.start()
+    assert run.join(PATIENCE_S)
+    assert run.snapshot().state is RunState.CANCELLED
+    assert store.runs.row(run.run_id).done == 0
 
 
 def test_an_unreachable_judge_fails_conversations_and_not_the_app(store: Store) -> None:

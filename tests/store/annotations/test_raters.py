@@ -89,6 +89,21 @@ def test_judges_are_runs_of_the_same_metric_on_the_same_claims(store: Store) -> 
     assert differing.claim == claims[0]
 
 
+def test_of_archived_runs_only_the_one_that_is_looked_at_is_compared(store: Store) -> None:
+    first, item = judged(store, talk(), LABELS, spec=FIRST)
+    second, _ = judged(store, talk(), {1: ["no", "no"], 3: ["idk"]}, spec=SECOND)
+    claim = claims_of(store, item)[0]
+    say(store, claim, "ann", "yes")
+    store.runs.archive([first])
+    assert one(store.raters.read_rater_records(first).claims, claim).judges == {
+        first: "yes",
+        second: "no",
+    }
+    assert one(store.raters.read_rater_records(second).claims, claim).judges == {second: "no"}
+    assert [each.claim for each in store.raters.read_judge_disagreements(first)] == [claim]
+    assert store.raters.read_judge_disagreements(second) == ()
+
+
 def test_words_are_those_of_the_run(store: Store) -> None:
     _, item = judged(store, talk(), LABELS, spec=FIRST)
     run, _ = judged(store, talk(), {1: ["1", "0"]}, spec=spec_of("ragas-faithfulness", INFERRED))

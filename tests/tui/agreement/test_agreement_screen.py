@@ -1,10 +1,11 @@
 """The agreement screen beside its matrix: parts that a key enlarges, and switches."""
 
+import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from textual.message import Message
 from textual.pilot import Pilot
 
 from faithtui.agreement.idk_recoding import IdkRule
@@ -15,6 +16,9 @@ from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Repo
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.engine.review import agreement_report as agreement_report_module
+from faithtui.engine.review.agreement_report import RunAgreement
+from faithtui.metrics.base import MetricSpec
 from faithtui.store.store import Store
 from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement import part_lines as parts
@@ -34,7 +38,7 @@ from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from tests.agreement.report.building import readings
 from tests.agreement.report.test_parts import RULE, claim, said, stratified
-from tests.tui.driving import calm, opened, press, text_of, title, until
+from tests.tui.driving import calm, opened, press, status, text_of, title, until
 from tests.tui.test_screens import labelled
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -194,18 +198,20 @@ def test_a_bin_shows_what_was_said_beside_what_is() -> None:
 
 
 async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
-    app: FaithApp, store_path: Path
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     labelled(store_path)
-    loaded: list[AgreementScreen.Loaded] = []
-
-    def note(message: Message) -> None:
-        if isinstance(message, AgreementScreen.Loaded) and message not in loaded:
-            loaded.append(message)
-
-    async with app.run_test(size=(120, 40), message_hook=note) as pilot:
+    loaded: list[RunAgreement | None] = []
+    async with app.run_test(size=(120, 40)) as pilot:
         screen = await agreeing(pilot)
         await calm(pilot)
+        show = screen.show_loaded
+
+        def note_and_show(found: RunAgreement | None, spec: MetricSpec | None) -> None:
+            loaded.append(found)
+            show(found, spec)
+
+        monkeypatch.setattr(screen, "show_loaded", note_and_show)
         assert screen.agreement is not None
         before = screen.agreement.report.claims.table
         loaded.clear()
@@ -224,7 +230,7 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
         screen.reload()
         await until(pilot, lambda: len(loaded) == 2)
         await calm(pilot)
-        points, whole = (each.agreement for each in loaded)
+        points, whole = loaded
         assert points is not None
         assert whole is not None
         assert (points.points_only, whole.points_only) == (True, False)
@@ -332,3 +338,25 @@ def test_a_long_list_is_drawn_as_far_as_anybody_reads_and_says_how_to_find_the_r
         told = f"… and {more:,} more; the list of conversations finds them by is:disagreement"
         assert (told in words(lines)) == (more > 0)
     assert ("CSV has them all" in words(draw.unit_lines(units, "", 78))) == (more > 0)
+
+
+async def test_while_figures_are_computed_that_is_said(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labelled(store_path)
+    compute, going = agreement_report_module.compute_run_agreement, threading.Event()
+
+    def compute_later(*args: Any, **kwargs: Any) -> RunAgreement:
+        going.wait()
+        return compute(*args, **kwargs)
+
+    monkeypatch.setattr(agreement_report_module, "compute_run_agreement", compute_later)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await pilot.press("a")
+        await until(pilot, lambda: "computing agreement of run #1" in status(app))
+        assert "Computing agreement …" in text_of(app, "matrix")
+        going.set()
+        await calm(pilot)
+        assert "computing" not in status(app)
+        assert "Computing" not in text_of(app, "matrix")

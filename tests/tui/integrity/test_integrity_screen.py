@@ -12,13 +12,11 @@ from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.engine.integrity.run_checks import CheckSnapshot
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
-from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.integrity.finding_lines import KindRow, detail_lines, entry_lines, kind_lines
 from faithtui.tui.integrity.integrity_screen import IntegrityScreen
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.screen.dialogs import ConfirmDialog, PickDialog
+from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.theme.lines import width_of
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, title, until
 
@@ -36,25 +34,6 @@ async def looking(pilot: Pilot[None]) -> IntegrityScreen:
     await until(pilot, lambda: screen.summary.checked > 0 and screen.checks is None)
     await calm(pilot)
     return screen
-
-
-@pytest.fixture
-def broken(store_path: Path) -> Path:
-    """A store in which two verdicts were changed: one is gone, one flips."""
-    with sqlite3.connect(store_path) as connection:
-        claims = [
-            row[0]
-            for row in connection.execute("SELECT DISTINCT claim_id FROM verdict ORDER BY claim_id")
-        ]
-        connection.execute(
-            "UPDATE verdict SET label = NULL, word = NULL WHERE claim_id = ?", (claims[0],)
-        )
-        connection.execute(
-            "UPDATE verdict SET label = 'maybe' WHERE claim_id = ? AND is_home", (claims[1],)
-        )
-        connection.execute("UPDATE run_item SET checked = 0")
-    connection.close()
-    return store_path
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -76,67 +55,6 @@ async def test_kinds_are_listed_with_counts_and_explained(
         assert "The return window is 30 days" in text_of(app, "detail")
         assert "? help" in screen_text(app)
         assert screen.selected_kind is not None
-
-
-async def test_enter_reviews_exactly_the_claims_of_a_kind(
-    broken: Path, make_app: Callable[[Path], FaithApp]
-) -> None:
-    app = make_app(broken)
-    async with app.run_test(size=(120, 40)) as pilot:
-        screen = await looking(pilot)
-        await press(pilot, "down", "down", "enter")
-        assert isinstance(app.screen, ReviewScreen)
-        queue = app.session.claim_queue
-        assert queue is not None
-        assert queue.is_convenience
-        assert queue.title == "words that are no verdict"
-        assert screen.run_id is not None
-        (entry,) = queue.entries
-        assert app.screen.claim is not None
-        assert app.screen.claim.id == entry[1]
-
-
-async def test_suspicious_first_is_a_convenience_order(
-    broken: Path, make_app: Callable[[Path], FaithApp]
-) -> None:
-    app = make_app(broken)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await looking(pilot)
-        await press(pilot, "s")
-        assert isinstance(app.screen, ReviewScreen)
-        queue = app.session.claim_queue
-        assert queue is not None
-        assert (queue.title, queue.is_convenience, queue.sample) == ("suspicious first", True, None)
-        assert len(queue.entries) > 1
-        with Store.open(broken) as store:
-            assert store.findings.list_suspicious_claims(queue.run) == queue.entries
-
-
-async def test_entries_lead_to_their_conversation(app: FaithApp) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await looking(pilot)
-        rows = text_of(app, "list").splitlines()
-        at = next(i for i, row in enumerate(rows) if "windows that failed" in row)
-        first = next(i for i, row in enumerate(rows) if "suspicious first" in row)
-        await press(pilot, *["down"] * (at - first), "enter")
-        assert isinstance(app.screen, PickDialog)
-        assert "the judge gave no usable answer" in screen_text(app)
-        await press(pilot, "enter")
-        assert isinstance(app.screen, ReviewScreen)
-        assert app.session.claim_queue is None
-
-
-async def test_entries_of_claims_begin_the_queue_there(
-    broken: Path, make_app: Callable[[Path], FaithApp]
-) -> None:
-    app = make_app(broken)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await looking(pilot)
-        await press(pilot, "down", "l")
-        assert isinstance(app.screen, PickDialog)
-        await press(pilot, "enter")
-        assert isinstance(app.screen, ReviewScreen)
-        assert app.session.claim_queue is not None
 
 
 async def test_blind_work_asks_before_it_shows_anything(

@@ -2,19 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textual.pilot import Pilot
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.records import (
     CallContext,
     CallRow,
     ItemCost,
-    ItemState,
     RunTotals,
     StoredReply,
 )
@@ -25,7 +22,7 @@ from faithtui.tui.replies.reply_lines import call_lines, call_state, cost_lines,
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.theme.lines import Line, width_of
 from tests.tui.building import NOON
-from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, text_of
+from tests.tui.driving import press, reviewing, screen_text, text_of
 from tests.tui.test_hostile import hostile
 
 SIZES = [(60, 18), (80, 24), (120, 40), (200, 60)]
@@ -43,16 +40,6 @@ def asked(store: Store, item: ItemId, reply: StoredReply, *, usable: bool = True
         f"key-{number}", "openai:m", "verdicts", RunId(1), item, number % 2, usable=usable
     )
     store.calls.save_reply(meant, reply)
-
-
-@pytest.fixture
-def replied(store_path: Path) -> Path:
-    """A store in which two calls were made for the first conversation, one of them in vain."""
-    with Store.open(store_path, clock=lambda: NOON) as store:
-        first = store.runs.item_ids(RunId(1))[0]
-        asked(store, first, GOOD)
-        asked(store, first, CUT, usable=False)
-    return store_path
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -74,75 +61,6 @@ async def test_a_reply_is_read_word_for_word(app: FaithApp, size: tuple[int, int
         assert app.clipboard == GOOD.text
         await press(pilot, "tab", "j", "W")
         assert isinstance(app.screen, ReviewScreen)
-
-
-@pytest.mark.usefixtures("replied")
-async def test_replies_are_read_from_the_lists_too(app: FaithApp) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot)
-        await press(pilot, "enter")
-        assert "$0.0312 + cost unknown for 1 call · 2 calls" in text_of(app, "detail")
-        await press(pilot, "W")
-        assert isinstance(app.screen, RepliesScreen)
-        assert "all 2 calls" in " ".join(text_of(app, "calls").split())
-        await press(pilot, "escape", "g", "p", "f", "W")
-        assert isinstance(app.screen, RepliesScreen)
-        assert "No call was made for this conversation" in text_of(app, "calls")
-        await press(pilot, "C", "q", "f")
-
-
-async def blind(pilot: Pilot[None]) -> ReviewScreen:
-    screen = await reviewing(pilot)
-    await press(pilot, "B")
-    assert screen.session.is_blind
-    return screen
-
-
-@pytest.mark.usefixtures("replied")
-async def test_replies_are_refused_as_long_as_a_claim_is_hidden(app: FaithApp) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        screen = await blind(pilot)
-        await press(pilot, "W")
-        assert app.screen is screen
-        assert "5 verdicts still to give" in status(app)
-        assert "zanzibar" not in screen_text(app)
-        await press(pilot, "g", "c", "W")
-        assert "5 verdicts still to give" in status(app)
-        await press(pilot, "g", "v", "home", *["y"] * 4, "v")
-        await calm(pilot)
-        await press(pilot, "W")
-        assert isinstance(app.screen, RepliesScreen), "four are answered and one is revealed"
-
-
-@pytest.mark.parametrize("state", [ItemState.PENDING, ItemState.FAILED])
-async def test_replies_of_what_is_not_judged_to_its_end_are_refused_while_blind(
-    app: FaithApp, store_path: Path, state: ItemState
-) -> None:
-    with Store.open(store_path) as store:
-        third = store.runs.item_ids(RunId(1))[2]
-        asked(store, third, GOOD)
-        if state is ItemState.PENDING:
-            store.runs.reopen_unfinished(RunId(1))
-    async with app.run_test(size=(120, 40)) as pilot:
-        await blind(pilot)
-        await press(pilot, "g", "c", "home", "j", "j", "W")
-        assert "1 verdict still to give" in status(app)
-        assert not isinstance(app.screen, RepliesScreen)
-
-
-@pytest.mark.usefixtures("replied")
-async def test_reading_replies_is_recorded_as_having_seen_the_judge(
-    app: FaithApp, store_path: Path
-) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot)
-        await press(pilot, "p")
-        app.session.item = None
-        await press(pilot, "f")
-        assert not app.session.exposed
-        await press(pilot, "W")
-        await calm(pilot)
-        assert len(app.session.exposed) == 1
 
 
 # Drawing

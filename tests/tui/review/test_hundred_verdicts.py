@@ -13,7 +13,7 @@ from faithtui.tui.samples.queue import sample_queue
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from tests.engine.building import conversation, planned, store_with
 from tests.tui.driving import calm, opened, until
-from tests.tui.review.test_review_keys import acts
+from tests.tui.review.reviewing import acts
 
 KEYS = "ynix"
 WORDS = {"y": "yes", "n": "no", "i": "idk", "x": "x"}

@@ -19,7 +19,7 @@ from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from tests.tui.building import SPEC
 from tests.tui.driving import calm, opened, press, reviewing, status, title, type_ahead, until
-from tests.tui.review.test_review_keys import acts, blinded, stored
+from tests.tui.review.reviewing import acts, blinded, stored
 
 SIZE = (120, 40)
 
@@ -309,7 +309,7 @@ async def test_runs_that_are_read_again_keep_a_cursor_moved_meanwhile(
         before, other = screen.listed_entries
         assert app.session.run == before
         screen.runs.cursor = 1
-        screen.show_rows(screen.Loaded(screen.all_runs))
+        screen.show_rows(screen.all_runs)
         assert screen.runs.cursor == 1
         assert app.session.run == other
 

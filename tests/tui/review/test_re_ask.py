@@ -20,6 +20,7 @@ from tests.engine.building import conversation, planned, store_with
 from tests.engine.willing_server import WillingServer, willing_server
 from tests.tui.building import NOON
 from tests.tui.driving import press, reviewing, status, text_of, until
+from tests.tui.review.fake_review_screen import FakeReviewScreen
 
 
 @pytest.fixture
@@ -161,3 +162,44 @@ async def test_work_apart_has_a_loop_of_its_own_and_its_errors_come_back() -> No
     assert await run_in_own_loop(elsewhere)
     with pytest.raises(LookupError, match="gone"):
         await run_in_own_loop(fails)
+
+
+# On a screen that is not drawn
+
+
+async def test_what_is_hidden_is_not_asked_about_and_two_are_not_asked_at_once(
+    session: Session,
+) -> None:
+    session.hide_judge(True)
+    screen = await FakeReviewScreen(session).open()
+    assert screen.press("R")
+    assert "the judge is hidden: answer first" in screen.message
+    session.hide_judge(False)
+    await screen.open()
+    screen.re_ask.claim_being_asked = screen.claims[1]
+    assert screen.press("R")
+    assert screen.message == "the judge is being asked already: one at a time"
+    assert not screen.navigation.windows
+
+
+async def test_a_cost_that_comes_after_one_moved_on_asks_nothing(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    before = screen.claims[0]
+    screen.press("j")
+    screen.re_ask.confirm_call_cost(before, CallCost(True, 0, "the price table"))
+    assert screen.re_ask.claim_being_asked is None
+    assert not screen.navigation.windows
+
+
+async def test_what_costs_money_is_asked_only_after_a_yes(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.re_ask.confirm_call_cost(screen.claims[0], CallCost(False, None, ""))
+    screen.navigation.answer(None)
+    await screen.settle()
+    assert screen.re_ask.claim_being_asked is None
+    assert not screen.failures
+    assert "asking the judge again" not in " ".join(screen.messages)
+
+
+def test_there_is_no_key_without_a_claim(session: Session) -> None:
+    assert not FakeReviewScreen(session).press("R")

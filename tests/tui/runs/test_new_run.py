@@ -12,16 +12,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Label, Select
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.runs.background import BackgroundRun
-from faithtui.engine.runs.events import RunProgress, RunSnapshot
 from faithtui.engine.runs.planner import plan_run, select_metric_options
 from faithtui.engine.runs.request import RunRequest
 from faithtui.metrics import registry
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.progress.progress_screen import ProgressScreen
-from faithtui.tui.runs import background_runs
 from faithtui.tui.runs.new_run import (
     ChoicePane,
     NewRunScreen,
@@ -29,9 +25,8 @@ from faithtui.tui.runs.new_run import (
     read_options,
 )
 from faithtui.tui.runs.runs_screen import RunsScreen
-from faithtui.tui.session import Session
 from tests.tui.building_metrics import KEYS
-from tests.tui.driving import calm, opened, press, screen_text, until
+from tests.tui.driving import opened, press, screen_text, until
 
 SIZE = (80, 24)
 NAMES = sorted({name for key in KEYS for name in registry.list_option_names(key)})
@@ -64,70 +59,6 @@ async def test_every_metric_is_offered_by_its_title(app: FaithApp) -> None:
         assert form.query_one("#metrics", ChoicePane).selection == ("turn-faithfulness",)
         await press(pilot, "tab")
         assert "provider:model" in screen_text(app)
-
-
-async def test_one_run_per_metric_one_after_the_other(
-    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    going_on: list[int] = []
-
-    def begun(session: Session, run: RunId) -> BackgroundRun:
-        going_on.append(len(session.list_snapshots()))
-        return begin(session, run)
-
-    begin = background_runs._begin_background_run
-    monkeypatch.setattr(background_runs, "_begin_background_run", begun)
-    async with app.run_test(size=SIZE) as pilot:
-        await form_of(pilot)
-        await press(pilot, "j", "space", "j", "space", "ctrl+s")
-        await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
-        await until(
-            pilot,
-            lambda: (
-                not app.session.waiting_runs
-                and len(app.session.process_runs) == 3
-                and not app.session.list_snapshots()
-            ),
-        )
-        assert going_on == [0, 0, 0], "never two at once"
-        assert [run.run_id for run in app.session.process_runs] == [2, 3, 4]
-        assert app.session.run == 4, "the screen follows while it is looked at"
-    assert [(key, state) for key, state, _ in rows(store_path)[1:]] == [
-        (key, RunState.DONE) for key in KEYS[:3]
-    ]
-
-
-async def test_a_late_reading_of_the_run_before_does_not_call_the_screen_back(
-    app: FaithApp,
-) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await form_of(pilot)
-        await press(pilot, "j", "space", "ctrl+s")
-        await until(
-            pilot, lambda: len(app.session.process_runs) == 2 and not app.session.list_snapshots()
-        )
-        screen = app.screen
-        assert isinstance(screen, ProgressScreen)
-        await until(pilot, lambda: screen.row is not None and screen.row.id == app.session.run)
-        early = app.session.store.runs.row(app.session.process_runs[0].run_id)
-        screen.post_message(ProgressScreen.Loaded(early))
-        await press(pilot, "tab")
-        await until(pilot, lambda: screen.row is not None and screen.row.id == 3)
-        assert app.session.run == 3
-
-
-async def test_a_late_reading_of_the_list_does_not_choose_its_run(app: FaithApp) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await form_of(pilot)
-        runs = next(each for each in app.screen_stack if isinstance(each, RunsScreen))
-        await press(pilot, "j", "space", "ctrl+s")
-        await until(
-            pilot, lambda: len(app.session.process_runs) == 2 and not app.session.list_snapshots()
-        )
-        assert app.session.run == 3
-        runs.post_message(RunsScreen.Loaded(runs.all_runs))
-        await calm(pilot)
-        assert app.session.run == 3
 
 
 async def test_options_go_to_the_metrics_that_have_them(app: FaithApp, store_path: Path) -> None:
@@ -239,51 +170,9 @@ async def test_no_metric_is_no_order(app: FaithApp) -> None:
         assert isinstance(app.screen, RunsScreen)
 
 
-class CancelledRun:
-    """A run that was cancelled."""
-
-    run_id = 1
-    is_finished = True
-    bug = None
-
-    def snapshot(self) -> RunSnapshot:
-        return RunSnapshot(RunId(1), RunState.CANCELLED, None, RunProgress(), 1.0, None)
-
-    def cancel(self) -> None:
-        """Nothing is left to cancel."""
-
-    def join(self, timeout_s: float) -> bool:
-        return True
-
-    def yield_to_ui(self, seconds: float) -> None:
-        pass
-
-
 def ordered(path: Path, *requests: RunRequest) -> list[RunId]:
     with Store.open(path) as store:
         return [plan_run(store, request) for request in requests]
-
-
-async def test_runs_that_wait_stay_planned_when_one_is_cancelled(
-    app: FaithApp, store_path: Path
-) -> None:
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await opened(pilot)
-        left = await asyncio.to_thread(ordered, store_path, *(RunRequest(key) for key in KEYS[:2]))
-        app.session.process_runs.append(CancelledRun())  # type: ignore[arg-type]  # stands in for a run
-        app.session.waiting_runs = list(left)
-        await until(pilot, lambda: not app.session.waiting_runs)
-        await pilot.pause()
-        painted = " ".join(screen_text(app).split())
-        assert "Runs are left" in painted
-        assert "#2, #3" in painted
-        app.store_watcher.poll()
-        await calm(pilot)
-        await press(pilot, "home", "c")
-        await until(pilot, lambda: app.session.process_runs[-1].run_id in left)
-        await until(pilot, lambda: not app.session.list_snapshots())
-    states = [state for _, state, _ in rows(store_path)[1:]]
-    assert sorted(states) == [RunState.DONE, RunState.PLANNED], "c begins one of them"
 
 
 async def test_options_follow_the_metrics_until_a_person_types(

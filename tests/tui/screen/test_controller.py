@@ -1,5 +1,6 @@
 """Controllers: their keys are keys of their screen, their workers are its workers."""
 
+import ast
 import asyncio
 from pathlib import Path
 from typing import ClassVar
@@ -155,3 +156,55 @@ def test_every_action_of_a_screen_is_found_on_it() -> None:
                 action = each.action.partition("(")[0]
                 if "." not in action:
                     assert callable(getattr(screen, f"action_{action}", None)), (name, action)
+
+
+def test_the_type_checker_looks_at_every_screen_for_hooks_that_it_lacks() -> None:
+    tree = ast.parse(Path(screen_catalog.__file__).read_text(encoding="utf-8"))
+    checked = [
+        ast.unparse(node.value).strip("[]").split(", ")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "COMPLETE_SCREENS"
+        if node.value is not None
+    ]
+    assert checked == [[each.screen.split(":")[1] for each in screen_catalog.SCREENS.values()]]
+
+
+ROOT = Path(screen_catalog.__file__).parent
+MOST_CLASS_LINES = 300
+WIDGETS = {"hint", "theme"}
+"""Fields of panes and of Textual's app, which whoever draws sets."""
+
+
+def test_no_class_of_the_tui_is_longer_than_a_reader_keeps_in_mind() -> None:
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                assert lines <= MOST_CLASS_LINES, f"{path.name}: {node.name} has {lines}"
+
+
+def test_nobody_writes_a_field_of_a_controller_a_screen_or_the_session_from_outside() -> None:
+    """A field has one owner, with a method for what others need."""
+    session = Session("ann", Path("none.db"))
+    screens = [screen_catalog.load_screen_class(name)(session) for name in screen_catalog.SCREENS]
+    owners = {"screen", "session", "app"} | {
+        name
+        for screen in screens
+        for name, value in vars(screen).items()
+        if isinstance(value, Controller)
+    }
+    found = []
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            targets: list[ast.expr] = []
+            if isinstance(node, ast.Assign):
+                targets = node.targets
+            elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+                targets = [node.target]
+            for target in targets:
+                for each in target.elts if isinstance(target, ast.Tuple) else [target]:
+                    if isinstance(each, ast.Attribute) and each.attr not in WIDGETS:
+                        owner = ast.unparse(each.value).removeprefix("self.").split(".")[-1]
+                        if owner in owners:
+                            found.append(f"{path.name}:{each.lineno} {ast.unparse(each)}")
+    assert found == [], "\n".join(found)

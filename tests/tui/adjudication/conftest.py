@@ -1,0 +1,30 @@
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.annotations import Action
+from faithtui.store.store import Store
+from tests.tui.adjudication.test_adjudication_screen import DIFFER, said
+
+
+@pytest.fixture
+def differing(store_path: Path) -> Path:
+    """Bo and zoe agree on one claim and differ on three."""
+    with Store.open(store_path) as store:
+        run = store.runs.last_id()
+        assert run is not None
+        claims = said(store, store.runs.item_ids(run)[0])
+        for place, words in {0: ("yes", "yes"), **DIFFER}.items():
+            for who, word in zip(("bo", "zoe"), words, strict=True):
+                store.reviews.record(
+                    claims[place],
+                    who,
+                    Action.BLIND,
+                    word,
+                    f"said of [b]{place}[/b]",
+                    run=run,
+                    judge_verdict=None,
+                    saw_judge=False,
+                    code="policy",
+                )
+    return store_path

@@ -1,0 +1,56 @@
+"""A screen for adjudication that is not drawn, on the claims of the first run."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
+
+from faithtui.agreement.report.raters import ComparedClaim, ComparisonFilter
+from faithtui.domain.annotations import Action, HumanVerdict
+from faithtui.domain.ids import RunId
+from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+from faithtui.tui.adjudication.claim_reader import ClaimReader
+from faithtui.tui.adjudication.final_labels import FinalLabels
+from faithtui.tui.adjudication.final_notes import FinalNotes
+from faithtui.tui.metric_view import spec_of
+from faithtui.tui.session import Session
+from tests.tui.fake_screen import FakeScreen
+
+
+class FakeAdjudicateScreen(FakeScreen):
+    """The claims on which bo and zoe differ, the first one under the cursor."""
+
+    filter = ComparisonFilter.HUMANS
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.compared = session.store.raters.read_rater_records(RunId(1))
+        self.spec = spec_of(self.compared.run.spec)
+        self.listed = [each for each in self.compared.claims if each.has_disagreement]
+        self.at = 0
+        screen = cast(AdjudicateScreen, self)
+        self.labels = FinalLabels(screen)
+        self.reader = ClaimReader(screen)
+        self.notes = FinalNotes(screen)
+        self.note = SimpleNamespace(value="", display=False)
+        self.claims = SimpleNamespace(focus=lambda: None)
+        self.add(self.reader, self.notes)
+
+    def replace_claim(self, claim: ComparedClaim) -> None:
+        self.listed[self.at] = claim
+
+    def claim_at_cursor(self) -> ComparedClaim | None:
+        return self.listed[self.at] if self.at < len(self.listed) else None
+
+    def query_one(self, _kind: object, _type: object = None) -> SimpleNamespace:
+        """Give a pane in which nothing is drawn."""
+        region = SimpleNamespace(width=0, height=10)
+        return SimpleNamespace(
+            show=lambda _build, **_how: None, scrollable_content_region=region, hint=""
+        )
+
+    def settle_claim(self) -> ComparedClaim:
+        """Let the claim under the cursor have a final word."""
+        claim = self.listed[self.at]
+        final = HumanVerdict(claim.claim, "ann", "yes", Action.ADJUDICATED)
+        self.listed[self.at] = replace(claim, final=final)
+        return self.listed[self.at]

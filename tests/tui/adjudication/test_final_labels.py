@@ -1,0 +1,211 @@
+"""The final label of a claim: given, flagged for a talk, saved, taken back."""
+
+import sqlite3
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from faithtui.agreement.report.raters import order_anonymously
+from faithtui.errors import StoreError
+from faithtui.store.store import Store
+from faithtui.tui.adjudication.claim_reader import read_selected_claim
+from faithtui.tui.app import FaithApp
+from faithtui.tui.session import Session
+from faithtui.tui.widgets.virtual_list import VirtualList
+from tests.tui.adjudication.fake_adjudicate_screen import FakeAdjudicateScreen
+from tests.tui.adjudication.test_adjudication_screen import adjudicating
+from tests.tui.driving import calm, opened, press, status, title, type_ahead, until
+from tests.tui.review.reviewing import acts
+
+
+async def test_what_people_differ_on_is_settled_key_by_key(differing: Path, app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        screen = await adjudicating(app)
+        assert "3 to adjudicate" in title(app)
+        claims = list(screen.listed_entries)
+        assert len(claims) == 3
+        await press(pilot, "a", "n", "x")
+        assert "0 to adjudicate" in title(app)
+        assert "final 3/3" in title(app)
+        with Store.open(differing) as store:
+            run = store.runs.last_id()
+            assert run is not None
+            found = {each.claim: each for each in store.raters.read_rater_records(run).claims}
+        finals = [found[each].final for each in claims]
+        first = screen.listed_entries[claims[0]]
+        assert [each.verdict for each in finals if each is not None] == [
+            order_anonymously(first)[0].verdict,
+            "no",
+            "x",
+        ]
+        assert {each.reviewer for each in finals if each is not None} == {"ann"}
+        # What they said before is still there, whoever settles it.
+        assert [each.reviewer for each in found[claims[0]].opinions] == ["bo", "zoe"]
+
+
+async def test_later_flags_and_goes_on(differing: Path, app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "s")
+        screen = await adjudicating(app)
+        assert screen.claims.cursor == 1
+        first = next(iter(screen.listed_entries.values()))
+        assert first.flagged
+        assert first.is_open
+        await press(pilot, "k", "s")
+        assert not next(iter(screen.listed_entries.values())).flagged
+
+
+async def test_undo_goes_back_to_the_claim_and_redo_too(differing: Path, app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        screen = await adjudicating(app)
+        await press(pilot, "y")
+        assert screen.claims.cursor == 1
+        await press(pilot, "u")
+        assert "undone: YES supported" in status(app)
+        assert screen.claims.cursor == 0
+        assert "3 to adjudicate" in title(app)
+        await press(pilot, "ctrl+r")
+        assert "2 to adjudicate" in title(app)
+        await press(pilot, "u", "u")
+        assert "nothing to be undone" in status(app)
+
+
+async def test_keys_typed_ahead_are_about_the_claims_that_come(
+    differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        screen = await adjudicating(app)
+        claims = list(screen.listed_entries)
+        type_ahead(app, "y", "n", "x")
+        await until(pilot, lambda: not screen.labels.in_flight)
+        await calm(pilot)
+        assert "0 to adjudicate" in title(app)
+        finals = [screen.listed_entries[each].final for each in claims]
+        assert [each.verdict for each in finals if each is not None] == ["yes", "no", "x"]
+
+
+async def test_a_verdict_typed_after_an_undo_is_about_the_claim_it_goes_back_to(
+    differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "y")
+        screen = await adjudicating(app)
+        claims = list(screen.listed_entries)
+        type_ahead(app, "u", "n")
+        await until(pilot, lambda: not screen.labels.in_flight)
+        await calm(pilot)
+        final = screen.listed_entries[claims[0]].final
+        assert final is not None
+        assert final.verdict == "no"
+        assert screen.listed_entries[claims[1]].final is None
+
+
+async def test_deciding_again_goes_on_and_a_note_alone_does_not(
+    differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "y", "k")
+        screen = await adjudicating(app)
+        assert screen.claims.cursor == 0
+        await press(pilot, "n")
+        assert screen.claims.cursor == 1
+        first = next(iter(screen.listed_entries.values()))
+        assert first.final is not None
+        assert first.final.verdict == "no"
+        await press(pilot, "k", "e")
+        screen.note.value = "so be it"
+        await press(pilot, "enter")
+        assert screen.claims.cursor == 0
+
+
+async def test_a_final_label_says_whether_its_giver_knew_the_judge(
+    differing: Path, app: FaithApp
+) -> None:
+    """The first one is given with the judges hidden; once there is one, they are shown."""
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "y", "k", "n")
+    assert [(verdict, saw) for _, verdict, _, _, saw in acts(differing)] == [
+        ("yes", False),
+        ("no", True),
+    ]
+
+
+async def test_what_nobody_said_cannot_be_taken(differing: Path, app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        screen = await adjudicating(app)
+        screen.labels.action_take(2)
+        assert "nobody is C here" in status(app)
+        screen.labels.action_final(3)
+        assert "has no verdict on this key" in status(app)
+        assert not screen.labels.in_flight
+        screen.claims.set_reactive(VirtualList.cursor, 1)
+        screen.labels.action_final(0)
+        assert "before its claim was drawn: nothing was saved" in status(app)
+        assert not screen.labels.in_flight
+
+
+# On a screen that is not drawn
+
+
+async def test_a_final_label_over_another_one_is_given_knowing_the_judge(
+    differing: Path, session: Session
+) -> None:
+    screen = FakeAdjudicateScreen(session)
+    screen.labels.save_final_label(read_selected_claim(session, screen.listed[0]), "yes")
+    screen.labels.save_final_label(read_selected_claim(session, screen.settle_claim()), "no")
+    assert screen.labels.in_flight == 2
+    await screen.settle()
+    assert screen.labels.in_flight == 0
+    assert screen.message.startswith("saved 12:04:19 · final label: NO")
+    assert [(verdict, saw) for _, verdict, _, _, saw in acts(differing)] == [
+        ("yes", False),
+        ("no", True),
+    ]
+
+
+async def test_a_label_that_is_lost_is_called_so_and_everything_read_again(
+    differing: Path, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = FakeAdjudicateScreen(session)
+    chosen = read_selected_claim(session, screen.listed[0])
+
+    def fail(*_args: object, **_kwargs: object) -> Future[object]:
+        lost: Future[object] = Future()
+        lost.set_exception(StoreError("no room"))
+        return lost
+
+    monkeypatch.setattr(session.store, "submit", fail)
+    screen.labels.save_final_label(chosen, "yes")
+    await screen.settle()
+    assert screen.message == "not saved"
+    assert screen.labels.last_act_words == ""
+    assert (screen.labels.in_flight, screen.reloads) == (0, 1)
+    assert [str(each) for each in screen.failures] == ["no room"]
+
+
+async def test_seconds_count_from_when_the_claim_came_on_screen(
+    differing: Path, session: Session
+) -> None:
+    screen = FakeAdjudicateScreen(session)
+    screen.labels.start_claim_clock()
+    screen.labels.save_final_label(read_selected_claim(session, screen.listed[0]), "yes")
+    await screen.settle()
+    with sqlite3.connect(differing) as connection:
+        (seconds,) = connection.execute(
+            "SELECT seconds FROM human_label WHERE reviewer = 'ann'"
+        ).fetchone()
+    connection.close()
+    assert seconds == 1.0, "the clock of the test goes on by one"

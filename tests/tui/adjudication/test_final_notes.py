@@ -1,0 +1,83 @@
+"""Notes that go with a final label."""
+
+from pathlib import Path
+
+from textual.widgets import Input
+
+from faithtui.domain.annotations import Action
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.session import Session
+from tests.tui.adjudication.fake_adjudicate_screen import FakeAdjudicateScreen
+from tests.tui.adjudication.test_adjudication_screen import adjudicating
+from tests.tui.driving import opened, press, text_of
+
+
+async def test_a_note_goes_with_the_final_word(differing: Path, app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "e")
+        screen = await adjudicating(app)
+        screen.query_one("#note", Input).value = "rule 3: fees count"
+        await press(pilot, "enter", "n", "k")
+        assert "rule 3: fees count" in text_of(app, "decide")
+        await press(pilot, "e")
+        assert screen.query_one("#note", Input).value == "rule 3: fees count"
+        await press(pilot, "escape")
+        assert screen.focused is screen.claims
+        screen.query_one("#note", Input).value = ""
+        await press(pilot, "e")
+        screen.query_one("#note", Input).value = "another"
+        await press(pilot, "enter")
+        assert "another" in text_of(app, "decide")
+        with Store.open(differing) as store:
+            acts = store.bundles.collect(reviewers=["ann"]).acts
+        assert [(act.action, act.verdict, act.note) for act in acts] == [
+            (Action.ADJUDICATED, "no", "rule 3: fees count"),
+            (Action.ADJUDICATED, "no", "another"),
+        ]
+
+
+# On a screen that is not drawn
+
+
+async def test_a_note_waits_for_the_final_label_and_then_goes_with_it(
+    differing: Path, session: Session
+) -> None:
+    screen = FakeAdjudicateScreen(session)
+    assert not screen.press("e"), "no claim is painted"
+    screen.reader.follow_claim(screen.claim_at_cursor())
+    await screen.settle()
+    assert screen.press("e")
+    screen.notes.submit_note("rule 3")
+    assert screen.message == "the note goes with the final label"
+    assert not screen.labels.in_flight
+    screen.press("e")
+    assert screen.note.value == "rule 3", "it is there to be changed"
+    assert screen.reader.selection is not None
+    screen.labels.save_final_label(screen.reader.selection, "no")
+    await screen.settle()
+    assert screen.notes.unsaved == {}
+    final = screen.listed[0].final
+    assert final is not None
+    assert final.note == "rule 3"
+
+
+async def test_a_note_on_a_settled_claim_keeps_its_label(differing: Path, session: Session) -> None:
+    screen = FakeAdjudicateScreen(session)
+    screen.reader.follow_claim(screen.settle_claim())
+    await screen.settle()
+    screen.notes.submit_note("so be it")
+    await screen.settle()
+    final = screen.listed[0].final
+    assert final is not None
+    assert (final.verdict, final.note) == ("yes", "so be it")
+
+
+async def test_a_note_of_several_lines_is_left_to_review(differing: Path, session: Session) -> None:
+    screen = FakeAdjudicateScreen(session)
+    screen.reader.follow_claim(screen.claim_at_cursor())
+    await screen.settle()
+    screen.notes.unsaved[screen.listed[0].claim] = "one\ntwo"
+    assert screen.press("e")
+    assert "ctrl+e in review changes it" in screen.message

@@ -1,0 +1,73 @@
+"""What is done with conversations of the list: reviewed as a queue, written, asked again."""
+
+from pathlib import Path
+
+from faithtui.tui.app import FaithApp
+from faithtui.tui.review.review_screen import ReviewScreen
+from tests.tui.driving import calm, press, status
+from tests.tui.screen.test_marks import SIZE, listed
+
+
+async def test_q_reviews_the_claims_of_the_marked_conversations_alone(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listed(pilot, app)
+        await press(pilot, "j", "space", "Q")
+        assert isinstance(app.screen, ReviewScreen)
+        queue = app.session.claim_queue
+        assert queue is not None
+        assert {item for item, _ in queue.entries} == {screen.listed_entries[1]}
+        assert queue.title == "1 marked conversation"
+        assert not queue.reveals_judge
+
+
+async def test_marked_conversations_are_written_one_a_line(app: FaithApp, tmp_path: Path) -> None:
+    import json
+
+    async with app.run_test(size=SIZE) as pilot:
+        await listed(pilot, app)
+        await press(pilot, "space", "space", "e")
+        await calm(pilot)
+        assert "2 conversations written" in status(app)
+    (file,) = (tmp_path / "reports").glob("faithtui-conversations-1-*.jsonl")
+    written = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [each["conversation"]["conversation"] for each in written] == ["conv-0147", "conv-0031"]
+    assert written[0]["claims"][2]["judge"] == "no"
+
+
+async def test_without_marks_and_filter_the_report_of_the_run_is_written(
+    app: FaithApp, tmp_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await listed(pilot, app)
+        await press(pilot, "e")
+        await calm(pilot)
+        assert "report written" in status(app)
+    (directory,) = (tmp_path / "reports").iterdir()
+    assert (directory / "report.html").exists()
+
+
+async def test_nothing_is_written_while_the_reviewer_is_blind(
+    app: FaithApp, tmp_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await listed(pilot, app)
+        app.session.is_judge_hidden = True
+        await press(pilot, "space", "e")
+        await calm(pilot)
+        assert "would show the judge's verdicts" in status(app)
+    assert not (tmp_path / "reports").exists()
+
+
+async def test_only_what_failed_among_the_marked_is_asked_again(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listed(pilot, app)
+        await press(pilot, "x")
+        assert "nothing failed or lacks a verdict in the chosen conversation" in status(app)
+        await press(pilot, "space", "space", "x")
+        assert "nothing failed or lacks a verdict in the marked conversations" in status(app)
+        before = app.session.store.runs.item_rows([screen.listed_entries[2]])[0]
+        assert before.state.value == "failed"
+        assert app.session.store.runs.reopen_unfinished(before.run, [screen.listed_entries[0]]) == 0
+        assert app.session.store.runs.reopen_unfinished(before.run, [before.id]) == 1
+        after = app.session.store.runs.item_rows([before.id])[0]
+        assert (after.state.value, after.windows) == ("pending", 0)

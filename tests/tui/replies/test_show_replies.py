@@ -1,0 +1,86 @@
+"""`W`: raw replies, from every screen that shows a conversation, if they may be seen."""
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from faithtui.domain.ids import RunId
+from faithtui.store.records import (
+    ItemState,
+)
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.replies.replies_screen import RepliesScreen
+from faithtui.tui.review.review_screen import ReviewScreen
+from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, text_of
+from tests.tui.replies.test_replies_screen import GOOD, asked
+
+
+@pytest.mark.usefixtures("replied")
+async def test_replies_are_read_from_the_lists_too(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter")
+        assert "$0.0312 + cost unknown for 1 call · 2 calls" in text_of(app, "detail")
+        await press(pilot, "W")
+        assert isinstance(app.screen, RepliesScreen)
+        assert "all 2 calls" in " ".join(text_of(app, "calls").split())
+        await press(pilot, "escape", "g", "p", "f", "W")
+        assert isinstance(app.screen, RepliesScreen)
+        assert "No call was made for this conversation" in text_of(app, "calls")
+        await press(pilot, "C", "q", "f")
+
+
+async def blind(pilot: Pilot[None]) -> ReviewScreen:
+    screen = await reviewing(pilot)
+    await press(pilot, "B")
+    assert screen.session.is_blind
+    return screen
+
+
+@pytest.mark.usefixtures("replied")
+async def test_replies_are_refused_as_long_as_a_claim_is_hidden(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await blind(pilot)
+        await press(pilot, "W")
+        assert app.screen is screen
+        assert "5 verdicts still to give" in status(app)
+        assert "zanzibar" not in screen_text(app)
+        await press(pilot, "g", "c", "W")
+        assert "5 verdicts still to give" in status(app)
+        await press(pilot, "g", "v", "home", *["y"] * 4, "v")
+        await calm(pilot)
+        await press(pilot, "W")
+        assert isinstance(app.screen, RepliesScreen), "four are answered and one is revealed"
+
+
+@pytest.mark.parametrize("state", [ItemState.PENDING, ItemState.FAILED])
+async def test_replies_of_what_is_not_judged_to_its_end_are_refused_while_blind(
+    app: FaithApp, store_path: Path, state: ItemState
+) -> None:
+    with Store.open(store_path) as store:
+        third = store.runs.item_ids(RunId(1))[2]
+        asked(store, third, GOOD)
+        if state is ItemState.PENDING:
+            store.runs.reopen_unfinished(RunId(1))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await blind(pilot)
+        await press(pilot, "g", "c", "home", "j", "j", "W")
+        assert "1 verdict still to give" in status(app)
+        assert not isinstance(app.screen, RepliesScreen)
+
+
+@pytest.mark.usefixtures("replied")
+async def test_reading_replies_is_recorded_as_having_seen_the_judge(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "p")
+        app.session.item = None
+        await press(pilot, "f")
+        assert not app.session.exposed
+        await press(pilot, "W")
+        await calm(pilot)
+        assert len(app.session.exposed) == 1

@@ -1,0 +1,181 @@
+"""A review screen that is not drawn, with all its controllers on a store of a few conversations."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+from faithtui.domain.ids import ClaimId
+from faithtui.store.records import ClaimView, ReviewView
+from faithtui.tui.review.claim_list import ClaimList
+from faithtui.tui.review.claim_moves import ClaimMoves
+from faithtui.tui.review.claim_range import ClaimRange
+from faithtui.tui.review.conversation_loader import ConversationLoader
+from faithtui.tui.review.evidence import EvidenceReader
+from faithtui.tui.review.judge_visibility import JudgeVisibility
+from faithtui.tui.review.label_writer import LabelWriter
+from faithtui.tui.review.lines.evidence import rank_claim_passages
+from faithtui.tui.review.notes import Notes
+from faithtui.tui.review.panes import ReviewState
+from faithtui.tui.review.position import ReviewPosition, find_claim, overlay_pending
+from faithtui.tui.review.queue_walk import QueueWalk
+from faithtui.tui.review.re_ask import ReAsk
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.review.review_undo import ReviewUndo
+from faithtui.tui.review.search import ClaimSearch
+from faithtui.tui.review.verdicts import Verdicts
+from faithtui.tui.session import Session
+from tests.tui.fake_screen import FakeScreen
+
+
+class FakeClaimList:
+    """Counts how often keys were to wait for a painted claim."""
+
+    def __init__(self) -> None:
+        self.blocked = 0
+        self.is_waiting = False
+
+    def block_keys(self) -> None:
+        self.blocked += 1
+
+    def focus(self) -> None:
+        pass
+
+
+class FakeReviewScreen(FakeScreen):
+    """Everything of the review screen but its panes."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.review_state: ReviewState | None = None
+        self.empty_words = ""
+        self.active_bindings: dict[str, Any] = {}
+        self.status_checks = 0
+        self.note = SimpleNamespace(value="", display=False)
+        self.bar = SimpleNamespace(text="", show=self._show_filter, start_typing=self._show_filter)
+        self.panes = SimpleNamespace(claims=FakeClaimList(), evidence=object())
+        screen = cast(ReviewScreen, self)
+        self.loader = ConversationLoader(screen)
+        self.moves = ClaimMoves(screen)
+        self.writer = LabelWriter(screen)
+        self.verdicts = Verdicts(screen)
+        self.claim_range = ClaimRange(screen)
+        self.hiding = JudgeVisibility(screen)
+        self.undo = ReviewUndo(screen)
+        self.notes = Notes(screen)
+        self.evidence = EvidenceReader(screen)
+        self.search = ClaimSearch(screen)
+        self.queue_walk = QueueWalk(screen)
+        self.re_ask = ReAsk(screen)
+        self.add(
+            self.verdicts, self.hiding, self.undo, self.notes, self.evidence, self.search,
+            self.re_ask, self.moves, self.queue_walk,
+        )  # fmt: skip
+
+    @property
+    def view(self) -> ReviewView | None:
+        return None if self.review_state is None else self.review_state.view
+
+    @property
+    def claim(self) -> ClaimView | None:
+        return None if self.review_state is None else self.review_state.claim
+
+    @property
+    def review_position(self) -> ReviewPosition:
+        return ReviewPosition() if self.review_state is None else self.review_state.position
+
+    @property
+    def unit_word(self) -> str:
+        return "claim" if self.review_state is None else self.review_state.spec.units[0]
+
+    def find_claim(self, claim: ClaimId) -> ClaimView | None:
+        return None if self.view is None else find_claim(self.view, claim)
+
+    def name_of(self, claim: ClaimView) -> str:
+        return f"{self.unit_word} {claim.number}"
+
+    async def open(self, number: int = 1) -> "FakeReviewScreen":
+        """Review a conversation of the newest run."""
+        store = self.session.store
+        run = store.runs.last_id()
+        assert run is not None
+        self.session.choose_run(run)
+        self.session.choose_item(store.runs.item_ids(run, "number")[number - 1])
+        self.loader.reload()
+        await self.settle()
+        assert self.view is not None
+        return self
+
+    @property
+    def claims(self) -> tuple[ClaimId, ...]:
+        """Ids of the claims of the conversation, in their order."""
+        assert self.view is not None
+        return tuple(claim.id for claim in self.view.claims)
+
+    @property
+    def chosen(self) -> int | None:
+        """Place of the chosen claim in the conversation."""
+        at = self.review_position.claim
+        return None if at is None else self.claims.index(at)
+
+    def give(self, label: str) -> None:
+        """Press a verdict's key on the chosen claim."""
+        assert self.claim is not None
+        claims = cast(ClaimList, self.panes.claims)
+        self.verdicts.give_verdict(ClaimList.VerdictGiven(claims, self.claim.id, label))
+
+    def ask(self, action: str, *, was_drawn: bool = True) -> None:
+        """Press another key of the list of claims on the chosen one."""
+        assert self.claim is not None
+        claims = cast(ClaimList, self.panes.claims)
+        self.verdicts.run_requested_action(
+            ClaimList.ActionRequested(claims, self.claim.id, action, was_drawn)
+        )
+
+    # What controllers call
+
+    def reload(self) -> None:
+        super().reload()
+        self.loader.reload()
+
+    def handle_store_change(self) -> None:
+        self.loader.follow_change()
+
+    def show_state(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
+        self.review_state = state
+        self.update_view(at, fresh=fresh)
+
+    def update_view(self, at: ReviewPosition, *, fresh: bool = False) -> None:
+        if self.review_state is None:
+            return
+        state = self.review_state
+        if fresh or at.claim != state.position.claim:
+            self.writer.start_claim_clock()
+        if self.queue_walk.cursor is not None:
+            self.queue_walk.cursor.move_to(at.claim)
+        pending = self.writer.pending_verdicts
+        view = overlay_pending(state.view, self.session.reviewer, pending)
+        claim = find_claim(view, at.claim)
+        passages = (
+            rank_claim_passages(view, claim, at.window, state.tokenised)
+            if claim is not None
+            else ()
+        )
+        self.review_state = replace(state, view=view, position=at, passages=passages)
+
+    def redraw(self) -> None:
+        self.update_view(self.review_position)
+
+    def choose_passage(self, passage: int) -> None:
+        assert self.review_state is not None
+        at = replace(self.review_state.position, passage=passage)
+        self.review_state = replace(self.review_state, position=at)
+
+    def show_empty(self, words: str) -> None:
+        self.review_state = None
+        self.empty_words = words
+
+    def follow_runs(self) -> None:
+        self.status_checks += 1
+
+    def _show_filter(self, text: str) -> None:
+        self.bar.text = text

@@ -1,0 +1,230 @@
+"""What is drawn of evidence, lost facts and added words, and what is not while blind."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.domain.ids import ClaimId
+from faithtui.metrics.registry import find_metric
+from faithtui.store.annotations.blind_view import blind_view
+from faithtui.store.records import ClaimView, EvidenceView, ReviewView
+from faithtui.store.store import Store
+from faithtui.tui.review.lines.card import claim_card
+from faithtui.tui.review.lines.evidence import passage_lines, rank_claim_passages, tokenise_view
+from faithtui.tui.review.lines.references import reference_lines
+from faithtui.tui.review.lines.verdict import VerdictView, verdict_lines
+from faithtui.tui.review.position import ReviewPosition
+from faithtui.tui.theme.lines import Line
+from tests.tui.building import SHOES_SAID, SHOES_TRUTHS, SPEC, Said, assessments, save, shop
+
+METRIC = find_metric("turn-faithfulness").spec
+ELSEWHERE = Conversation(
+    "shop",
+    "conv-far",
+    (
+        Turn("user", "How long is the window?"),
+        Turn("assistant", "30 days.", (Document("The window is 30 days. Gold pays nothing."),)),
+        Turn("user", "And pickup for silver members?"),
+        Turn("assistant", "Pickup is free.", (Document("Silver members pay for pickup."),)),
+    ),
+    "shop",
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    shop(tmp_path / "shop.db")
+    with Store.open(tmp_path / "shop.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def view(store: Store) -> ReviewView:
+    (run,) = store.runs.rows()
+    return store.runs.review_view(store.runs.item_ids(run.id)[0], "ann")
+
+
+def text(lines: list[Line]) -> str:
+    return "\n".join(line.text for line in lines)
+
+
+def claim_of(view: ReviewView, words: str) -> ClaimView:
+    return next(claim for claim in view.claims if words in claim.text)
+
+
+def evidence(view: ReviewView, claim: ClaimView, window: int | None = None) -> str:
+    ranked = rank_claim_passages(view, claim, window, tokenise_view(view))
+    return text(passage_lines(view, claim, ranked, 0, METRIC, 80, 40)[0])
+
+
+def truths(view: ReviewView, claim: ClaimView) -> str:
+    return text(reference_lines(view, claim, None, tokenise_view(view), METRIC, 60))
+
+
+def card(view: ReviewView, claim: ClaimView) -> str:
+    return text(claim_card(view, claim, METRIC, 80, tokenise_view(view)))
+
+
+def test_a_fact_that_no_truth_covers_is_told_with_the_truths(view: ReviewView) -> None:
+    labels = claim_of(view, "Return labels are always free")
+    drawn = truths(view, labels)
+    assert "! P1 has 1 fact that no truth covers:" in drawn
+    assert "«unless the customer is a gold member»" in drawn
+    assert "the judge never saw it" in drawn
+    assert "1 fact in no truth" in evidence(view, labels)
+    assert "«unless the customer is a gold member»" in " ".join(evidence(view, labels).split())
+
+
+def test_a_truth_names_its_sentence(view: ReviewView) -> None:
+    assert "P1 s3" in truths(view, claim_of(view, "Return labels are always free"))
+
+
+def test_what_contradicts_is_told_with_the_passage(view: ReviewView) -> None:
+    drawn = evidence(view, claim_of(view, "Return labels are always free"))
+    assert "T4 contradicts" in drawn
+    assert "«" in drawn
+
+
+def test_nothing_that_looks_wrong_is_told_while_the_judge_is_hidden(view: ReviewView) -> None:
+    made_up = replace(claim_of(view, "Members get 45 days"), text="Berlin has 9 shops.", span=None)
+    claims = tuple(made_up if each.id == made_up.id else each for each in view.claims)
+    open_view = replace(view, claims=claims)
+    assert "phantom? not in the answer: Berlin, 9, shops" in card(open_view, made_up).replace(
+        "\n ", " "
+    )
+    hidden = blind_view(open_view)
+    assert hidden.hidden
+    for claim in hidden.claims:
+        drawn = card(hidden, claim) + truths(hidden, claim) + evidence(hidden, claim)
+        for word in ("phantom", "added", "no truth covers", "in no truth", "supports", "T4"):
+            assert word not in drawn, word
+    labels = claim_of(hidden, "Return labels")
+    partly = blind_view(open_view, open_to=[labels.id])
+    assert "no truth covers" not in truths(partly, claim_of(partly, "Return labels"))
+    revealed = blind_view(open_view, truths=True)
+    assert "no truth covers" not in truths(revealed, claim_of(revealed, "Return labels"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ("Window 30 days members days.", "all its words are in the answer, 0 added"),
+        ("The shoes window is 30 days.", "nothing added; from earlier turns: shoes"),
+        ("The lovely window is 30 days.", "added: lovely"),
+    ],
+)
+def test_where_the_words_of_a_claim_come_from(view: ReviewView, claim: str, words: str) -> None:
+    made = replace(claim_of(view, "Members get 45 days"), text=claim, span=None)
+    drawn = " ".join(card(view, made).split())
+    assert words in drawn
+    assert "answer, nearest words:" in drawn
+    assert "phantom" not in drawn
+
+
+def test_passages_of_other_turns_that_bear_on_a_claim_stand_apart(store: Store) -> None:
+    store.conversations.import_batch([ELSEWHERE])
+    number = store.conversations.ids(("shop",))[-1]
+    run = store.runs.create(SPEC, [number])
+    (item,) = store.runs.item_ids(run)
+    said = [Said(1, "Silver members pay for pickup.", "idk"), Said(3, "Pickup is free.", "no")]
+    save(store, item, assessments(ELSEWHERE, said, ()))
+    view = store.runs.review_view(item, "ann")
+    first, second = view.claims
+    found = rank_claim_passages(view, first, 0, tokenise_view(view))
+    assert [(each.document.number, each.where) for each in found] == [(1, "turn"), (2, "elsewhere")]
+    assert "in the conversation, but not retrieved at this turn:" in evidence(view, first, 0)
+    found = rank_claim_passages(view, second, 1, tokenise_view(view))
+    assert [(each.document.number, each.where) for each in found] == [(2, "turn"), (1, "window")]
+    assert "not retrieved for this answer" in evidence(view, second, 1)
+
+
+def test_what_was_said_fits_what_the_store_has(view: ReviewView) -> None:
+    assert len(view.claims) == len(SHOES_SAID)
+    assert len(view.truths) == len(SHOES_TRUTHS)
+    assert claim_card(view, None, METRIC, 40, tokenise_view(view))
+    assert reference_lines(view, None, None, tokenise_view(view), METRIC, 40) == []
+    assert ClaimId(0) not in {claim.id for claim in view.claims}
+
+
+def long_view(store: Store, claim: str, passage: str) -> ReviewView:
+    """Judge a conversation of long texts."""
+    talk = Conversation(
+        "shop",
+        "long",
+        (Turn("user", "And?"), Turn("assistant", "It is blue.", (Document(passage),))),
+        "shop",
+    )
+    store.conversations.import_batch([talk])
+    run = store.runs.create(SPEC, store.conversations.ids()[-1:])
+    (item,) = store.runs.item_ids(run)
+    save(store, item, assessments(talk, [Said(1, claim, "no")], []))
+    return store.runs.review_view(item, "ann")
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "says"),
+    [
+        ("It is blue.", "It is red.", None),
+        ("It is blue. " * 100, "It is red.", "compared: the first 1,000 characters of this text"),
+        ("It is blue.", "It is red. " * 9_000, "compared: the first 60,000 of each long passage"),
+        ("It is blue. " * 100, "It is red. " * 9_000, "of this text and the first 60,000 of each"),
+    ],
+)
+def test_what_is_compared_of_long_texts_is_said(
+    store: Store, claim: str, passage: str, says: str | None
+) -> None:
+    view = long_view(store, claim, passage)
+    shown = " ".join(evidence(view, view.claims[0]).split())
+    assert (says in shown) if says else ("compared" not in shown)
+
+
+def verdict(view: ReviewView, claim: ClaimView, width: int = 60, height: int = 30) -> str:
+    shown = VerdictView(view, claim, ReviewPosition(None, claim.id), METRIC, False, "")
+    return text(verdict_lines(shown, width, height))
+
+
+@pytest.fixture
+def joint(view: ReviewView) -> tuple[ReviewView, ClaimView]:
+    """Give a claim that T1 and T4 support together, of which only the second window has both."""
+    claim = claim_of(view, "Return labels")
+    numbers = {truth.number: truth.id for truth in view.truths}
+    claim = replace(
+        claim,
+        evidence=tuple(EvidenceView(numbers[n], "supports", (1,)) for n in (1, 4)),
+        verdicts=(replace(claim.home_verdict, window=0), replace(claim.home_verdict, window=1)),
+    )
+    seen = {1: (0, 1), 4: (1,)}
+    truths = tuple(
+        replace(truth, windows=seen.get(truth.number, truth.windows)) for truth in view.truths
+    )
+    return replace(view, truths=truths), claim
+
+
+@pytest.mark.parametrize("height", [30, 4])
+def test_truths_that_support_together_are_told_with_the_windows_that_have_them(
+    joint: tuple[ReviewView, ClaimView], height: int
+) -> None:
+    told = " ".join(verdict(*joint, width=110, height=height).split())
+    assert "support together: T1+T4 in w2" in told
+    view, claim = joint
+    away = replace(claim, verdicts=claim.verdicts[1:])
+    assert "support together: T1+T4 in w" not in " ".join(verdict(view, away).split())
+
+
+def test_truths_out_of_view_are_told_apart_from_those_in_view(
+    joint: tuple[ReviewView, ClaimView],
+) -> None:
+    view, claim = joint
+    alone = replace(claim, evidence=tuple(replace(each, sets=()) for each in claim.evidence))
+    told = " ".join(verdict(view, alone, width=110).split())
+    assert "T1 supports · T4 supports in w2" in told
+
+
+def test_a_set_of_truths_is_told_with_the_truths_and_the_passages(
+    joint: tuple[ReviewView, ClaimView],
+) -> None:
+    assert "(T1+T4 only together)" in " ".join(truths(*joint).split())
+    assert "T1 supports with others" in " ".join(evidence(*joint).split())

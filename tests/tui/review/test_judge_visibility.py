@@ -1,0 +1,296 @@
+"""`v`, `T` and `B`: what of the judge a reviewer sees, and what is recorded of it."""
+
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.session import Session
+from tests.tui.driving import (
+    calm,
+    opened,
+    press,
+    reviewing,
+    screen_text,
+    status,
+    text_of,
+    title,
+    until,
+)
+from tests.tui.review.fake_review_screen import FakeReviewScreen
+from tests.tui.review.reviewing import HINTS, SIZE, SIZES, acts, blinded, stored
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_blind_queue_holds_nothing_of_the_judge(
+    app: FaithApp, store_path: Path, size: tuple[int, int]
+) -> None:
+    async with app.run_test(size=size) as pilot:
+        screen = await blinded(pilot, store_path)
+        seen = []
+        for _ in range(6):
+            assert screen.view is not None
+            assert screen.view.is_blind
+            everything = "\n".join(
+                [screen_text(app), *(text_of(app, pane.id or "") for pane in screen.panes.children)]
+            )
+            seen.append(everything)
+            assert "BLIND" in title(app)
+            answered = [claim for claim in screen.view.claims if claim.id not in screen.view.hidden]
+            hints = [hint for hint in HINTS if hint in everything]
+            assert answered or not hints
+            await press(pilot, "tab", "shift+tab")
+            await press(pilot, "s")
+        assert "▒" in seen[0]
+
+
+async def test_blind_labels_are_stored_as_such_with_their_probability(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await blinded(pilot, store_path)
+        size = (
+            0 if screen.queue_walk.cursor is None else len(screen.queue_walk.cursor.queue.entries)
+        )
+        order = (
+            []
+            if screen.queue_walk.cursor is None
+            else [claim for _, claim in screen.queue_walk.cursor.queue.entries]
+        )
+        done = []
+        for _ in range(size):
+            assert screen.claim is not None
+            done.append(screen.claim.id)
+            await press(pilot, "y")
+        assert done == order, "served in the drawn order"
+    with Store.open(store_path) as store, store._database.open_reader() as connection:
+        rows = connection.exec_driver_sql(
+            "SELECT action, saw_judge, probability, stratum, judge_verdict, sample_id "
+            "FROM human_label WHERE reviewer = 'ann' AND verdict IS NOT NULL"
+        ).all()
+        row = store.samples.row(store.samples.rows("ann")[0].id, "ann")
+    assert len(rows) == size
+    assert {(each[0], each[1], each[2], each[3]) for each in rows} == {("blind", 0, 1.0, "")}
+    assert {each[4] for each in rows} >= {"yes", "no"}, "the judge's word is kept beside it"
+    assert row.answered == size
+
+
+async def test_an_answered_claim_shows_the_judge(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await blinded(pilot, store_path)
+        first = screen.claim
+        assert first is not None
+        await press(pilot, "y", "u")
+        assert screen.claim is not None
+        assert screen.claim.id == first.id, "undo jumps to what changed"
+        assert first.id in (screen.view.hidden if screen.view else ()), "and hides it again"
+        await press(pilot, "ctrl+r")
+        assert screen.view is not None
+        assert first.id not in screen.view.hidden
+
+
+async def test_reveal_is_recorded_and_the_label_is_not_blind(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await blinded(pilot, store_path)
+        claim = screen.claim
+        assert claim is not None
+        assert screen.view is not None
+        await press(pilot, "v")
+        assert "recorded" in status(app)
+        assert claim.id not in screen.view.hidden
+        await press(pilot, "v")
+        assert claim.id in screen.view.hidden
+        await press(pilot, "y")
+    found = acts(store_path)
+    assert [each[0] for each in found] == ["revealed", found[1][0]]
+    assert found[1][0] in ("agreed", "overridden")
+    assert found[1][4] is True
+
+
+async def test_a_share_is_served_with_the_judge(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await blinded(pilot, store_path, shown_share=1.0)
+        assert screen.view is not None
+        assert screen.claim is not None
+        assert screen.claim.id not in screen.view.hidden
+        await press(pilot, "y")
+    assert acts(store_path)[0][0] in ("agreed", "overridden")
+
+
+async def test_the_truths_of_an_open_claim_are_not_shown_beside_a_hidden_one(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        screen = await blinded(pilot, store_path)
+        view = screen.view
+        assert view is not None
+        # The other claim of the same conversation that the judge named truths for, served openly.
+        whole = stored(store_path)
+        opened_one = next(each for each in whole.claims if each.evidence)
+        hidden_one = next(each for each in view.claims if each.id != opened_one.id)
+        app.session.item = whole.item.id
+        app.session.revealed.add(opened_one.id)
+        app.session.claim = opened_one.id
+        screen.reload()
+        await calm(pilot)
+        named = {each.truth for each in opened_one.evidence}
+        text = next(each.text for each in whole.truths if each.id in named)
+        assert text[:20] in " ".join(text_of(app, "truths").split())
+        screen.update_view(replace(screen.review_position, claim=hidden_one.id))
+        await calm(pilot)
+        assert text[:20] not in " ".join(text_of(app, "truths").split())
+        assert "hidden with the judge's verdict" in " ".join(text_of(app, "truths").split())
+        await press(pilot, "T")
+        assert text[:20] in " ".join(text_of(app, "truths").split())
+
+
+async def test_what_was_seen_before_is_not_blind_later(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "B")
+        assert "BLIND" in title(app)
+        assert "▒" in text_of(app, "claims")
+        await press(pilot, "y")
+    assert acts(store_path)[0][0] == "agreed", "the judge was on screen before"
+
+
+async def test_a_verdict_does_not_overtake_what_was_seen_before_it(
+    app: FaithApp, store_path: Path
+) -> None:
+    hold = Event()
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        app.session.store.submit(hold.wait)
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
+        screen = app.screen
+        assert isinstance(screen, ReviewScreen)
+        await until(pilot, lambda: screen.claim is not None)
+        await pilot.press("B")
+        await until(pilot, lambda: "▒" in text_of(app, "claims"))
+        await until(pilot, lambda: not screen.panes.claims.is_waiting)
+        await pilot.press("y")
+        await until(pilot, lambda: bool(screen.writer.pending_verdicts))
+        hold.set()
+        await calm(pilot)
+    assert acts(store_path)[0][0] == "agreed", "the judge was on screen before"
+
+
+async def test_a_sample_takes_no_ranges_and_stays_blind(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await blinded(pilot, store_path)
+        await press(pilot, "m")
+        assert "a verdict of its own" in status(app)
+        await press(pilot, "B")
+        assert "is a blind queue" in status(app)
+        await press(pilot, "M")
+        assert app.screen is screen
+        await press(pilot, "a")
+        assert "the judge is hidden" in status(app)
+    assert acts(store_path) == []
+
+
+async def test_truths_can_be_revealed_alone(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await blinded(pilot, store_path)
+        assert screen.view is not None
+        assert not len(screen.view.truths)
+        await press(pilot, "T")
+        assert len(screen.view.truths)
+        assert screen.view.is_blind
+        await press(pilot, "T")
+        assert not len(screen.view.truths)
+    assert {each[0] for each in acts(store_path)} == {"revealed"}
+
+
+# On a screen that is not drawn
+
+
+async def test_b_hides_the_judge_and_shows_it_again(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    assert screen.press("B")
+    assert session.is_blind
+    assert screen.message == "blind: the judge is hidden until you answer"
+    assert screen.panes.claims.blocked == 1, "keys typed ahead are about what is shown then"
+    await screen.settle()
+    assert screen.view is not None
+    assert len(screen.view.hidden) == 5
+    assert screen.press("B")
+    assert screen.message == "the judge is shown again"
+    await screen.settle()
+    assert screen.view.hidden == frozenset()
+
+
+async def test_a_look_at_one_claim_is_recorded_and_the_same_key_hides_it_again(
+    session: Session,
+) -> None:
+    session.hide_judge(True)
+    screen = await FakeReviewScreen(session).open()
+    first = screen.claims[0]
+    assert screen.press("v")
+    assert screen.message == "saving the judge's verdict on claim 1 revealed, which is recorded …"
+    await screen.settle()
+    assert screen.view is not None
+    assert first not in screen.view.hidden
+    assert screen.press("v")
+    assert "stays on record" in screen.message
+    await screen.settle()
+    assert first in screen.view.hidden
+    assert screen.view.claims[0].seen
+
+
+async def test_what_reveals_nothing_says_why(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    assert screen.press("v")
+    assert "the judge is shown: B hides it" in screen.message
+    assert not screen.press("T")
+    screen.hiding.action_truths()
+    assert screen.message == "no truths are hidden here"
+
+
+async def test_nobody_is_blind_to_what_was_chosen_by_the_judge(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    assert screen.view is not None
+    entries = ((screen.view.item.id, screen.claims[0]),)
+    session.take_queue(ClaimQueue("no", screen.view.run.id, entries, reveals_judge=True))
+    assert screen.press("B")
+    assert "nobody is blind to it here" in screen.message
+    assert not session.is_blind
+
+
+async def test_a_look_that_could_not_be_saved_is_hidden_again(session: Session) -> None:
+    session.hide_judge(True)
+    screen = await FakeReviewScreen(session).open()
+    assert screen.view is not None
+    first = screen.claims[0]
+    session.revealed.add(first)
+    session.revealed_truths.add(screen.view.item.id)
+    screen.hiding.forget_unsaved_reveal(first)
+    assert not session.revealed
+    assert not session.revealed_truths
+
+
+async def test_the_keys_that_stop_hiding_are_those_that_do(session: Session) -> None:
+    """What is said where the metrics are refused: in a blind queue `B` alone does nothing."""
+    screen = await FakeReviewScreen(session).open()
+    assert screen.view is not None
+    session.hide_judge(True)
+    assert screen.hiding.describe_way_out() == "B stops hiding it"
+    entries = ((screen.view.item.id, screen.claims[0]),)
+    session.hide_judge(False)
+    session.take_queue(ClaimQueue("twenty", screen.view.run.id, entries, blind=True))
+    assert screen.press("B")
+    assert screen.message.endswith("Q leaves the queue")
+    assert screen.hiding.describe_way_out() == "Q leaves the blind queue, then B stops hiding it"
+    for key in ("Q", "B"):
+        assert session.is_blind
+        assert screen.press(key)
+        await screen.settle()
+    assert not session.is_blind

@@ -1,0 +1,141 @@
+"""`e` and ctrl+e: notes on a line of the screen, and in the user's own editor."""
+
+import stat
+from pathlib import Path
+from typing import cast
+
+import pytest
+from textual.widgets import Input
+
+from faithtui.domain.annotations import Action
+from faithtui.tui.app import FaithApp
+from faithtui.tui.session import Session
+from tests.tui.driving import (
+    press,
+    reviewing,
+    status,
+    text_of,
+)
+from tests.tui.review.fake_review_screen import FakeReviewScreen
+from tests.tui.review.reviewing import SIZE, acts, focused, said, stored
+
+
+def editor(folder: Path, script: str) -> str:
+    path = folder / "editor.sh"
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+class nothing:
+    """Stands for leaving the terminal to another program, which needs a terminal."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *args: object) -> None:
+        pass
+
+
+async def test_a_note_can_be_written_in_an_editor(
+    app: FaithApp, store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITOR", editor(tmp_path, 'printf "two\\nlines" > "$1"'))
+    monkeypatch.delenv("VISUAL", raising=False)
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        monkeypatch.setattr(app, "suspend", nothing)
+        await press(pilot, "ctrl+e")
+        assert screen.claim is not None
+    mine = stored(store_path).claims[0].mine
+    assert mine is not None
+    assert mine.note == "two\nlines"
+
+
+@pytest.mark.parametrize(
+    ("script", "words"), [("exit 3", "status 3"), (None, "neither VISUAL nor EDITOR")]
+)
+async def test_an_editor_that_fails_changes_nothing(
+    app: FaithApp,
+    store_path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: str | None,
+    words: str,
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    if script is not None:
+        monkeypatch.setenv("EDITOR", editor(tmp_path, script))
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        monkeypatch.setattr(app, "suspend", nothing)
+        await press(pilot, "ctrl+e")
+        assert words in status(app)
+    assert acts(store_path) == []
+
+
+async def test_a_note_is_typed_without_giving_verdicts(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "e")
+        assert focused(app) == "note"
+        await press(pilot, *"ynix", "enter")
+        assert "saved" in status(app)
+        assert focused(app) == "claims"
+        assert "ynix" in text_of(app, "verdict")
+        await press(pilot, "e", *"zzz", "escape")
+        assert focused(app) == "claims"
+    view = stored(store_path)
+    assert said(view) == [None] * 5
+    assert view.claims[0].mine is not None
+    assert view.claims[0].mine.note == "ynix"
+
+
+async def test_an_emptied_note_is_removed(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "e", "a", "enter", "e", "backspace", "enter")
+    assert stored(store_path).claims[0].mine is None
+
+
+# On a screen that is not drawn
+
+
+async def test_a_note_that_was_not_changed_is_not_saved(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    assert screen.press("e")
+    assert screen.note.display
+    screen.notes.submit_note(Input.Submitted(cast(Input, None), ""))
+    assert not screen.note.display
+    assert screen.message == "note on claim 1 left as it was"
+    assert screen.writer.in_flight == 0
+
+
+async def test_a_note_goes_to_its_claim_though_another_one_was_chosen_meanwhile(
+    session: Session,
+) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.press("e")
+    screen.press("j")
+    screen.notes.submit_note(Input.Submitted(cast(Input, None), "a fee"))
+    await screen.settle()
+    assert screen.view is not None
+    notes = [claim.mine.note if claim.mine else None for claim in screen.view.claims]
+    assert notes[:2] == ["a fee", None]
+
+
+async def test_a_note_of_several_lines_is_left_to_the_editor(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    assert screen.claim is not None
+    screen.writer.save_act(screen.claim, Action.NOTED, "note", note="one\ntwo")
+    await screen.settle()
+    screen.press("e")
+    assert "has several lines: ctrl+e opens your editor" in screen.message
+    assert not screen.note.display
+
+
+async def test_there_is_no_key_without_a_claim(session: Session) -> None:
+    screen = FakeReviewScreen(session)
+    assert not screen.press("e")
+    assert not screen.press("ctrl+e")

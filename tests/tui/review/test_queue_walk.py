@@ -1,0 +1,201 @@
+"""A queue of claims: what comes next, what was put off, and leaving it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from faithtui.domain.ids import SampleId
+from faithtui.tui.app import FaithApp
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.samples.queue import ClaimQueue, sample_queue
+from faithtui.tui.samples.queue_end import QueueEndDialog
+from faithtui.tui.session import Session
+from tests.tui.driving import (
+    calm,
+    opened,
+    press,
+    title,
+    until,
+)
+from tests.tui.review.fake_review_screen import FakeReviewScreen
+from tests.tui.review.reviewing import SIZE, blinded
+
+
+async def test_a_convenience_queue_is_walked_in_its_order(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        store = app.session.store
+        run = store.runs.last_id()
+        assert run is not None
+        units = store.samples.read_frame(run)
+        entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
+        app.session.take_queue(ClaimQueue("odd ones", run, entries))
+        app.show_screen("review")
+        await calm(pilot)
+        screen = app.screen
+        assert isinstance(screen, ReviewScreen)
+        await until(pilot, lambda: screen.claim is not None)
+        await until(pilot, lambda: "odd ones, a convenience order 0/3" in title(app))
+        walked = []
+        for key in ("y", "s", "y"):
+            assert screen.claim is not None
+            walked.append(screen.claim.id)
+            await press(pilot, key)
+        assert walked == [claim for _, claim in entries]
+        assert screen.claim is not None
+        assert screen.claim.id == walked[1], "what was put off comes again"
+
+
+async def test_a_queue_survives_a_restart(
+    app: FaithApp, make_app: Callable[[Path], FaithApp], store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await blinded(pilot, store_path)
+        assert screen.queue_walk.cursor is not None
+        sample, order = (
+            screen.queue_walk.cursor.queue.sample,
+            screen.queue_walk.cursor.queue.entries,
+        )
+        await press(pilot, "y", "y")
+    again = make_app(store_path)
+    async with again.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        assert sample is not None
+        again.session.take_queue(sample_queue(again.session.store, sample, "ann"))
+        again.show_screen("review")
+        await calm(pilot)
+        screen = again.screen  # type: ignore[assignment]  # the main screen of another app
+        await press(pilot, "N")
+        assert screen.queue_walk.cursor is not None
+        assert screen.queue_walk.cursor.answered_claims == {claim for _, claim in order[:2]}
+        assert screen.claim is not None
+        assert screen.claim.id == order[2][1]
+
+
+# On a screen that is not drawn
+
+
+async def walking(session: Session, *, blind: bool = False) -> FakeReviewScreen:
+    """Walk through a queue: the last claim of the first conversation, the one of the second."""
+    store = session.store
+    run = store.runs.last_id()
+    assert run is not None
+    first, second = store.runs.item_ids(run, "number")[:2]
+    claims = [store.runs.review_view(item, "ann").claims for item in (first, second)]
+    entries = ((first, claims[0][4].id), (second, claims[1][0].id), (first, claims[0][1].id))
+    session.take_queue(ClaimQueue("three", run, entries, blind=blind))
+    screen = FakeReviewScreen(session)
+    screen.loader.reload()
+    await screen.settle()
+    return screen
+
+
+async def test_what_comes_next_is_read_ahead_and_shown_at_once(session: Session) -> None:
+    screen = await walking(session)
+    assert screen.chosen == 4
+    ahead = screen.queue_walk.conversations_ahead
+    assert set(ahead) == {session.claim_queue.entries[1][0]}  # type: ignore[union-attr]  # it was taken
+    screen.give("no")
+    assert screen.view is not None
+    assert screen.view.item.id == session.claim_queue.entries[1][0], "nothing was awaited"  # type: ignore[union-attr]  # as above
+    assert screen.panes.claims.blocked == 0
+    await screen.settle()
+
+
+async def test_what_was_read_ahead_under_other_terms_is_not_shown(session: Session) -> None:
+    screen = await walking(session)
+    session.revealed.add(screen.claims[0])
+    screen.press("N")
+    assert screen.panes.claims.blocked == 1, "it is read anew"
+    await screen.settle()
+    assert screen.view is not None
+    assert screen.view.item.id == session.claim_queue.entries[1][0]  # type: ignore[union-attr]  # it was taken
+
+
+async def test_what_is_read_ahead_under_other_terms_is_not_kept(session: Session) -> None:
+    screen = await walking(session)
+    (ahead,) = screen.queue_walk.conversations_ahead.values()
+    screen.queue_walk.forget_read_ahead()
+    screen.queue_walk.keep_read_ahead(replace(ahead, hiding_terms=("others",)))
+    assert not screen.queue_walk.conversations_ahead
+    screen.queue_walk.keep_read_ahead(replace(ahead, queue_cursor=None))
+    assert not screen.queue_walk.conversations_ahead
+    screen.queue_walk.keep_read_ahead(ahead)
+    assert list(screen.queue_walk.conversations_ahead) == [ahead.view.item.id]
+
+
+async def test_n_and_p_go_through_the_queue_and_say_where_it_ends(session: Session) -> None:
+    screen = await walking(session)
+    screen.press("P")
+    assert screen.message == "nothing open in the queue on that side"
+    screen.press("N")
+    screen.press("P")
+    await screen.settle()
+    assert screen.chosen == 4
+
+
+async def test_a_skipped_claim_comes_again_and_the_end_is_said(session: Session) -> None:
+    screen = await walking(session)
+    screen.ask("later")
+    screen.give("no")
+    await screen.settle()
+    screen.give("no")
+    await screen.settle()
+    assert screen.chosen == 4
+    assert not screen.navigation.windows
+    screen.ask("later")
+    await screen.settle()
+    (end,) = screen.navigation.windows
+    assert isinstance(end, QueueEndDialog), "only what was put off is left"
+
+
+async def test_an_answer_that_was_taken_back_is_open_again(session: Session) -> None:
+    screen = await walking(session)
+    first = screen.claims[4]
+    screen.give("no")
+    await screen.settle()
+    cursor = screen.queue_walk.cursor
+    assert cursor is not None
+    assert cursor.answered_claims == {first}
+    assert screen.press("u")
+    await screen.settle()
+    assert cursor.answered_claims == set()
+    assert screen.chosen == 4
+
+
+async def test_q_leaves_the_queue_and_stays_with_the_claim(session: Session) -> None:
+    screen = await walking(session)
+    assert screen.press("Q")
+    await screen.settle()
+    assert session.claim_queue is None
+    assert screen.queue_walk.cursor is None
+    assert screen.chosen == 4
+    assert screen.message == "left three"
+    assert not session.is_blind
+    assert not screen.press("Q"), "there is none to leave any more"
+    screen.press("k")
+    screen.give("no")
+    assert screen.chosen == 4, "it goes on claim by claim"
+    await screen.settle()
+
+
+async def test_a_blind_queue_is_left_without_showing_the_judge(session: Session) -> None:
+    screen = await walking(session, blind=True)
+    assert screen.press("Q")
+    await screen.settle()
+    assert screen.message == "left three; the judge stays hidden, B shows it"
+    assert session.claim_queue is None
+    assert screen.view is not None
+    assert len(screen.view.hidden) == 5
+    assert not session.exposed, "nothing of the judge was in view"
+
+
+async def test_labels_given_after_leaving_belong_to_no_sample(session: Session) -> None:
+    screen = await walking(session)
+    queue = session.claim_queue
+    assert queue is not None
+    session.take_queue(replace(queue, sample=SampleId(7)), screen.claims[4])
+    assert screen.claim is not None
+    assert screen.writer.sample_of(screen.claim) == 7
+    session.leave_queue()
+    assert screen.writer.sample_of(screen.claim) is None

@@ -1,0 +1,120 @@
+"""`u` and ctrl+r in review: the last step taken back, with its claim shown."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from faithtui.tui.app import FaithApp
+from faithtui.tui.screen.label_undo import UndoneStep
+from faithtui.tui.session import Session
+from tests.tui.driving import (
+    press,
+    reviewing,
+    status,
+)
+from tests.tui.review.fake_review_screen import FakeReviewScreen
+from tests.tui.review.reviewing import SIZE, said
+
+
+async def test_undo_and_redo_have_no_limit_and_survive_a_restart(
+    app: FaithApp, make_app: Callable[[Path], FaithApp], store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "y", "n", "i")
+    again = make_app(store_path)
+    async with again.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "u")
+        assert "undone: claim 3 = IDK not addressed" in status(again)
+        assert screen.claim is not None
+        assert screen.claim.number == 3
+        await press(pilot, "u", "u")
+        assert screen.view is not None
+        assert said(screen.view) == [None] * 5
+        await press(pilot, "u")
+        assert "nothing to be undone" in status(again)
+        await press(pilot, "ctrl+r", "ctrl+r", "ctrl+r")
+        assert said(screen.view) == ["yes", "no", "idk", None, None]
+        assert "redone: claim 3" in status(again)
+        await press(pilot, "ctrl+r")
+        assert "nothing to be redone" in status(again)
+
+
+async def test_undo_goes_to_the_conversation_of_the_act(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, *"yyyyy")
+        assert screen.view is not None
+        assert screen.view.item.key == "conv-0031"
+        await press(pilot, "u")
+        assert screen.view.item.key == "conv-0147"
+        assert screen.claim is not None
+        assert screen.claim.number == 5
+
+
+# On a screen that is not drawn
+
+
+async def test_undo_and_redo_lead_to_the_claim_and_name_what_was_done(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.give("no")
+    screen.press("j")
+    await screen.settle()
+    assert screen.press("u")
+    assert screen.verdicts.last_verdict is None, "codes are not about what is taken back"
+    await screen.settle()
+    assert screen.chosen == 0
+    assert screen.message.startswith("undone: claim 1 = NO")
+    assert screen.writer.last_act_words.startswith("undone claim 1 = NO")
+    assert screen.press("ctrl+r")
+    await screen.settle()
+    assert screen.message.startswith("redone: claim 1 = NO")
+
+
+async def test_with_nothing_left_that_is_said_and_nobody_moves(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.press("j")
+    screen.press("u")
+    await screen.settle()
+    assert screen.message == "nothing to be undone"
+    assert screen.chosen == 1
+    assert screen.panes.claims.blocked == 0
+
+
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        ("flag", "undone: flag on claim 1"),
+        ("later", "undone: claim 1 skipped"),
+        ("accept", "undone: claim 1 = YES"),
+    ],
+)
+async def test_each_kind_of_act_has_its_words(session: Session, action: str, words: str) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.ask(action)
+    await screen.settle()
+    screen.press("u")
+    await screen.settle()
+    assert screen.message.startswith(words)
+
+
+async def test_a_range_is_taken_back_as_one_step(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.ask("range")
+    screen.press("j")
+    screen.give("no")
+    await screen.settle()
+    screen.press("u")
+    await screen.settle()
+    assert screen.message == "undone: 2 verdicts given at once, from claim 1 on"
+
+
+async def test_a_step_on_a_claim_that_is_not_in_this_run_is_said(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.give("no")
+    await screen.settle()
+    acts = session.store.reviews.undo("ann")
+    screen.undo._show_step(UndoneStep(acts, None, "undone"))
+    assert screen.message == "undone: a verdict on what is not in this run"

@@ -1,0 +1,132 @@
+"""`/` in a conversation: what is found stands out, and `N` and `P` walk through it."""
+
+from faithtui.tui.app import FaithApp
+from faithtui.tui.samples.queue import ClaimQueue, QueueCursor
+from faithtui.tui.session import Session
+from faithtui.tui.widgets.filter_bar import FilterBar
+from tests.tui.driving import (
+    press,
+    reviewing,
+    status,
+    until,
+)
+from tests.tui.review.fake_review_screen import FakeReviewScreen
+from tests.tui.review.reviewing import SIZE, acts, blinded
+
+
+async def test_find_lets_claims_stand_out_and_n_walks_through_them(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "slash")
+        for key in "sale":
+            await pilot.press(key)
+        await until(pilot, lambda: "2 claims found here" in status(app))
+        assert screen.claim is not None
+        assert screen.claim.number == 4, "typing saves no verdicts and goes to the first match"
+        await press(pilot, "enter", "N")
+        assert screen.claim.number == 5
+        await press(pilot, "N")
+        assert screen.claim.number == 4, "round and round"
+        await press(pilot, "P")
+        assert screen.claim.number == 5
+        await press(pilot, "slash", "ctrl+u", "enter")
+        assert "found here" not in status(app)
+        await press(pilot, "home", "N")
+        assert screen.claim.number == 2, "without a filter N goes to what is open"
+    assert acts(app.session.store_path) == []
+
+
+async def test_a_filter_that_is_given_up_leaves_no_count_behind(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "slash", *"sale")
+        assert "2 claims found here" in status(app)
+        await press(pilot, "escape")
+        assert "found here" not in status(app)
+
+
+async def test_a_filter_that_cannot_be_read_says_so(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "slash")
+        for key in ("v", "e", "r", "d", "i", "c", "t", "colon", "z"):
+            await pilot.press(key)
+        await until(pilot, lambda: "verdict:z" in status(app) or "z" in status(app))
+        await press(pilot, "escape")
+        assert app.is_running
+    assert acts(app.session.store_path) == []
+
+
+async def test_while_blind_nothing_is_found_by_the_judges_word(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await blinded(pilot, app.session.store_path)
+        await press(pilot, "slash")
+        for key in ("v", "e", "r", "d", "i", "c", "t", "colon", "n", "o"):
+            await pilot.press(key)
+        await press(pilot, "enter")
+        await until(pilot, lambda: "blind" in status(app))
+        assert not screen.search.found_claims
+
+
+# On a screen that is not drawn
+
+
+def find(screen: FakeReviewScreen, text: str, *, is_final: bool = False) -> None:
+    screen.search.apply_filter(FilterBar.FilterChanged(text, is_final))
+
+
+async def test_what_is_found_is_walked_round_and_round(
+    session: Session,
+) -> None:
+    screen = await FakeReviewScreen(session).open()
+    assert screen.press("slash")
+    find(screen, "sale")
+    assert screen.search.found_claims == screen.claims[3:]
+    assert screen.chosen == 3
+    assert screen.message.startswith("2 claims found here · sale")
+    assert screen.press("N")
+    assert screen.chosen == 4
+    assert screen.press("N")
+    assert screen.chosen == 3
+    assert screen.press("P")
+    assert screen.chosen == 4
+
+
+async def test_what_stands_out_is_what_was_found_else_the_queue_else_all(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    assert screen.search.highlighted_claims is None
+    assert screen.view is not None
+    entries = ((screen.view.item.id, screen.claims[2]),)
+    screen.queue_walk.set_cursor(QueueCursor(ClaimQueue("one", screen.view.run.id, entries)))
+    assert screen.claims[2] in (screen.search.highlighted_claims or ())
+    assert screen.claims[3] not in (screen.search.highlighted_claims or ())
+    find(screen, "sale")
+    assert screen.search.highlighted_claims == frozenset(screen.claims[3:])
+
+
+async def test_nothing_found_is_said_and_moves_nothing(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.press("j")
+    find(screen, "zebra")
+    assert screen.message.startswith("0 claims found here")
+    assert screen.chosen == 1
+    assert not screen.search.step_found(1)
+
+
+async def test_giving_up_brings_back_the_filter_before(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    find(screen, "sale", is_final=True)
+    screen.press("slash")
+    find(screen, "members")
+    screen.search.leave_filter()
+    assert screen.search.filter_text == "sale"
+    assert screen.bar.text == "sale"
+
+
+async def test_another_conversation_is_not_searched(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    find(screen, "sale", is_final=True)
+    await screen.open(2)
+    assert screen.search.filter_text == ""
+    assert screen.bar.text == ""
+    assert screen.search.found_claims is None

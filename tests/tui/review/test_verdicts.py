@@ -1,0 +1,264 @@
+"""`y` `n` `i` `x`, digits and marks: what the keys of the list of claims save."""
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId
+from faithtui.tui.app import FaithApp
+from faithtui.tui.review.claim_list import ClaimList
+from faithtui.tui.session import Session
+from tests.tui.driving import (
+    press,
+    reviewing,
+    status,
+    text_of,
+)
+from tests.tui.review.fake_review_screen import FakeReviewScreen
+from tests.tui.review.reviewing import SIZE, acts, said, stored
+
+
+async def test_a_digit_codes_the_verdict_given_last(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "n", "2")
+        assert screen.claim is not None
+        assert screen.claim.number == 2, "the code does not move on"
+        assert "claim 1: code truth extraction" in status(app)
+    first, second, *_ = stored(store_path).claims
+    assert first.mine is not None
+    assert first.mine.code == "truth"
+    assert second.mine is None
+
+
+async def test_the_same_digit_again_takes_the_code_back(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "n", "2", "2")
+    mine = stored(store_path).claims[0].mine
+    assert mine is not None
+    assert mine.code is None
+
+
+async def test_after_moving_a_code_belongs_to_the_chosen_claim(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "n", "n", "k", "k", "4")
+        assert "claim 1: code retrieval" in status(app)
+        await press(pilot, "end", "1")
+        assert "belong to a label of yours" in status(app)
+    codes = [each.mine.code if each.mine else None for each in stored(store_path).claims]
+    assert codes == ["retrieval", None, None, None, None]
+
+
+async def test_low_confidence_is_kept_with_the_verdict(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "y", "c", "k")
+        assert "low confidence" in text_of(app, "verdict")
+        assert "·~" in text_of(app, "claims")
+        await press(pilot, "c")
+        assert "sure again" in status(app)
+    mine = stored(store_path).claims[0].mine
+    assert mine is not None
+    assert not mine.unsure
+
+
+async def test_repeat_gives_the_last_verdict_and_its_code(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "full_stop")
+        assert "nothing to repeat" in status(app)
+        await press(pilot, "n", "3", "full_stop", "full_stop")
+    mine = [each.mine for each in stored(store_path).claims[:3]]
+    assert [(each.verdict, each.code) for each in mine if each] == [("no", "verdict")] * 3
+
+
+async def test_a_flag_is_set_and_taken_away_without_moving(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "f")
+        assert screen.claim is not None
+        assert screen.claim.number == 1
+        assert "flagged" in text_of(app, "verdict")
+        await press(pilot, "f")
+        assert "flagged" not in text_of(app, "verdict").split("last")[0]
+    assert [each[3] for each in acts(store_path)] == ["flag", "unflag"]
+
+
+@pytest.mark.parametrize("key", ["s", "space"])
+async def test_later_puts_a_claim_off(app: FaithApp, store_path: Path, key: str) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, key)
+        assert screen.claim is not None
+        assert screen.claim.number == 2
+        await press(pilot, "y", "k", "s")
+        assert "has your verdict" in status(app), "a verdict is not lost by putting off"
+    first, second = stored(store_path).claims[:2]
+    assert first.mine is not None
+    assert first.mine.action is Action.SKIPPED
+    assert first.human is None
+    assert second.mine is not None
+    assert second.mine.verdict == "yes"
+
+
+async def test_accepting_the_judge_is_no_reading(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "a")
+        assert screen.claim is not None
+        assert screen.claim.number == 2
+        assert "1 y" in text_of(app, "claims").replace("Y ", "") or "y" in text_of(app, "claims")
+        await press(pilot, "N")
+        assert screen.claim.number == 3, "an accepted claim is not open any more"
+    claim = stored(store_path).claims[0]
+    assert claim.mine is not None
+    assert (claim.mine.action, claim.mine.verdict, claim.human) == (Action.ACCEPTED, "yes", None)
+
+
+async def test_each_verdict_key_saves_its_label_and_goes_on(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        for key in "ynix":
+            before = screen.claim
+            await press(pilot, key)
+            assert before is not None
+            assert screen.claim is not None
+            assert screen.claim.number == before.number + 1
+        assert "saved 12:04:19" in status(app)
+    view = stored(store_path)
+    assert said(view) == ["yes", "no", "idk", "x", None]
+    actions = [claim.mine.action for claim in view.claims if claim.mine]
+    assert actions == [Action.AGREED, Action.OVERRIDDEN, Action.OVERRIDDEN, Action.OVERRIDDEN]
+
+
+async def test_a_verdict_before_its_claim_is_painted_is_refused(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        screen.panes.claims._painted_claim = None
+        await press(pilot, "n")
+        assert "nothing was saved" in status(app)
+    assert said(stored(store_path)) == [None] * 5
+
+
+async def test_a_verdict_key_outside_the_list_of_claims_says_where_it_works(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "tab", "y")
+        assert "list of claims" in status(app)
+        assert screen.view is not None
+        assert said(screen.view) == [None] * 5
+
+
+# On a screen that is not drawn
+
+
+async def test_codes_are_about_the_verdict_given_last_until_it_is_forgotten(
+    session: Session,
+) -> None:
+    screen = await FakeReviewScreen(session).open()
+    first, second = screen.claims[:2]
+    screen.give("no")
+    assert screen.chosen == 1, "it went on"
+    screen.ask("code-policy")
+    await screen.settle()
+    screen.verdicts.forget_last_verdict()
+    screen.ask("code-policy")
+    assert "give one first" in screen.message
+    assert screen.app.bells == 1
+    screen.give("yes")
+    screen.ask("code-policy")
+    await screen.settle()
+    view = screen.view
+    assert view is not None
+    codes = {claim.id: claim.mine.code for claim in view.claims if claim.mine}
+    assert codes == {first: "policy", second: "policy"}
+
+
+async def test_a_doubt_is_taken_back_by_the_same_key_before_it_was_read_again(
+    session: Session,
+) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.give("no")
+    screen.ask("unsure")
+    assert "low confidence" in screen.message
+    screen.ask("unsure")
+    assert "sure again" in screen.message
+    await screen.settle()
+    assert screen.find_claim(screen.claims[0]).mine.unsure is False  # type: ignore[union-attr]  # it was given
+
+
+async def test_repeating_needs_a_verdict_and_keeps_it_over_moves(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.ask("repeat")
+    assert "nothing to repeat yet" in screen.message
+    screen.give("idk")
+    assert screen.press("j")
+    screen.ask("repeat")
+    await screen.settle()
+    assert screen.view is not None
+    given = [claim.mine.verdict if claim.mine else None for claim in screen.view.claims]
+    assert given[:3] == ["idk", None, "idk"]
+
+
+async def test_a_claim_that_is_gone_is_refused_and_nothing_is_saved(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    gone = ClaimId(10_000)
+    pane = cast(ClaimList, screen.panes.claims)
+    screen.verdicts.give_verdict(ClaimList.VerdictGiven(pane, gone, "no"))
+    assert "not here any more: nothing was saved" in screen.message
+    screen.verdicts.run_requested_action(ClaimList.ActionRequested(pane, gone, "flag"))
+    assert "not here any more: nothing was done" in screen.message
+    assert screen.writer.in_flight == 0
+
+
+async def test_a_code_before_any_claim_was_drawn_is_refused(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.ask("code-policy", was_drawn=False)
+    assert "before its row was drawn" in screen.message
+    screen.give("no")
+    screen.ask("code-policy", was_drawn=False)
+    assert "code" in screen.message
+
+
+async def test_the_judge_cannot_be_accepted_while_it_is_hidden(session: Session) -> None:
+    session.hide_judge(True)
+    screen = await FakeReviewScreen(session).open()
+    screen.ask("accept")
+    assert "the judge is hidden: v reveals it" in screen.message
+    assert screen.writer.in_flight == 0
+
+
+async def test_skipping_what_has_a_verdict_is_refused(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.give("no")
+    await screen.settle()
+    assert screen.press("k")
+    screen.ask("later")
+    assert "claim 1 has your verdict: u takes it back" in screen.message
+
+
+async def test_what_is_pending_of_flags_is_forgotten_claim_by_claim_or_at_once(
+    session: Session,
+) -> None:
+    screen = await FakeReviewScreen(session).open()
+    one, other = screen.claims[:2]
+    screen.ask("flag")
+    screen.press("j")
+    screen.ask("flag")
+    assert screen.verdicts.pending_flags == {one: True, other: True}
+    screen.verdicts.forget_pending_flag(one)
+    assert screen.verdicts.pending_flags == {other: True}
+    await screen.settle()
+    assert screen.verdicts.pending_flags == {}, "they were read back"

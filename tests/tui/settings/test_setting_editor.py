@@ -1,0 +1,178 @@
+"""`e` and `d`: a setting is changed in the file, or taken out of it."""
+
+from pathlib import Path
+from typing import cast
+
+from faithtui.config import PRESETS, load_settings_with_origins
+from faithtui.tui.app import FaithApp
+from faithtui.tui.messages import SettingsChanged
+from faithtui.tui.session import Session
+from faithtui.tui.settings.setting_editor import SettingEditor
+from faithtui.tui.settings.settings_screen import SettingsScreen
+from faithtui.tui.theme import theme
+from tests.tui.driving import calm, press, screen_text, status, text_of
+from tests.tui.fake_screen import FakeScreen
+from tests.tui.settings.test_settings_screen import SIZE, Make, at, content, own_keys
+
+
+async def test_a_typed_value_is_written_and_the_comment_stays(make: Make, file: Path) -> None:
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await at(pilot, app, "Judge", 2)
+        await press(pilot, "enter", "backspace", *"16", "enter")
+        assert content(file) == '# mine\nreviewer = "ann"\nconcurrency = 16\n'
+        assert status(app).startswith("saved concurrency")
+        assert app.session.defaults.concurrency == 16
+        assert screen.focused is screen.values
+        await press(pilot, "d")
+        assert "concurrency" not in content(file)
+
+
+async def test_a_wrong_value_is_refused_in_the_words_of_the_settings_file(
+    make: Make, file: Path
+) -> None:
+    before = content(file)
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        await at(pilot, app, "Judge", 2)
+        await press(pilot, "enter", "backspace", *"999", "enter")
+        assert "not saved" in status(app)
+        assert "`concurrency` is not valid; expected a whole number from 1 to 256" in status(app)
+        assert content(file) == before
+        await press(pilot, "enter", *"nonsense", "escape")
+        assert content(file) == before
+
+
+async def test_a_theme_counts_at_once(make: Make) -> None:
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        await at(pilot, app, "Theme")
+        await press(pilot, "enter", *["j"] * list(theme.THEMES).index("light"), "enter")
+        await calm(pilot)
+        assert app.theme == theme.LIGHT.name
+
+
+async def test_ascii_counts_at_once(make: Make) -> None:
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        await at(pilot, app, "Theme", 1)
+        assert not screen_text(app).isascii()
+        await press(pilot, "enter", "enter")
+        await calm(pilot)
+        assert screen_text(app).isascii()
+
+
+async def test_keys_count_at_once(make: Make) -> None:
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await at(pilot, app, "Keys")
+        await press(pilot, "enter", *["j"] * PRESETS.index("vim"), "enter")
+        await calm(pilot)
+        focused = screen.focused
+        await press(pilot, "l")
+        assert screen.focused is not focused
+
+
+async def test_a_preset_that_clashes_with_ones_own_keys_is_not_written(
+    make: Make, file: Path
+) -> None:
+    before = content(file)
+    own_keys(file, '"review.source" = "1"\n"review.code-claim" = "f9"\n')
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        await at(pilot, app, "Keys")
+        await press(pilot, "enter", *["j"] * PRESETS.index("digits"), "enter")
+        await calm(pilot)
+        assert "`review.source`" in status(app)
+        assert "`review.verdict-yes`" in status(app)
+        assert content(file) == before
+
+
+async def test_how_one_reviews_counts_at_once(make: Make) -> None:
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        await at(pilot, app, "Review", 1)
+        assert app.session.preferences.blind
+        await press(pilot, "enter", "j", "enter")
+        await calm(pilot)
+        assert not app.session.preferences.blind
+
+
+async def test_without_a_settings_file_nothing_can_be_changed(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await at(pilot, app, "Judge")
+        await press(pilot, "enter", "e", "d")
+        assert isinstance(app.screen, SettingsScreen)
+        assert "not known here" in text_of(app, "values")
+
+
+async def test_a_number_that_was_unset_is_typed(make: Make, file: Path) -> None:
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        await at(pilot, app, "Judge", 3)
+        await press(pilot, "e", *"120", "enter")
+        await calm(pilot)
+        assert "requests_per_minute = 120" in content(file)
+
+
+# On a screen that is not drawn
+
+
+class FakeSettingsScreen(FakeScreen):
+    """A settings screen with one setting chosen."""
+
+    def __init__(self, session: Session, file: Path, name: str | None) -> None:
+        super().__init__(session)
+        session.configured = load_settings_with_origins(file, {"LANG": "C.UTF-8"})
+        self.selected_setting = name
+        self.drawn = 0
+        self.editor = SettingEditor(cast(SettingsScreen, self))
+        self.add(self.editor)
+
+    def draw_values(self) -> None:
+        self.drawn += 1
+
+
+async def test_a_changed_value_is_in_force_at_once_and_told_to_the_app(
+    session: Session, file: Path
+) -> None:
+    screen = FakeSettingsScreen(session, file, "auto_advance")
+    advances = [session.preferences.auto_advance]
+    screen.editor.change_setting("auto_advance", "false")
+    await screen.settle()
+    assert "auto_advance = false" in content(file)
+    assert [*advances, session.preferences.auto_advance] == [True, False]
+    assert screen.drawn == 1
+    (told,) = screen.posted
+    assert isinstance(told, SettingsChanged)
+    assert told.configured is session.configured
+
+
+async def test_a_rejected_value_changes_neither_file_nor_session(
+    session: Session, file: Path
+) -> None:
+    screen = FakeSettingsScreen(session, file, "concurrency")
+    before = content(file), session.configured
+    screen.editor.change_setting("concurrency", "many")
+    await screen.settle()
+    assert screen.message.startswith("not saved: ")
+    assert screen.app.bells == 1
+    assert (content(file), session.configured) == before
+    assert not screen.posted
+
+
+async def test_only_what_stands_in_the_file_goes_back_to_the_default(
+    session: Session, file: Path
+) -> None:
+    assert not FakeSettingsScreen(session, file, "judge").press("d")
+    screen = FakeSettingsScreen(session, file, "concurrency")
+    assert screen.press("d")
+    await screen.settle()
+    assert "concurrency" not in content(file)
+    assert not screen.press("d")
+
+
+async def test_without_a_chosen_setting_no_key_does_anything(session: Session, file: Path) -> None:
+    screen = FakeSettingsScreen(session, file, None)
+    assert not screen.press("e")
+    assert not screen.press("d")
