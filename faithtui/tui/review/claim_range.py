@@ -3,9 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import Action, Event
 from faithtui.domain.ids import ClaimId
-from faithtui.store.annotations.reviews import NewLabel
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller
@@ -79,11 +78,15 @@ class ClaimRange(Controller["ReviewScreen"]):
 
     def _save_range(self, chosen: tuple[ClaimView, ...], verdict: str, words: str) -> None:
         given = [
-            NewLabel(
+            Event(
+                None,
                 claim.id,
+                self.session.reviewer,
+                Action.BULK,
                 verdict,
-                claim.home_verdict.label,
-                self.screen.writer.has_seen_judge(claim),
+                saw_judge=self.screen.writer.has_seen_judge(claim),
+                run=None if self.screen.view is None else self.screen.view.run.id,
+                judge_verdict=claim.home_verdict.label,
             )
             for claim in chosen
         ]
@@ -95,9 +98,6 @@ class ClaimRange(Controller["ReviewScreen"]):
             words,
             self.session.store.reviews.record_many,
             given,
-            self.session.reviewer,
-            Action.BULK,
-            run=None if self.screen.view is None else self.screen.view.run.id,
         )
         self.screen.update_view(replace(self.screen.review_position, claim=chosen[-1].id))
         self.screen.moves.advance(chosen[-1].id)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from faithtui.domain.annotations import (
     Action,
+    Event,
     HumanVerdict,
     LabelEvent,
     combine_verdicts,
@@ -21,7 +22,6 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.scores import ScoreState, make_score
 from faithtui.errors import StoreError
-from faithtui.store.annotations.reviews import NewLabel
 from faithtui.store.records import ClaimView, ItemRow, ItemState
 from faithtui.store.store import Store
 from tests.store.building import SPEC, Labels, assess, judged, talk, windows_of
@@ -127,8 +127,7 @@ def test_what_was_in_view_is_not_blind_whatever_the_caller_knew(store: Store) ->
         unseen, "me", Action.CODED, run=run, judge_verdict=None, saw_judge=False, code="judge"
     )
     assert not coded.saw_judge, "the label that was blind stays so in every run"
-    given = [NewLabel(ranged, "no", None, saw_judge=False)]
-    (act,) = reviews.record_many(given, "me", Action.BULK, run=run)
+    (act,) = reviews.record_many([Event(None, ranged, "me", Action.BULK, "no", run=run)])
     assert act.saw_judge
 
 
