@@ -201,7 +201,7 @@ class LabelDesign:
     """How the labels a report rests on were chosen."""
 
     kind: DesignKind
-    frame: int
+    frame_units: int
     """Claims that could have been drawn: those of the run, but for census and samples alike."""
     strata: tuple[StratumCounts, ...] = ()
     """() without a sample."""

@@ -9,9 +9,11 @@ act counts.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from faithtui.domain.ids import ClaimId, LabelId, SampleId
+from faithtui.domain.ids import ClaimId, LabelId, RunId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
 
 
@@ -118,19 +120,29 @@ REASON_CODES = (
 """In the order of their keys, from 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class LabelEvent:
-    """One row of the log."""
+IdT = TypeVar("IdT")
+ClaimT = TypeVar("ClaimT")
+SampleT = TypeVar("SampleT")
+RunT = TypeVar("RunT")
 
-    id: LabelId
-    """Names the row in its store. The order of a log is that of the sequence, not of this."""
-    claim: ClaimId
+
+class Event(NamedTuple, Generic[IdT, ClaimT, SampleT, RunT]):
+    """One act of one annotator on one claim: a row of the log.
+
+    What it refers to goes by its number in a store (`LabelEvent`), and by a name that holds in
+    every store where it travels (`BundleEvent`). A tuple, as there may be a million: it is made
+    several times as fast as a frozen dataclass.
+    """
+
+    id: IdT
+    """Names the row. The order of a log is that of the sequence, not of this."""
+    claim: ClaimT
     reviewer: str
     action: Action
     verdict: str | None = None
     """A label of the metric's set, or `x`; None for acts without a verdict."""
     note: str | None = None
-    target: LabelId | None = None
+    target: IdT | None = None
     """The act this one withdraws or restores."""
     batch: str | None = None
     """Name of the step it belongs to: what was given at once is undone at once; None: a step of
@@ -141,8 +153,36 @@ class LabelEvent:
     """What a `MARKED` act says."""
     saw_judge: bool = False
     """Whether the judge's word was known to the person then."""
-    sample: SampleId | None = None
+    sample: SampleT | None = None
     """The sample that the claim was served from."""
+    run: RunT | None = None
+    """The run under review when it was given."""
+    judge_verdict: str | None = None
+    """What the judge had said then."""
+    seconds: float | None = None
+    """How long the claim was on screen."""
+    scale: str | None = None
+    """Of an imported label."""
+    raw_label: str | None = None
+    """The word an imported label had in its file."""
+    stratum: str | None = None
+    """Of the claim in the sample, when it was served. From here on nothing is read of a store for
+    a replay."""
+    probability: float | None = None
+    """Of being in the sample, when it was served."""
+    guideline: str | None = None
+    """Digest of the guideline that was in force."""
+    clock: int = 0
+    """Logical clock; 0: not read."""
+    created_at: datetime | None = None
+    """None: not read."""
+
+
+LabelEvent: TypeAlias = Event[LabelId, ClaimId, SampleId, RunId]
+"""A row of the log of a store."""
+
+NewEvent: TypeAlias = Event[LabelId | None, ClaimId, SampleId, RunId]
+"""An act that is still to be written; it has no number yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +203,8 @@ class HumanVerdict:
     """Low confidence in the verdict."""
     sample: SampleId | None = None
     """The sample that the verdict was served from."""
-    act: LabelId | None = field(default=None, compare=False)
-    """The row of the log that `action` is; it differs between stores that agree."""
+    event: LabelEvent | None = field(default=None, compare=False)
+    """The act that `action` is; its number differs between stores that agree."""
 
     @property
     def is_counted(self) -> bool:
@@ -204,8 +244,7 @@ def replay_log(log: Iterable[LabelEvent]) -> dict[tuple[ClaimId, str], HumanVerd
     state: dict[tuple[ClaimId, str], HumanVerdict] = {}
     for act in drop_withdrawn(log):
         key = (act.claim, act.reviewer)
-        before = state.get(key, HumanVerdict(act.claim, act.reviewer, None, None))
-        state[key] = _apply_event(before, act)
+        state[key] = _apply_event(state.get(key), act)
     return {key: found for key, found in state.items() if found.has_content}
 
 
@@ -219,9 +258,11 @@ def find_judge_exposures(log: Iterable[LabelEvent]) -> frozenset[tuple[ClaimId, 
     )
 
 
-def _apply_event(before: HumanVerdict, act: LabelEvent) -> HumanVerdict:
-    """Give the state after one more act."""
-    note = before.note if act.note is None else (act.note or None)
+def _apply_event(before: HumanVerdict | None, act: LabelEvent) -> HumanVerdict:
+    """Give the state after one more act; None: there was none before."""
+    note = act.note or None
+    if before is not None and act.note is None:
+        note = before.note
     if act.action in VERDICT_ACTIONS:
         return HumanVerdict(
             act.claim,
@@ -230,11 +271,11 @@ def _apply_event(before: HumanVerdict, act: LabelEvent) -> HumanVerdict:
             act.action,
             note,
             code=act.code,
-            flagged=before.flagged,
+            flagged=before is not None and before.flagged,
             sample=act.sample,
-            act=act.id,
+            event=act,
         )
-    now = replace(before, note=note)
+    now = replace(before or HumanVerdict(act.claim, act.reviewer, None, None), note=note)
     if act.action is Action.CODED:
         return replace(now, code=act.code)
     match act.mark:

@@ -7,8 +7,9 @@ conversation, kind, turn and digest, a run by what it was and when, an act by it
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
-from faithtui.domain.annotations import Action, LabelMark
+from faithtui.domain.annotations import Event
 from faithtui.domain.conversation import Span
 from faithtui.domain.verdicts import ClaimKind
 
@@ -107,35 +108,8 @@ class BundleGuideline:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class BundleEvent:
-    """One row of the log."""
-
-    uid: str
-    clock: int
-    claim: ClaimName
-    reviewer: str
-    action: Action
-    created_at: datetime
-    verdict: str | None = None
-    note: str | None = None
-    target: str | None = None
-    """`uid` of the act this one withdraws or restores."""
-    batch: str | None = None
-    scale: str | None = None
-    raw_label: str | None = None
-    run: RunName | None = None
-    judge_verdict: str | None = None
-    saw_judge: bool = False
-    seconds: float | None = None
-    code: str | None = None
-    mark: LabelMark | None = None
-    sample: str | None = None
-    """`uid` of the sample the claim was served from."""
-    stratum: str | None = None
-    probability: float | None = None
-    guideline: str | None = None
-    """Digest of the guideline that was in force."""
+BundleEvent: TypeAlias = Event[str, ClaimName, str, RunName]
+"""An act, named by its `uid`, as the sample is that the claim was served from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ told with its number and field, and so is every line that needs it; the others a
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import get_args
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
-from faithtui.domain.annotations import REASON_CODES, Action, LabelMark
+from faithtui.domain.annotations import REASON_CODES, Action, Event, LabelMark
 from faithtui.domain.conversation import Span
 from faithtui.domain.label_bundle import (
     LARGEST_CLOCK,
@@ -189,29 +190,22 @@ def _event_json(
 ) -> dict[str, object]:
     return {
         "type": "act",
-        "uid": act.uid,
-        "clock": act.clock,
+        "uid": act.id,
+        **dict(zip(_EVENT_FIELDS, _read_event_fields(act), strict=True)),
         "claim": claims[act.claim],
-        "reviewer": act.reviewer,
-        "action": act.action.value,
-        "verdict": act.verdict,
-        "note": act.note,
-        "target": act.target,
-        "batch": act.batch,
-        "scale": act.scale,
-        "raw_label": act.raw_label,
         "run": None if act.run is None else runs[act.run],
-        "judge_verdict": act.judge_verdict,
-        "saw_judge": act.saw_judge,
-        "seconds": act.seconds,
-        "code": act.code,
-        "mark": None if act.mark is None else act.mark.value,
-        "sample": act.sample,
-        "stratum": act.stratum,
-        "probability": act.probability,
-        "guideline": act.guideline,
-        "created_at": _format_time(act.created_at),
+        "created_at": None if act.created_at is None else _format_time(act.created_at),
     }
+
+
+_EVENT_FIELDS = (
+    *("clock", "claim", "reviewer", "action", "verdict", "note", "target", "batch", "scale"),
+    *("raw_label", "run", "judge_verdict", "saw_judge", "seconds", "code", "mark", "sample"),
+    *("stratum", "probability", "guideline", "created_at"),
+)
+"""An act's fields but its `id`, in the order in which bundles have them."""
+
+_read_event_fields = attrgetter(*_EVENT_FIELDS)
 
 
 class _BundleReader:
@@ -278,7 +272,7 @@ class _BundleReader:
                 "acts; export it again"
             )
             self.refusals.append(InputError(words, path=self._path))
-        acts = sorted(self._acts.values(), key=lambda act: (act.clock, act.uid))
+        acts = sorted(self._acts.values(), key=lambda act: (act.clock, act.id))
         bundle = LabelBundle(
             tuple(acts), self._texts, tuple(self._samples.values()), tuple(self._guidelines)
         )
@@ -385,8 +379,8 @@ class _BundleReader:
     def _read_event(self, fields: FieldReader, number: int) -> None:
         mark = fields.get("mark")
         code = fields.get("code")
-        act = BundleEvent(
-            uid=fields.text("uid"),
+        act = Event(
+            id=fields.text("uid"),
             clock=fields.number("clock", 1),
             claim=fields.look_up("claim", self._claims),
             reviewer=fields.text("reviewer", limit=REVIEWER),
@@ -414,13 +408,13 @@ class _BundleReader:
             raise fields.make_error("target", words)
         if (act.mark is not None) != (act.action is Action.MARKED):
             raise fields.make_error("mark", "belongs to `marked`, and every such act has one")
-        known = self._acts.get(act.uid)
-        if known is not None and replace(known, clock=act.clock) != act:
-            words = f"is that of line {self._lines[act.uid]} too, which says something else"
+        known = self._acts.get(act.id)
+        if known is not None and known._replace(clock=act.clock) != act:
+            words = f"is that of line {self._lines[act.id]} too, which says something else"
             raise fields.make_error("uid", words)
         if known is None or act.clock < known.clock:
-            self._acts[act.uid] = act
-        self._lines.setdefault(act.uid, number)
+            self._acts[act.id] = act
+        self._lines.setdefault(act.id, number)
 
 
 def _read_verdict(fields: FieldReader) -> str | None:

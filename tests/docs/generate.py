@@ -351,7 +351,7 @@ def demo_example() -> str:
         (
             _wrapped(
                 "An example: the answers of `faithtui demo`, judged by the embedded judge. "
-                f"Annotators rated {coverage.reviewed} of its {coverage.total} answers, and {n} of "
+                f"Annotators rated {coverage.reviewed} of its {coverage.units} answers, and {n} of "
                 "these have a verdict of the judge, which was not trained on any of these "
                 "conversations."
             ),

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import Action, Event, NewEvent
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.store.annotations.reviews import NewLabel
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, imported, talk, windows_of
@@ -82,11 +81,23 @@ def label(
     only: Sequence[ClaimId] | None = None,
 ) -> None:
     """Say something about every claim of a run, or some."""
-    given = []
+    given: list[NewEvent] = []
     for number, item in enumerate(store.runs.item_ids(run)):
         for place, claim in enumerate(store.runs.review_view(item, by).claims):
             word = claim.home_verdict.label or ""
             verdict = person(number, place, word)
             if verdict is not None and (only is None or claim.id in only):
-                given.append(NewLabel(claim.id, verdict, word, action is not Action.BLIND))
-    store.reviews.record_many(given, by, action, run=run)
+                knew = action is not Action.BLIND
+                given.append(
+                    Event(
+                        None,
+                        claim.id,
+                        by,
+                        action,
+                        verdict,
+                        saw_judge=knew,
+                        run=run,
+                        judge_verdict=word,
+                    )
+                )
+    store.reviews.record_many(given)

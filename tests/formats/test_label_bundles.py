@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.annotations import Action, LabelMark
+from faithtui.domain.annotations import Action, Event, LabelMark
 from faithtui.domain.conversation import Span
 from faithtui.domain.label_bundle import (
     BundleClaim,
@@ -33,17 +33,25 @@ RUN = RunName("turn-faithfulness", "offline", "offline 1", "0" * 64, NOON)
 FULL = LabelBundle(
     acts=(
         BundleEvent(
-            "a", 1, CLAIM, "bo", Action.IMPORTED, NOON, "yes", scale="yes-no", raw_label="yes"
+            "a",
+            CLAIM,
+            "bo",
+            Action.IMPORTED,
+            "yes",
+            scale="yes-no",
+            raw_label="yes",
+            clock=1,
+            created_at=NOON,
         ),
         BundleEvent(
             "b",
-            2,
             STATEMENT,
             "ann",
             Action.BLIND,
-            NOON,
             "no",
             "",
+            clock=2,
+            created_at=NOON,
             batch="batch",
             run=RUN,
             judge_verdict="yes",
@@ -55,8 +63,10 @@ FULL = LabelBundle(
             probability=0.25,
             guideline="abc",
         ),
-        BundleEvent("c", 3, CLAIM, "ann", Action.MARKED, NOON, mark=LabelMark.FLAG),
-        BundleEvent("d", 4, STATEMENT, "ann", Action.WITHDRAWN, NOON, target="b"),
+        BundleEvent(
+            "c", CLAIM, "ann", Action.MARKED, mark=LabelMark.FLAG, clock=3, created_at=NOON
+        ),
+        BundleEvent("d", STATEMENT, "ann", Action.WITHDRAWN, target="b", clock=4, created_at=NOON),
     ),
     claims={
         CLAIM: BundleClaim("=1+1 said the [b]shop[/b]", Span(0, 5), imported=True),
@@ -112,7 +122,7 @@ def test_equal_bundles_give_equal_bytes() -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
 def test_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("text") / "bundle.jsonl"
-    act = BundleEvent("a", 1, CLAIM, "ann", Action.NOTED, NOON, note=text)
+    act = BundleEvent("a", CLAIM, "ann", Action.NOTED, note=text, clock=1, created_at=NOON)
     bundle = LabelBundle((act,), {CLAIM: BundleClaim(text)})
     written(path, bundle)
     assert read_bundle(path).bundle == bundle
@@ -122,7 +132,9 @@ def test_hostile_texts_stay_text(tmp_path: Path) -> None:
     hostile = ["\x1b[2J", "‮abc", "[link=x]y[/]", "=cmd|' /C calc'!A0", "\u2028\x85", "\r\n", "🏳️‍🌈"]
     path = tmp_path / "bundle.jsonl"
     acts = tuple(
-        BundleEvent(f"{number}", number, CLAIM, text, Action.NOTED, NOON, note=text)
+        BundleEvent(
+            f"{number}", CLAIM, text, Action.NOTED, note=text, clock=number, created_at=NOON
+        )
         for number, text in enumerate(hostile, start=1)
     )
     written(path, LabelBundle(acts, {CLAIM: BundleClaim("x")}))
@@ -182,7 +194,7 @@ def test_the_other_lines_are_read_all_the_same(tmp_path: Path) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write('{"type": "poem"}\nnot json\n')
     read = read_bundle(path)
-    assert [act.uid for act in read.bundle.acts] == ["a", "b", "c"]
+    assert [act.id for act in read.bundle.acts] == ["a", "b", "c"]
     assert [each.line for each in read.refusals] == [len(lines), len(lines) + 1, len(lines) + 2]
 
 
@@ -246,7 +258,7 @@ def test_what_no_store_holds_as_text_is_one_text_whoever_wrote_it(tmp_path: Path
         lines.append({**lines[first], "uid": name, "note": f"note {name}"})
     rewritten(path, lines)
     read = read_bundle(path)
-    assert [act.note for act in read.bundle.acts if act.uid == "\ufffd"] == ["note \ufffd"]
+    assert [act.note for act in read.bundle.acts if act.id == "\ufffd"] == ["note \ufffd"]
 
 
 @pytest.mark.parametrize("line", ["[" * 100_000, '{"type": ' + "9" * 10_000 + "}", "[1]"])
@@ -269,7 +281,7 @@ def test_acts_are_read_in_the_order_of_the_log_whatever_that_of_the_lines(tmp_pa
     rewritten(path, [{**lines[0], "acts": 3}, *lines[1:first], *acts])
     read = read_bundle(path)
     assert read.refusals == ()
-    assert [(act.clock, act.uid) for act in read.bundle.acts] == [(2, "x"), (2, "z"), (9, "y")]
+    assert [(act.clock, act.id) for act in read.bundle.acts] == [(2, "x"), (2, "z"), (9, "y")]
 
 
 @pytest.mark.parametrize("clocks", [(3, 8), (8, 3)])
@@ -282,3 +294,16 @@ def test_an_act_that_comes_twice_keeps_its_earliest_clock(
     twice = [{**lines[first], "clock": clock} for clock in clocks]
     rewritten(path, [{**lines[0], "acts": 2}, *lines[1:first], *twice])
     assert [act.clock for act in read_bundle(path).bundle.acts] == [3]
+
+
+def test_every_field_of_an_act_is_in_its_line() -> None:
+    act = FULL.acts[1]._replace(
+        target="a", scale="yes-no", raw_label="no", mark=LabelMark.FLAG, note="why"
+    )
+    assert None not in act
+    (line,) = [
+        found
+        for each in bundle_lines(LabelBundle((act,), FULL.claims, FULL.samples))
+        if (found := json.loads(each))["type"] == "act"
+    ]
+    assert set(line) == {"type", "uid", *Event._fields} - {"id"}

@@ -1,26 +1,49 @@
 """An agreement report as JSON, the source of truth for machines.
 
-Equal input gives equal bytes. Numbers are rounded to six decimals; shares stay 0 to 1.
+Equal input gives equal bytes. Numbers are rounded to six decimals; shares stay 0 to 1. The values
+of the report are written field by field, by their names; `FORMS` says what differs.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from faithtui.agreement.documents import json_parts as parts
 from faithtui.agreement.documents.header import PlotFile, ReportHeader
-from faithtui.agreement.documents.json_parts import Json, JsonFields, round_number
-from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.model import AgreementReport, LevelReport, Slice
+from faithtui.agreement.labelled_units import DesignKind, LabelDesign, StratumCounts
+from faithtui.agreement.report.model import (
+    Agreement,
+    AgreementReport,
+    Breakdown,
+    CalibrationReport,
+    ClassReport,
+    ComparisonReport,
+    Coverage,
+    Disagreement,
+    JudgeConsistency,
+    LevelReport,
+    PairReport,
+    PassRate,
+    RaterReport,
+    ScoreReport,
+    Slice,
+    ThresholdReport,
+    UnitScoreReport,
+    VerdictCount,
+)
+from faithtui.agreement.report.raters import SelfConsistency
 from faithtui.agreement.report.settings import (
     IntervalMethod,
     ReportLevel,
+    ReportSettings,
     ReportWarning,
     Severity,
     WarningSubject,
 )
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.value_json import ESTIMATE_ORDER, Json, JsonFields, JsonForm, JsonWriter
 
 REPORT_SCHEMA_VERSION = "1.0"
+DECIMALS = 6
 
 
 def report_json(
@@ -54,46 +77,51 @@ def report_json(
     """
     which = report.primary_level if level is None else _get_level_report(report, level)
     claims = which.level is ReportLevel.CLAIMS
-    document: Json = {
+    raters = report.raters if claims else ()
+    hidden: JsonFields = {} if include_text else {"text": None}
+    document: JsonFields = {
         "schema_version": REPORT_SCHEMA_VERSION,
         "generated_at": _time_text(header.generated_at),
         "tool": {"name": "faithtui", "version": header.tool_version},
         "input_digest": header.input_digest,
         "scope": _scope_json(report, which, header),
-        "settings": _settings_json(report),
+        "settings": _WRITER.write(report.settings),
         "coverage": _coverage_json(report, which, header),
-        "design": _design_json(which),
+        "design": _WRITER.write_object(
+            which.design, valid_for_rate=which.rate.corrected_this_run.value is not None
+        ),
         "agreement": {
-            "judge_vs_consensus": parts.agreement_json(which.agreement, which.classes),
+            "judge_vs_consensus": _WRITER.write_object(
+                which.agreement,
+                specific_agreement={each.label: _WRITER.write(each.f1) for each in which.classes},
+            ),
             "judge_vs_rater": [
-                {"rater": each.reviewer, "agreement": parts.agreement_json(each.agreement)}
-                for each in report.raters
-                if claims
+                {"rater": each.reviewer, "agreement": _WRITER.write(each.agreement)}
+                for each in raters
             ],
-            "between_humans": parts.human_agreement_json(report.humans) if claims else None,
-            "blind_vs_shown": parts.anchoring_json(report.anchoring) if claims else None,
+            "between_humans": _WRITER.write(report.humans if claims else None),
+            "blind_vs_shown": _WRITER.write(report.anchoring if claims else None),
         },
         "detection": {
-            "strict": parts.detection_json(which.strict),
-            "lenient": parts.detection_json(which.lenient or which.strict),
+            "strict": _WRITER.write(which.strict),
+            "lenient": _WRITER.write(which.lenient or which.strict),
         },
-        "rate": parts.rate_json(
-            which.rate, f"share of {which.level.value} labelled {' or '.join(report.passing)}"
+        "rate": _WRITER.write_object(
+            which.rate,
+            quantity=f"share of {which.level.value} labelled {' or '.join(report.passing)}",
         ),
-        "scores": [*map(parts.unit_scores_json, report.unit_scores), *_answer_scores_json(report)],
-        "calibration": parts.calibration_json(report.calibration) if claims else None,
+        "scores": [*map(_WRITER.write, report.unit_scores), *_answer_scores_json(report)],
+        "calibration": _WRITER.write(report.calibration if claims else None),
         "breakdowns": [
-            parts.breakdown_json(each)
+            _WRITER.write(each)
             for each in report.breakdowns
             if claims and each.by is not Slice.CODE
         ],
-        "comparison": parts.judge_comparison_json(report.comparison) if claims else None,
-        "progress": parts.progress_json(report.progress),
-        "disagreements": [
-            parts.disagreement_json(each, include_text=include_text) for each in which.disagreements
-        ],
-        "warnings": _warnings_json(report, which),
-        "plots": [{"id": each.id, "file": each.file, "alt": each.alt} for each in plots],
+        "comparison": _WRITER.write(report.comparison if claims else None),
+        "progress": _WRITER.write(report.progress),
+        "disagreements": [_WRITER.write_object(each, **hidden) for each in which.disagreements],
+        "warnings": _WRITER.write(_list_warnings(report, which)),
+        "plots": _WRITER.write(plots),
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
@@ -104,21 +132,6 @@ def _get_level_report(report: AgreementReport, level: ReportLevel) -> LevelRepor
 
 def _time_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _settings_json(report: AgreementReport) -> JsonFields:
-    asked = report.settings
-    bootstrap = asked.interval is IntervalMethod.BOOTSTRAP
-    return {
-        "level": asked.level,
-        "interval": "cluster_bootstrap_percentile" if bootstrap else "cluster_jackknife_t",
-        "cluster": "group",
-        "seed": asked.seed if bootstrap else None,
-        "resamples": asked.resamples if bootstrap else None,
-        "duplicate_rule": _DUPLICATES[asked.duplicates],
-        "consensus_rule": "majority_else_adjudicate",
-        "blind_only": asked.blind_only,
-    }
 
 
 def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeader) -> JsonFields:
@@ -142,106 +155,43 @@ def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeade
 
 
 def _coverage_json(report: AgreementReport, which: LevelReport, header: ReportHeader) -> JsonFields:
-    coverage = which.coverage
     claims = which.level is ReportLevel.CLAIMS
     steady = report.consistency.share.value
-    return {
-        "conversations": coverage.conversations,
-        "windows": header.windows,
-        "vacuous_windows": header.vacuous_windows,
-        "invalid_verdicts": coverage.missing_verdicts,
-        "verdict_rows": coverage.rows,
-        "units": coverage.total,
-        "units_in_several_windows": report.consistency.repeated if claims else 0,
-        "judge_self_disagreement": round_number(1 - steady)
+    return _WRITER.write_object(
+        which.coverage,
+        windows=header.windows,
+        vacuous_windows=header.vacuous_windows,
+        units_in_several_windows=report.consistency.repeated if claims else 0,
+        judge_self_disagreement=_WRITER.write(1 - steady)
         if claims and steady is not None
         else None,
-        "reviewed": coverage.reviewed,
-        "agreed": coverage.agreed,
-        "overridden": coverage.overridden,
-        "blind": coverage.blind,
-        "skipped": coverage.skipped,
-        "unreviewed": coverage.unreviewed,
-        "bulk_accepted": coverage.bulk,
-        "stale": coverage.stale,
-        "labelled_by_two_or_more": coverage.several_reviewers,
-        "by_verdict": {
-            each.judge or "none": {
-                "units": each.units,
-                "reviewed": each.reviewed,
-                "skipped": each.skipped,
-            }
-            for each in coverage.by_verdict
-        },
-        "raters": [
-            {
-                "id": each.reviewer,
-                "labels": each.labels,
-                "blind": each.blind,
-                "override_rate": round_number(each.overrides / each.agreement.n)
-                if each.agreement.n
-                else None,
-                "median_seconds": round_number(each.median_s),
-            }
-            for each in report.raters
-            if claims
-        ],
-    }
-
-
-def _design_json(which: LevelReport) -> JsonFields:
-    design = which.design
-    return {
-        "kind": design.kind.value,
-        "frame_units": design.frame,
-        "seed": design.seed,
-        "random_prefix": design.random_prefix,
-        "valid_for_rate": which.rate.this_run.value is not None,
-        "reason": _DESIGN_REASONS.get(design.kind),
-        "strata": [
-            {
-                "name": each.name,
-                "population": each.population,
-                "drawn": each.drawn,
-                "labelled": each.labelled,
-                "skipped": each.skipped,
-                "inclusion_probability": round_number(each.drawn / each.population)
-                if each.population
-                else None,
-            }
-            for each in design.strata
-        ],
-    }
+        raters=_WRITER.write(report.raters if claims else ()),
+    )
 
 
 def _answer_scores_json(report: AgreementReport) -> list[JsonFields]:
     """Write answers against people's ratings: each answer is a window of one interaction."""
-    scores = report.scores
-    if not scores.answers:
+    if not report.scores.answers:
         return []
     threshold: Json = None
     if report.threshold is not None:
         threshold = {
             "current": report.threshold,
-            "at_current": parts.detection_json(report.answers.strict),
+            "at_current": _WRITER.write(report.answers.strict),
             "suggested": None,
         }
     return [
-        {
-            "level": _UNITS[ReportLevel.ANSWERS],
-            "n": scores.spearman.n,
-            "n_partially_labelled": 0,
-            "n_vacuous": scores.vacuous,
-            "judge_mean": round_number(scores.judge_mean),
-            "human_mean": round_number(scores.human_mean),
-            "spearman": parts.report_estimate_json(scores.spearman),
-            "auroc": parts.report_estimate_json(scores.auroc),
-            "threshold": threshold,
-        }
+        _WRITER.write_object(
+            report.scores,
+            level=_UNITS[ReportLevel.ANSWERS],
+            n=report.scores.spearman.n,
+            n_partially_labelled=0,
+            threshold=threshold,
+        )
     ]
 
 
-def _warnings_json(report: AgreementReport, which: LevelReport) -> Json:
+def _list_warnings(report: AgreementReport, which: LevelReport) -> list[ReportWarning]:
     shown = [each for each in report.warnings if each.level in (None, which.level)]
     if which.level is ReportLevel.CLAIMS:
         shown += _make_extra_warnings(report)
@@ -255,15 +205,7 @@ def _warnings_json(report: AgreementReport, which: LevelReport) -> Json:
                 about=(WarningSubject.COVERAGE,),
             )
         )
-    return [
-        {
-            "code": each.code,
-            "severity": each.severity.value,
-            "message": each.message,
-            "about": [_POINTERS[figure] for figure in each.about],
-        }
-        for each in shown
-    ]
+    return shown
 
 
 def _make_extra_warnings(report: AgreementReport) -> Iterator[ReportWarning]:
@@ -277,7 +219,7 @@ def _make_extra_warnings(report: AgreementReport) -> Iterator[ReportWarning]:
             "reason_codes", Severity.INFO, message, about=(WarningSubject.COVERAGE,)
         )
     for each in report.repeats:
-        same = "not known" if each.same.value is None else f"{round_number(each.same.value)}"
+        same = "not known" if each.same.value is None else f"{_WRITER.write(each.same.value)}"
         message = (
             f"{each.reviewer} judged {each.n} {many} again; the share with the same verdict is "
             f"{same}, each counted once."
@@ -292,6 +234,72 @@ def _make_extra_warnings(report: AgreementReport) -> Iterator[ReportWarning]:
     if report.claims.agreement.weighted is not None:
         message = "The shares of detection are weighted by the sample; tp, fp, fn and tn are not."
         yield ReportWarning("weighted", Severity.INFO, message, about=(WarningSubject.DETECTION,))
+
+
+def _add_to_agreement(found: Agreement) -> JsonFields:
+    """Write the table, and both sides' shares of each label."""
+    cells: Sequence[Sequence[float]] = found.weighted or found.table.counts
+    whole = sum(map(sum, cells))
+    more: JsonFields = {
+        "n": found.n,
+        "weighted_by_design": found.weighted is not None,
+        "confusion": _confusion_json(found, "human", "judge"),
+        "specific_agreement": {},
+    }
+    if whole:
+        columns = tuple(zip(*cells, strict=True))
+        more["marginals"] = {
+            side: {
+                name: _WRITER.write(sum(counts) / whole)
+                for name, counts in zip(found.table.categories, lines, strict=True)
+            }
+            for side, lines in (("reference", cells), ("rated", columns))
+        }
+    return more
+
+
+def _confusion_json(found: Agreement, rows: str, columns: str) -> JsonFields:
+    """Write the table with whom its rows and its columns stand for."""
+    table = _WRITER.write_object(found.table, weighted=_WRITER.write(found.weighted))
+    return {"rows": rows, "columns": columns, **table}
+
+
+def _add_to_pair(pair: PairReport) -> JsonFields:
+    """Say that neither side of the table is the judge."""
+    table = _confusion_json(pair.agreement, "human_a", "human_b")
+    return {"agreement": _WRITER.write_object(pair.agreement, confusion=table)}
+
+
+def _add_to_settings(asked: ReportSettings) -> JsonFields:
+    bootstrap = asked.interval is IntervalMethod.BOOTSTRAP
+    return {
+        "level": asked.level,
+        "interval": "cluster_bootstrap_percentile" if bootstrap else "cluster_jackknife_t",
+        "cluster": "group",
+        "seed": asked.seed if bootstrap else None,
+        "resamples": asked.resamples if bootstrap else None,
+        "duplicate_rule": _DUPLICATES[asked.duplicates],
+        "consensus_rule": "majority_else_adjudicate",
+    }
+
+
+def _add_to_coverage(found: Coverage) -> JsonFields:
+    by_verdict = {each.judge or "none": _WRITER.write(each) for each in found.by_verdict}
+    return {"reviewed": found.reviewed, "by_verdict": by_verdict}
+
+
+def _add_to_stratum(found: StratumCounts) -> JsonFields:
+    share = found.drawn / found.population if found.population else None
+    return {"inclusion_probability": _WRITER.write(share)}
+
+
+def _add_to_rater(found: RaterReport) -> JsonFields:
+    n = found.agreement.n
+    return {"override_rate": _WRITER.write(found.overrides / n if n else None)}
+
+
+def _add_to_disagreement(each: Disagreement) -> JsonFields:
+    return {"unit": f"turn {each.turn}" if each.claim is None else f"claim {each.claim}"}
 
 
 _UNITS = {ReportLevel.CLAIMS: "claim", ReportLevel.ANSWERS: "window"}
@@ -309,17 +317,117 @@ _DESIGN_REASONS = {
     DesignKind.OVERRIDE_ONLY: "only units on which annotators differ from the judge are labelled",
 }
 
-_POINTERS = {
-    WarningSubject.COVERAGE: "/coverage",
-    WarningSubject.AGREEMENT: "/agreement/judge_vs_consensus",
-    WarningSubject.PERCENT: "/agreement/judge_vs_consensus/percent",
-    WarningSubject.KAPPA: "/agreement/judge_vs_consensus/cohen_kappa",
-    WarningSubject.DETECTION: "/detection",
-    WarningSubject.RATE: "/rate",
-    WarningSubject.SCORES: "/scores",
-    WarningSubject.CALIBRATION: "/calibration",
-    WarningSubject.DESIGN: "/design",
-    WarningSubject.HUMANS: "/agreement/between_humans",
-    WarningSubject.ANCHORING: "/agreement/blind_vs_shown",
-    WarningSubject.COMPARISON: "/comparison",
+_NO_KEY = "the format has no key for it"
+
+FORMS: Mapping[type, JsonForm] = {
+    Estimate: JsonForm(
+        # The level as it was asked for, not rounded.
+        more=lambda found: {"level": found.level, "design_effect": None},
+        order=ESTIMATE_ORDER,
+    ),
+    Agreement: JsonForm(
+        left_out={"table": "in `confusion`", "weighted": "in `confusion`"},
+        more=_add_to_agreement,
+        order=(
+            *("n", "clusters", "weighted_by_design", "confusion", "percent", "chance"),
+            *("cohen_kappa", "weighted_kappa", "scott_pi", "krippendorff_alpha"),
+            *("gwet_ac1", "gwet_ac2", "specific_agreement", "marginals"),
+        ),
+    ),
+    PairReport: JsonForm(more=_add_to_pair),
+    PassRate: JsonForm(order=("quantity",)),
+    ThresholdReport: JsonForm(
+        left_out={"curve": "drawn in the report's pictures"},
+        more=lambda found: {"current": found.current},
+    ),
+    UnitScoreReport: JsonForm(left_out={"corrected": _NO_KEY, "unscored": _NO_KEY}),
+    ScoreReport: JsonForm(
+        left_out={"answers": "`n` are those with a score", "unscored": _NO_KEY},
+        order=("level", "n", "n_partially_labelled"),
+    ),
+    CalibrationReport: JsonForm(
+        left_out={"weighted": "a warning says it", "few": "a warning says it"}
+    ),
+    Breakdown: JsonForm(left_out={"better": _NO_KEY}),
+    ComparisonReport: JsonForm(
+        left_out={
+            "weighted": "a warning says it",
+            "judges": _NO_KEY,
+            "kappa_difference": _NO_KEY,
+        }
+    ),
+    Disagreement: JsonForm(
+        left_out={
+            "claim": "in `unit`",
+            "conversation": "a number of this store; `key` is the conversation's own id",
+            "turn": "in `unit`",
+        },
+        renamed={"key": "conversation"},
+        more=_add_to_disagreement,
+        order=("unit", "conversation", "judge", "human", "raters", "blind", "text"),
+    ),
+    Coverage: JsonForm(
+        left_out=dict.fromkeys(
+            (
+                *("groups", "compared", "compared_groups", "not_a_claim", "other_words"),
+                *("no_verdict", "vacuous", "unscored", "shown", "outside"),
+            ),
+            _NO_KEY,
+        ),
+        renamed={"missing_verdicts": "invalid_verdicts"},
+        more=_add_to_coverage,
+        order=(
+            *("conversations", "windows", "vacuous_windows", "invalid_verdicts", "verdict_rows"),
+            *("units", "units_in_several_windows", "judge_self_disagreement", "reviewed", "agreed"),
+            *("overridden", "blind", "skipped", "unreviewed", "bulk_accepted", "stale"),
+            *("labelled_by_two_or_more", "by_verdict", "raters"),
+        ),
+    ),
+    VerdictCount: JsonForm(left_out={"judge": "the key of the object"}),
+    RaterReport: JsonForm(
+        left_out={"overrides": "in `override_rate`", "agreement": "in `judge_vs_rater`"},
+        renamed={"reviewer": "id"},
+        more=_add_to_rater,
+        order=("id", "labels", "blind", "override_rate"),
+    ),
+    LabelDesign: JsonForm(
+        left_out=dict.fromkeys(
+            ("sample", "name", "outside", "conversations", "drawn_conversations", "rated"), _NO_KEY
+        ),
+        more=lambda design: {"reason": _DESIGN_REASONS.get(design.kind)},
+        order=("kind", "frame_units", "seed", "random_prefix", "valid_for_rate", "reason"),
+    ),
+    StratumCounts: JsonForm(more=_add_to_stratum),
+    ReportSettings: JsonForm(
+        left_out={
+            "idk": _NO_KEY,
+            "ordinal": "in `scale` of the scope",
+            "sample": _NO_KEY,
+            "target": "in the progress",
+        },
+        renamed={"duplicates": "duplicate_rule"},
+        more=_add_to_settings,
+        order=(
+            *("level", "interval", "cluster", "seed", "resamples"),
+            *("duplicate_rule", "consensus_rule"),
+        ),
+    ),
+    ReportWarning: JsonForm(left_out={"level": "a file has the warnings of its level"}),
+    # These are taken apart by `report_json`, which leaves out:
+    AgreementReport: JsonForm(left_out={"headline": "a sentence made of the figures"}),
+    LevelReport: JsonForm(
+        left_out={"unit": "the metric's own words", "unjudged": _NO_KEY, "weights": _NO_KEY}
+    ),
+    ClassReport: JsonForm(
+        left_out={
+            **dict.fromkeys(("human", "judge", "both"), "sums of the table in `confusion`"),
+            "precision": _NO_KEY,
+            "recall": _NO_KEY,
+        }
+    ),
+    JudgeConsistency: JsonForm(left_out={"steady": "in `judge_self_disagreement`"}),
+    SelfConsistency: JsonForm(left_out={"kappa": _NO_KEY, "gap_s": _NO_KEY}),
 }
+"""What differs from writing every field of a value class by its name."""
+
+_WRITER = JsonWriter(FORMS, DECIMALS)

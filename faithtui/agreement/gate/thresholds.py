@@ -155,7 +155,7 @@ def read_gate_figures(report: LevelReport, *, among_labelled: bool = False) -> G
         groups=report.agreement.clusters,
         kappa=kappa,
         recall_no=recall,
-        score=report.rate.this_run,
+        score=report.rate.corrected_this_run,
     )
 
 

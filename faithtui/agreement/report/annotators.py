@@ -116,7 +116,7 @@ def report_raters(given: ReviewerLabels) -> tuple[RaterReport, ...]:
                 labels=labels[number],
                 blind=blind[number],
                 overrides=overrides[number],
-                median_s=float(np.median(timed)) if len(timed) else None,
+                median_seconds=float(np.median(timed)) if len(timed) else None,
                 agreement=context.compute_agreement(wholes[number]),
             )
         )

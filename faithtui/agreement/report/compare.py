@@ -91,7 +91,7 @@ def compare_judges(
     return tuple(
         replace(
             each,
-            comparisons=len(found),
+            comparisons_made=len(found),
             holm_p=None if each.signflip_p is None else next(adjusted),
         )
         for each in found
@@ -113,7 +113,7 @@ def _compare_two(
     return ComparisonReport(
         a=a,
         b=b,
-        common=len(labelled),
+        n_common=len(labelled),
         clusters=len(groups),
         weighted=both.is_weighted,
         judges=context.compute_agreement(judges),
@@ -121,12 +121,12 @@ def _compare_two(
         accuracy_b=estimate_figure(PERCENT, both.second, level),
         difference=both.estimate_difference(PERCENT, level),
         kappa_difference=both.estimate_difference(KAPPA, level),
-        only_a=only_a,
-        only_b=only_b,
+        a_only_correct=only_a,
+        b_only_correct=only_b,
         signflip_p=None if isinstance(flipped, Reason) else flipped.p,
-        durkalski_p=None if isinstance(clustered, Reason) else clustered.p,
-        mcnemar_p=None if isinstance(plain, Reason) else plain,
-        comparisons=1,
+        clustered_mcnemar_p=None if isinstance(clustered, Reason) else clustered.p,
+        mcnemar_mid_p=None if isinstance(plain, Reason) else plain,
+        comparisons_made=1,
         holm_p=None,
     )
 

@@ -289,7 +289,7 @@ class FigureContext:
             max_kappa=_compute_value(coefficients.maximum_kappa, cells),
             prevalence_index=_compute_value(coefficients.prevalence_index, binary),
             bias_index=_compute_value(coefficients.bias_index, binary),
-            margins=None if is_weighted else _test_margins(whole.total),
+            marginal_test=None if is_weighted else _test_margins(whole.total),
         )
 
     def compute_classes(self, whole: GroupedMatrix) -> tuple[ClassReport, ...]:

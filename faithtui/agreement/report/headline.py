@@ -12,18 +12,17 @@ def write_headline(report: LevelReport, judge: str = "") -> str:
 def _describe_rates(report: LevelReport, judge: str) -> str:
     """Say the judge's rate and the corrected ones; "" where there are none."""
     rate, many = report.rate, report.unit[1]
-    if rate.this_run.value is None or rate.judge.value is None:
+    if rate.corrected_this_run.value is None or rate.judge_raw.value is None:
         return ""
-    said = f"{judge or 'The judge'} passes {rate.judge.value:.1%} of the {many}"
-    labelled = format_quantity(rate.this_run.n, "human label", "human labels")
+    said = f"{judge or 'The judge'} passes {rate.judge_raw.value:.1%} of the {many}"
+    labelled = format_quantity(rate.corrected_this_run.n, "human label", "human labels")
     future = (
-        f"; {_format_share(rate.future)} expected of new conversations"
-        if rate.future.has_interval
+        f"; {_format_share(rate.corrected_future)} expected of new conversations"
+        if rate.corrected_future.has_interval
         else ""
     )
-    return (
-        f"{said}; corrected with {labelled}: {_format_share(rate.this_run)} in this run{future}. "
-    )
+    corrected = f"{_format_share(rate.corrected_this_run)} in this run{future}"
+    return f"{said}; corrected with {labelled}: {corrected}. "
 
 
 def _format_share(found: Estimate) -> str:

@@ -21,6 +21,7 @@ from faithtui.agreement.report.model import (
     FAIL,
     PASS,
     Agreement,
+    Bounds,
     ClassReport,
     Coverage,
     Detection,
@@ -48,7 +49,10 @@ from faithtui.domain.scores import ScoringRule
 
 FiguresT = TypeVar("FiguresT", Agreement, ClassReport, Detection)
 
-_UNCHANGED = ("total", "conversations", "groups", "rows", "compared_groups", "missing_verdicts")
+_UNCHANGED = (
+    *("units", "conversations", "groups", "verdict_rows", "compared_groups"),
+    "missing_verdicts",
+)
 """What a label does not change, or what only a whole count can tell."""
 
 
@@ -123,10 +127,10 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         skipped = claims.states.flag_values(lambda state: state is LabelState.SKIPPED)
     blind = claims.blind[is_compared]
     return Coverage(
-        total=total,
+        units=total,
         conversations=claims.conversation_count,
         groups=claims.group_count,
-        rows=int(claims.windows.map_values(int).sum(dtype=np.int64)),
+        verdict_rows=int(claims.windows.map_values(int).sum(dtype=np.int64)),
         compared=n,
         compared_groups=int(np.bincount(claims.groups[is_compared]).astype(np.bool_).sum()),
         agreed=agreed,
@@ -138,12 +142,12 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         vacuous=0,
         unscored=0,
         missing_verdicts=int((judge < 0).sum()),
-        several_reviewers=int((claims.has_several_reviewers & ~is_unreviewed).sum()),
+        labelled_by_two_or_more=int((claims.has_several_reviewers & ~is_unreviewed).sum()),
         blind=int((blind == 1).sum()),
         shown=int((blind == 0).sum()),
         by_verdict=_count_verdicts(judge, ~is_unreviewed, skipped, names),
         skipped=states[LabelState.SKIPPED],
-        bulk=states[LabelState.BULK],
+        bulk_accepted=states[LabelState.BULK],
         stale=states[LabelState.STALE],
         outside=n - len(compared.places),
     )
@@ -236,12 +240,12 @@ def report_answers(
     agreed = sum(human == judge for _, human, judge in both)
     in_view = sum(_is_judge_shown(answer) for answer, _, _ in both)
     coverage = Coverage(
-        total=len(answers) + len(unrated),
+        units=len(answers) + len(unrated),
         conversations=len(
             {each.conversation for each in answers} | {each.conversation for each in unrated}
         ),
         groups=len({each.group for each in answers} | {each.group for each in unrated}),
-        rows=len(answers) + len(unrated),
+        verdict_rows=len(answers) + len(unrated),
         compared=len(both),
         compared_groups=len({answer.group for answer, _, _ in both}),
         agreed=agreed,
@@ -253,7 +257,7 @@ def report_answers(
         vacuous=vacuous,
         unscored=len(reviewed) - vacuous - len(both),
         missing_verdicts=0,
-        several_reviewers=sum(answer.raters >= 2 for answer in reviewed),
+        labelled_by_two_or_more=sum(answer.raters >= 2 for answer in reviewed),
         # Labels that came with the data are taken for blind ones.
         blind=len(both) - in_view,
         shown=in_view,
@@ -267,7 +271,7 @@ def report_answers(
         ),
     )
     kind = DesignKind.CONVENIENCE if coverage.reviewed else DesignKind.NONE
-    design = LabelDesign(kind, coverage.total)
+    design = LabelDesign(kind, coverage.units)
     # Both rates are of the same answers: nothing was judged in the others.
     judged = [
         (each.group, said, each.human)
@@ -360,7 +364,7 @@ def estimate_rate(
             _undefined_if_unlabelled(labelled, none),
             _undefined_if_unlabelled(labelled, none),
             RateEstimator.NONE if bounds is None else RateEstimator.BOUNDS,
-            bounds,
+            None if bounds is None else Bounds(*bounds),
             (),
         )
     if kind is not DesignKind.STRATIFIED:

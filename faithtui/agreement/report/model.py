@@ -43,14 +43,14 @@ class Coverage:
     total = compared + unreviewed + not_a_claim + other_words + no_verdict + vacuous + unscored.
     """
 
-    total: int
+    units: int
     """Units of the run at this level."""
     conversations: int
     """Conversations of all units."""
     groups: int
     """Groups (conversations, passages) of all units; fewer than `conversations` when several
     belong together."""
-    rows: int
+    verdict_rows: int
     """Units counted once per window that holds them; equal to `total` for answers."""
     compared: int
     """Units in the table: people and judge both gave a label."""
@@ -74,7 +74,7 @@ class Coverage:
     """Reviewed answers without a score, or without a threshold to pass. 0 for claims."""
     missing_verdicts: int
     """Claims without a judge's verdict, reviewed or not. 0 for answers."""
-    several_reviewers: int
+    labelled_by_two_or_more: int
     """Reviewed units with verdicts of two or more people."""
     blind: int
     """Compared units people labelled before they saw the judge's verdict."""
@@ -84,7 +84,7 @@ class Coverage:
     """One per category in order, then None for missing verdicts; units sum to `total`."""
     skipped: int = 0
     """Of the unreviewed: skipped by somebody."""
-    bulk: int = 0
+    bulk_accepted: int = 0
     """Of the unreviewed: answered in bulk or by accepting the judge's word only."""
     stale: int = 0
     """Of the unreviewed: answered with a judge's word in view that is another one by now."""
@@ -95,7 +95,7 @@ class Coverage:
     @property
     def reviewed(self) -> int:
         """Units with a person's verdict, usable or not."""
-        return self.total - self.unreviewed
+        return self.units - self.unreviewed
 
     @property
     def group_word(self) -> str:
@@ -239,26 +239,33 @@ class Agreement:
     chance: float | None
     """Agreement expected by chance, as kappa computes it; None when nothing was compared."""
     cohen_kappa: Estimate
+    weighted_kappa: Estimate | None
+    """Quadratic weights; None unless the labels are a scale."""
     scott_pi: Estimate
     krippendorff_alpha: Estimate
     gwet_ac1: Estimate
-    weighted_kappa: Estimate | None
-    """Quadratic weights; None unless the labels are a scale."""
     gwet_ac2: Estimate | None
     """Quadratic weights; None unless the labels are a scale."""
-    max_kappa: float | None
-    """Largest kappa these margins allow; None where kappa has no value."""
     prevalence_index: float | None
     """Both positive minus both negative, over all; by the strict positive class."""
     bias_index: float | None
     """Reference's share of the positive class minus the other side's."""
-    margins: MarginTest | None
+    max_kappa: float | None
+    """Largest kappa these margins allow; None where kappa has no value."""
+    marginal_test: MarginTest | None
     """None where units weigh differently: the test is one of counts."""
 
     @property
     def n(self) -> int:
         """Units compared."""
         return self.table.n
+
+
+class Bounds(NamedTuple):
+    """A lower and an upper limit."""
+
+    low: float
+    high: float
 
 
 class RateEstimator(StrEnum):
@@ -277,16 +284,16 @@ class RateEstimator(StrEnum):
 class PassRate:
     """The share of units that pass."""
 
-    judge: Estimate
+    judge_raw: Estimate
     """By the judge, over all units with its label."""
-    labelled: Estimate
+    label_mean: Estimate
     """By people, over the labelled units, whatever way they were chosen."""
-    this_run: Estimate
+    corrected_this_run: Estimate
     """By people, had they labelled every unit of this run; withheld without a random sample."""
-    future: Estimate
+    corrected_future: Estimate
     """By people, of conversations like these that are still to come; withheld likewise."""
     estimator: RateEstimator
-    bounds: tuple[float, float] | None
+    bounds: Bounds | None
     """Without a random sample: what the rate of this run cannot leave, in [0, 1]."""
     assumptions: tuple[str, ...]
     """What must hold for the corrected rates, one phrase each."""
@@ -362,7 +369,7 @@ class RaterReport:
     """Of those, given before the judge's word was known."""
     overrides: int
     """Of the compared ones, those that differ from the judge."""
-    median_s: float | None
+    median_seconds: float | None
     """Median of the seconds a unit was on screen; None where none were taken."""
     agreement: Agreement
     """The person is the reference."""
@@ -372,8 +379,8 @@ class RaterReport:
 class PairReport:
     """Two people on the same units; the first of them is the reference."""
 
-    first: str
-    second: str
+    a: str
+    b: str
     agreement: Agreement
 
 
@@ -409,18 +416,18 @@ class ScoreReport:
 
     answers: int
     """Answers people rated or labelled."""
-    vacuous: int
-    """Of those left out: no claims."""
     unscored: int
     """Of those left out: no score."""
-    spearman: Estimate
-    """Judge's score against people's mean rating."""
-    auroc: Estimate
-    """Probability that an answer people pass scores above one they fail; ties count half."""
+    n_vacuous: int
+    """Of the answers left out: no claims."""
     judge_mean: float | None
     """Mean judge's score of the answers in `spearman`, in [0, 1]."""
     human_mean: float | None
     """Mean rating of the same answers, in [0, 1]."""
+    spearman: Estimate
+    """Judge's score against people's mean rating."""
+    auroc: Estimate
+    """Probability that an answer people pass scores above one they fail; ties count half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,20 +443,27 @@ class JudgeConsistency:
 
 
 @dataclass(frozen=True, slots=True)
+class SuggestedThreshold:
+    """The threshold that is best by human labels."""
+
+    value: float
+    rule: str
+    """What makes it the best: `youden`."""
+    chosen_on: str
+    """`cross_validated`, or `same_labels`, which flatters."""
+    detection: Detection
+    """Counted on what `chosen_on` says."""
+
+
+@dataclass(frozen=True, slots=True)
 class ThresholdReport:
     """Passing from a score on: at the threshold in force, and at a better one."""
 
     current: float
     at_current: Detection
     """Positive is failing."""
-    suggested: float | None
+    suggested: SuggestedThreshold | None
     """None where none can be chosen."""
-    rule: str
-    """What makes it the best: `youden`."""
-    chosen_on: str
-    """`cross_validated`, or `same_labels`, which flatters."""
-    at_suggested: Detection | None
-    """Counted on what `chosen_on` says."""
     curve: tuple[tuple[float, float, float], ...]
     """(threshold, recall, specificity) on these labels, rising."""
 
@@ -458,12 +472,12 @@ class ThresholdReport:
 class UnitScoreReport:
     """The judge's score of windows or conversations against the same formula on people's labels."""
 
-    unit: ScoredUnit
+    level: ScoredUnit
     n: int
     """Units with a score of both, and something judged in them."""
-    partly: int
+    n_partially_labelled: int
     """Left out: not every claim has a verdict of people, though some have."""
-    vacuous: int
+    n_vacuous: int
     """Left out: nothing was judged in them, so they have no score, or one that a rule fixes."""
     judge_mean: float | None
     human_mean: float | None
@@ -471,11 +485,11 @@ class UnitScoreReport:
     """Mean of judge minus human, in [-1, 1]."""
     mae: Estimate
     """Mean absolute difference."""
-    limits: tuple[float, float] | None
+    limits_of_agreement: Bounds | None
     """Bias plus and minus 1.96 standard deviations of the difference."""
     spearman: Estimate
     kendall_tau_b: Estimate
-    icc: Estimate
+    icc_2_1: Estimate
     """ICC(2,1): absolute agreement of single scores."""
     auroc: Estimate
     """The judge's score against whether people's passes; undefined without a threshold."""
@@ -495,7 +509,7 @@ class ReliabilityBin:
     low: float
     high: float
     n: int
-    mean: float
+    mean_confidence: float
     """Mean confidence."""
     observed: float
     """Share that people support."""
@@ -513,11 +527,11 @@ class CalibrationReport:
     weighted: bool
     """Units stand for others, as in the figures of the report; `n` is of the units alone."""
     brier: Estimate
-    skill: float | None
+    brier_skill: float | None
     """1 minus Brier over the Brier of always saying the base rate."""
     ece: float | None
     """Expected calibration error; None below 200 units, or when noise would show as much."""
-    noise: float | None
+    ece_noise_floor: float | None
     """Mean expected calibration error of a perfectly calibrated judge with these confidences."""
     few: bool
     """Too few units for the error to be told from noise."""
@@ -570,7 +584,7 @@ class ComparisonReport:
 
     a: str
     b: str
-    common: int
+    n_common: int
     """Units both judged and people labelled; of a sample only those in it."""
     clusters: int
     weighted: bool
@@ -583,17 +597,17 @@ class ComparisonReport:
     """Accuracy of B minus that of A, in [-1, 1]."""
     kappa_difference: Estimate
     """Kappa of B with people minus that of A, in [-2, 2]."""
-    only_a: int
-    """Only A agrees with people."""
-    only_b: int
+    b_only_correct: int
+    """Only B agrees with people."""
+    a_only_correct: int
     signflip_p: float | None
     """Signs of whole groups flipped; None without a difference."""
-    durkalski_p: float | None
+    clustered_mcnemar_p: float | None
     """McNemar for grouped pairs."""
-    mcnemar_p: float | None
+    mcnemar_mid_p: float | None
     """Mid-p, as if units were independent; None where they weigh differently, as it is of
     counts."""
-    comparisons: int
+    comparisons_made: int
     """How many comparisons were made together."""
     holm_p: float | None
     """`signflip_p`, adjusted for them."""
@@ -618,7 +632,7 @@ class ProgressReport:
     target_half_width: float
     half_width: float | None
     """Now; None without an interval."""
-    needed: int | None
+    labels_still_needed: int | None
     """Labels still to give; None when it cannot be said."""
     stop: bool
     """Narrow enough, and enough groups and unfaithful units for the interval to be trusted."""

@@ -93,14 +93,6 @@ def order_anonymously(claim: ComparedClaim) -> tuple[HumanVerdict, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatedVerdict:
-    """A second verdict, and the one that stood before it."""
-
-    first: LabelEvent
-    second: LabelEvent
-
-
-@dataclass(frozen=True, slots=True)
 class RepeatedLabel:
     """A second verdict in the words of a run, with what statistics need to know."""
 
@@ -131,25 +123,25 @@ class SelfConsistency:
         return self.same.n
 
 
-def find_repeats(log: Iterable[LabelEvent]) -> tuple[RepeatedVerdict, ...]:
-    """Find second verdicts and the verdicts that stood before them.
+def find_repeats(log: Iterable[LabelEvent]) -> tuple[tuple[LabelEvent, LabelEvent], ...]:
+    """Find verdicts and the second verdicts that were given after them.
 
     Args:
         log: Acts in the order of the log; any claims, any people. What was withdrawn does not
             count.
 
     Returns:
-        In the order of the log. A second verdict without a counted first one is left out; a third
-        one is compared with the first, because a repeat changes nothing.
+        Pairs, in the order in which the log has the second ones. One without a counted first one
+        is left out; a third one is compared with the first, because a repeat changes nothing.
     """
     stood: dict[tuple[ClaimId, str], LabelEvent] = {}
-    found: list[RepeatedVerdict] = []
+    found: list[tuple[LabelEvent, LabelEvent]] = []
     for act in drop_withdrawn(log):
         key = (act.claim, act.reviewer)
         if act.action is Action.REPEATED:
             first = stood.get(key)
             if act.verdict is not None and first is not None:
-                found.append(RepeatedVerdict(first, act))
+                found.append((first, act))
         elif act.action in VERDICT_ACTIONS:
             if act.action in COUNTED_ACTIONS and act.verdict is not None:
                 stood[key] = act

@@ -15,11 +15,13 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.model import (
+    Bounds,
     CalibrationReport,
     Detection,
     JudgeConsistency,
     ReliabilityBin,
     ScoreReport,
+    SuggestedThreshold,
     ThresholdReport,
     UnitScoreReport,
 )
@@ -101,18 +103,18 @@ def _report_unit(
     coefficient = icc([list(pair) for pair in pairs], IccForm.ABSOLUTE)
     no_bar = make_undefined_estimate(Reason.ONE_CLASS_ONLY, len(both))
     return UnitScoreReport(
-        unit=unit,
+        level=unit,
         n=len(both),
-        partly=sum(0 < each.labelled < each.claims for each in judged),
-        vacuous=len(scores) - len(judged),
+        n_partially_labelled=sum(0 < each.labelled < each.claims for each in judged),
+        n_vacuous=len(scores) - len(judged),
         judge_mean=_average(judge for judge, _ in pairs),
         human_mean=_average(human for _, human in pairs),
         bias=estimate_bias(both, level),
         mae=estimate_mae(both, level),
-        limits=None if isinstance(limits, Reason) else limits,
+        limits_of_agreement=None if isinstance(limits, Reason) else Bounds(*limits),
         spearman=estimate_spearman(both, level),
         kendall_tau_b=estimate_kendall(both, level),
-        icc=_make_plain_estimate(coefficient, len(both), len({group for group, _, _ in both})),
+        icc_2_1=_make_plain_estimate(coefficient, len(both), len({group for group, _, _ in both})),
         auroc=no_bar if bar is None else estimate_auroc(passing, level),
         corrected=_correct_mean(judged, design, level),
         threshold=None
@@ -169,13 +171,15 @@ def _report_threshold(
         at_current=_compute_detection(
             ((group, bad, score < bar - TOLERANCE) for group, score, bad in failing), settings
         ),
-        suggested=None if isinstance(choice, Reason) else choice.threshold,
-        rule=ThresholdGoal().rule.value,
-        chosen_on=choice.chosen_on.value if not isinstance(choice, Reason) else "same_labels",
-        at_suggested=None
+        suggested=None
         if isinstance(choice, Reason)
-        else FigureContext(("positive", "negative"), ("positive",), settings).compute_detection(
-            choice.table, ("positive",)
+        else SuggestedThreshold(
+            choice.threshold,
+            ThresholdGoal().rule.value,
+            choice.chosen_on.value,
+            FigureContext(("positive", "negative"), ("positive",), settings).compute_detection(
+                choice.table, ("positive",)
+            ),
         ),
         curve=tuple(
             (row.threshold, row.recall, row.specificity)
@@ -229,9 +233,9 @@ def report_calibration(compared: ComparedClaims, source: str) -> CalibrationRepo
         n=found.n,
         weighted=is_weighted,
         brier=found.brier,
-        skill=None if isinstance(found.skill, Reason) else found.skill,
+        brier_skill=None if isinstance(found.skill, Reason) else found.skill,
         ece=None if found.is_error_hidden else found.error,
-        noise=None if found.floor is None else found.floor.mean,
+        ece_noise_floor=None if found.floor is None else found.floor.mean,
         few=found.n < FEWEST_FOR_ECE,
         bins=tuple(
             ReliabilityBin(
@@ -275,7 +279,7 @@ def report_answer_scores(
     ]
     return ScoreReport(
         answers=len(said),
-        vacuous=len(said) - len(judged),
+        n_vacuous=len(said) - len(judged),
         unscored=len(judged) - len(scored),
         spearman=estimate_spearman(rated, level),
         auroc=estimate_auroc(

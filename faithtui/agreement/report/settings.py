@@ -67,22 +67,22 @@ class ReportSettings:
 
 
 class WarningSubject(StrEnum):
-    """What a warning can be about."""
+    """What a warning can be about: JSON pointers into the report."""
 
-    COVERAGE = "coverage"
-    AGREEMENT = "agreement"
+    COVERAGE = "/coverage"
+    AGREEMENT = "/agreement/judge_vs_consensus"
     """All coefficients."""
-    PERCENT = "percent"
-    KAPPA = "cohen_kappa"
-    DETECTION = "detection"
-    RATE = "rate"
+    PERCENT = "/agreement/judge_vs_consensus/percent"
+    KAPPA = "/agreement/judge_vs_consensus/cohen_kappa"
+    DETECTION = "/detection"
+    RATE = "/rate"
     """Share of units that pass, by people."""
-    SCORES = "scores"
-    CALIBRATION = "calibration"
-    DESIGN = "design"
-    HUMANS = "between_humans"
-    ANCHORING = "blind_vs_shown"
-    COMPARISON = "comparison"
+    SCORES = "/scores"
+    CALIBRATION = "/calibration"
+    DESIGN = "/design"
+    HUMANS = "/agreement/between_humans"
+    ANCHORING = "/agreement/blind_vs_shown"
+    COMPARISON = "/comparison"
 
 
 @dataclass(frozen=True, slots=True)

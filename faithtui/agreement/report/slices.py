@@ -214,7 +214,9 @@ def report_progress(compared: ComparedClaims, given: ReviewerLabels) -> Progress
         target=name,
         target_half_width=wanted,
         half_width=half,
-        needed=None if half is None else estimate_labels_needed(len(units), half, wanted),
+        labels_still_needed=None
+        if half is None
+        else estimate_labels_needed(len(units), half, wanted),
         stop=half is not None
         and half <= wanted
         and last.clusters >= FEWEST_GROUPS_TO_STOP

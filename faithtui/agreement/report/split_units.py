@@ -53,7 +53,7 @@ def _restrict_design(claims: Sequence[ClaimUnit], whole: LabelDesign) -> LabelDe
         return undrawn
     return replace(
         whole,
-        frame=len(claims),
+        frame_units=len(claims),
         strata=strata,
         outside=sum(each.position is None and each.state is LabelState.LABELLED for each in claims),
         conversations=undrawn.conversations,

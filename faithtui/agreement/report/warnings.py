@@ -138,9 +138,14 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
                 yield ReportWarning(
                     "rater_outlier", Severity.CAUTION, message, level, (WarningSubject.HUMANS,)
                 )
-        if each.median_s is not None and each.median_s < HASTY_S and each.labels >= FEW_ITEMS:
+        if (
+            each.median_seconds is not None
+            and each.median_seconds < HASTY_S
+            and each.labels >= FEW_ITEMS
+        ):
             message = (
-                f"{each.reviewer} took {each.median_s:.1f} s in the middle: too short to have read."
+                f"{each.reviewer} took {each.median_seconds:.1f} s in the middle: too short to "
+                "have read."
             )
             yield ReportWarning(
                 "hasty_labels", Severity.CAUTION, message, level, (WarningSubject.COVERAGE,)
@@ -150,24 +155,25 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
 def _warn_of_scores(report: AgreementReport) -> Iterator[ReportWarning]:
     """Warn about scores, confidences and comparisons."""
     for each in report.unit_scores:
-        name = each.unit.value
-        if each.partly:
+        name = each.level.value
+        if each.n_partially_labelled:
             message = (
-                f"{_count(each.partly, name, f'{name}s')} labelled in part: left out of the "
-                "comparison of scores."
+                f"{_count(each.n_partially_labelled, name, f'{name}s')} labelled in part: left out "
+                "of the comparison of scores."
             )
             yield ReportWarning(
                 "partial_windows", Severity.INFO, message, None, (WarningSubject.SCORES,)
             )
-        if each.vacuous:
+        if each.n_vacuous:
             message = (
-                f"{_count(each.vacuous, name, f'{name}s')} without anything to judge: left out, "
+                f"{_count(each.n_vacuous, name, f'{name}s')} without anything to judge: left out, "
                 "as there is no score, or one that a peer's rule fixes."
             )
             yield ReportWarning(
                 "vacuous_windows", Severity.INFO, message, None, (WarningSubject.SCORES,)
             )
-        if each.threshold is not None and each.threshold.chosen_on == "same_labels":
+        better = None if each.threshold is None else each.threshold.suggested
+        if each.threshold is not None and (better is None or better.chosen_on == "same_labels"):
             message = (
                 f"The threshold suggested for a {name} was chosen on the labels it is tried on."
             )
@@ -185,10 +191,9 @@ def _warn_of_scores(report: AgreementReport) -> Iterator[ReportWarning]:
         yield ReportWarning(
             "ece_below_noise", Severity.INFO, message, None, (WarningSubject.CALIBRATION,)
         )
-    if report.comparison is not None and report.comparison.comparisons > 1:
-        message = (
-            f"{report.comparison.comparisons} comparisons were made; read the adjusted p values."
-        )
+    if report.comparison is not None and report.comparison.comparisons_made > 1:
+        count = report.comparison.comparisons_made
+        message = f"{count} comparisons were made; read the adjusted p values."
         yield ReportWarning(
             "many_comparisons", Severity.INFO, message, None, (WarningSubject.COMPARISON,)
         )
@@ -214,7 +219,7 @@ def _warn_of_level(report: LevelReport) -> Iterator[ReportWarning]:
         yield make_warning(
             "invalid_verdicts",
             f"The judge gave no readable verdict on {coverage.missing_verdicts} of "
-            f"{_count(coverage.total, one, many)}; {_describe_unjudged(report)}",
+            f"{_count(coverage.units, one, many)}; {_describe_unjudged(report)}",
             WarningSubject.COVERAGE,
             WarningSubject.AGREEMENT,
         )
@@ -279,10 +284,10 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
     rate = (WarningSubject.RATE, WarningSubject.DESIGN)
     if design.kind is DesignKind.CONVENIENCE:
         message = (
-            f"{coverage.unreviewed} of {_count(coverage.total, one, many)} have no label and the "
+            f"{coverage.unreviewed} of {_count(coverage.units, one, many)} have no label and the "
             "others are not known to be a random sample, so no corrected rate is given."
             if coverage.unreviewed
-            else f"All {_count(coverage.total, one, many)} have a label, and nothing says how they "
+            else f"All {_count(coverage.units, one, many)} have a label, and nothing says how they "
             "were chosen to be rated, so no corrected rate is given."
         )
         yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
@@ -323,18 +328,18 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
         yield ReportWarning(
             "stale_labels", Severity.CAUTION, message, level, (WarningSubject.COVERAGE,)
         )
-    if coverage.bulk:
+    if coverage.bulk_accepted:
         message = (
-            f"{_count(coverage.bulk, one, many)} labelled in bulk or by accepting the "
+            f"{_count(coverage.bulk_accepted, one, many)} labelled in bulk or by accepting the "
             "judge's verdict: not counted in agreement."
         )
         yield ReportWarning(
             "bulk_excluded", Severity.INFO, message, level, (WarningSubject.COVERAGE,)
         )
-    if coverage.rows > coverage.total:
+    if coverage.verdict_rows > coverage.units:
         message = (
-            f"{coverage.rows:,} verdicts in windows are of "
-            f"{_count(coverage.total, one, many)}: each counts once."
+            f"{coverage.verdict_rows:,} verdicts in windows are of "
+            f"{_count(coverage.units, one, many)}: each counts once."
         )
         yield ReportWarning(
             "duplicates_removed", Severity.INFO, message, level, (WarningSubject.COVERAGE,)

@@ -64,7 +64,7 @@ def _print_change(change: "RunComparison") -> None:
     print_text(f"A is {_format_run(change.a)}")
     print_text(f"B is {_format_run(change.b)}")
     print_text(
-        f"{plural(report.common, 'claim')}{where} in {plural(report.clusters, 'group')} of "
+        f"{plural(report.n_common, 'claim')}{where} in {plural(report.clusters, 'group')} of "
         "conversations, judged by both and labelled by annotators"
     )
     print_text("")
@@ -86,14 +86,16 @@ def _print_change(change: "RunComparison") -> None:
         ],
     )
     print_text("")
-    print_text(f"only A is right: {report.only_a}; only B is right: {report.only_b}")
+    print_text(
+        f"only A is right: {report.a_only_correct}; only B is right: {report.b_only_correct}"
+    )
     print_text("")
     print_table(
         [Column("IF NOTHING CHANGED"), Column("P", "right")],
         [
             ("signs of groups flipped", p_value_text(report.signflip_p)),
-            ("McNemar for groups (Durkalski)", p_value_text(report.durkalski_p)),
-            ("McNemar mid-p, if claims were independent", p_value_text(report.mcnemar_p)),
+            ("McNemar for groups (Durkalski)", p_value_text(report.clustered_mcnemar_p)),
+            ("McNemar mid-p, if claims were independent", p_value_text(report.mcnemar_mid_p)),
         ],
     )
     notes = _format_notes(change)
@@ -134,14 +136,14 @@ def _format_notes(change: "RunComparison") -> list[str]:
         )
     if change.in_view:
         notes.append(
-            f"{change.in_view} of {plural(change.report.common, 'claim')} were labelled with "
+            f"{change.in_view} of {plural(change.report.n_common, 'claim')} were labelled with "
             "a judge's verdict shown, which favours that judge"
         )
     return notes
 
 
 def _as_json(change: "RunComparison") -> dict[str, object]:
-    from faithtui.cli.estimate_json import estimate_json
+    from faithtui.domain.value_json import value_json
     from faithtui.engine.review.conversation_json import integrity_to_json
 
     report, left = change.report, change.left_out
@@ -151,19 +153,19 @@ def _as_json(change: "RunComparison") -> dict[str, object]:
         "integrity_a": integrity_to_json(change.a.spec.metric, change.a.integrity),
         "integrity_b": integrity_to_json(change.b.spec.metric, change.b.integrity),
         "split": change.split,
-        "claims": report.common,
+        "claims": report.n_common,
         "groups": report.clusters,
-        "accuracy_a": estimate_json(report.accuracy_a),
-        "accuracy_b": estimate_json(report.accuracy_b),
-        "accuracy_difference": estimate_json(report.difference),
-        "kappa_a": estimate_json(change.kappa_a),
-        "kappa_b": estimate_json(change.kappa_b),
-        "kappa_difference": estimate_json(report.kappa_difference),
-        "only_a_right": report.only_a,
-        "only_b_right": report.only_b,
+        "accuracy_a": value_json(report.accuracy_a),
+        "accuracy_b": value_json(report.accuracy_b),
+        "accuracy_difference": value_json(report.difference),
+        "kappa_a": value_json(change.kappa_a),
+        "kappa_b": value_json(change.kappa_b),
+        "kappa_difference": value_json(report.kappa_difference),
+        "only_a_right": report.a_only_correct,
+        "only_b_right": report.b_only_correct,
         "signflip_p": report.signflip_p,
-        "durkalski_p": report.durkalski_p,
-        "mcnemar_mid_p_if_independent": report.mcnemar_p,
+        "durkalski_p": report.clustered_mcnemar_p,
+        "mcnemar_mid_p_if_independent": report.mcnemar_mid_p,
         "left_out": {
             "shown_as_examples": left.shown,
             "without_verdict": left.without_verdict,

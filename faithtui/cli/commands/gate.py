@@ -274,7 +274,7 @@ def _format_interval(check: "CriterionCheck") -> str:
 
 def _as_json(result: "GateResult") -> dict[str, object]:
     from faithtui.agreement.gate.thresholds import EXIT_CODES
-    from faithtui.cli.estimate_json import estimate_json
+    from faithtui.domain.value_json import value_json
 
     return {
         "run": result.row.id,
@@ -295,7 +295,7 @@ def _as_json(result: "GateResult") -> dict[str, object]:
                 "value": each.value,
                 "result": each.outcome,
                 "reason": each.reason,
-                "estimate": None if each.estimate is None else estimate_json(each.estimate),
+                "estimate": value_json(each.estimate),
             }
             for each in result.checks
         ],

@@ -155,7 +155,7 @@ def make_binding(store: Store, seen: GateInput, level: ReportLevel) -> Certifica
 
 def _make_sample_identity(store: Store, design: LabelDesign) -> SampleIdentity:
     if design.sample is None:
-        return SampleIdentity(design.kind, None, None, None, design.frame)
+        return SampleIdentity(design.kind, None, None, None, design.frame_units)
     row = store.samples.row(design.sample, "")
     return SampleIdentity(design.kind, row.uid, row.seed, row.size, row.frame)
 
@@ -199,7 +199,7 @@ def make_certificate(
             reviewers=len({each.reviewer for each in opinions}),
             blind_share=counts["blind"] / given_here if given_here else None,
             **counts,
-            bulk=level.coverage.bulk,
+            bulk=level.coverage.bulk_accepted,
             under_guideline=under,
             under_others=others,
         ),

@@ -172,7 +172,7 @@ def check_gate(
         broken += changes
         notes += unseen
     own = certificate is None or _is_same_data(certificate, seen)
-    known, forecast, labelled = level.rate.this_run, level.rate.future, run
+    known, forecast, labelled = level.rate.corrected_this_run, level.rate.corrected_future, run
     if certificate is not None and not own:
         found, clipped = _apply_certificate(certificate, level)
         notes += [_BORROWED, *([_CLIPPED] if clipped else [])]
@@ -402,10 +402,10 @@ def _apply_certificate(certificate: Certificate, level: LevelReport) -> tuple[Ga
     Returns:
         The figures, and whether that score had to be clipped to be a share.
     """
-    own = level.rate.this_run
+    own = level.rate.corrected_this_run
     if own.status is EstimateStatus.OK and own.has_interval:
         return replace(certificate.measured, score=own), False
-    accuracy, judge = certificate.accuracy, level.rate.judge
+    accuracy, judge = certificate.accuracy, level.rate.judge_raw
     outside = None if accuracy is None else correct_outside_rate(accuracy, judge, LEVEL)
     score = estimate_outside_rate(accuracy, judge, LEVEL)
     clipped = (

@@ -137,19 +137,19 @@ class _BundleUnion:
                 self._samples[sample.uid] = sample
         self._guidelines |= dict.fromkeys(read.bundle.guidelines)
         for act in read.bundle.acts:
-            line = read.lines[act.uid]
-            known_act = self._acts.setdefault(act.uid, act)
-            first, first_line = self.places.setdefault(act.uid, (path, line))
+            line = read.lines[act.id]
+            known_act = self._acts.setdefault(act.id, act)
+            first, first_line = self.places.setdefault(act.id, (path, line))
             if _make_comparison_key(known_act) != _make_comparison_key(act):
-                words = f"act {act.uid} says something else than on line {first_line} of {first}"
+                words = f"act {act.id} says something else than on line {first_line} of {first}"
                 self.refusals.append(InputError(words, path=path, line=line, field="uid"))
             elif act.clock < known_act.clock:
-                self._acts[act.uid] = act
+                self._acts[act.id] = act
 
     def make_bundle(self) -> LabelBundle:
         """Give all of it."""
         return LabelBundle(
-            tuple(sorted(self._acts.values(), key=lambda act: (act.clock, act.uid))),
+            tuple(sorted(self._acts.values(), key=lambda act: (act.clock, act.id))),
             self._claims,
             tuple(self._samples.values()),
             tuple(self._guidelines),

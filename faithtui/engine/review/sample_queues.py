@@ -202,7 +202,7 @@ def _list_pairs(readings: Sequence[SampleLabel], rule: ScoringRule) -> list[Labe
     """List the claims that can be compared: neither without a verdict nor unfair."""
     found = []
     for each in readings:
-        human = rule.translate_label(each.human)
+        human = rule.translate_label(each.event.verdict or "")
         if human is not None and human != NOT_A_CLAIM and each.judge is not None:
             found.append((each.group, human, each.judge))
     return found
@@ -243,7 +243,7 @@ def conclude_queue(store: Store, sample: SampleId, reviewer: str) -> QueueOutcom
     """
     progress = read_queue_progress(store, sample, reviewer)
     row = progress.row
-    knew = Counter(each.saw_judge for each in store.samples.read_labels(sample, reviewer))
+    knew = Counter(each.event.saw_judge for each in store.samples.read_labels(sample, reviewer))
     check = None
     if row.kind is SampleKind.SPOT_CHECK:
         check = decide_spot_check(progress.compared, progress.differ, row.size)

@@ -14,20 +14,19 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, select
 
 from faithtui.agreement.labelled_units import LabelState, Opinion
-from faithtui.domain.annotations import Action, HumanVerdict, combine_verdicts
-from faithtui.domain.ids import ClaimId, LabelId, RunId, SampleId
+from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, combine_verdicts
+from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.label_replay import (
-    ACT_COLUMNS,
+    EVENT_COLUMNS,
     LOG_ORDER,
-    act_from_row,
+    event_from_row,
     replay_verdicts,
 )
 from faithtui.store.schema.tables import claim, human_label, run_item
 
 _BLIND = (Action.BLIND, Action.IMPORTED)
 """Verdicts of people who had not seen a judge's, whatever else is stored with them."""
-_BLIND_BY_NAME = {str(each): each for each in _BLIND}
 _IN_VIEW = (Action.AGREED, Action.OVERRIDDEN, Action.ACCEPTED)
 """Verdicts that there are only with a judge's in view."""
 
@@ -55,44 +54,14 @@ class CountedLabels(NamedTuple):
 UNREVIEWED = CountedLabels(LabelState.UNREVIEWED)
 
 
-class LabelLogRow(NamedTuple):
-    """A row of the log: `ACT_COLUMNS`, in their order, and what figures need beside them."""
-
-    id: LabelId
-    claim: ClaimId
-    reviewer: str
-    action: str
-    verdict: str | None
-    note: str | None
-    target: LabelId | None
-    batch: str | None
-    code: str | None
-    mark: str | None
-    saw_judge: bool
-    sample: SampleId | None
-    run: RunId | None
-    judge: str | None
-    """The judge's word then."""
-    seconds: float | None
-    scale: str | None
-    raw_label: str | None
+_EVENTS = select(*EVENT_COLUMNS)
 
 
-_ACTS = select(
-    *ACT_COLUMNS,
-    human_label.c.run_id,
-    human_label.c.judge_verdict,
-    human_label.c.seconds,
-    human_label.c.scale,
-    human_label.c.raw_label,
-)
-
-
-def read_run_label_log(connection: Connection, run_id: RunId) -> list[LabelLogRow]:
+def read_run_label_log(connection: Connection, run_id: RunId) -> list[LabelEvent]:
     """Read all acts on claims in the conversations of a run, in the order of the log."""
-    return _read_log_rows(
+    return _read_log(
         connection,
-        _ACTS.join(claim, claim.c.id == human_label.c.claim_id)
+        _EVENTS.join(claim, claim.c.id == human_label.c.claim_id)
         .where(
             claim.c.conversation_id.in_(
                 select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
@@ -102,19 +71,19 @@ def read_run_label_log(connection: Connection, run_id: RunId) -> list[LabelLogRo
     )
 
 
-def read_claims_label_log(connection: Connection, claims: Sequence[ClaimId]) -> list[LabelLogRow]:
+def read_claims_label_log(connection: Connection, claims: Sequence[ClaimId]) -> list[LabelEvent]:
     """Read all acts on a few claims as `read_run_label_log` does."""
-    return _read_log_rows(
-        connection, _ACTS.where(human_label.c.claim_id.in_(claims)).order_by(*LOG_ORDER)
+    return _read_log(
+        connection, _EVENTS.where(human_label.c.claim_id.in_(claims)).order_by(*LOG_ORDER)
     )
 
 
-def _read_log_rows(connection: Connection, wanted: Select[Any]) -> list[LabelLogRow]:
-    return [*map(LabelLogRow._make, connection.execute(wanted).all())]
+def _read_log(connection: Connection, wanted: Select[Any]) -> list[LabelEvent]:
+    return [*map(event_from_row, connection.execute(wanted).all())]
 
 
 def replay_label_log(
-    log: Sequence[LabelLogRow], rule: ScoringRule, homes: HomeLabelsByRun, *, blind_only: bool
+    log: Sequence[LabelEvent], rule: ScoringRule, homes: HomeLabelsByRun, *, blind_only: bool
 ) -> dict[ClaimId, CountedLabels]:
     """Replay a log into what counts.
 
@@ -127,57 +96,56 @@ def replay_label_log(
     Returns:
         What people said of each claim that somebody acted on.
     """
-    given = {row.id: (place, row) for place, row in enumerate(log)}
-    acts: dict[ClaimId, list[LabelLogRow]] = defaultdict(list)
-    for row in log:
-        if not (blind_only and _is_in_view(row)):
-            acts[row.claim].append(row)
+    places: dict[LabelId, int] = {}
+    by_claim: dict[ClaimId, list[LabelEvent]] = defaultdict(list)
+    for place, act in enumerate(log):
+        places[act.id] = place
+        if not (blind_only and _is_in_view(act)):
+            by_claim[act.claim].append(act)
     heard = cache(rule.translate_label)
     found = {}
-    for claim_id, rows in acts.items():
-        if len(rows) == 1:
+    for claim_id, acts in by_claim.items():
+        if len(acts) == 1:
             # Most claims have one act, and one blind verdict is what is said.
-            alone = _count_single_blind_act(rows[0], given, heard)
+            alone = _count_single_blind_act(acts[0], places, heard)
             if alone is not None:
                 found[claim_id] = alone
                 continue
-        standing = _replay_acts(rows)
+        standing = _replay_acts(acts)
         before: Sequence[HumanVerdict] = ()
         if any(map(_is_final, standing)):
-            before = _replay_acts([row for row in rows if row.action != Action.ADJUDICATED])
-        found[claim_id] = _make_counted_labels(standing, before, given, heard, homes)
+            before = _replay_acts([act for act in acts if act.action is not Action.ADJUDICATED])
+        found[claim_id] = _make_counted_labels(standing, before, places, heard, homes)
     return found
 
 
 def _count_single_blind_act(
-    row: LabelLogRow,
-    given: Mapping[LabelId, tuple[int, LabelLogRow]],
-    heard: Callable[[str], str | None],
+    act: LabelEvent, places: Mapping[LabelId, int], heard: Callable[[str], str | None]
 ) -> CountedLabels | None:
     """Read a claim's only act: as replaying it would, in a quarter of the time.
 
     Returns:
         None unless it is a verdict that was given blind, whatever the judge says now.
     """
-    action, verdict = _BLIND_BY_NAME.get(row.action), row.verdict
-    if action is None or verdict is None:
+    verdict = act.verdict
+    if act.action not in _BLIND or verdict is None:
         return None
     word = heard(verdict)
     human = verdict if word is None else word
-    place, _ = given[row.id]
-    opinion = Opinion(row.reviewer, human, action, True, row.seconds, row.code, place)
+    place = places[act.id]
+    opinion = Opinion(act.reviewer, human, act.action, True, act.seconds, act.code, place)
     return CountedLabels(LabelState.LABELLED, (opinion,), word, human, 1, True)
 
 
-def _replay_acts(rows: Sequence[LabelLogRow]) -> Sequence[HumanVerdict]:
+def _replay_acts(acts: Sequence[LabelEvent]) -> Sequence[HumanVerdict]:
     """Replay the acts on one claim into what each person stands by."""
-    return next(iter(replay_verdicts(map(act_from_row, rows)).values()), ())
+    return next(iter(replay_verdicts(acts).values()), ())
 
 
 def _make_counted_labels(
     standing: Sequence[HumanVerdict],
     before: Sequence[HumanVerdict],
-    given: Mapping[LabelId, tuple[int, LabelLogRow]],
+    places: Mapping[LabelId, int],
     heard: Callable[[str], str | None],
     homes: HomeLabelsByRun,
 ) -> CountedLabels:
@@ -186,11 +154,11 @@ def _make_counted_labels(
     Args:
         standing: What each person stands by.
         before: The same without final words; () when there are none.
-        given: Place in the log and row of each act.
+        places: Place in the log of each act.
         heard: Translates a word into one of the run; None: it means nothing there.
         homes: What judges say now.
     """
-    fresh = [each for each in standing if each.is_counted and not _is_stale(each, given, homes)]
+    fresh = [each for each in standing if each.is_counted and not _is_stale(each, homes)]
     if not fresh:
         return CountedLabels(_find_uncounted_state(standing))
     own: list[HumanVerdict] = []
@@ -199,9 +167,9 @@ def _make_counted_labels(
         own = [
             each
             for each in before
-            if each.reviewer in settled and each.is_counted and not _is_stale(each, given, homes)
+            if each.reviewer in settled and each.is_counted and not _is_stale(each, homes)
         ]
-    opinions = [_make_opinion(each, given, heard) for each in (*fresh, *own)]
+    opinions = [_make_opinion(each, places, heard) for each in (*fresh, *own)]
     opinions.sort(key=attrgetter("order"))
     if len(fresh) == 1:
         word, untranslated = _translate_verdict(fresh[0], heard), fresh[0].verdict
@@ -238,21 +206,21 @@ def _find_uncounted_state(standing: Sequence[HumanVerdict]) -> LabelState:
 
 def _make_opinion(
     found: HumanVerdict,
-    given: Mapping[LabelId, tuple[int, LabelLogRow]],
+    places: Mapping[LabelId, int],
     heard: Callable[[str], str | None],
 ) -> Opinion:
-    assert found.act is not None
+    assert found.event is not None
     assert found.verdict is not None
     assert found.action is not None
-    place, row = given[found.act]
+    settled_blind = found.action is Action.ADJUDICATED and not found.event.saw_judge
     return Opinion(
         reviewer=found.reviewer,
         verdict=heard(found.verdict) or found.verdict,
         action=found.action,
-        blind=found.action in _BLIND or (found.action is Action.ADJUDICATED and not row.saw_judge),
-        seconds=row.seconds,
+        blind=found.action in _BLIND or settled_blind,
+        seconds=found.event.seconds,
         code=found.code,
-        order=place,
+        order=places[found.event.id],
     )
 
 
@@ -260,20 +228,19 @@ def _is_final(found: HumanVerdict) -> bool:
     return found.action is Action.ADJUDICATED
 
 
-def _is_stale(
-    found: HumanVerdict, given: Mapping[LabelId, tuple[int, LabelLogRow]], homes: HomeLabelsByRun
-) -> bool:
+def _is_stale(found: HumanVerdict, homes: HomeLabelsByRun) -> bool:
     """Say whether a verdict is about a word that the judge does not say any more."""
-    if found.act is None or found.action not in _IN_VIEW:
+    act = found.event
+    if act is None or found.action not in _IN_VIEW:
         return False
-    _, row = given[found.act]
-    judge = None if row.run is None else homes.get(row.run)
-    return judge is not None and judge.get(found.claim) != row.judge
+    judge = None if act.run is None else homes.get(act.run)
+    return judge is not None and judge.get(found.claim) != act.judge_verdict
 
 
-def _is_in_view(row: LabelLogRow) -> bool:
-    """Say whether a row is a verdict that was given with a judge's in view."""
-    action = Action(row.action)
-    return action in _IN_VIEW or (
-        row.saw_judge and action in (Action.ADJUDICATED, Action.BULK) and row.verdict is not None
+def _is_in_view(act: LabelEvent) -> bool:
+    """Say whether an act is a verdict that was given with a judge's in view."""
+    return act.action in _IN_VIEW or (
+        act.saw_judge
+        and act.action in (Action.ADJUDICATED, Action.BULK)
+        and act.verdict is not None
     )

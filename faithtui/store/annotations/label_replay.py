@@ -1,7 +1,7 @@
 """The log of human labels as the domain replays it."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from faithtui.domain.annotations import (
     Action,
+    Event,
     HumanVerdict,
     LabelEvent,
     LabelMark,
@@ -19,7 +20,7 @@ from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.schema.tables import claim, human_label
 
-ACT_COLUMNS = (
+EVENT_COLUMNS = (
     human_label.c.id,
     human_label.c.claim_id,
     human_label.c.reviewer,
@@ -32,7 +33,13 @@ ACT_COLUMNS = (
     human_label.c.mark,
     human_label.c.saw_judge,
     human_label.c.sample_id,
+    human_label.c.run_id,
+    human_label.c.judge_verdict,
+    human_label.c.seconds,
+    human_label.c.scale,
+    human_label.c.raw_label,
 )
+"""The fields of a `LabelEvent` that are read for a replay: the first ones, in their order."""
 
 LOG_ORDER = (human_label.c.clock, human_label.c.uid)
 """The order of the log: the same in every store that has the same acts."""
@@ -47,16 +54,16 @@ def next_clock(connection: Connection) -> int:
 def read_acts(connection: Connection, where: ColumnElement[bool]) -> list[LabelEvent]:
     """Read acts in the order of the log; the condition may name labels and their claims."""
     rows = connection.execute(
-        select(*ACT_COLUMNS)
+        select(*EVENT_COLUMNS)
         .join(claim, claim.c.id == human_label.c.claim_id)
         .where(where)
         .order_by(*LOG_ORDER)
     )
-    return [act_from_row(row) for row in rows]
+    return [event_from_row(row) for row in rows]
 
 
 _OF_CONVERSATION = (
-    select(*ACT_COLUMNS)
+    select(*EVENT_COLUMNS)
     .join(claim, claim.c.id == human_label.c.claim_id)
     .where(claim.c.conversation_id == bindparam("conversation"))
     .order_by(*LOG_ORDER)
@@ -66,32 +73,52 @@ _OF_CONVERSATION = (
 def read_conversation_acts(connection: Connection, conversation_id: int) -> list[LabelEvent]:
     """Read the acts on the claims of a conversation, in the order of the log."""
     rows = connection.execute(_OF_CONVERSATION, {"conversation": conversation_id})
-    return [act_from_row(row) for row in rows]
+    return [event_from_row(row) for row in rows]
 
 
-def act_from_row(row: Sequence[Any]) -> LabelEvent:
-    """Read a row that begins with `ACT_COLUMNS`."""
-    act, about, reviewer, action, verdict, note, target, batch, code, mark, saw, sample = row[
-        :_ACT_WIDTH
-    ]
-    return LabelEvent(
-        act,
-        about,
-        reviewer,
-        _ACTIONS[action],
-        verdict,
-        note,
-        target,
-        batch,
-        code,
-        None if mark is None else LabelMark(mark),
-        saw,
-        sample,
-    )
+def event_from_row(row: Iterable[Any]) -> LabelEvent:
+    """Read a row of `EVENT_COLUMNS`."""
+    # There may be a million, so the fields are filled by place and past `Event._make`, which takes
+    # half as long again.
+    values = [*row, *_NOT_READ]
+    values[_ACTION] = _ACTIONS[values[_ACTION]]
+    if values[_MARK] is not None:
+        values[_MARK] = LabelMark(values[_MARK])
+    return tuple.__new__(Event, values)
 
 
-_ACT_WIDTH = len(ACT_COLUMNS)
+_ACTION, _MARK = Event._fields.index("action"), Event._fields.index("mark")
+_NOT_READ = tuple(Event._field_defaults[name] for name in Event._fields[len(EVENT_COLUMNS) :])
+"""What stands in the fields after those that are read."""
+
 _ACTIONS = {str(each): each for each in Action}
+
+
+def event_columns(event: Event[Any, Any, Any, Any]) -> dict[str, Any]:
+    """Give the columns of a row of the log, but for its `uid`."""
+    return {
+        "clock": event.clock,
+        "batch": event.batch,
+        "claim_id": event.claim,
+        "reviewer": event.reviewer,
+        "action": event.action.value,
+        "verdict": event.verdict,
+        "note": event.note,
+        "target_id": event.target,
+        "scale": event.scale,
+        "raw_label": event.raw_label,
+        "run_id": event.run,
+        "judge_verdict": event.judge_verdict,
+        "saw_judge": event.saw_judge,
+        "seconds": event.seconds,
+        "reason_code": event.code,
+        "mark": None if event.mark is None else event.mark.value,
+        "sample_id": event.sample,
+        "stratum": event.stratum,
+        "probability": event.probability,
+        "guideline_version": event.guideline,
+        "created_at": event.created_at,
+    }
 
 
 def replay_verdicts(log: Iterable[LabelEvent]) -> dict[ClaimId, tuple[HumanVerdict, ...]]:
@@ -109,7 +136,7 @@ def _demote_empty_import(act: LabelEvent) -> LabelEvent:
     Such a label is a word its scale does not translate, or a rating of something else.
     """
     if act.action is Action.IMPORTED and act.verdict is None:
-        return replace(act, action=Action.NOTED)
+        return act._replace(action=Action.NOTED)
     return act
 
 

@@ -26,7 +26,7 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.rating_scales import translate_to_rating
 from faithtui.agreement.sampling.designs import LabelledSample, find_label_design
 from faithtui.agreement.sampling.draw import SamplingDesign
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import Action, LabelEvent
 from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
 from faithtui.domain.scores import Score, ScoringRule, passes_threshold
@@ -34,7 +34,6 @@ from faithtui.errors import StoreError
 from faithtui.store.annotations.counted_labels import (
     UNREVIEWED,
     CountedLabels,
-    LabelLogRow,
     read_claims_label_log,
     read_run_label_log,
     replay_label_log,
@@ -64,7 +63,7 @@ class _RunLabels:
     """What judge and people said."""
 
     judged: JudgedRun
-    log: Sequence[LabelLogRow]
+    log: Sequence[LabelEvent]
     """Of the run's conversations, with claims that the run did not judge."""
     said: Mapping[ClaimId, CountedLabels]
     words: Mapping[ClaimId, str | None]
@@ -397,13 +396,13 @@ def _select_run_answers(run_id: RunId) -> Select[Any]:
 
 
 def _collect_imported_ratings(
-    log: Sequence[LabelLogRow],
+    log: Sequence[LabelEvent],
 ) -> tuple[Mapping[int, set[str]], Mapping[int, list[float]]]:
     """Find who labelled each claim in imported data, and the ratings among these labels."""
     raters: dict[int, set[str]] = defaultdict(set)
     ratings: dict[int, list[float]] = defaultdict(list)
     for row in log:
-        if row.action == Action.IMPORTED.value:
+        if row.action is Action.IMPORTED:
             raters[row.claim].add(row.reviewer)
             if row.scale is None or row.raw_label is None:
                 continue

@@ -53,10 +53,10 @@ class Provenance:
         with self._database.open_reader() as connection:
             log = read_acts(connection, about)
             standing = {
-                each.act
+                each.event.id
                 for verdicts in replay_verdicts(log).values()
                 for each in verdicts
-                if each.is_counted
+                if each.is_counted and each.event is not None
             }
             rows = [
                 row

@@ -1,7 +1,7 @@
 """What judges and people say about the claims of a run, read for a comparison of all of them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -83,7 +83,12 @@ class RaterReader:
                 row,
                 (row, *run_rows(connection, sorted(judges - {run_id}, reverse=True))),
                 claims,
-                _read_repeats(connection, acts, {each.claim: each.group for each in claims}, row),
+                read_repeated_labels(
+                    connection,
+                    acts,
+                    {each.claim: each.group for each in claims},
+                    row.spec.rule,
+                ),
             )
 
     def read_judge_disagreements(self, run_id: RunId) -> tuple[ComparedClaim, ...]:
@@ -232,25 +237,34 @@ def _make_final_verdict(act: LabelEvent | None, rule: ScoringRule) -> HumanVerdi
     return HumanVerdict(act.claim, act.reviewer, word, act.action, act.note or None)
 
 
-def _read_repeats(
-    connection: Connection, acts: Sequence[LabelEvent], groups: dict[ClaimId, str], row: RunRow
+def read_repeated_labels(
+    connection: Connection,
+    acts: Iterable[LabelEvent],
+    groups: Mapping[ClaimId, str],
+    rule: ScoringRule,
 ) -> tuple[RepeatedLabel, ...]:
+    """Put together what statistics need to know of second verdicts.
+
+    Args:
+        connection: Where to read.
+        acts: On any claims, in the order of the log.
+        groups: What each of the claims belongs together with.
+        rule: Of the run whose words are to be used.
+    """
     found = find_repeats(acts)
-    numbers = sorted({act.id for each in found for act in (each.first, each.second)})
     times: dict[LabelId, datetime] = {}
-    for some in split_into_chunks(numbers):
-        for told in connection.execute(
+    for some in split_into_chunks(sorted({act.id for pair in found for act in pair})):
+        for row in connection.execute(
             select(human_label.c.id, human_label.c.created_at).where(human_label.c.id.in_(some))
         ):
-            times[LabelId(told.id)] = told.created_at
-    rule = row.spec.rule
+            times[LabelId(row.id)] = row.created_at
     return tuple(
         RepeatedLabel(
-            each.second.reviewer,
-            groups[each.second.claim],
-            rule.translate_label(each.first.verdict or "") or "",
-            rule.translate_label(each.second.verdict or "") or "",
-            (times[each.second.id] - times[each.first.id]).total_seconds(),
+            second.reviewer,
+            groups[second.claim],
+            rule.translate_label(first.verdict or "") or "",
+            rule.translate_label(second.verdict or "") or "",
+            (times[second.id] - times[first.id]).total_seconds(),
         )
-        for each in found
+        for first, second in found
     )

@@ -4,9 +4,7 @@ Each act is on the disk before the call returns, together with the scores it cha
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import Connection, func, insert, select
@@ -21,8 +19,10 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.domain.annotations import (
     Action,
+    Event,
     LabelEvent,
     LabelMark,
+    NewEvent,
     Step,
     choose_action,
     next_redo,
@@ -36,7 +36,7 @@ from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import StoreError
 from faithtui.store.annotations.counted_labels import CountedLabels
 from faithtui.store.annotations.guidelines import read_current_digest
-from faithtui.store.annotations.label_replay import next_clock, read_acts
+from faithtui.store.annotations.label_replay import event_columns, next_clock, read_acts
 from faithtui.store.annotations.labelled_units import (
     DEFAULTS,
     MOST_SINCE,
@@ -62,16 +62,6 @@ from faithtui.store.schema.tables import (
 
 _UNDO_WINDOW = 256
 """Steps of the log's clock that undo looks at before it reads all."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewLabel:
-    """A verdict on one claim, with what was known of the judge's."""
-
-    claim: ClaimId
-    verdict: str | None
-    judge_verdict: str | None
-    saw_judge: bool
 
 
 class Reviews:
@@ -124,9 +114,22 @@ class Reviews:
             StoreError: There is no such claim, or it cannot be written; nothing was.
         """
         NOTE.check_length(note or "", field="note")
-        given = NewLabel(claim, verdict, judge_verdict, saw_judge)
-        columns = {"note": note, "seconds": seconds, "reason_code": code, "mark": mark}
-        (act,) = self._append_labels([given], reviewer, action, run, sample, columns)
+        given: NewEvent = Event(
+            None,
+            claim,
+            reviewer,
+            action,
+            verdict,
+            note,
+            code=code,
+            mark=mark,
+            saw_judge=saw_judge,
+            sample=sample,
+            run=run,
+            judge_verdict=judge_verdict,
+            seconds=seconds,
+        )
+        (act,) = self._append_events([given])
         return act
 
     def record_verdict(
@@ -162,52 +165,37 @@ class Reviews:
         Raises:
             StoreError: There is no such claim, or it cannot be written; nothing was.
         """
-        shared = self._make_shared_columns(reviewer, run, sample)
+        (given,) = self._prepare_events(
+            [
+                Event(
+                    None,
+                    claim,
+                    reviewer,
+                    Action.BLIND,
+                    verdict,
+                    code=code,
+                    sample=sample,
+                    run=run,
+                    seconds=seconds,
+                )
+            ]
+        )
 
         def append_verdict(connection: Connection) -> Step:
             judge = _read_home_label(connection, run, claim)
-            knew = saw_judge or _has_exposure(connection, run, claim, shared["reviewer"])
+            knew = saw_judge or _has_exposure(connection, given)
             action = choose_action(verdict, judge, saw_judge=knew, repeats=repeats)
-            return _append_rows(
-                connection,
-                [
-                    {
-                        **shared,
-                        **_read_sample_columns(connection, sample, claim),
-                        "action": action.value,
-                        "claim_id": claim,
-                        "verdict": verdict,
-                        "judge_verdict": judge,
-                        "saw_judge": knew,
-                        "seconds": seconds,
-                        "reason_code": code,
-                        "guideline_version": read_current_digest(connection),
-                    }
-                ],
-            )
+            act = given._replace(action=action, judge_verdict=judge, saw_judge=knew)
+            return _append_rows(connection, [_add_circumstances(connection, act)])
 
         (act,) = self._database.write(append_verdict, durable=True, urgent=True)
         return act
 
-    def record_many(
-        self,
-        given: Sequence[NewLabel],
-        reviewer: str,
-        action: Action,
-        *,
-        run: RunId | None,
-        code: str | None = None,
-        sample: SampleId | None = None,
-    ) -> Step:
+    def record_many(self, given: Sequence[NewEvent]) -> Step:
         """Append acts that were made at once, as one step: one undo takes all of them back.
 
         Args:
-            given: What was said of which claim; at least one.
-            reviewer: Who says it.
-            action: What kind of act each is.
-            run: The run under review.
-            code: Name of a reason code, of all of them.
-            sample: The sample the claims were served from.
+            given: At least one; what holds when it is written is filled in here, as `record` does.
 
         Returns:
             The acts, in the order given.
@@ -215,60 +203,36 @@ class Reviews:
         Raises:
             StoreError: There is no such claim, or it cannot be written; nothing was.
         """
-        return self._append_labels(
-            given, reviewer, action, run, sample, {"reason_code": code, "batch": uuid4().hex}
-        )
+        batch = uuid4().hex
+        return self._append_events([act._replace(batch=batch) for act in given])
 
-    def _append_labels(
-        self,
-        given: Sequence[NewLabel],
-        reviewer: str,
-        action: Action,
-        run: RunId | None,
-        sample: SampleId | None,
-        columns: Mapping[str, object],
-    ) -> Step:
-        shared = {
-            **columns,
-            **self._make_shared_columns(reviewer, run, sample),
-            "action": action.value,
-        }
+    def _append_events(self, given: Sequence[NewEvent]) -> Step:
+        acts = self._prepare_events(given)
 
         def append_acts(connection: Connection) -> Step:
-            guided = {**shared, "guideline_version": read_current_digest(connection)}
+            # Of verdicts alone: a code or a flag tells nothing of who is blind.
             return _append_rows(
                 connection,
                 [
-                    {
-                        **guided,
-                        **_read_sample_columns(connection, sample, each.claim),
-                        "claim_id": each.claim,
-                        "verdict": each.verdict,
-                        "judge_verdict": each.judge_verdict,
-                        # Of verdicts alone: a code or a flag tells nothing of who is blind.
-                        "saw_judge": each.saw_judge
-                        or (
-                            each.verdict is not None
-                            and _has_exposure(connection, run, each.claim, shared["reviewer"])
+                    _add_circumstances(
+                        connection,
+                        act._replace(
+                            saw_judge=act.saw_judge
+                            or (act.verdict is not None and _has_exposure(connection, act))
                         ),
-                    }
-                    for each in given
+                    )
+                    for act in acts
                 ],
             )
 
         return self._database.write(append_acts, durable=True, urgent=True)
 
-    def _make_shared_columns(
-        self, reviewer: str, run: RunId | None, sample: SampleId | None
-    ) -> dict[str, object]:
-        """Give the columns that all acts of a step have in common."""
-        REVIEWER.check_length(reviewer, field="reviewer")
-        return {
-            "reviewer": make_storable(reviewer),
-            "run_id": run,
-            "sample_id": sample,
-            "created_at": self._clock(),
-        }
+    def _prepare_events(self, given: Sequence[NewEvent]) -> list[NewEvent]:
+        """Check the names of those who act, and write the time beside the acts."""
+        now = self._clock()
+        for act in given:
+            REVIEWER.check_length(act.reviewer, field="reviewer")
+        return [act._replace(reviewer=make_storable(act.reviewer), created_at=now) for act in given]
 
     def undo(self, reviewer: str) -> Step:
         """Withdraw a reviewer's latest standing step, whenever it was made.
@@ -307,15 +271,15 @@ class Reviews:
                 _append_rows(
                     connection,
                     [
-                        {
-                            "claim_id": target.claim,
-                            "reviewer": reviewer,
-                            "action": action.value,
-                            "target_id": target.id,
-                            "batch": target.batch,
-                            "saw_judge": False,
-                            "created_at": now,
-                        }
+                        Event(
+                            None,
+                            target.claim,
+                            reviewer,
+                            action,
+                            target=target.id,
+                            batch=target.batch,
+                            created_at=now,
+                        )
                         for target in reversed(targets)
                     ],
                 )
@@ -493,21 +457,19 @@ def _read_own_acts(
     return read_acts(connection, own)
 
 
-def _read_sample_columns(
-    connection: Connection, sample: SampleId | None, claim_id: ClaimId
-) -> dict[str, object]:
-    """Read a claim's stratum and probability in a sample; None each where it is not in it."""
-    found = None
-    if sample is not None:
-        found = connection.execute(
-            select(sample_claim.c.stratum, sample_claim.c.probability).where(
-                sample_claim.c.sample_id == sample, sample_claim.c.claim_id == claim_id
-            )
-        ).one_or_none()
-    return {
-        "stratum": None if found is None else found.stratum,
-        "probability": None if found is None else found.probability,
-    }
+def _add_circumstances(connection: Connection, act: NewEvent) -> NewEvent:
+    """Write the guideline in force beside an act, and stratum and probability in its sample."""
+    act = act._replace(guideline=read_current_digest(connection))
+    if act.sample is None:
+        return act
+    found = connection.execute(
+        select(sample_claim.c.stratum, sample_claim.c.probability).where(
+            sample_claim.c.sample_id == act.sample, sample_claim.c.claim_id == act.claim
+        )
+    ).one_or_none()
+    if found is None:
+        return act
+    return act._replace(stratum=found.stratum, probability=found.probability)
 
 
 def _read_home_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -> str | None:
@@ -521,38 +483,39 @@ def _read_home_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -
     return found
 
 
-def _has_exposure(
-    connection: Connection, run_id: RunId | None, claim_id: ClaimId, reviewer: object
-) -> bool:
-    """Whether a reviewer had the judge of a run in view, on the conversation of a claim."""
+def _has_exposure(connection: Connection, act: NewEvent) -> bool:
+    """Whether who acts had the judge of the run in view, on the conversation of the claim."""
     found = connection.execute(
         select(exposure.c.at)
         .join(run_item, run_item.c.id == exposure.c.run_item_id)
         .join(claim, claim.c.conversation_id == run_item.c.conversation_id)
-        .where(run_item.c.run_id == run_id, claim.c.id == claim_id, exposure.c.reviewer == reviewer)
+        .where(
+            run_item.c.run_id == act.run,
+            claim.c.id == act.claim,
+            exposure.c.reviewer == act.reviewer,
+        )
     ).first()
     return found is not None
 
 
-def _append_rows(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Step:
+def _append_rows(connection: Connection, acts: Sequence[NewEvent]) -> Step:
     """Write rows of the log and what follows from them."""
     clock = next_clock(connection)
     numbers: list[LabelId] = []
     touched: dict[int, set[int]] = {}
-    for place, row in enumerate(rows):
-        claim_id = row["claim_id"]
+    for place, act in enumerate(acts):
         conversation_id = connection.execute(
-            select(claim.c.conversation_id).where(claim.c.id == claim_id)
+            select(claim.c.conversation_id).where(claim.c.id == act.claim)
         ).scalar()
         if conversation_id is None:
-            raise StoreError(f"there is no claim {claim_id}; reload the conversation")
+            raise StoreError(f"there is no claim {act.claim}; reload the conversation")
+        columns = event_columns(act._replace(clock=clock + place))
         number = insert_returning_id(
-            connection,
-            insert(human_label).values(**row, uid=uuid4().hex, clock=clock + place),
+            connection, insert(human_label).values(**columns, uid=uuid4().hex)
         )
         numbers.append(LabelId(number))
         touched.setdefault(conversation_id, set()).update(
-            list_items_with_claim(connection, claim_id)
+            list_items_with_claim(connection, act.claim)
         )
     for conversation_id, items in touched.items():
         refresh_conversation(connection, conversation_id, sorted(items))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.annotations import Action, LabelMark
+from faithtui.domain.annotations import Action, Event, LabelMark
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_bundle import (
     BundleClaim,
@@ -207,29 +207,29 @@ def _act_from_row(
     runs: Mapping[int, RunName],
     sample_uid: str | None,
 ) -> BundleEvent:
-    return BundleEvent(
-        uid=row.uid,
-        clock=row.clock,
+    return Event(
+        id=row.uid,
         claim=names[row.claim_id],
         reviewer=row.reviewer,
         action=Action(row.action),
-        created_at=row.created_at,
         verdict=row.verdict,
         note=row.note,
         target=row.target_uid,
         batch=row.batch,
-        scale=row.scale,
-        raw_label=row.raw_label,
-        run=None if row.run_id is None else runs[row.run_id],
-        judge_verdict=row.judge_verdict,
-        saw_judge=row.saw_judge,
-        seconds=row.seconds,
         code=row.reason_code,
         mark=None if row.mark is None else LabelMark(row.mark),
+        saw_judge=row.saw_judge,
         sample=sample_uid,
+        run=None if row.run_id is None else runs[row.run_id],
+        judge_verdict=row.judge_verdict,
+        seconds=row.seconds,
+        scale=row.scale,
+        raw_label=row.raw_label,
         stratum=row.stratum,
         probability=row.probability,
         guideline=row.guideline_version,
+        clock=row.clock,
+        created_at=row.created_at,
     )
 
 

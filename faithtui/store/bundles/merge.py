@@ -23,7 +23,7 @@ from faithtui.domain.label_bundle import (
     LabelBundle,
     RunName,
 )
-from faithtui.store.annotations.label_replay import next_clock
+from faithtui.store.annotations.label_replay import event_columns, next_clock
 from faithtui.store.bundles.foreign_claims import add_claims
 from faithtui.store.bundles.foreign_samples import add_samples, runs_by_name
 from faithtui.store.database import Database
@@ -111,7 +111,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         last = next_clock(connection) + _FAR_AHEAD
     for act in bundle.acts:
         if act.clock > last:
-            count.refused.append((act.uid, _FORGED))
+            count.refused.append((act.id, _FORGED))
         elif act.claim.conversation in talks:
             acts[act.claim.conversation].append(act)
     texts = {name: bundle.claims[name] for found in acts.values() for name in _list_claims(found)}
@@ -131,7 +131,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
     )
     for some in _group_conversations(acts):
         log = [act for talk in some for act in acts[talk]]
-        count.refused += [(act.uid, _NO_CLAIM) for act in log if act.claim not in ids]
+        count.refused += [(act.id, _NO_CLAIM) for act in log if act.claim not in ids]
         log = [act for act in log if act.claim in ids]
         database.write(
             partial(_add_acts, log=log, claims=ids, samples=samples, count=count), durable=True
@@ -231,17 +231,17 @@ def _add_acts(
     count: _MergeTally,
 ) -> None:
     """Append the acts of some conversations that are not here, and refresh what follows."""
-    stored = _read_stored_acts(connection, [act.uid for act in log])
+    stored = _read_stored_acts(connection, [act.id for act in log])
     stored |= _read_stored_acts(connection, [act.target for act in log if act.target is not None])
     runs = runs_by_name(connection)
     touched: set[int] = set()
     plain: list[dict[str, Any]] = []
     undoing: list[BundleEvent] = []
     for act in log:
-        here = stored.get(act.uid)
+        here = stored.get(act.id)
         if here is not None:
             if not _is_same_act(here, act, claims[act.claim]):
-                count.refused.append((act.uid, "is here already, and says something else"))
+                count.refused.append((act.id, "is here already, and says something else"))
                 continue
             count.known += 1
             if _complete_act(connection, here, act, samples, runs):
@@ -256,7 +256,7 @@ def _add_acts(
         target = made.get(act.target or "") or stored.get(act.target or "")
         why = _find_undo_problem(target, act, claims[act.claim])
         if why is not None:
-            count.refused.append((act.uid, why))
+            count.refused.append((act.id, why))
         elif target is not None:
             later.append(_act_row(act, claims, samples, runs, target.id))
     made |= _insert_acts(connection, later)
@@ -344,28 +344,12 @@ def _act_row(
     target: int | None,
 ) -> dict[str, Any]:
     return {
-        "uid": act.uid,
-        "clock": act.clock,
-        "batch": act.batch,
+        **event_columns(act),
+        "uid": act.id,
         "claim_id": claims[act.claim],
-        "reviewer": act.reviewer,
-        "action": act.action.value,
-        "verdict": act.verdict,
-        "note": act.note,
         "target_id": target,
-        "scale": act.scale,
-        "raw_label": act.raw_label,
         "run_id": None if act.run is None else runs.get(act.run),
-        "judge_verdict": act.judge_verdict,
-        "saw_judge": act.saw_judge,
-        "seconds": act.seconds,
-        "reason_code": act.code,
-        "mark": None if act.mark is None else act.mark.value,
         "sample_id": None if act.sample is None else samples.get(act.sample),
-        "stratum": act.stratum,
-        "probability": act.probability,
-        "guideline_version": act.guideline,
-        "created_at": act.created_at,
     }
 
 

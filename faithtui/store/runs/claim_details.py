@@ -6,11 +6,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, select
 
-from faithtui.agreement.report.raters import RepeatedLabel, find_repeats
+from faithtui.agreement.report.raters import RepeatedLabel
 from faithtui.domain.annotations import Action
-from faithtui.domain.ids import ClaimId, LabelId, RunId
+from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
+from faithtui.store.annotations.raters import read_repeated_labels
 from faithtui.store.database import Database
 from faithtui.store.runs.judge_verdicts import read_scoring_rule
 from faithtui.store.schema.statements import avoid_index, split_into_chunks
@@ -82,7 +83,7 @@ class ClaimDetails:
             return tuple(
                 each
                 for some in split_into_chunks(sorted(again))
-                for each in _repeats(connection, some, rule)
+                for each in _read_repeats(connection, some, rule)
             )
 
 
@@ -163,33 +164,16 @@ def _read_retrieved_documents(
     return found
 
 
-def _repeats(
+def _read_repeats(
     connection: Connection, claims: Sequence[int], rule: ScoringRule
-) -> list[RepeatedLabel]:
+) -> tuple[RepeatedLabel, ...]:
     about = claim.c.id.in_(claims)
     groups = {
-        row.id: row.group
+        ClaimId(row.id): row.group
         for row in connection.execute(
             select(claim.c.id, conversation.c.group)
             .join(conversation, conversation.c.id == claim.c.conversation_id)
             .where(about)
         )
     }
-    given = {
-        LabelId(row.id): row.created_at
-        for row in connection.execute(
-            select(human_label.c.id, human_label.c.created_at).where(
-                human_label.c.claim_id.in_(claims)
-            )
-        )
-    }
-    return [
-        RepeatedLabel(
-            again.second.reviewer,
-            groups[again.second.claim],
-            rule.translate_label(again.first.verdict or "") or "",
-            rule.translate_label(again.second.verdict or "") or "",
-            (given[again.second.id] - given[again.first.id]).total_seconds(),
-        )
-        for again in find_repeats(read_acts(connection, about))
-    ]
+    return read_repeated_labels(connection, read_acts(connection, about), groups, rule)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
+from faithtui.domain.annotations import LabelEvent
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 
 
@@ -94,12 +95,8 @@ class StratumRow:
 class SampleLabel:
     """What a person and the judge say about a claim of a sample."""
 
-    claim: ClaimId
+    event: LabelEvent
+    """With a verdict, as the person said it, `x` included."""
+    judge: str | None
     group: str
     """What must stay together when conversations are left out."""
-    stratum: str
-    human: str
-    """As the person said it, `x` included."""
-    judge: str | None
-    saw_judge: bool
-    """The person knew the judge's word then."""

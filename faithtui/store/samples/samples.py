@@ -280,21 +280,9 @@ class Samples:
                 if _is_answer_in(act, sample_id)
             }
             return tuple(
-                SampleLabel(
-                    ClaimId(row.claim_id),
-                    row.group,
-                    row.stratum,
-                    act.verdict,
-                    row.label,
-                    act.saw_judge,
-                )
+                SampleLabel(act, row.label, row.group)
                 for row in connection.execute(
-                    select(
-                        sample_claim.c.claim_id,
-                        sample_claim.c.stratum,
-                        conversation.c.group,
-                        verdict.c.label,
-                    )
+                    select(sample_claim.c.claim_id, conversation.c.group, verdict.c.label)
                     .join(run_item, run_item.c.id == sample_claim.c.run_item_id)
                     .join(conversation, conversation.c.id == run_item.c.conversation_id)
                     .join(

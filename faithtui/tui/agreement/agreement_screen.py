@@ -225,7 +225,7 @@ class AgreementScreen(FaithScreen):
                 Piece("intervals follow  " if found.points_only else "", "quiet"),
                 Piece(
                     f"{fmt.format_count(level.agreement.n)} of "
-                    f"{fmt.format_count(level.coverage.total)} "
+                    f"{fmt.format_count(level.coverage.units)} "
                     f"{units[1]} · {fmt.count_in_words(level.agreement.clusters, 'group')}"
                 ),
             ],

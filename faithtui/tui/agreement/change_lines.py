@@ -24,7 +24,7 @@ def change_lines(change: RunComparison, width: int) -> list[Line]:
         *_run_lines("B", change.b, width),
         BLANK,
         *_text_lines(
-            f"{fmt.count_in_words(report.common, 'claim')} in "
+            f"{fmt.count_in_words(report.n_common, 'claim')} in "
             f"{fmt.count_in_words(report.clusters, 'group')} of "
             "conversations, judged by both and labelled by annotators",
             width,
@@ -37,7 +37,10 @@ def change_lines(change: RunComparison, width: int) -> list[Line]:
             "Cohen's kappa", change.kappa_a, change.kappa_b, report.kappa_difference, width
         ),
         BLANK,
-        *_text_lines(f"only A is right: {report.only_a}; only B is right: {report.only_b}", width),
+        *_text_lines(
+            f"only A is right: {report.a_only_correct}; only B is right: {report.b_only_correct}",
+            width,
+        ),
         BLANK,
         make_line(
             Piece(f" {fit_text('How likely that is if nothing changed', _P)}", "strong"), "p"
@@ -45,8 +48,8 @@ def change_lines(change: RunComparison, width: int) -> list[Line]:
     ]
     for name, value in (
         ("signs of groups flipped", report.signflip_p),
-        ("McNemar for groups (Durkalski)", report.durkalski_p),
-        ("McNemar mid-p, if claims were independent", report.mcnemar_p),
+        ("McNemar for groups (Durkalski)", report.clustered_mcnemar_p),
+        ("McNemar mid-p, if claims were independent", report.mcnemar_mid_p),
     ):
         lines.append(make_line(Piece(f" {fit_text(name, _P)}", "quiet"), fmt.format_p_value(value)))
     notes = _list_notes(change)
@@ -112,7 +115,7 @@ def _list_notes(change: RunComparison) -> list[str]:
     if change.in_view:
         notes.append(
             f"{fmt.format_count(change.in_view)} of "
-            f"{fmt.count_in_words(change.report.common, 'claim')} were "
+            f"{fmt.count_in_words(change.report.n_common, 'claim')} were "
             "labelled with a judge's verdict shown, which favours that judge"
         )
     if change.opening is not None:

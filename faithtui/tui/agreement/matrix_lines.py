@@ -266,7 +266,7 @@ def score_lines(report: AgreementReport, width: int) -> list[Line]:
     left_out = [
         f"{fmt.format_count(count)} {what}"
         for count, what in (
-            (scores.vacuous, "with nothing judged"),
+            (scores.n_vacuous, "with nothing judged"),
             (scores.unscored, "without a score"),
         )
         if count
@@ -305,19 +305,19 @@ def coverage_lines(
         ("overridden", coverage.overridden, "bad"),
         ("unreviewed", coverage.unreviewed, "quiet"),
         (" skipped", coverage.skipped, "warn"),
-        (" in bulk", coverage.bulk, "warn"),
+        (" in bulk", coverage.bulk_accepted, "warn"),
         (" stale", coverage.stale, "warn"),
         ("not a fair claim", coverage.not_a_claim, "warn"),
         ("judge gave none", coverage.no_verdict, "warn"),
         (f"no {spec.units[1]}", coverage.vacuous, "warn"),
         ("no score", coverage.unscored, "warn"),
         ("other labels", coverage.other_words, "warn"),
-        ("by 2+ annotators", coverage.several_reviewers, "quiet"),
+        ("by 2+ annotators", coverage.labelled_by_two_or_more, "quiet"),
     )
     lines = [
         make_line(
             Piece(f" {fit_text(f'all {units_at(level.level, spec)[1]}', 18)}", "quiet"),
-            Piece(f"{coverage.total:>6}", "strong"),
+            Piece(f"{coverage.units:>6}", "strong"),
         )
     ]
     lines += [
@@ -477,7 +477,7 @@ def nothing_labelled(report: AgreementReport, spec: "MetricSpec", width: int) ->
         *wrap(
             [
                 Piece(
-                    f"This run has {count_units(report.claims.coverage.total, spec)}, and no "
+                    f"This run has {count_units(report.claims.coverage.units, spec)}, and no "
                     f"{spec.units[0]} has a human label. A claim without a label is not counted, "
                     f"so there "
                     "is no figure."

@@ -85,10 +85,10 @@ def rate_lines(level: LevelReport, width: int) -> list[Line]:
     """Draw the share that passes: by the judge, by people, and corrected."""
     rate = level.rate
     lines = [
-        *share_line("judge says", rate.judge, width),
-        *share_line("this run", rate.this_run, width),
-        *share_line("future", rate.future, width),
-        *share_line("labelled", rate.labelled, width),
+        *share_line("judge says", rate.judge_raw, width),
+        *share_line("this run", rate.corrected_this_run, width),
+        *share_line("future", rate.corrected_future, width),
+        *share_line("labelled", rate.label_mean, width),
     ]
     if rate.bounds is not None:
         low, high = rate.bounds
@@ -105,7 +105,7 @@ def rate_lines(level: LevelReport, width: int) -> list[Line]:
 
 def _describe_bias(level: LevelReport) -> str:
     """Say which way the judge errs, where the interval of people's rate leaves it out."""
-    judge, people = level.rate.judge.value, level.rate.this_run
+    judge, people = level.rate.judge_raw.value, level.rate.corrected_this_run
     if judge is None or people.value is None or people.ci_low is None or people.ci_high is None:
         return ""
     if people.ci_low <= judge <= people.ci_high:
@@ -125,8 +125,8 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
             f" {fmt.count_in_words(each.labels, 'label')}, {fmt.format_count(each.blind)} blind"
         )
         counts += f", {fmt.count_in_words(each.overrides, 'override')}"
-        if each.median_s is not None:
-            counts += f", {each.median_s:.0f} s each"
+        if each.median_seconds is not None:
+            counts += f", {each.median_seconds:.0f} s each"
         lines += wrap([name, Piece(counts, "quiet")], width - 1, first=PAD)
         lines += estimate_line("  kappa", each.agreement.cohen_kappa, width, name_width=9)
     if report.humans is not None:
@@ -141,9 +141,9 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
         lines += estimate_line("  same", humans.percent, width, name_width=9)
         for pair in humans.pairs:
             names = [
-                escape_line(pair.first, "human", limit=20),
+                escape_line(pair.a, "human", limit=20),
                 Piece(" and "),
-                escape_line(pair.second, "human", limit=20),
+                escape_line(pair.b, "human", limit=20),
             ]
             lines += wrap(names, width - 1, first=PAD)
             lines += estimate_line("  kappa", pair.agreement.cohen_kappa, width, name_width=9)
@@ -213,13 +213,13 @@ def unit_score_lines(report: AgreementReport, width: int) -> list[Line]:
 
 
 def _unit_scores(found: UnitScoreReport, width: int) -> list[Line]:
-    name = found.unit.value
+    name = found.level.value
     words = f"{fmt.count_in_words(found.n, name)} with both scores"
     left_out = [
         f"{fmt.format_count(count)} {what}"
         for count, what in (
-            (found.partly, "labelled in part"),
-            (found.vacuous, "with no claims"),
+            (found.n_partially_labelled, "labelled in part"),
+            (found.n_vacuous, "with no claims"),
             (found.unscored, "without a score"),
         )
         if count
@@ -243,10 +243,10 @@ def _unit_scores(found: UnitScoreReport, width: int) -> list[Line]:
     if found.threshold is not None:
         here = found.threshold
         lines += _threshold_lines(f"passes from {here.current:.2f}", here.at_current, width)
-        if here.suggested is not None and here.at_suggested is not None:
-            tried = here.chosen_on.replace("_", " ")
-            words = f"better from {here.suggested:.2f} ({here.rule}, {tried})"
-            lines += _threshold_lines(words, here.at_suggested, width)
+        if here.suggested is not None:
+            tried = here.suggested.chosen_on.replace("_", " ")
+            words = f"better from {here.suggested.value:.2f} ({here.suggested.rule}, {tried})"
+            lines += _threshold_lines(words, here.suggested.detection, width)
     return lines
 
 
@@ -267,12 +267,16 @@ def calibration_lines(report: AgreementReport, width: int) -> list[Line]:
         lines += wrap(
             [Piece("weighted by the sample; n is counted", "quiet")], width - 1, first=PAD
         )
-    if found.skill is not None:
-        words = f"skill {found.skill:+.3f}: 0 is no better than always saying the base rate"
+    if found.brier_skill is not None:
+        words = f"skill {found.brier_skill:+.3f}: 0 is no better than always saying the base rate"
         lines += wrap([Piece(words)], width - 1, first=PAD)
     if found.ece is not None:
         words = f"calibration error {found.ece:.3f}"
-        words += f"; luck alone would show {found.noise:.3f}" if found.noise is not None else ""
+        words += (
+            f"; luck alone would show {found.ece_noise_floor:.3f}"
+            if found.ece_noise_floor is not None
+            else ""
+        )
     elif found.few:
         words = "calibration error not shown: too few labels to tell it from luck"
     else:
@@ -283,10 +287,12 @@ def calibration_lines(report: AgreementReport, width: int) -> list[Line]:
         make_line(Piece(f" {'says':>5} {'is':>5} {fit_text('0', plot - 1)}1 {'n':>6}", "quiet"))
     )
     for each in found.bins:
-        drawn = draw_reliability_bin(each.mean, each.observed, each.ci_low, each.ci_high, plot)
+        drawn = draw_reliability_bin(
+            each.mean_confidence, each.observed, each.ci_low, each.ci_high, plot
+        )
         lines.append(
             make_line(
-                Piece(f" {each.mean:5.2f} {each.observed:5.2f} "),
+                Piece(f" {each.mean_confidence:5.2f} {each.observed:5.2f} "),
                 Piece(drawn, "human"),
                 Piece(f" {each.n:>6}", "quiet"),
             )
@@ -307,8 +313,8 @@ def progress_lines(report: AgreementReport, width: int, height: int) -> list[Lin
         words += f"{found.target_half_width:.2f}"
     elif found.half_width is None:
         words = f"no interval for {name} yet: more groups and both labels are needed"
-    elif found.needed:
-        words = f"{fmt.count_in_words(found.needed, 'label')} more for {name} ±"
+    elif found.labels_still_needed:
+        words = f"{fmt.count_in_words(found.labels_still_needed, 'label')} more for {name} ±"
         words += f"{found.target_half_width:.2f}; now ±{found.half_width:.2f}"
     else:
         words = f"{name} ±{found.half_width:.2f}: narrow enough, but on too few groups or too "
@@ -335,15 +341,15 @@ def _list_next_steps(report: AgreementReport) -> Iterator[str]:
     units = claims.unit[1]
     if claims.design.kind in (DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
         yield f"Draw a random sample of the {units}: only that allows a corrected rate."
-    if progress.needed and not progress.stop:
-        words = f"{fmt.count_in_words(progress.needed, 'label')} more"
+    if progress.labels_still_needed and not progress.stop:
+        words = f"{fmt.count_in_words(progress.labels_still_needed, 'label')} more"
         # Where all is labelled, more labels need more conversations.
         words += ", of other conversations, bring " if not claims.coverage.unreviewed else " bring "
         words += "kappa" if progress.target == "cohen_kappa" else "agreement"
         words += f" to ±{progress.target_half_width:.2f}"
-        pace = [each.median_s for each in report.raters if each.median_s is not None]
+        pace = [each.median_seconds for each in report.raters if each.median_seconds is not None]
         if pace:
-            minutes = progress.needed * sorted(pace)[len(pace) // 2] / 60
+            minutes = progress.labels_still_needed * sorted(pace)[len(pace) // 2] / 60
             words += f", about {minutes:.0f} min at your pace"
         yield words + "."
     few = claims.strict

@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import Action, Event
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.store.annotations.reviews import NewLabel
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -89,10 +88,17 @@ class JudgeVisibility(Controller["ReviewScreen"]):
             (self.screen.claim or hidden[0]).id,
             words,
             self.session.store.reviews.record_many,
-            [NewLabel(claim.id, None, None, saw_judge=True) for claim in hidden],
-            self.session.reviewer,
-            Action.REVEALED,
-            run=view.run.id,
+            [
+                Event(
+                    None,
+                    claim.id,
+                    self.session.reviewer,
+                    Action.REVEALED,
+                    saw_judge=True,
+                    run=view.run.id,
+                )
+                for claim in hidden
+            ],
         )
 
     def action_blind(self) -> None:

@@ -10,9 +10,8 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from faithtui.domain.annotations import Action, LabelMark
+from faithtui.domain.annotations import Action, Event, LabelMark
 from faithtui.domain.ids import ClaimId, SampleId
-from faithtui.store.annotations.reviews import NewLabel
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -111,17 +110,24 @@ class LabelWriter(Controller["ReviewScreen"]):
         """Save one verdict on several claims, as one step."""
         self.pending_verdicts |= {claim.id: verdict for claim in claims}
         self.set_last_act(words)
+        run = None if self.screen.view is None else self.screen.view.run.id
         self.submit_act(
             claims[0].id,
             words,
             self.session.store.reviews.record_many,
             [
-                NewLabel(claim.id, verdict, claim.home_verdict.label, self.has_seen_judge(claim))
+                Event(
+                    None,
+                    claim.id,
+                    self.session.reviewer,
+                    Action.BULK,
+                    verdict,
+                    saw_judge=self.has_seen_judge(claim),
+                    run=run,
+                    judge_verdict=claim.home_verdict.label,
+                )
                 for claim in claims
             ],
-            self.session.reviewer,
-            Action.BULK,
-            run=None if self.screen.view is None else self.screen.view.run.id,
         )
 
     def save_act(

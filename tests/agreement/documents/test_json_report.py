@@ -75,7 +75,7 @@ def test_the_json_of_a_census_gives_peoples_rate_as_the_corrected_one() -> None:
     found = report(CLAIMS[:41])
     rate = json.loads(report_json(found, HEADER))["rate"]
     value = rate["label_mean"]["value"]
-    assert value == pytest.approx(found.claims.rate.this_run.value, abs=1e-6)
+    assert value == pytest.approx(found.claims.rate.corrected_this_run.value, abs=1e-6)
     this_run = rate["corrected_this_run"]
     assert (this_run["ci_low"], this_run["value"], this_run["ci_high"]) == (value, value, value)
     assert rate["corrected_future"]["method"] == "cluster_jackknife_t_logit"
@@ -229,4 +229,4 @@ def test_units_drawn_by_verdict_are_no_sign_of_bias() -> None:
     for design, warned in ((drawn, False), (plain, True)):
         found = agreement_report(readings(claims, design=design), FAITHFULNESS, RULE)
         assert ("marginal_bias" in {each.code for each in found.warnings}) is warned
-        assert (found.claims.agreement.margins is None) is not warned
+        assert (found.claims.agreement.marginal_test is None) is not warned

@@ -213,11 +213,11 @@ def test_every_name_below_the_bar_of_what_became_has_room() -> None:
     many = 1_234_567
     found = replace(
         claims().coverage,
-        total=12 * many,
+        units=12 * many,
         agreed=many,
         overridden=many,
         skipped=many,
-        bulk=many,
+        bulk_accepted=many,
         stale=many,
         unreviewed=9 * many,
         compared=2 * many,

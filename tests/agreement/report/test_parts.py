@@ -136,7 +136,7 @@ def test_a_sample_by_verdict_gives_the_figures_of_the_whole(sizes: dict[str, int
         near = 0.01 if name == "krippendorff_alpha" else 1e-9
         assert ours.value == pytest.approx(true.value, abs=near), name
     assert found.strict.recall.value == pytest.approx(whole.strict.recall.value)
-    assert found.rate.this_run.value == pytest.approx(whole.rate.this_run.value)
+    assert found.rate.corrected_this_run.value == pytest.approx(whole.rate.corrected_this_run.value)
     assert found.rate.estimator is RateEstimator.STRATIFIED
 
 
@@ -167,7 +167,7 @@ def test_what_was_labelled_outside_the_sample_is_left_out() -> None:
     plain, found = report(made), report(replace(made, claims=tuple(more)))
     assert found.claims.coverage.outside > 100
     assert found.claims.agreement == plain.claims.agreement
-    assert found.claims.rate.this_run == plain.claims.rate.this_run
+    assert found.claims.rate.corrected_this_run == plain.claims.rate.corrected_this_run
     assert "outside_sample" in codes(found)
     assert [each.reviewer for each in found.raters] == ["ann"]
 
@@ -176,9 +176,11 @@ def test_a_random_sample_is_split_by_verdict_for_the_rate_alone() -> None:
     found = report(stratified({"yes": 60, "no": 20, "idk": 10}, named=False)).claims
     assert found.agreement.weighted is None
     assert found.rate.estimator is RateEstimator.POST_STRATIFIED
-    assert found.rate.this_run.value == pytest.approx(census().claims.rate.this_run.value)
+    assert found.rate.corrected_this_run.value == pytest.approx(
+        census().claims.rate.corrected_this_run.value
+    )
     assert found.rate.bounds is None
-    future, this_run = found.rate.future, found.rate.this_run
+    future, this_run = found.rate.corrected_future, found.rate.corrected_this_run
     assert future.value == this_run.value
     assert found.rate.assumptions
 
@@ -187,7 +189,7 @@ def test_only_corrections_allow_no_rate_and_say_so_loudly() -> None:
     rows = [claim(i, "no", "yes") for i in range(40)] + [claim(i, "yes", None) for i in range(60)]
     design = LabelDesign(DesignKind.OVERRIDE_ONLY, 100)
     found = report(readings(rows, design=design))
-    assert found.claims.rate.this_run.reason is Reason.DESIGN_NOT_RANDOM
+    assert found.claims.rate.corrected_this_run.reason is Reason.DESIGN_NOT_RANDOM
     assert found.claims.rate.bounds == pytest.approx((0.4, 1.0))
     (warning,) = [each for each in found.warnings if each.code == "override_only"]
     assert warning.severity is Severity.BLOCKING
@@ -217,7 +219,10 @@ def test_unsure_counts_as_asked(rule: IdkRule, table: tuple[tuple[int, ...], ...
     rows = [claim(i, judge, human) for i, (judge, human) in enumerate([*pairs, ("idk", "idk")])]
     found = report(readings(rows), ReportSettings(idk=rule)).claims
     assert found.table.counts == table
-    assert found.rate.this_run.value == pytest.approx(sum(table[0]) / 6) or rule is IdkRule.THREE
+    assert (
+        found.rate.corrected_this_run.value == pytest.approx(sum(table[0]) / 6)
+        or rule is IdkRule.THREE
+    )
 
 
 def test_people_are_held_against_the_judge_and_each_other() -> None:
@@ -229,8 +234,13 @@ def test_people_are_held_against_the_judge_and_each_other() -> None:
         rows.append(claim(i, judge, judge, opinions=(ann, bo)))
     found = report(readings(rows))
     ann_row, bo_row = found.raters
-    assert (ann_row.labels, ann_row.blind, ann_row.overrides, ann_row.median_s) == (60, 60, 0, 3.5)
-    assert (bo_row.labels, bo_row.blind, bo_row.median_s) == (60, 0, None)
+    assert (ann_row.labels, ann_row.blind, ann_row.overrides, ann_row.median_seconds) == (
+        60,
+        60,
+        0,
+        3.5,
+    )
+    assert (bo_row.labels, bo_row.blind, bo_row.median_seconds) == (60, 0, None)
     assert bo_row.overrides == sum(
         ("yes" if i % 10 else "no") != ("yes", "no")[i % 3 == 0] for i in range(60)
     )
@@ -310,11 +320,11 @@ def test_progress_ends_with_the_figure_of_the_report() -> None:
         found.claims.cohen_kappa.value,
         found.claims.cohen_kappa.ci_low,
     )
-    assert found.progress.needed is not None
-    assert found.progress.needed > 0
+    assert found.progress.labels_still_needed is not None
+    assert found.progress.labels_still_needed > 0
     assert not found.progress.stop
     narrow = report(readings(rows), ReportSettings(target=0.5)).progress
-    assert (narrow.needed, narrow.stop) == (0, True)
+    assert (narrow.labels_still_needed, narrow.stop) == (0, True)
 
 
 def test_units_labelled_in_part_and_units_without_a_score_are_left_out() -> None:
@@ -330,7 +340,12 @@ def test_units_labelled_in_part_and_units_without_a_score_are_left_out() -> None
     ]
     found = report(readings([claim(0, "yes", "yes")], scores=scores))
     window, conversation = found.unit_scores
-    assert (window.n, window.partly, window.vacuous, window.unscored) == (20, 1, 1, 2)
+    assert (window.n, window.n_partially_labelled, window.n_vacuous, window.unscored) == (
+        20,
+        1,
+        1,
+        2,
+    )
     assert window.spearman.reason is Reason.NO_VARIATION, "a perfect one has no interval"
     assert window.auroc.value == 1.0
     assert window.bias.value == pytest.approx(sum(i / 20 - i * i / 400 for i in range(20)) / 20)
@@ -372,14 +387,14 @@ def test_two_judges_are_compared_on_what_both_judged() -> None:
         readings(rows), judged=JudgingDescription(judge="a"), other=OtherJudge("b", units)
     ).comparison
     assert found is not None
-    assert (found.a, found.b, found.common) == ("a", "b", 100)
+    assert (found.a, found.b, found.n_common) == ("a", "b", 100)
     assert found.accuracy_a.value == 0.75
     assert found.accuracy_b.value == 0.95
     assert found.difference.value == pytest.approx(0.2)
-    assert (found.only_a, found.only_b) == (0, 20)
+    assert (found.a_only_correct, found.b_only_correct) == (0, 20)
     assert found.kappa_difference.value is not None
     assert found.kappa_difference.value > 0.5
-    for p in (found.signflip_p, found.durkalski_p, found.mcnemar_p):
+    for p in (found.signflip_p, found.clustered_mcnemar_p, found.mcnemar_mid_p):
         assert p is not None
         assert p < 0.01
     assert found.holm_p == found.signflip_p
@@ -426,7 +441,12 @@ def test_states_that_do_not_count_are_counted() -> None:
     ]
     found = report(readings(rows))
     coverage = found.claims.coverage
-    assert (coverage.skipped, coverage.bulk, coverage.stale, coverage.unreviewed) == (1, 1, 1, 3)
+    assert (coverage.skipped, coverage.bulk_accepted, coverage.stale, coverage.unreviewed) == (
+        1,
+        1,
+        1,
+        3,
+    )
     assert {"bulk_excluded", "stale_labels"} <= codes(found)
     assert [each.skipped for each in coverage.by_verdict] == [1, 0, 0, 0]
 
@@ -448,14 +468,17 @@ def test_two_judges_are_weighted_and_compared_on_the_sample_alone() -> None:
     pair = whole.comparison
     assert pair is not None
     assert pair.weighted
-    assert pair.common == whole.claims.agreement.n < len(units)
+    assert pair.n_common == whole.claims.agreement.n < len(units)
     assert pair.accuracy_a.value == pytest.approx(whole.claims.percent.value)
     assert pair.accuracy_b.value == 1
     assert pair.difference.value == pytest.approx(1 - (whole.claims.percent.value or 0))
-    assert (pair.only_a, pair.only_b) == (0, whole.claims.table.n - whole.claims.table.agreed_count)
-    assert pair.mcnemar_p is None
+    assert (pair.a_only_correct, pair.b_only_correct) == (
+        0,
+        whole.claims.table.n - whole.claims.table.agreed_count,
+    )
+    assert pair.mcnemar_mid_p is None
     assert pair.signflip_p is not None
-    assert pair.durkalski_p is not None
+    assert pair.clustered_mcnemar_p is not None
 
 
 def test_confidences_and_what_people_knew_are_weighted_by_the_sample() -> None:

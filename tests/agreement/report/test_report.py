@@ -148,14 +148,14 @@ def test_the_pipeline_of_window_rows_counts_each_claim_once() -> None:
     ]
     found = report(held_once).claims
     expected = case["expected"]
-    assert found.coverage.total == expected["units_total"]
+    assert found.coverage.units == expected["units_total"]
     assert found.coverage.reviewed == expected["units_reviewed"]
     assert found.coverage.unreviewed == expected["units_unreviewed"] + expected["units_skipped"]
     assert [list(row) for row in found.table.counts] == expected[
         "confusion_human_rows_judge_columns"
     ]
     assert found.percent.value == pytest.approx(expected["agreement_reviewed"])
-    assert found.coverage.rows == len(case["input"]["rows"])
+    assert found.coverage.verdict_rows == len(case["input"]["rows"])
 
 
 def test_a_claim_without_a_verdict_never_agrees_and_enters_no_coefficient() -> None:
@@ -188,10 +188,13 @@ def test_unreviewed_claims_make_no_corrected_rate_and_a_census_does() -> None:
     claims = many({("yes", "yes"): 30, ("no", "yes"): 10})
     complete = report(claims).claims
     assert complete.design.kind is DesignKind.CENSUS
-    assert (complete.rate.this_run.value, complete.rate.this_run.n) == (0.75, 40)
+    assert (complete.rate.corrected_this_run.value, complete.rate.corrected_this_run.n) == (
+        0.75,
+        40,
+    )
     partial = report([*claims, claim(99, human=None)])
     assert partial.claims.design.kind is DesignKind.CONVENIENCE
-    assert partial.claims.rate.this_run.reason is Reason.DESIGN_NOT_RANDOM
+    assert partial.claims.rate.corrected_this_run.reason is Reason.DESIGN_NOT_RANDOM
     assert "design_not_random" in codes(partial, ReportLevel.CLAIMS)
 
 
@@ -204,16 +207,16 @@ def test_rated_answers_are_no_census_and_have_no_corrected_rate() -> None:
     every = report(answers=rated)
     for found, total in ((some, 23), (every, 20)):
         level = found.answers
-        assert (level.design.kind, level.design.frame) == (DesignKind.CONVENIENCE, total)
-        for rate in (level.rate.this_run, level.rate.future):
+        assert (level.design.kind, level.design.frame_units) == (DesignKind.CONVENIENCE, total)
+        for rate in (level.rate.corrected_this_run, level.rate.corrected_future):
             assert (rate.value, rate.reason) == (None, Reason.DESIGN_NOT_RANDOM)
         assert "design_not_random" in codes(found, ReportLevel.ANSWERS)
         assert "corrected" not in found.headline
     # One answer has no score: of the other 22 two may be anything.
     assert some.answers.rate.bounds == pytest.approx((20 / 22, 1.0))
-    assert some.answers.rate.judge.n == 22
+    assert some.answers.rate.judge_raw.n == 22
     assert (some.answers.coverage.unreviewed, some.answers.coverage.conversations) == (3, 21)
-    assert parts(some.answers.coverage) == some.answers.coverage.total
+    assert parts(some.answers.coverage) == some.answers.coverage.units
     assert some.answers.coverage.by_verdict == (
         VerdictCount("yes", 17, 16),
         VerdictCount("no", 5, 4),
@@ -264,10 +267,10 @@ def test_answers_without_claims_or_score_are_counted_and_left_out() -> None:
         ]
     )
     coverage = found.answers.coverage
-    assert (coverage.total, coverage.compared, coverage.unreviewed) == (5, 1, 1)
+    assert (coverage.units, coverage.compared, coverage.unreviewed) == (5, 1, 1)
     assert (coverage.vacuous, coverage.unscored) == (1, 2)
     assert {"vacuous_answers", "unscored_answers"} <= codes(found, ReportLevel.ANSWERS)
-    assert (found.scores.answers, found.scores.vacuous, found.scores.unscored) == (4, 1, 1)
+    assert (found.scores.answers, found.scores.n_vacuous, found.scores.unscored) == (4, 1, 1)
 
 
 def test_scores_are_compared_with_ratings_and_with_passing() -> None:
@@ -422,10 +425,10 @@ def test_every_unit_is_in_exactly_one_place(
     found = report(claims, answers)
     for level, units in ((found.claims, claims), (found.answers, answers)):
         coverage = level.coverage
-        assert parts(coverage) == coverage.total == len(units)
+        assert parts(coverage) == coverage.units == len(units)
         assert coverage.compared == level.table.n == coverage.agreed + coverage.overridden
         assert len(level.disagreements) == coverage.overridden
-        assert sum(each.units for each in coverage.by_verdict) == coverage.total
+        assert sum(each.units for each in coverage.by_verdict) == coverage.units
         assert sum(each.reviewed for each in coverage.by_verdict) == coverage.reviewed
         assert sum(level.unjudged) == coverage.no_verdict
 

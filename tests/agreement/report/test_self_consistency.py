@@ -31,7 +31,7 @@ def act(
 
 
 def found(*log: LabelEvent) -> list[tuple[str | None, str | None]]:
-    return [(each.first.verdict, each.second.verdict) for each in find_repeats(log)]
+    return [(first.verdict, second.verdict) for first, second in find_repeats(log)]
 
 
 def test_a_repeat_is_compared_with_the_verdict_that_stood() -> None:

@@ -87,7 +87,7 @@ def test_a_simple_sample_of_the_run_is_one_of_each_part() -> None:
     for part in parts:
         design, claims = part.design, part.claims
         assert (design.kind, design.sample) == (DesignKind.SIMPLE, 1)
-        assert (design.frame, design.random_prefix) == (len(claims), True)
+        assert (design.frame_units, design.random_prefix) == (len(claims), True)
         assert design.conversations == len({each.conversation for each in claims})
         drawn = sum(each.position is not None for each in claims)
         assert design.strata == (StratumCounts("", len(claims), drawn, drawn, 0),)

@@ -111,8 +111,8 @@ def test_another_run_is_compared_on_the_same_claims(store: Store, run: RunId) ->
         label(store, claim, "yes")
     compared = compute_run_agreement(store, run, other=other).report.comparison
     assert compared is not None
-    assert compared.common == 5
-    assert (compared.only_a, compared.only_b) == (0, 1)
+    assert compared.n_common == 5
+    assert (compared.a_only_correct, compared.b_only_correct) == (0, 1)
     assert compared.b.endswith(f"run {other}")
     with pytest.raises(ConfigError, match=f"both are run {run}"):
         compute_run_agreement(store, run, other=run)

@@ -52,7 +52,7 @@ def test_labels_of_a_stratum_stand_for_the_run_and_not_for_what_was_drawn(
     assert weighted == [[30, 0, 0], [30, 20, 0], [0, 0, 20]]
     assert claims.strict.recall.value == pytest.approx(20 / 50)
     assert claims.strict.prevalence.value == pytest.approx(0.5)
-    assert claims.rate.this_run.value == pytest.approx((30 + 20) / 100)
+    assert claims.rate.corrected_this_run.value == pytest.approx((30 + 20) / 100)
     rows = csv.DictReader(io.StringIO("".join(render_report(store, found, "csv"))))
     weights = {each["judge"]: float(each["weight"]) for each in rows if each["weight"]}
     assert weights == {"yes": 10.0, "no": 2.0, "idk": 4.0}
@@ -66,5 +66,5 @@ def test_a_simple_sample_weighs_all_alike(store: Store, run: RunId) -> None:
     label(store, run, drawn(store, row), "yes")
     found = compute_run_agreement(store, run).report.claims
     assert found.agreement.weighted is None
-    assert found.rate.this_run.value == 1.0
-    assert found.rate.this_run.n == 20
+    assert found.rate.corrected_this_run.value == 1.0
+    assert found.rate.corrected_this_run.n == 20

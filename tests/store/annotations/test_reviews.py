@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from faithtui.domain.annotations import (
     Action,
+    Event,
     HumanVerdict,
     LabelEvent,
     combine_verdicts,
@@ -21,7 +22,6 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.scores import ScoreState, make_score
 from faithtui.errors import StoreError
-from faithtui.store.annotations.reviews import NewLabel
 from faithtui.store.records import ClaimView, ItemRow, ItemState
 from faithtui.store.store import Store
 from tests.store.building import SPEC, Labels, assess, judged, talk, windows_of
@@ -127,8 +127,7 @@ def test_what_was_in_view_is_not_blind_whatever_the_caller_knew(store: Store) ->
         unseen, "me", Action.CODED, run=run, judge_verdict=None, saw_judge=False, code="judge"
     )
     assert not coded.saw_judge, "the label that was blind stays so in every run"
-    given = [NewLabel(ranged, "no", None, saw_judge=False)]
-    (act,) = reviews.record_many(given, "me", Action.BULK, run=run)
+    (act,) = reviews.record_many([Event(None, ranged, "me", Action.BULK, "no", run=run)])
     assert act.saw_judge
 
 
@@ -354,7 +353,7 @@ def test_undo_far_back_reads_what_the_end_of_the_log_does_not_tell(
 def test_acts_given_at_once_stand_in_the_log_in_their_order(store: Store) -> None:
     run, item = judged(store, talk(), {1: ["yes", "no", "yes", "no"], 3: ["yes", "no", "yes"]})
     claims = [each.id for each in claims_of(store, item)][::-1]
-    given = [NewLabel(claim, "yes", None, saw_judge=False) for claim in claims]
-    acts = store.reviews.record_many(given, "me", Action.BULK, run=run)
+    given = [Event(None, claim, "me", Action.BULK, "yes", run=run) for claim in claims]
+    acts = store.reviews.record_many(given)
     assert [act.claim for act in acts] == claims
     assert [act.claim for act in store.reviews.undo("me")] == claims

@@ -13,7 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelMark, replay_log
+from faithtui.domain.annotations import (
+    Action,
+    Event,
+    HumanVerdict,
+    LabelEvent,
+    LabelMark,
+    replay_log,
+)
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
 from faithtui.domain.label_bundle import (
@@ -23,7 +30,6 @@ from faithtui.domain.label_bundle import (
     ClaimName,
     LabelBundle,
 )
-from faithtui.store.annotations.reviews import NewLabel
 from faithtui.store.bundles.merge import UnmergedConversation
 from faithtui.store.schema.column_types import statement_digest, text_hash
 from faithtui.store.store import Store
@@ -161,10 +167,7 @@ def do(stores: Sequence[Store], step: Step) -> None:
         case "bulk":
             some = claims_of(store)[claim:]
             store.reviews.record_many(
-                [NewLabel(each, verdict, None, saw_judge=False) for each in some],
-                person,
-                Action.BULK,
-                run=None,
+                [Event(None, each, person, Action.BULK, verdict) for each in some]
             )
         case "undo":
             store.reviews.undo(person)
@@ -181,16 +184,16 @@ def replayed(
     acts: dict[str, BundleEvent] = {}
     for bundle in bundles:
         for act in bundle.acts:
-            if act.uid not in acts or act.clock < acts[act.uid].clock:
-                acts[act.uid] = act
-    log = sorted(acts.values(), key=lambda act: (act.clock, act.uid))
-    ids = {act.uid: LabelId(number) for number, act in enumerate(log, start=1)}
+            if act.id not in acts or act.clock < acts[act.id].clock:
+                acts[act.id] = act
+    log = sorted(acts.values(), key=lambda act: (act.clock, act.id))
+    ids = {act.id: LabelId(number) for number, act in enumerate(log, start=1)}
     claims = dict(zip(names_of(store), claims_of(store), strict=True))
     return {
         key: replace(found, sample=None)
         for key, found in replay_log(
             LabelEvent(
-                ids[act.uid],
+                ids[act.id],
                 claims[act.claim],
                 act.reviewer,
                 act.action,
@@ -268,7 +271,7 @@ def test_of_two_acts_at_one_clock_the_same_one_stands_in_every_store(
     assert mine.clock == other.clock
     here.bundles.merge(theirs)
     there.bundles.merge(ours)
-    last = max(mine, other, key=lambda act: act.uid)
+    last = max(mine, other, key=lambda act: act.id)
     for store in (here, there):
         assert standing(store)[claims_of(store)[0], "ann"].verdict == last.verdict
 
@@ -281,7 +284,7 @@ def test_acts_are_collected_in_the_order_of_the_log_and_not_of_their_arrival(
         say(here, "ann", 0, "yes")
     say(there, "bo", 1, "no")
     here.bundles.merge(there.bundles.collect())
-    log = [(act.clock, act.uid) for act in here.bundles.collect().acts]
+    log = [(act.clock, act.id) for act in here.bundles.collect().acts]
     assert log == sorted(log)
     assert here.bundles.collect().acts[-1].reviewer == "ann", "what came last was said before"
 
@@ -293,8 +296,8 @@ def test_an_act_that_is_here_moves_to_an_earlier_clock_and_never_to_a_later_one(
     here, there = copies(), copies()
     say(there, "ann", 0, "yes")
     bundle = there.bundles.collect(reviewers=["ann"])
-    here.bundles.merge(replace(bundle, acts=(replace(bundle.acts[0], clock=7),)))
-    merged = here.bundles.merge(replace(bundle, acts=(replace(bundle.acts[0], clock=clock),)))
+    here.bundles.merge(replace(bundle, acts=(bundle.acts[0]._replace(clock=7),)))
+    merged = here.bundles.merge(replace(bundle, acts=(bundle.acts[0]._replace(clock=clock),)))
     assert (merged.new, merged.known) == (0, 1)
     assert [act.clock for act in here.bundles.collect(reviewers=["ann"]).acts] == [kept]
 
@@ -385,13 +388,13 @@ def test_statements_find_their_document(copies: Callable[[], Store], store: Stor
         document=text_hash("Fact 0."),
         digest=statement_digest("Fact 0.", "It is one."),
     )
-    act = replace(next(a for a in bundle.acts if a.reviewer == "ann"), claim=told)
+    act = next(a for a in bundle.acts if a.reviewer == "ann")._replace(claim=told)
     text = replace(bundle.claims[name], text="It is one.")
     merged = store.bundles.merge(LabelBundle((act,), {told: text}))
     assert (merged.new, merged.refused) == (1, ())
     assert store.bundles.collect(reviewers=["ann"]).acts[0].claim == told
     lost = replace(told, document=text_hash("another"))
-    merged = store.bundles.merge(LabelBundle((replace(act, claim=lost, uid="2"),), {lost: text}))
+    merged = store.bundles.merge(LabelBundle((act._replace(claim=lost, id="2"),), {lost: text}))
     # It is the same claim here: its document is part of its digest.
     assert (merged.new, merged.new_claims) == (1, 0)
 
@@ -407,24 +410,24 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_merged(
     text = bundle.claims[told.claim]
     forged = replace(told.claim, digest="0" * 64)
     far = replace(told.claim, turn=77)
-    undo = replace(
-        told, uid="undo", action=Action.WITHDRAWN, verdict=None, target=told.uid, reviewer="bo"
+    undo = told._replace(
+        id="undo", action=Action.WITHDRAWN, verdict=None, target=told.id, reviewer="bo"
     )
     merged = store.bundles.merge(
         LabelBundle(
             (
                 told,
-                replace(told, uid="forged", claim=forged),
-                replace(told, uid="far", claim=far),
+                told._replace(id="forged", claim=forged),
+                told._replace(id="far", claim=far),
                 undo,
-                replace(undo, uid="lost", target="nowhere"),
+                undo._replace(id="lost", target="nowhere"),
             ),
             {told.claim: text, forged: text, far: text},
         )
     )
     assert merged.new == 1
     assert [uid for uid, _ in merged.refused] == ["forged", "far", "undo", "lost"]
-    merged = store.bundles.merge(LabelBundle((replace(told, verdict="no"),), {told.claim: text}))
+    merged = store.bundles.merge(LabelBundle((told._replace(verdict="no"),), {told.claim: text}))
     assert (merged.new, merged.known, len(merged.refused)) == (0, 0, 1)
     assert act.verdict == "yes"
 
@@ -515,13 +518,13 @@ def test_forged_clocks_are_refused_and_what_is_said_later_still_travels(
     say(there, "ann", 1, "no")
     bundle = there.bundles.collect()
     mine = [act for act in bundle.acts if act.reviewer == "ann"]
-    forged = replace(mine[0], clock=LARGEST_CLOCK)
-    undo = replace(
-        forged, uid="undo", clock=LARGEST_CLOCK, action=Action.WITHDRAWN, verdict=None,
-        target=forged.uid,
+    forged = mine[0]._replace(clock=LARGEST_CLOCK)
+    undo = forged._replace(
+        id="undo", clock=LARGEST_CLOCK, action=Action.WITHDRAWN, verdict=None,
+        target=forged.id,
     )  # fmt: skip
     merged = here.bundles.merge(replace(bundle, acts=(forged, mine[1], undo)))
-    assert (merged.new, [uid for uid, _ in merged.refused]) == (1, [forged.uid, "undo"])
+    assert (merged.new, [uid for uid, _ in merged.refused]) == (1, [forged.id, "undo"])
     say(here, "ann", 2, "yes")
     acts = here.bundles.collect().acts
     assert max(act.clock for act in acts) < LARGEST_CLOCK

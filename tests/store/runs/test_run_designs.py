@@ -319,5 +319,5 @@ def test_claims_that_were_judged_after_the_draw_are_not_of_the_frame(store: Stor
     for window in windows_of(talks[1]):
         store.runs.save_window(second, assess(window, FIVE))
     found = design(store, run)
-    assert (found.kind, found.frame, found.conversations) == (DesignKind.SIMPLE, 5, 2)
+    assert (found.kind, found.frame_units, found.conversations) == (DesignKind.SIMPLE, 5, 2)
     assert found.strata == (StratumCounts("", 5, 5, 5, 0),)

@@ -207,9 +207,9 @@ def test_what_was_said_is_read_beside_what_the_judge_said(store: Store, run: Run
     for entry in entries[:5]:
         say(store, run, entry.claim, "no", row.id)
     found = store.samples.read_labels(row.id, "ann")
-    assert [each.claim for each in found] == [each.claim for each in entries[:5]]
-    assert [each.judge for each in found] == [judge[each.claim] for each in found]
-    assert {(each.human, each.saw_judge) for each in found} == {("no", False)}
+    assert [each.event.claim for each in found] == [each.claim for each in entries[:5]]
+    assert [each.judge for each in found] == [judge[each.event.claim] for each in found]
+    assert {(each.event.verdict, each.event.saw_judge) for each in found} == {("no", False)}
     assert store.samples.read_labels(row.id, "bo") == ()
     strata = store.samples.strata(row.id, "ann")
     assert sum(each.labelled for each in strata) == 5
@@ -300,7 +300,7 @@ def test_own_repeats_are_drawn_from_own_counted_labels_and_change_no_verdict(
     say(store, run, claim, "no", row.id, repeats=True)
     assert store.samples.row(row.id, "ann").answered == 1
     (reading,) = store.samples.read_labels(row.id, "ann")
-    assert reading.human == "no"
+    assert reading.event.verdict == "no"
     after = {each.claim: each.human for each in store.reviews.read_claim_units(run)}
     assert after[claim] == "yes"
 

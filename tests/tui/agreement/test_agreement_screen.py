@@ -248,7 +248,7 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
 def test_shares_that_pass_are_percent_as_in_the_headline() -> None:
     found = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
     text = words(parts.rate_lines(found.claims, 60))
-    judge = found.claims.rate.judge
+    judge = found.claims.rate.judge_raw
     assert judge.value is not None
     assert f"{judge.value:.1%}" in text
     assert f"{judge.value:.3f}" not in text

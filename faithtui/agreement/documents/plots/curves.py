@@ -47,7 +47,7 @@ def reliability_plot(id: str, found: CalibrationReport) -> Plot | None:
         ),
     ]
     for each in found.bins:
-        at, value = x.to_position(each.mean), y.to_position(each.observed)
+        at, value = x.to_position(each.mean_confidence), y.to_position(each.observed)
         radius = 3 + 5 * math.sqrt(each.n / most)
         parts += [
             draw_line(at, y.to_position(each.ci_low), at, y.to_position(each.ci_high), "bar"),
@@ -59,12 +59,12 @@ def reliability_plot(id: str, found: CalibrationReport) -> Plot | None:
             ),
             draw_dot(at, value, radius),
         ]
-    gap = max(found.bins, key=lambda each: (abs(each.observed - each.mean), each.low))
-    side_word = "more" if gap.observed > gap.mean else "less"
+    gap = max(found.bins, key=lambda each: (abs(each.observed - each.mean_confidence), each.low))
+    side_word = "more" if gap.observed > gap.mean_confidence else "less"
     said = (
-        f"The widest gap is where the judge is sure to {gap.mean:.2f} and human labels support "
-        f"{gap.observed:.0%} of {gap.n:,}: {side_word} than it says."
-        if gap.observed != gap.mean
+        f"The widest gap is where the judge is sure to {gap.mean_confidence:.2f} and human "
+        f"labels support {gap.observed:.0%} of {gap.n:,}: {side_word} than it says."
+        if gap.observed != gap.mean_confidence
         else "Human labels support as much as the judge says in every bin."
     )
     return make_plot(
@@ -181,10 +181,9 @@ def threshold_plot(id: str, found: ThresholdReport, unit: str) -> Plot | None:
         ),
     ]
     if found.suggested is not None:
-        name = f"suggested {found.suggested:.2f}"
-        parts.append(
-            _draw_vertical_mark(x.to_position(found.suggested), y, name, top - 6, "wanted")
-        )
+        better = found.suggested.value
+        name = f"suggested {better:.2f}"
+        parts.append(_draw_vertical_mark(x.to_position(better), y, name, top - 6, "wanted"))
     recall, specificity = found.at_current.recall.value, found.at_current.specificity.value
     said = (
         f"At the threshold in force, {found.current:g}, recall is {_share_text(recall)} and "

@@ -69,10 +69,10 @@ def rate_plot(id: str, found: PassRate, many: str) -> Plot | None:
         None where there is nothing but the judge's.
     """
     named = [
-        ("judge, uncorrected", found.judge, found.judge.n),
-        ("labelled, by human label", found.labelled, found.labelled.n),
-        ("corrected, this run", found.this_run, found.this_run.n),
-        ("corrected, future", found.future, found.future.n),
+        ("judge, uncorrected", found.judge_raw, found.judge_raw.n),
+        ("labelled, by human label", found.label_mean, found.label_mean.n),
+        ("corrected, this run", found.corrected_this_run, found.corrected_this_run.n),
+        ("corrected, future", found.corrected_future, found.corrected_future.n),
     ]
     known = [each for each in named if each[1].value is not None]
     if len(known) < 2:
@@ -124,9 +124,9 @@ def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
     Returns:
         None without units.
     """
-    if not found.total:
+    if not found.units:
         return None
-    rest = found.unreviewed - found.skipped - found.bulk - found.stale
+    rest = found.unreviewed - found.skipped - found.bulk_accepted - found.stale
     parts = [
         (name, count, kind)
         for name, count, kind in (
@@ -134,7 +134,7 @@ def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
             ("other label", found.overridden, "overridden"),
             ("labelled, not compared", found.reviewed - found.compared, "aside"),
             ("skipped", found.skipped, "later"),
-            ("in bulk", found.bulk, "bulk"),
+            ("in bulk", found.bulk_accepted, "bulk"),
             ("stale", found.stale, "stale"),
             ("not labelled", rest, "unlabelled"),
         )
@@ -144,14 +144,14 @@ def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
     drawn: list[Child] = []
     x = 1.0
     for place, (name, count, kind) in enumerate(parts):
-        wide = (PLOT_WIDTH - 2) * count / found.total
+        wide = (PLOT_WIDTH - 2) * count / found.units
         # Two beside each other: the longest name with a count of seven digits has room.
         below = 62.0 + place // 2 * 22
         legend = 1 + place % 2 * (PLOT_WIDTH / 2)
         drawn += [
             draw_rectangle(x, 6, wide, 30, f"part {kind}"),
             draw_rectangle(legend, below - 11, 14, 14, f"part {kind}"),
-            draw_text(legend + 20, below + 1, f"{name} {count:,} ({count / found.total:.0%})"),
+            draw_text(legend + 20, below + 1, f"{name} {count:,} ({count / found.units:.0%})"),
         ]
         if wide > 14:
             drawn.append(draw_text(x + wide / 2, 26, str(place + 1), "middle", f"on {kind}"))
@@ -159,8 +159,8 @@ def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
         x += wide
     return make_plot(
         id,
-        f"What became of {found.total:,} {many}",
-        f"Of {found.total:,} {many}: {said}.",
+        f"What became of {found.units:,} {many}",
+        f"Of {found.units:,} {many}: {said}.",
         70 + (len(parts) - 1) // 2 * 22,
         *drawn,
     )

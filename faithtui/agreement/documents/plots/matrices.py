@@ -104,11 +104,11 @@ def pairs_plot(
     kappas: dict[tuple[str, str], float] = {}
     sizes: dict[tuple[str, str], int] = {}
     for pair in humans.pairs:
-        if pair.first in people and pair.second in people:
+        if pair.a in people and pair.b in people:
             kappa = pair.agreement.cohen_kappa.value
-            sizes[pair.second, pair.first] = pair.agreement.n
+            sizes[pair.b, pair.a] = pair.agreement.n
             if kappa is not None:
-                kappas[pair.second, pair.first] = kappa
+                kappas[pair.b, pair.a] = kappa
     if not kappas:
         return None
     with_judge = {

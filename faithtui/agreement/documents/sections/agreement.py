@@ -136,7 +136,9 @@ def _make_coefficient_table(level: LevelReport, humans: HumanReport | None) -> T
         )
         if value is not None
     ]
-    tested = [] if found.margins is None else [_make_margin_test_row(found.margins, found.n)]
+    tested = (
+        [] if found.marginal_test is None else [_make_margin_test_row(found.marginal_test, found.n)]
+    )
     return Table(
         f"Agreement of judge and human labels: {level_title(level)}",
         (*FIGURE_HEADS, "inter-annotator agreement"),
@@ -210,7 +212,7 @@ def _write_human_agreement(report: AgreementReport) -> Iterator[Block]:
     table = _make_agreement_table(
         "Pairs of annotators; the first is the reference",
         "pair",
-        [(f"{each.first} and {each.second}", each.agreement) for each in humans.pairs],
+        [(f"{each.a} and {each.b}", each.agreement) for each in humans.pairs],
     )
     drawn = pairs_plot("pairs", humans, report.raters, "judge")
     yield table if drawn is None else PlotWithTable(drawn, table)

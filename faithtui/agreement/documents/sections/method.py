@@ -47,8 +47,9 @@ def write_progress_section(report: AgreementReport) -> Iterator[Block]:
     else:
         needed = (
             "The number of missing labels is unknown."
-            if found.needed is None
-            else f"About {count_text(found.needed, 'more label is', 'more labels are')} needed."
+            if found.labels_still_needed is None
+            else "About "
+            f"{count_text(found.labels_still_needed, 'more label is', 'more labels are')} needed."
         )
         enough = (
             "Labelling may stop."
@@ -87,7 +88,7 @@ def write_rate_sections(report: AgreementReport, levels: Sequence[LevelReport]) 
     """Show the share that passes: by the judge, by people, and what may be concluded from both."""
     for level in levels:
         found, many = level.rate, level_title(level)
-        if not found.judge.n and not found.labelled.n:
+        if not found.judge_raw.n and not found.label_mean.n:
             continue
         passing = "yes" if level.level is ReportLevel.ANSWERS else join_alternatives(report.passing)
         yield Heading(f"Share that passes: {many}")
@@ -101,10 +102,13 @@ def write_rate_sections(report: AgreementReport, levels: Sequence[LevelReport]) 
             tuple(
                 (name, percent_estimate_text(each), f"{each.n:,}", f"{each.clusters:,}")
                 for name, each in (
-                    ("passing, by the judge", found.judge),
-                    ("passing, by human labels, among the labelled ones only", found.labelled),
-                    ("corrected: if annotators had labelled all of this run", found.this_run),
-                    ("corrected: expected of future conversations", found.future),
+                    ("passing, by the judge", found.judge_raw),
+                    ("passing, by human labels, among the labelled ones only", found.label_mean),
+                    (
+                        "corrected: if annotators had labelled all of this run",
+                        found.corrected_this_run,
+                    ),
+                    ("corrected: expected of future conversations", found.corrected_future),
                 )
             ),
         )

@@ -36,7 +36,7 @@ def write_score_section(report: AgreementReport) -> Iterator[Block]:
         yield Paragraph(
             f"Of {count_text(found.answers, 'answer', 'answers')} that annotators labelled "
             "or rated, "
-            f"{found.vacuous:,} have no claims and {found.unscored:,} no score."
+            f"{found.n_vacuous:,} have no claims and {found.unscored:,} no score."
         )
         yield Table(
             "The judge's score of an answer and its human rating",
@@ -60,19 +60,20 @@ def _mean_rows(judge: float | None, human: float | None, n: int) -> Iterator[tup
 
 
 def _write_unit_scores(found: UnitScoreReport) -> Iterator[Block]:
-    one, many = found.unit.value, f"{found.unit.value}s"
+    one, many = found.level.value, f"{found.level.value}s"
     yield Heading(many.capitalize(), 3)
     yield Paragraph(
-        f"{count_text(found.n, one, many)} with a score of both; left out: {found.partly:,} "
-        "labelled in "
-        f"part, {found.vacuous:,} without anything to judge, {found.unscored:,} without a score."
+        f"{count_text(found.n, one, many)} with a score of both; left out: "
+        f"{found.n_partially_labelled:,} labelled in part, "
+        f"{found.n_vacuous:,} without anything to judge, {found.unscored:,} without a score."
     )
     if not found.n:
         return
-    limits = (
+    limits = found.limits_of_agreement
+    spread = (
         EMPTY_CELL
-        if found.limits is None
-        else f"{decimal_text(found.limits[0])} to {decimal_text(found.limits[1])}"
+        if limits is None
+        else f"{decimal_text(limits.low)} to {decimal_text(limits.high)}"
     )
     yield Table(
         f"The judge's score of a {one}, and the same formula on human labels",
@@ -81,10 +82,10 @@ def _write_unit_scores(found: UnitScoreReport) -> Iterator[Block]:
             *_mean_rows(found.judge_mean, found.human_mean, found.n),
             make_estimate_row("judge minus human", found.bias),
             make_estimate_row("absolute difference", found.mae),
-            ("limits of agreement, 1.96 standard deviations", limits, f"{found.n:,}", ""),
+            ("limits of agreement, 1.96 standard deviations", spread, f"{found.n:,}", ""),
             make_estimate_row("Spearman", found.spearman),
             make_estimate_row("Kendall's tau-b", found.kendall_tau_b),
-            make_estimate_row("ICC(2,1)", found.icc),
+            make_estimate_row("ICC(2,1)", found.icc_2_1),
             make_estimate_row(
                 "AUROC, those that pass against those that fail by human label", found.auroc
             ),
@@ -98,11 +99,12 @@ def _write_unit_scores(found: UnitScoreReport) -> Iterator[Block]:
         )
         return
     sides = [(f"in force: {chosen.current:g}", chosen.at_current)]
-    if chosen.suggested is not None and chosen.at_suggested is not None:
-        sides.append((f"suggested: {chosen.suggested:.3f}", chosen.at_suggested))
+    if chosen.suggested is not None:
+        better = chosen.suggested
+        sides.append((f"suggested: {better.value:.3f}", better.detection))
         how = (
             "chosen by cross-validation, and counted on what it was not chosen on"
-            if chosen.chosen_on == "cross_validated"
+            if better.chosen_on == "cross_validated"
             else "chosen on the labels it is tried on, which flatters it"
         )
         yield Paragraph(
@@ -147,14 +149,14 @@ def write_calibration_section(report: AgreementReport) -> Iterator[Block]:
             make_estimate_row("Brier score, lower is better", found.brier),
             (
                 "Brier skill over always saying the base rate",
-                decimal_text(found.skill),
+                decimal_text(found.brier_skill),
                 f"{found.n:,}",
                 "",
             ),
             ("expected calibration error", _calibration_error_text(found), f"{found.n:,}", ""),
             (
                 "what a perfect judge would show by luck",
-                decimal_text(found.noise),
+                decimal_text(found.ece_noise_floor),
                 f"{found.n:,}",
                 "",
             ),
@@ -169,7 +171,7 @@ def write_calibration_section(report: AgreementReport) -> Iterator[Block]:
                 (
                     f"{each.low:.2f} to {each.high:.2f}",
                     f"{each.n:,}",
-                    decimal_text(each.mean),
+                    decimal_text(each.mean_confidence),
                     f"{decimal_text(each.observed)} [{decimal_text(each.ci_low)}, "
                     f"{decimal_text(each.ci_high)}]",
                 )
@@ -201,9 +203,9 @@ def _write_two_judges(found: ComparisonReport) -> Iterator[Block]:
     a, b = f"A: {found.a}", f"B: {found.b}"
     yield Paragraph(f"{a}. {b}.")
     yield Paragraph(
-        f"Both judged {found.judges.n:,} claims; annotators labelled {found.common:,} of them, in "
-        f"{found.clusters:,} groups. Only A agrees with the human label on {found.only_a:,}, only "
-        f"B on {found.only_b:,}."
+        f"Both judged {found.judges.n:,} claims; annotators labelled {found.n_common:,} of them, "
+        f"in {found.clusters:,} groups. Only A agrees with the human label on "
+        f"{found.a_only_correct:,}, only B on {found.b_only_correct:,}."
         + (
             " Only claims of the sample count, weighted as in all figures; these numbers of claims "
             "are not weighted."
@@ -228,13 +230,13 @@ def _write_two_judges(found: ComparisonReport) -> Iterator[Block]:
         ("test", "p"),
         (
             ("signs of whole groups flipped", p_value_text(found.signflip_p)),
-            (f"the same, adjusted for {found.comparisons} (Holm)", p_value_text(found.holm_p)),
-            ("McNemar for grouped pairs (Durkalski)", p_value_text(found.durkalski_p)),
+            (f"the same, adjusted for {found.comparisons_made} (Holm)", p_value_text(found.holm_p)),
+            ("McNemar for grouped pairs (Durkalski)", p_value_text(found.clustered_mcnemar_p)),
             (
                 "McNemar, mid-p, if claims were independent",
                 "none: it is a test of counts, and claims are weighted"
                 if found.weighted
-                else p_value_text(found.mcnemar_p),
+                else p_value_text(found.mcnemar_mid_p),
             ),
         ),
     )

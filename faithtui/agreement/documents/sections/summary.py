@@ -49,7 +49,7 @@ def write_opening(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
 def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
     """Say what was labelled, how it was chosen, and by whom."""
     # A metric that judges whole answers has nothing at the answer level: it is the first one.
-    levels = [each for each in report.levels if each is report.claims or each.coverage.total]
+    levels = [each for each in report.levels if each is report.claims or each.coverage.units]
     yield Heading("What was reviewed")
     table = Table(
         "What became of every unit",
@@ -77,7 +77,7 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
             f"{estimate_text(consistency.share)}. That caps the agreement it can reach."
         )
     for level in levels:
-        if level.coverage.total:
+        if level.coverage.units:
             yield _make_verdict_table(level)
     for level in levels:
         yield from _write_design(level)
@@ -85,12 +85,15 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
 
 
 _COUNTS = (
-    ("in the run", "total"),
+    ("in the run", "units"),
     ("labelled by annotators", "reviewed"),
-    ("labelled by two or more", "several_reviewers"),
+    ("labelled by two or more", "labelled_by_two_or_more"),
     ("not labelled", "unreviewed"),
     ("of these, skipped", "skipped"),
-    ("of these, given in bulk or accepted from the judge: not counted in agreement", "bulk"),
+    (
+        "of these, given in bulk or accepted from the judge: not counted in agreement",
+        "bulk_accepted",
+    ),
     ("of these, given on a judge's verdict that has changed: not counted in agreement", "stale"),
     ("left out: x, not a fair claim", "not_a_claim"),
     ("left out: word not in the label set", "other_words"),
@@ -105,7 +108,7 @@ _COUNTS = (
     ("of these, not of the sample: in no figure", "outside"),
     ("conversations or other groups compared", "compared_groups"),
 )
-_ALWAYS_LISTED = ("total", "reviewed", "unreviewed", "compared", "agreed", "overridden")
+_ALWAYS_LISTED = ("units", "reviewed", "unreviewed", "compared", "agreed", "overridden")
 """Counts that are told when they are 0, too."""
 
 
@@ -125,7 +128,7 @@ def _make_verdict_table(level: LevelReport) -> Table:
 
 
 def _write_design(level: LevelReport) -> Iterator[Block]:
-    if not level.coverage.total:
+    if not level.coverage.units:
         return
     yield Paragraph(f"{level_title(level).capitalize()}: {describe_design(level)}")
     strata = level.design.strata
@@ -152,7 +155,7 @@ def _write_design(level: LevelReport) -> Iterator[Block]:
 def describe_design(level: LevelReport) -> str:
     """Say how the labelled units were chosen, and what that allows."""
     design, many = level.design, level.unit[1]
-    frame = f"{design.frame:,} {many}"
+    frame = f"{design.frame_units:,} {many}"
     name = f" «{design.name}»" if design.name else ""
     seed = "" if design.seed is None else f", seed {design.seed}"
     order = (
@@ -216,7 +219,7 @@ def _write_raters(report: AgreementReport) -> Iterator[Block]:
                 f"{each.overrides:,}",
                 f"{each.agreement.n:,}",
                 share_text(each.overrides, each.agreement.n),
-                EMPTY_CELL if each.median_s is None else f"{each.median_s:.1f} s",
+                EMPTY_CELL if each.median_seconds is None else f"{each.median_seconds:.1f} s",
             )
             for each in report.raters
         ),

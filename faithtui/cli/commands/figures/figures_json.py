@@ -3,8 +3,8 @@
 from faithtui.agreement.imported_scores.annotators import AnnotatorFigures
 from faithtui.agreement.imported_scores.figures import ScaleFigures
 from faithtui.agreement.imported_scores.judges import JudgeFigures, ScoreDetection
-from faithtui.cli.estimate_json import estimate_json
 from faithtui.domain.estimates import Point, Reason
+from faithtui.domain.value_json import value_json
 
 
 def figures_json(figures: ScaleFigures) -> dict[str, object]:
@@ -32,14 +32,14 @@ def _people_json(people: AnnotatorFigures) -> dict[str, object]:
     return {
         "reading": people.view.reading.value,
         "categories": list(people.view.categories),
-        "percent_agreement": estimate_json(people.percent),
-        "alpha_nominal": estimate_json(people.alpha_nominal),
-        "alpha_ordinal": estimate_json(people.alpha_ordinal),
-        "gwet_ac1": estimate_json(people.ac1),
+        "percent_agreement": value_json(people.percent),
+        "alpha_nominal": value_json(people.alpha_nominal),
+        "alpha_ordinal": value_json(people.alpha_ordinal),
+        "gwet_ac1": value_json(people.ac1),
         "mean_pairwise_kappa": _point_json(people.mean_kappa),
         "mean_pairwise_kappa_weighted_by_n": _point_json(people.weighted_kappa),
         "pairs": [
-            {"first": pair.first, "second": pair.second, "cohen_kappa": estimate_json(pair.kappa)}
+            {"first": pair.first, "second": pair.second, "cohen_kappa": value_json(pair.kappa)}
             for pair in people.pairs
         ],
     }
@@ -56,7 +56,7 @@ def _judge_json(judge: JudgeFigures) -> dict[str, object]:
         "lowest": judge.lowest,
         "highest": judge.highest,
         "spearman": {
-            each.view.reading.value: estimate_json(each.spearman) for each in judge.correlations
+            each.view.reading.value: value_json(each.spearman) for each in judge.correlations
         },
         "detection": {each.pooling.value: _detection_json(each) for each in judge.detections},
     }
@@ -66,11 +66,11 @@ def _detection_json(detection: ScoreDetection) -> dict[str, object]:
     return {
         "people_pass": detection.passed,
         "people_fail": detection.failed,
-        "auroc": estimate_json(detection.auroc),
-        "balanced_accuracy_at_0.5": estimate_json(detection.balanced_accuracy),
+        "auroc": value_json(detection.auroc),
+        "balanced_accuracy_at_0.5": value_json(detection.balanced_accuracy),
         "best_threshold_same_labels": _point_json(detection.best_threshold),
         "balanced_accuracy_best_same_labels": _point_json(detection.best),
-        "balanced_accuracy_cross_validated": estimate_json(detection.cross_validated),
+        "balanced_accuracy_cross_validated": value_json(detection.cross_validated),
     }
 
 

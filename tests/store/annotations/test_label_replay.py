@@ -1,0 +1,51 @@
+"""One record of an act: every column of the log is one of its fields."""
+
+from datetime import UTC, datetime
+
+from faithtui.domain.annotations import Action, Event, LabelMark
+from faithtui.domain.ids import ClaimId, LabelId, RunId, SampleId
+from faithtui.store.annotations.label_replay import EVENT_COLUMNS, event_columns, event_from_row
+from faithtui.store.schema.tables import human_label
+
+FULL = Event(
+    id=LabelId(11),
+    claim=ClaimId(12),
+    reviewer="ann",
+    action=Action.MARKED,
+    verdict="yes",
+    note="a note",
+    target=LabelId(13),
+    batch="batch",
+    code="truth",
+    mark=LabelMark.FLAG,
+    saw_judge=True,
+    sample=SampleId(14),
+    run=RunId(15),
+    judge_verdict="no",
+    seconds=16.5,
+    scale="yes-no",
+    raw_label="Yes",
+    stratum="judge no",
+    probability=0.25,
+    guideline="digest",
+    clock=17,
+    created_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
+
+
+def test_every_column_of_the_log_but_its_names_is_a_field_of_an_event() -> None:
+    columns = event_columns(FULL)
+    assert set(columns) == set(human_label.c.keys()) - {"id", "uid", "checksum"}
+    assert set(columns.values()) == set(FULL[1:])
+    assert len(columns) == len(Event._fields) - 1
+
+
+def test_the_columns_that_are_read_for_a_replay_are_the_first_fields_in_their_order() -> None:
+    stored = {**event_columns(FULL), "id": FULL.id}
+    read = event_from_row([stored[column.name] for column in EVENT_COLUMNS])
+    known = len(EVENT_COLUMNS)
+    assert read[:known] == FULL[:known]
+    assert isinstance(read.action, Action)
+    assert isinstance(read.mark, LabelMark)
+    unread = [Event._field_defaults[name] for name in Event._fields[known:]]
+    assert list(read[known:]) == unread, "the other fields say that they were not read"
