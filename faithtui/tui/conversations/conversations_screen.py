@@ -296,6 +296,7 @@ class ConversationsScreen(FilteredListScreen):
         self._entitle_run(row)
         self.show_order()
         self._follow_row()
+        self.refresh_bindings()
 
     def _entitle_run(self, row: RunRow) -> None:
         words, look = run_status(row)
@@ -316,7 +317,7 @@ class ConversationsScreen(FilteredListScreen):
     def clear_content(self) -> None:
         """Forget the conversation that was read."""
         super().clear_content()
-        self.preview.view = None
+        self.preview.forget()
 
     def action_open(self) -> None:
         """Review the chosen conversation."""
@@ -366,11 +367,11 @@ class ConversationsScreen(FilteredListScreen):
 
     def _follow_row(self) -> None:
         row = self._row_at_cursor()
-        if row is not None:
+        if row is None:
+            self.preview.show()
+        else:
             self.session.item = row.id
-            self.preview.load(row.id)
-        self.preview.show()
-        self.refresh_bindings()
+            self.preview.load(row)
 
 
 def _without_calls(row: RunRow) -> RunRow:
