@@ -376,7 +376,7 @@ def test_keys_while_64_questions_are_in_the_air(scaled: dict[int, Path], tmp_pat
             ),
         ],
     )
-    # Not its conversations: 64 are judged side by side, and the first may be through after all keys.
+    # Not its conversations: 64 are judged side by side, the first may be through after all keys.
     assert begun.calls < stored.calls, "the run was to go on between keys"
     assert stored.done < JUDGED, "the run was to be under way"
     for name, values in times.items():

@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 from rich.segment import Segment
 from textual._compositor import Compositor
+from textual._styles_cache import StylesCache
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
 
 from faithtui.store.calls.calls import Calls
 from faithtui.store.runs.runs import Runs
@@ -85,6 +89,14 @@ async def test_the_next_claim_draws_the_panes_that_are_about_it_in_one_paint(
             return update(*args, **kwargs)
 
         monkeypatch.setattr(Compositor, "render_update", update_and_count)
+        looked_at = set()
+        render = StylesCache.render_widget
+
+        def render_and_tell(cache: StylesCache, widget: Widget, crop: Region) -> list[Strip]:
+            looked_at.add(widget.id)
+            return render(cache, widget, crop)
+
+        monkeypatch.setattr(StylesCache, "render_widget", render_and_tell)
         lines.clear()
         reads.clear()
         await press(pilot, "j")
@@ -92,6 +104,7 @@ async def test_the_next_claim_draws_the_panes_that_are_about_it_in_one_paint(
         assert about - {"evidence"} <= drawn(lines) <= about | {"truths"}
         assert max(lines.values()) == 1
         assert len(paints) == 1
+        assert not {"windows", "status", "keys"} & looked_at
         assert reads == Counter()
 
 

@@ -47,11 +47,25 @@ class LineCache(StylesCache):
         self._make = make
         self._frame: _Frame | None = None
         self._is_frame_known = False
+        self._whole: tuple[Region, list[Strip]] | None = None
+        """What was given last; None after something changed."""
+
+    def clear(self) -> None:
+        """Forget all lines."""
+        super().clear()
+        self._whole = None
 
     def render_widget(self, widget: "Widget", crop: Region) -> list[Strip]:
-        """Draw the lines that changed, and look at the styles once for all of them."""
+        """Draw the lines that changed, and look at the styles once for all of them.
+
+        Textual asks every widget at every paint, wherever on the screen it is.
+        """
+        if self._whole is not None and not self._dirty_lines and self._whole[0] == crop:
+            return self._whole[1]
         self._is_frame_known = False
-        return super().render_widget(widget, crop)
+        strips = super().render_widget(widget, crop)
+        self._whole = crop, strips
+        return strips
 
     def render_line(
         self,
