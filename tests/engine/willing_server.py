@@ -73,7 +73,12 @@ def willing_server(latency_s: float = 0.0) -> Iterator[WillingServer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            length = int(self.headers["content-length"])
+            data = self.rfile.read(length)
+            if len(data) < length:  # the client was killed
+                self.close_connection = True
+                return
+            body = json.loads(data)
             with willing.lock:
                 willing.arrived += 1
                 willing.in_flight += 1
