@@ -258,6 +258,10 @@ class Database:
 
         return self._enqueue(run, urgent, shares)
 
+    def rest_writer(self, seconds: float) -> None:
+        """Let what is not urgent wait; see `Store.rest_writer`."""
+        self._write_queue.rest_for(seconds)
+
     def data_version(self) -> int:
         """Give a number that changes with every commit, of this process or of another one."""
         self._reopen_if_changed()

@@ -162,6 +162,13 @@ class Store:
         """Count the rows of every table, by name; nothing of what is in them is told."""
         return count_rows(self._database)
 
+    def rest_writer(self, seconds: float) -> None:
+        """Let what is queued and not urgent wait for so long, because somebody waits for the app.
+
+        It waits `write_queue.LONGEST_REST_S` at a time at most, however often this is called.
+        """
+        self._database.rest_writer(seconds)
+
     def submit(
         self,
         fn: Callable[..., T],

@@ -4,6 +4,7 @@ A small file per store outside of it: what is looked at is no fact about the dat
 must not make other processes read their lists again.
 """
 
+import asyncio
 import hashlib
 import json
 from contextlib import suppress
@@ -111,7 +112,8 @@ class BookmarkFile:
     directory: Path
     store: Path
     reviewer: str
-    _written: Bookmark | None = field(default=None, init=False)
+    written: Bookmark | None = field(default=None, init=False)
+    """What was written last; None: nothing yet."""
 
     @property
     def path(self) -> Path:
@@ -128,12 +130,12 @@ class BookmarkFile:
 
     def write(self, bookmark: Bookmark) -> None:
         """Keep a bookmark if it is another one. A disk that refuses costs only the comfort."""
-        if bookmark == self._written:
+        if bookmark == self.written:
             return
         with suppress(OSError, ExportError):
             make_directory(self.directory)
             write_text(self.path, [bookmark.to_json()], force=True)
-            self._written = bookmark
+            self.written = bookmark
 
 
 def make_bookmark(session: Session, screen: str, claim: ClaimId | None) -> Bookmark:
@@ -202,6 +204,7 @@ class BookmarkKeeper:
         self.app = app
         self._file = file
         self._target: BookmarkTarget | None = None
+        self._one_at_a_time = asyncio.Lock()
 
     def read_target(self, store: "Store") -> None:
         """Look up where the bookmark leads. Reads a file and the store: meant for a thread."""
@@ -225,9 +228,12 @@ class BookmarkKeeper:
         if target.screen in screen_catalog.SCREENS:
             switcher.show(target.screen)
 
-    def write(self) -> None:
-        """Keep where one is; a small file, and only when it is another place."""
+    async def write(self) -> None:
+        """Keep where one is, if it is another place; keys do not wait for the disk."""
         if self._file is None:
             return
-        claim = getattr(getattr(self.app.screen, "review_position", None), "claim", None)
-        self._file.write(make_bookmark(self.app.session, self.app.current_screen_name, claim))
+        async with self._one_at_a_time:
+            claim = getattr(getattr(self.app.screen, "review_position", None), "claim", None)
+            place = make_bookmark(self.app.session, self.app.current_screen_name, claim)
+            if place != self._file.written:
+                await asyncio.to_thread(self._file.write, place)

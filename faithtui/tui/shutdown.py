@@ -158,7 +158,7 @@ class Shutdown:
             return
         self.is_leaving = True
         if self.app.session.is_open:
-            self.app.bookmark_keeper.write()
+            await self.app.bookmark_keeper.write()
         self.app.background_runs.cancel_all()
         if self.app.session.is_open:
             # In a daemon thread: a write that hangs must not keep the terminal.

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 import threading
 import time
 from collections import Counter
@@ -16,6 +17,11 @@ Json = Any
 class _Server(ThreadingHTTPServer):
     # With the default of 5 the others of sixteen questions at once wait a second to connect.
     request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that was killed in the midst of a question."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 class WillingServer:
@@ -67,7 +73,12 @@ def willing_server(latency_s: float = 0.0) -> Iterator[WillingServer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            length = int(self.headers["content-length"])
+            data = self.rfile.read(length)
+            if len(data) < length:  # the client was killed
+                self.close_connection = True
+                return
+            body = json.loads(data)
             with willing.lock:
                 willing.arrived += 1
                 willing.in_flight += 1

@@ -202,7 +202,7 @@ def test_labels_are_urgent_by_themselves(store: Store) -> None:
         )
     )
     person.start()
-    while store._database._write_queue._queue.qsize() < 2:
+    while len(store._database._write_queue._jobs) < 2:
         person.join(0.001)
     gate.set()
     assert labelled_when_its_turn_came.result() == 1

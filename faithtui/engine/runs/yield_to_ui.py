@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-_AT_LEAST_S: Final = 0.02
+_AT_LEAST_S: Final = 0.01
 """Seconds a run goes on between two rests, so that keys without end make it slow and not still."""
+_AT_MOST_S: Final = 0.1
+"""Seconds it rests at a time: keys that come meanwhile make a rest longer, up to this."""
 
 
 class UiYielder:
@@ -39,6 +41,10 @@ class UiYielder:
     def wait_for_turn(self) -> None:
         """Come back when a step may be taken."""
         now = self._seconds()
-        if self._next <= now < self._until:
-            self._sleep(self._until - now)
-            self._next = self._seconds() + _AT_LEAST_S
+        if not self._next <= now < self._until:
+            return
+        latest = now + _AT_MOST_S
+        while (rest := min(self._until, latest) - now) > 0:
+            self._sleep(rest)
+            now = self._seconds()
+        self._next = now + _AT_LEAST_S

@@ -1,11 +1,16 @@
-"""What waits for the writer thread: urgent work first, then in the order in which it came."""
+"""What waits for the writer thread: urgent work first, then in the order in which it came.
 
+Only one thread of a process runs at a time. While somebody waits for the app, what is not urgent
+waits, so that the writer does not take the processor from what is drawn after a key.
+"""
+
+import heapq
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from queue import Empty, PriorityQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -14,6 +19,10 @@ _URGENT, _ORDINARY, _LAST = 0, 1, 2
 
 MOST_TOGETHER = 16
 """Jobs in one transaction at most: what is urgent waits until it ends."""
+LONGEST_REST_S = 0.1
+"""How long a job waits for the app at most: keys without end make writing slow and not still."""
+LEAST_WORK_S = 0.01
+"""How long jobs are given out between two rests."""
 
 
 @dataclass(order=True, slots=True)
@@ -42,12 +51,21 @@ class WriteJob:
 
 
 class WriteQueue:
-    """The queue. Any thread may put something in, one takes it out."""
+    """The queue. Any thread may put something in, one takes it out.
 
-    def __init__(self) -> None:
-        self._queue: PriorityQueue[WriteJob] = PriorityQueue()
+    Args:
+        seconds: Tells the time.
+    """
+
+    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._jobs: list[WriteJob] = []
+        """A heap."""
         self._numbers = itertools.count()
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
+        """Holds the lock of all that is here; notified when there is something to be done."""
+        self._rest_until = 0.0
+        self._work_until = 0.0
         self.is_closed = False
         """Nothing more is taken in."""
 
@@ -62,21 +80,30 @@ class WriteQueue:
         Returns:
             What tells how it went; None when nothing is taken in any more.
         """
-        with self._lock:
+        with self._changed:
             if self.is_closed:
                 return None
             rank = _URGENT if urgent else _ORDINARY
             job = WriteJob(rank, next(self._numbers), fn, shares=shares)
-            self._queue.put(job)
+            heapq.heappush(self._jobs, job)
+            self._changed.notify()
         return job.future
+
+    def rest_for(self, seconds: float) -> None:
+        """Let what is not urgent wait from now on for so long."""
+        with self._changed:
+            self._rest_until = self._seconds() + seconds
+            self._changed.notify()
 
     def close(self) -> bool:
         """Take nothing more in; what waits is still given out. False if that was said before."""
-        with self._lock:
+        with self._changed:
             if self.is_closed:
                 return False
             self.is_closed = True
-            self._queue.put(WriteJob(_LAST, next(self._numbers), _do_nothing))
+            self._rest_until = 0.0
+            heapq.heappush(self._jobs, WriteJob(_LAST, next(self._numbers), _do_nothing))
+            self._changed.notify()
         return True
 
     def take_batches(self) -> Iterator[list[WriteJob]]:
@@ -84,23 +111,36 @@ class WriteQueue:
 
         They have begun: nobody can call them off any more.
         """
-        while (job := self._queue.get()).rank != _LAST:
+        while (job := self._take()).rank != _LAST:
             if jobs := [each for each in (job, *self._take_shareable(job)) if each.begin()]:
                 yield jobs
             del job, jobs  # what they hold may be large, and the next may take long to come
 
+    def _take(self) -> WriteJob:
+        """Take the next job when there is one, and its turn has come."""
+        with self._changed:
+            latest: float | None = None
+            while True:
+                rest: float | None = None
+                if self._jobs:
+                    now = self._seconds()
+                    if self._jobs[0].rank != _ORDINARY or now < self._work_until:
+                        return heapq.heappop(self._jobs)
+                    latest = now + LONGEST_REST_S if latest is None else latest
+                    rest = min(self._rest_until, latest) - now
+                    if rest <= 0:
+                        self._work_until = now + LEAST_WORK_S
+                        return heapq.heappop(self._jobs)
+                self._changed.wait(rest)
+
     def _take_shareable(self, job: WriteJob) -> list[WriteJob]:
         """Take what waits and may share a transaction with a job, up to what may not."""
         more: list[WriteJob] = []
-        while job.shares and len(more) < MOST_TOGETHER - 1:
-            try:
-                following = self._queue.get_nowait()
-            except Empty:
-                break
-            if not following.shares:
-                self._queue.put(following)  # its number keeps its place
-                break
-            more.append(following)
+        with self._changed:
+            while job.shares and self._jobs and self._jobs[0].shares:
+                if len(more) == MOST_TOGETHER - 1:
+                    break
+                more.append(heapq.heappop(self._jobs))
         return more
 
 

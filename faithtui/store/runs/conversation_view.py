@@ -60,7 +60,7 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
         is not None
     )
     known = {claim_id for claim_id, who in find_judge_exposures(acts) if who == reviewer}
-    numbers, turns = _read_turns(connection, item.conversation)
+    numbers, turns = read_turns(connection, item.conversation)
     stored = read_stored_windows(connection, item.id, item.conversation)
     extras = {
         row.position: row
@@ -124,7 +124,7 @@ def _unique_claims(each: StoredWindow) -> tuple[ClaimId, ...]:
     return tuple(dict.fromkeys(each.claims))
 
 
-def _read_turns(
+def read_turns(
     connection: Connection, conversation_id: int
 ) -> tuple[dict[int, int], tuple[TurnView, ...]]:
     """Read the turns, and number the documents through the conversation.

@@ -26,8 +26,9 @@ from faithtui.store.records import (
     RunRow,
     RunSpec,
     RunState,
+    TurnView,
 )
-from faithtui.store.runs.conversation_view import review_view
+from faithtui.store.runs.conversation_view import read_turns, review_view
 from faithtui.store.runs.findings import write_findings
 from faithtui.store.runs.list_rows import (
     ItemOrder,
@@ -334,6 +335,11 @@ class Runs:
         """
         with self._database.open_reader() as connection:
             return review_view(connection, item_id, reviewer)
+
+    def read_turns(self, conversation_id: ConversationId) -> tuple[TurnView, ...]:
+        """Read what was said in a conversation; () when there is no such conversation."""
+        with self._database.open_reader() as connection:
+            return read_turns(connection, conversation_id)[1]
 
     def compare_view(self, conversation_id: ConversationId) -> ComparisonView:
         """Read one conversation as the newest run of each metric and judge sees it.

@@ -66,6 +66,8 @@ from faithtui.store.schema.tables import (
 from faithtui.store.search.word_index import CLAIM_BITS, make_word_query
 
 _CLAIM_MASK = (1 << CLAIM_BITS) - 1
+_PART_OF_IDS = 8_000
+"""Characters of a list of ids that are taken apart at a time."""
 
 
 class SearchStopped(Exception):
@@ -317,8 +319,17 @@ class _RunScope:
 
 def _read_ids(connection: Connection, statement: Select[tuple[int]]) -> list[int]:
     """Read one column of integers in one step of the driver; see `Database.ids`."""
-    listed = connection.scalar(select(func.group_concat(statement.subquery().c[0])))
-    return list(map(int, listed.split(","))) if listed else []
+    joined = select(func.group_concat(statement.subquery().c[0]))
+    listed: str = connection.scalar(joined) or ""
+    found: list[int] = []
+    start, end = 0, len(listed)
+    while start < end:
+        # In parts: a hundred thousand texts of one number each would be 6 MB that stay taken.
+        stop = listed.find(",", start + _PART_OF_IDS)
+        stop = end if stop < 0 else stop
+        found += map(int, listed[start:stop].split(","))
+        start = stop + 1
+    return found
 
 
 def _drop_own_words(wanted: Filter) -> tuple[Term, ...]:

@@ -213,7 +213,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             self.refuse("there is no passage here")
             return
         passage = chosen.passages[chosen.passage]
-        numbers = image_numbers(chosen.view)
+        numbers = image_numbers(chosen.view.turns)
         self.navigation.open_window(
             TextDialog(
                 f"P{passage.document.number} · turn {passage.turn + 1}",

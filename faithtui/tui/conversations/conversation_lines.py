@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from faithtui.domain.filters import Filter
 from faithtui.domain.scores import ScoreSet, ScoreState, format_left_out
-from faithtui.store.records import ItemRow, ItemState, ReviewView, RunTotals
+from faithtui.store.records import ItemRow, ItemState, RunTotals, TurnView
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import count_units
 from faithtui.tui.replies.reply_lines import format_cost
@@ -179,7 +179,7 @@ def no_conversations(width: int, has_run: bool, keys: KeyNames) -> list[Line]:
 
 def item_details(
     row: ItemRow | None,
-    view: ReviewView | None,
+    turns: Sequence[TurnView] | None,
     spec: "MetricSpec | None",
     width: int,
     *,
@@ -191,7 +191,7 @@ def item_details(
 
     Args:
         row: The conversation; None: none is chosen.
-        view: The same, complete; None while it is read.
+        turns: What was said in it; None while it is read.
         spec: The run's metric.
         width: Cells of a line.
         blind: What the judge said is left out.
@@ -245,9 +245,9 @@ def item_details(
             first=pad,
         )
     lines.append(BLANK)
-    if view is None or view.item.id != row.id:
+    if turns is None:
         return lines + wrap([escape_text(row.opening, "quiet")], width - 1, first=pad)
-    return lines + turn_lines(view, spec, width, wanted)
+    return lines + turn_lines(turns, spec, width, wanted)
 
 
 def left_out_lines(row: ItemRow, width: int) -> list[Line]:
@@ -273,11 +273,13 @@ def left_out_lines(row: ItemRow, width: int) -> list[Line]:
     return lines
 
 
-def turn_lines(view: ReviewView, spec: "MetricSpec", width: int, wanted: Filter) -> list[Line]:
+def turn_lines(
+    turns: Sequence[TurnView], spec: "MetricSpec", width: int, wanted: Filter
+) -> list[Line]:
     """Show the turns of a conversation with what was retrieved, a filter's words marked."""
     lines: list[Line] = []
-    numbers = image_numbers(view)
-    for turn in view.turns:
+    numbers = image_numbers(turns)
+    for turn in turns:
         who = "user" if turn.role == "user" else "bot "
         first = [Piece(f" {turn.position + 1:>2} {who} ", "quiet")]
         pieces = highlight_matches(

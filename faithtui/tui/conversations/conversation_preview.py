@@ -1,10 +1,10 @@
 """The conversation beside the list: read when the cursor rests on it."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ItemId
-from faithtui.store.annotations.blind_view import blind_view
-from faithtui.store.records import ReviewView, RunTotals
+from faithtui.store.records import ItemRow, RunTotals, TurnView
 from faithtui.tui.conversations.conversation_lines import item_details
 from faithtui.tui.review.lines.images import NumberedImage, images_of
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -16,58 +16,56 @@ if TYPE_CHECKING:
 
 
 class ConversationPreview(Controller["ConversationsScreen"]):
-    """Reads and draws the conversation under the cursor."""
+    """Reads and draws the conversation under the cursor.
+
+    It is drawn once, when its texts are there: what was drawn for the time until then would be
+    replaced a few milliseconds later. The judge's words on it are not read at all.
+    """
 
     def __init__(self, screen: "ConversationsScreen") -> None:
         super().__init__(screen)
-        self.view: ReviewView | None = None
+        self.item: ItemId | None = None
         """The conversation that was read last."""
+        self.turns: Sequence[TurnView] = ()
+        """What was said in it."""
         self.calls = RunTotals()
         """What the calls for it came to."""
 
-    def clear(self) -> None:
-        """Forget the conversation that was read."""
-        self.view = None
+    @run_in_worker("preview")
+    async def load(self, row: ItemRow) -> None:
+        """Read the chosen conversation; a cursor that runs on cancels this."""
+        turns, calls = await self.read(self._read_conversation, row)
+        self.screen.call_later(self._show_conversation, row.id, turns, calls)
 
-    def _show_view(self, view: ReviewView, calls: RunTotals) -> None:
-        self.view, self.calls = view, calls
+    def _read_conversation(self, row: ItemRow) -> tuple[Sequence[TurnView], RunTotals]:
+        store = self.session.store
+        return store.runs.read_turns(row.conversation), store.calls.sum_item_costs(row.id).total
+
+    def _show_conversation(self, item: ItemId, turns: Sequence[TurnView], calls: RunTotals) -> None:
+        self.item, self.turns, self.calls = item, turns, calls
         self.show()
         self.screen.refresh_bindings()
 
-    @run_in_worker("preview")
-    async def load(self, item: ItemId) -> None:
-        """Read the chosen conversation; a cursor that runs on cancels this."""
-        view = await self.read(self.session.store.runs.review_view, item, self.session.reviewer)
-        cost = await self.read(self.session.store.calls.sum_item_costs, item)
-        if self.session.is_blind:
-            queue = self.session.claim_queue
-            view = blind_view(view, sample=None if queue is None else queue.sample)
-        self.screen.call_later(self._show_view, view, cost.total)
-
     def show(self) -> None:
         """Draw the chosen conversation, with its texts if they were read."""
-        row = self.screen.selection
-        view, spec = self.view, self.screen.spec
-        known = view is not None and row is not None and view.item.id == row.id
-        calls = self.calls if known else None
+        row, spec, wanted = self.screen.selection, self.screen.spec, self.screen.shown_filter
+        known = row is not None and row.id == self.item
+        turns, calls = (self.turns, self.calls) if known else (None, None)
+        blind = self.session.is_blind
         title = Piece("Conversation") if row is None else escape_line(row.key, limit=120)
         self.screen.query_one("#detail", Pane).show(
             lambda width: item_details(
-                row,
-                view,
-                spec,
-                width,
-                blind=self.session.is_blind,
-                wanted=self.screen.shown_filter,
-                calls=calls,
+                row, turns, spec, width, blind=blind, wanted=wanted, calls=calls
             ),
             title=title.text,
             keep=False,
         )
 
+    def clear(self) -> None:
+        """Forget what was read."""
+        self.item, self.turns, self.calls = None, (), RunTotals()
+
     def list_images(self) -> tuple[NumberedImage, ...]:
         """Give the images of the conversation beside the list."""
         row = self.screen.selection
-        if row is None or self.view is None or self.view.item.id != row.id:
-            return ()
-        return images_of(self.view)
+        return () if row is None or row.id != self.item else images_of(self.turns)

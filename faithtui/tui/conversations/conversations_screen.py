@@ -296,6 +296,7 @@ class ConversationsScreen(FilteredListScreen):
         self._entitle_run(row)
         self.show_order()
         self._follow_row()
+        self.refresh_bindings()
 
     def _entitle_run(self, row: RunRow) -> None:
         words, look = run_status(row)
@@ -362,12 +363,12 @@ class ConversationsScreen(FilteredListScreen):
 
     def _follow_row(self) -> None:
         row = self._row_at_cursor()
-        if row is not None:
-            if self.session.item != row.id:
-                self.session.choose_item(row.id)
-            self.preview.load(row.id)
-        self.preview.show()
-        self.refresh_bindings()
+        if row is None:
+            self.preview.show()
+            return
+        if self.session.item != row.id:
+            self.session.choose_item(row.id)
+        self.preview.load(row)
 
 
 def _without_calls(row: RunRow) -> RunRow:

@@ -4,11 +4,10 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.strip import Strip
 
 from faithtui.tui.metrics.metric_lines import MetricComparison, compare_table
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, Line
+from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.pane import RowPane
 
 COLUMN = Binding.Group("metric", compact=True)
@@ -78,13 +77,9 @@ class CompareTable(RowPane):
         """Scroll so that these lines are seen below the headings."""
         super().scroll_to_lines(max(0, first - self._head), last)
 
-    def render_line(self, y: int) -> Strip:
-        """Draw the headings where they are, whatever is scrolled below them."""
-        if y >= self._head:
-            return super().render_line(y)
-        drawn = self.lines[y] if y < len(self.lines) else BLANK
-        width = self.scrollable_content_region.width
-        return self.strip_of(drawn, width, self.base_style).apply_offsets(0, y)
+    def find_line(self, y: int) -> int:
+        """Keep the headings where they are, whatever is scrolled below them."""
+        return y if y < self._head else super().find_line(y)
 
     def on_click(self, event: events.Click) -> None:
         """Choose nothing on the headings."""

@@ -1,5 +1,6 @@
 """What is judged in a conversation, and the keys that give verdicts on it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -34,7 +35,12 @@ ADVANCING_ACTIONS = ("later", "repeat", "accept")
 
 
 class ClaimList(RowPane):
-    """Claims, one of them chosen. Verdict keys live here, so that they never fire while typing."""
+    """Claims, one of them chosen. Verdict keys live here, so that they never fire while typing.
+
+    Args:
+        moved: Called with the row when another one is chosen, at once: with a message the list
+            would be painted first, and all other panes once more after it.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -179,8 +185,9 @@ class ClaimList(RowPane):
             """The list."""
             return self.pane
 
-    def __init__(self) -> None:
+    def __init__(self, moved: Callable[[int], None]) -> None:
         super().__init__(id="claims", title="Claims")
+        self._cursor_moved_callback = moved
         self._spec: MetricSpec | None = None
         self._current: ClaimId | None = None
         self._painted_claim: ClaimId | None = None
@@ -227,6 +234,10 @@ class ClaimList(RowPane):
         if not same:
             self._cached_lines = made_of, claim_list_lines(view, at, spec, width, extras)
         return self._cached_lines[1]
+
+    def report_move(self, row: int) -> None:
+        """Tell that another claim was chosen."""
+        self._cursor_moved_callback(row)
 
     def block_keys(self) -> None:
         """Accept no key until claims are drawn again: what comes next is being read."""

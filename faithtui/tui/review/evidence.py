@@ -98,7 +98,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         if looked is None:
             return
         view, claim, spec = looked.view, looked.claim, looked.spec
-        numbers = image_numbers(view)
+        numbers = image_numbers(view.turns)
         in_text = self.screen.focused is not None and self.screen.focused.id in (
             "transcript",
             "windows",
@@ -125,7 +125,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
                 start=start,
                 has_images=bool(numbers),
             ),
-            images_of(view),
+            images_of(view.turns),
         )
 
     def _read_in_full(self, dialog: TextDialog, images: tuple[NumberedImage, ...]) -> None:
@@ -147,14 +147,14 @@ class EvidenceReader(Controller["ReviewScreen"]):
             if self.screen.focused is self.screen.panes.evidence
             else ()
         )
-        return own or images_of(looked.view)
+        return own or images_of(looked.view.turns)
 
     def _list_passage_images(self, looked: ReviewState) -> tuple[NumberedImage, ...]:
         if not looked.passages:
             return ()
         chosen = looked.passages[min(looked.position.passage, len(looked.passages) - 1)]
         own = chosen.document.images
-        return tuple(each for each in images_of(looked.view) if each.image in own)
+        return tuple(each for each in images_of(looked.view.turns) if each.image in own)
 
     def action_occurrences(self) -> None:
         """Show the same claim in other windows."""

@@ -1,6 +1,6 @@
 """The panes of the review screen: everything that is drawn of one conversation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -74,10 +74,10 @@ class ReviewPanes(Panes):
     truths = getters.query_one("#truths", Pane)
     verdict = getters.query_one("#verdict", Pane)
 
-    def __init__(self, keys: KeyNames) -> None:
+    def __init__(self, keys: KeyNames, moved: Callable[[int], None]) -> None:
         self._keys = keys
         super().__init__(
-            ClaimList(),
+            ClaimList(moved),
             RowPane(id="windows", title="Windows"),
             Pane(id="transcript", title="Transcript"),
             Pane(id="card", title="Claim"),

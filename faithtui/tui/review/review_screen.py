@@ -124,7 +124,7 @@ class ReviewScreen(FaithScreen):
 
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
-        return ReviewPanes(self.keys)
+        return ReviewPanes(self.keys, self.moves.show_claim_of_row)
 
     def compose(self) -> ComposeResult:
         """Add the lines for notes and for the filter, which take the place of the status line."""
@@ -281,11 +281,6 @@ class ReviewScreen(FaithScreen):
     def refuse_early_key(self) -> None:
         """Say that a key came before its claim was on screen."""
         self.verdicts.refuse_early_key()
-
-    @on(RowPane.Moved, "#claims")
-    def follow_claim(self, event: RowPane.Moved) -> None:
-        """Show the claim that was chosen in the list."""
-        self.moves.show_claim_of_row(event.row)
 
     @on(RowPane.Moved, "#windows")
     @on(RowPane.Chosen, "#windows")

@@ -158,9 +158,12 @@ class BackgroundRuns:
         app.screen_switcher.reload()
 
     def yield_to_ui(self) -> None:
-        """Let runs rest while what somebody pressed is drawn."""
-        for run in self.app.session.process_runs:
+        """Let runs rest while what somebody pressed is drawn, and what they write."""
+        session = self.app.session
+        for run in session.process_runs:
             run.yield_to_ui(YIELD_AFTER_KEY_S)
+        if session.is_open and session.list_snapshots():
+            session.store.rest_writer(YIELD_AFTER_KEY_S)
 
     def raise_bugs(self) -> None:
         """Raise the bug that ended a run, if one did."""

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset
 from textual.screen import Screen
-from textual.strip import Strip
 from textual.widget import Widget
 
 from faithtui.tui.navigation import ModalWindow
@@ -78,9 +78,9 @@ class JumpLabel(LineWidget, Widget):
         self.styles.width = len(code)
         self.styles.offset = at
 
-    def render_line(self, y: int) -> Strip:
-        """Draw the letters."""
-        return self.strip_of(Line((Piece(self.code),)), self.size.width, self.base_style)
+    def line_at(self, y: int) -> tuple[Line, Style]:
+        """Give the letters."""
+        return Line((Piece(self.code),)), self.base_style
 
 
 class JumpScreen(ModalWindow[JumpTarget | None]):

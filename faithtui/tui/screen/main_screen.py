@@ -269,5 +269,6 @@ class FaithScreen(Screen[None]):
         if action == "about_judge":
             return self.session.is_open and self.session.run is not None
         if action == "unzoom":
-            return bool(self.query(Panes)) and self.query_one(Panes).zoomed_id is not None
+            panes = self.query_one_optional(Panes)
+            return panes is not None and panes.zoomed_id is not None
         return True

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from rich.style import Style
 from textual.reactive import reactive
-from textual.strip import Strip
 from textual.widget import Widget
 
 from faithtui.tui.keymap.key_names import KeyHint, pack_hints
@@ -20,11 +20,9 @@ class EdgeLine(LineWidget, Widget):
     left: reactive[tuple[Piece, ...]] = reactive(())
     right: reactive[tuple[Piece, ...]] = reactive(())
 
-    def render_line(self, y: int) -> Strip:
-        """Draw both ends."""
-        width = self.size.width
-        inner = self.lay_out_line(width) if y == 0 else BLANK
-        return self.strip_of(inner, width, self.base_style)
+    def line_at(self, y: int) -> tuple[Line, Style]:
+        """Give the line with both ends."""
+        return self.lay_out_line(self.size.width) if y == 0 else BLANK, self.base_style
 
     def lay_out_line(self, width: int) -> Line:
         """Put both ends into `width` cells; the left one is cut when they meet."""
@@ -70,10 +68,10 @@ class KeyBar(LineWidget, Widget):
         """List what works now, most important first."""
         return KeyHint.list_for_screen(self.screen)
 
-    def render_line(self, y: int) -> Strip:
-        """Draw a line of keys."""
+    def line_at(self, y: int) -> tuple[Line, Style]:
+        """Give a line of keys."""
         width = self.size.width
         if self._drawn_hints is None:
             self._drawn_hints = self.list_hints()
         lines: list[Line] = pack_hints(self._drawn_hints, width, self.size.height)
-        return self.strip_of(lines[y] if y < len(lines) else BLANK, width, self.base_style)
+        return lines[y] if y < len(lines) else BLANK, self.base_style

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
 from faithtui.tui.theme.lines import Line
+from faithtui.tui.widgets.line_cache import LineCache
 
 LOOKS = (
     "good",
@@ -37,6 +40,36 @@ class LineWidget(Widget):
     _styles: dict[str, Style] | None = None
     """Styles by look, and `""` for the widget's own; None after the theme or a state changed.
     Textual works them out again for every line, which costs more than drawing it."""
+    _combined_styles: dict[tuple[Style, str], Style] | None = None
+    """Styles by what is below them and look; None as well then."""
+
+    def line_at(self, y: int) -> tuple[Line, Style]:
+        """Give a line of the content, and what its pieces are drawn over."""
+        raise NotImplementedError
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw what changed, with the frame."""
+        if not isinstance(self._styles_cache, LineCache):
+            self._styles_cache = LineCache(self.make_segments)
+        return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line without the frame."""
+        width = self.content_size.width
+        return Strip(self.make_segments(y, width), width)
+
+    def make_segments(self, y: int, width: int) -> list[Segment]:
+        """Draw a line exactly `width` cells wide."""
+        line, base = self.line_at(y)
+        segments = []
+        room = width
+        for text, look in line.pieces:
+            if text:
+                segments.append(Segment(text, self._style_over(base, look) if look else base))
+                room -= cell_len(text)
+        if room > 0:
+            segments.append(Segment(" " * room, base))
+        return segments if room >= 0 else Segment.adjust_line_length(segments, width, base)
 
     @property
     def base_style(self) -> Style:
@@ -51,19 +84,18 @@ class LineWidget(Widget):
         """Combine the styles of all looks named, without a background of their own."""
         return self._cache_style(look, lambda: self._combine_styles(look))
 
-    def strip_of(self, line: Line, width: int, base: Style) -> Strip:
-        """Draw a line exactly `width` cells wide, over the base style."""
-        segments = [
-            Segment(piece.text, base + self.style_of(piece.look) if piece.look else base)
-            for piece in line.pieces
-            if piece.text
-        ]
-        return Strip(segments).adjust_cell_length(width, base)
+    def _style_over(self, base: Style, look: str) -> Style:
+        if self._combined_styles is None:
+            self._combined_styles = {}
+        style = self._combined_styles.get((base, look))
+        if style is None:
+            style = self._combined_styles[base, look] = base + self.style_of(look)
+        return style
 
     def notify_style_update(self) -> None:
         """Forget styles when the theme or a state of the widget changed."""
         super().notify_style_update()
-        self._styles = None
+        self._styles = self._combined_styles = None
 
     def _combine_styles(self, look: str) -> Style:
         style = Style.null()

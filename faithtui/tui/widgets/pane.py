@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -12,10 +15,12 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
-from textual.strip import Strip
 
 from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.line_widget import LineWidget
+
+_OFFSETS_KEPT = 2048
+"""Styles with places in them; lines of a pane begin in few columns, and in few styles."""
 
 Builder = Callable[[int], Sequence[Line]]
 """Makes all lines of a pane for a width in cells."""
@@ -112,12 +117,23 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         self._hint = words
         self._update_subtitle()
 
-    def render_line(self, y: int) -> Strip:
-        """Draw one line of the window onto the lines."""
-        width = self.scrollable_content_region.width
-        index = self.scroll_offset.y + y
-        drawn = self._lines[index] if index < len(self._lines) else BLANK
-        return self.strip_of(drawn, width, self.base_style).apply_offsets(0, index)
+    def line_at(self, y: int) -> tuple[Line, Style]:
+        """Give one line of the window onto the lines."""
+        index = self.find_line(y)
+        return self._lines[index] if index < len(self._lines) else BLANK, self.base_style
+
+    def make_segments(self, y: int, width: int) -> list[Segment]:
+        """Draw a line whose pieces know where they stand, so that the mouse can select text."""
+        index, x = self.find_line(y), 0
+        segments = []
+        for text, style, _ in super().make_segments(y, width):
+            segments.append(Segment(text, _add_offset(style, x, index)))
+            x += len(text)
+        return segments
+
+    def find_line(self, y: int) -> int:
+        """Give the index of the line that is `y` below the top of what is seen."""
+        return self.scroll_offset.y + y
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Give the text that the mouse selected."""
@@ -233,6 +249,13 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         self._write_frame(self._frame[0], words)
 
 
+@lru_cache(_OFFSETS_KEPT)
+def _add_offset(style: Style | None, x: int, y: int) -> Style:
+    """Do for a style what `Strip.apply_offsets` does."""
+    offset = Style.from_meta({"offset": (x, y)})
+    return style + offset if style else offset
+
+
 class RowPane(Pane):
     """A pane whose lines belong to entries, one of which is chosen."""
 
@@ -273,28 +296,27 @@ class RowPane(Pane):
 
     def move_to(self, row: int) -> None:
         """Choose an entry without telling anybody, and make it seen."""
-        with self.prevent(self.Moved):
-            self.cursor = row
-        self._reveal_cursor()
+        before = self.cursor
+        self.set_reactive(RowPane.cursor, row)
+        self._show_cursor(before)
 
-    def render_line(self, y: int) -> Strip:
-        """Draw one line, marked when it belongs to the chosen entry."""
-        index = self.scroll_offset.y + y
-        drawn = self._lines[index] if index < len(self._lines) else BLANK
-        if drawn.row is None or drawn.row != self.cursor:
-            return super().render_line(y)
-        name = "drawn--cursor" if self.has_focus else "drawn--cursor-quiet"
-        base = self.component_style(name)
-        width = self.scrollable_content_region.width
-        return self.strip_of(drawn, width, base).apply_offsets(0, index)
+    def line_at(self, y: int) -> tuple[Line, Style]:
+        """Give one line, marked when it belongs to the chosen entry."""
+        line, base = super().line_at(y)
+        if line.row is None or line.row != self.cursor:
+            return line, base
+        return line, self.component_style(
+            "drawn--cursor" if self.has_focus else "drawn--cursor-quiet"
+        )
 
     def watch_cursor(self, old: int, new: int) -> None:
         """Draw the entries concerned, make the chosen one seen, and tell."""
-        for index, each in enumerate(self._lines):
-            if each.row is not None and each.row in (old, new):
-                self.refresh_line(index)
-        self._reveal_cursor()
-        self.post_message(self.Moved(self, new))
+        self._show_cursor(old)
+        self.report_move(new)
+
+    def report_move(self, row: int) -> None:
+        """Tell that another entry was chosen."""
+        self.post_message(self.Moved(self, row))
 
     def action_down(self) -> None:
         """Choose the next entry."""
@@ -346,6 +368,14 @@ class RowPane(Pane):
     def _move_cursor(self, by: int) -> None:
         if self.row_count:
             self.cursor = min(self.row_count - 1, max(0, self.cursor + by))
+
+    def _show_cursor(self, before: int) -> None:
+        """Draw the entries between which the cursor moved, and make the chosen one seen."""
+        if before != self.cursor:
+            for index, each in enumerate(self._lines):
+                if each.row is not None and each.row in (before, self.cursor):
+                    self.refresh_line(index)
+        self._reveal_cursor()
 
     def _reveal_cursor(self) -> None:
         own = [index for index, each in enumerate(self._lines) if each.row == self.cursor]

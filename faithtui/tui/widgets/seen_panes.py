@@ -7,9 +7,10 @@ not blind there any more, and that must be said of no more conversations than it
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.style import Style
 from textual.message import Message
-from textual.strip import Strip
 
+from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.pane import Builder, Pane, RowPane
 
 
@@ -48,16 +49,16 @@ class ExposurePane(Pane):
         # What looks as before is not drawn again, but may be something else.
         self.refresh()
 
-    def render_line(self, y: int) -> Strip:
-        """Draw a line, and remember its entry."""
-        index = self.scroll_offset.y + y
+    def line_at(self, y: int) -> tuple[Line, Style]:
+        """Give a line that is drawn, and remember its entry."""
+        index = self.find_line(y)
         row = self.lines[index].row if index < len(self.lines) else None
         if row is not None and row not in self._seen_rows:
             self._seen_rows.add(row)
             if not self._unreported_rows:
                 self.call_later(self._report_seen_rows)
             self._unreported_rows.append(row)
-        return super().render_line(y)
+        return super().line_at(y)
 
     def _report_seen_rows(self) -> None:
         if self._unreported_rows:

@@ -1,6 +1,6 @@
 """What stands over a screen while the terminal has no room for it."""
 
-from textual.strip import Strip
+from rich.style import Style
 from textual.widget import Widget
 
 from faithtui.tui.theme.lines import BLANK, Line, Piece, wrap
@@ -29,11 +29,11 @@ class TooSmall(LineWidget, Widget):
         self._least = least
         self._quit_key = quit_key
 
-    def render_line(self, y: int) -> Strip:
-        """Draw a line of the sentence, which begins at the top: what is cut is its end."""
+    def line_at(self, y: int) -> tuple[Line, Style]:
+        """Give a line of the sentence, which begins at the top: what is cut is its end."""
         width, height = self.size
         lines = small_lines((width, height), self._least, self._quit_key)
-        return self.strip_of(lines[y] if y < len(lines) else BLANK, width, self.base_style)
+        return lines[y] if y < len(lines) else BLANK, self.base_style
 
 
 def small_lines(size: tuple[int, int], least: tuple[int, int], quit_key: str) -> list[Line]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Generic, Protocol, TypeVar
 
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -12,7 +13,6 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
-from textual.strip import Strip
 
 from faithtui.tui.theme.lines import BLANK, Line, Piece
 from faithtui.tui.widgets.line_widget import LineWidget
@@ -146,27 +146,23 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         """The row under the cursor; None in an empty list."""
         return self._source.row(self.cursor) if len(self._source) else None
 
-    def render_line(self, y: int) -> Strip:
-        """Draw the headings, a row, or what an empty list says."""
+    def line_at(self, y: int) -> tuple[Line, Style]:
+        """Give the headings, a row, or what an empty list says."""
         width = self.scrollable_content_region.width
         base = self.base_style
         if not self._ready:
-            return self.strip_of(
-                Line((Piece(" reading …", "quiet"),)) if y == 1 else BLANK, width, base
-            )
+            return Line((Piece(" reading …", "quiet"),)) if y == 1 else BLANK, base
         if not len(self._source):
             lines = self._empty(width)
-            return self.strip_of(lines[y] if y < len(lines) else BLANK, width, base)
+            return lines[y] if y < len(lines) else BLANK, base
         # Rows move aside for marks only while there are any.
         aside = len(MARK) if self._marks else 0
         if y == 0:
             head = self._head(width - aside)
-            return self.strip_of(
-                replace(head, pieces=(_margin_piece(aside), *head.pieces)), width, base
-            )
+            return replace(head, pieces=(_margin_piece(aside), *head.pieces)), base
         index = self.scroll_offset.y + y - 1
         if index >= len(self._source):
-            return self.strip_of(BLANK, width, base)
+            return BLANK, base
         row = self._source.row(index)
         here = index == self.cursor
         if here:
@@ -174,13 +170,13 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
                 "drawn--cursor" if self.has_focus else "drawn--cursor-quiet"
             )
         if row is None:
-            return self.strip_of(BLANK, width, base)
+            return BLANK, base
         drawn = self._draw(row, width - aside, here)
         if aside:
             marked = self._identity is not None and self._identity(row) in self._marks
             margin = Piece(MARK, "human strong") if marked else _margin_piece(aside)
             drawn = replace(drawn, pieces=(margin, *drawn.pieces))
-        return self.strip_of(drawn, width, base)
+        return drawn, base
 
     def watch_cursor(self, old: int, new: int) -> None:
         """Draw the rows concerned, make the chosen one seen, and tell."""

@@ -56,16 +56,30 @@ def test_a_step_waits_until_way_was_given() -> None:
     assert clock.slept == [0.05]
 
 
+def test_keys_that_come_in_a_rest_make_it_longer() -> None:
+    clock, courtesy = made()
+
+    def press_while_it_sleeps(seconds: float) -> None:
+        if len(clock.slept) == 0:
+            courtesy.rest_for(0.09)
+        clock.sleep(seconds)
+
+    courtesy = UiYielder(clock.seconds, press_while_it_sleeps)
+    courtesy.rest_for(0.08)
+    courtesy.wait_for_turn()
+    assert clock.slept == [0.08, 0.01], "not up to the key before, and then a key's time with it"
+
+
 def test_keys_without_end_leave_a_run_time_of_its_own() -> None:
     clock, courtesy = made()
     steps = 0
     while clock.now < 110.0:
-        courtesy.rest_for(0.08)
+        courtesy.rest_for(0.2)
         courtesy.wait_for_turn()
         steps += 1
         clock.now += 0.005
-    assert 6.5 < sum(clock.slept) < 8.5, "of ten seconds"
-    assert steps > 300
+    assert 8.5 < sum(clock.slept) < 9.5, "of ten seconds"
+    assert steps > 180
 
 
 async def test_a_question_waits_for_its_turn_before_it_is_looked_up_sent_and_read() -> None:
@@ -102,9 +116,9 @@ def test_a_run_waits_for_its_turn(tmp_path: Path, judge: str) -> None:
         run = plan_run(store, RunRequest(judge=judge, base_url=url))
         control = RunControl(1)
         control.ui_yielder = yielder
-        yielder.rest_for(0.5)
+        yielder.rest_for(0.08)
         asyncio.run(execute_run(store, run, lambda event: None, control=control))
-    assert clock.slept == [0.5]
+    assert clock.slept == [0.08]
 
 
 def test_a_run_rests_and_ends_all_the_same(tmp_path: Path) -> None:

@@ -17,12 +17,15 @@ from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.records import ItemState
+from faithtui.store.search import filters
 from faithtui.store.search.filters import SearchStop, SearchStopped, make_ground
 from faithtui.store.store import Store
 from tests.store.building import (
     FACTS,
+    SPEC,
     SUPPORTED,
     assess,
+    imported,
     judged,
     said,
     spec_of,
@@ -290,3 +293,13 @@ def test_lists_mark_people_and_answers_without_passages(
     bare = Conversation("s", "bare", (Turn("user", "A?"), Turn("assistant", "B.")), group="bare")
     _, item = judged(store, bare, {1: ["yes"]})
     assert store.runs.read_conversation_list([item])[0].lacks_passages
+
+
+def test_ids_are_taken_apart_in_parts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = [imported(store, talk(f"c{number}")) for number in range(12)]
+    run = store.runs.create(SPEC, ids)
+    wanted = parse_filter("", make_ground(FACTS)).filter
+    every = store.runs.item_ids(run)
+    for part in range(8):
+        monkeypatch.setattr(filters, "_PART_OF_IDS", part)
+        assert store.search.find_items(run, wanted) == every

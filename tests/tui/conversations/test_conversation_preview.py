@@ -3,6 +3,8 @@
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.session import Session
@@ -27,35 +29,43 @@ class FakeConversationsScreen(FakeScreen):
     def query_one(self, _kind: object, _type: object = None) -> SimpleNamespace:
         return SimpleNamespace(show=lambda _build, title, keep: self.titles.append(title))
 
+    def load(self, number: int) -> None:
+        (row,) = self.session.store.runs.item_rows([self.items[number - 1]])
+        self.preview.load(row)
+
 
 async def test_the_conversation_under_the_cursor_is_read_and_titled(session: Session) -> None:
     screen = FakeConversationsScreen(session)
-    screen.preview.load(screen.items[0])
+    screen.load(1)
     await screen.settle()
-    read = screen.preview.view
-    assert read is not None
-    assert read.item.id == screen.items[0]
+    assert screen.preview.item == screen.items[0]
+    assert [turn.role for turn in screen.preview.turns][:2] == ["user", "assistant"]
     assert screen.titles == ["conv-0147"]
     screen.preview.clear()
     assert screen.preview.list_images() == ()
-    assert screen.preview.view != read
+    assert (screen.preview.item, screen.preview.turns) == (None, ())
 
 
 async def test_a_cursor_that_runs_on_is_followed_and_not_what_was_passed(session: Session) -> None:
     screen = FakeConversationsScreen(session, 2)
-    screen.preview.load(screen.items[0])
-    screen.preview.load(screen.items[1])
+    screen.load(1)
+    screen.load(2)
     await screen.settle()
-    assert screen.preview.view is not None
-    assert screen.preview.view.item.id == screen.items[1]
+    assert screen.preview.item == screen.items[1]
     assert len(screen.titles) == 1
 
 
-async def test_while_blind_the_judge_is_not_in_what_is_read(session: Session) -> None:
+async def test_the_judge_is_not_in_what_is_read(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that there is nothing to hide in a blind queue."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("verdicts were read")
+
+    monkeypatch.setattr(type(session.store.runs), "review_view", refuse)
     session.hide_judge(True)
     screen = FakeConversationsScreen(session)
-    screen.preview.load(screen.items[0])
+    screen.load(1)
     await screen.settle()
-    assert screen.preview.view is not None
-    assert len(screen.preview.view.hidden) == 5
-    assert all(claim.home_verdict.label is None for claim in screen.preview.view.claims)
+    assert screen.preview.turns

@@ -67,7 +67,7 @@ def view_of(store: Store, run: RunId, place: int) -> ReviewView:
 
 def details(view: ReviewView) -> str:
     wanted = Filter(())
-    return words(item_details(view.item, view, SPEC, 60, blind=view.is_blind, wanted=wanted))
+    return words(item_details(view.item, view.turns, SPEC, 60, blind=view.is_blind, wanted=wanted))
 
 
 def test_a_run_counts_conversations_and_windows_in_no_mean(path: Path, judged: RunId) -> None:

@@ -155,7 +155,7 @@ def _turn_images(view: ReviewView, position: int, width: int) -> list[Line]:
     turn = next((each for each in view.turns if each.position == position), None)
     if turn is None:
         return []
-    return image_lines(turn.images, image_numbers(view), width - 1, [Piece(" ")])
+    return image_lines(turn.images, image_numbers(view.turns), width - 1, [Piece(" ")])
 
 
 def _find_question(turns: Sequence[TurnView], answer: int) -> TurnView | None:

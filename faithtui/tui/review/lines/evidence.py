@@ -361,7 +361,7 @@ def passage_lines(
         return [], []
     if not passages:
         return _no_passages(view, claim, spec, width), []
-    numbers = image_numbers(view)
+    numbers = image_numbers(view.turns)
     lines: list[Line] = []
     starts: list[int] = []
     part = describe_compared_part(claim, passages)

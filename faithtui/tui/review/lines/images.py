@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from faithtui.domain.conversation import Image
-from faithtui.store.records import ReviewView
+from faithtui.store.records import TurnView
 from faithtui.tui.theme.lines import Line, Piece, escape_line, wrap
 
 
@@ -19,10 +19,10 @@ class NumberedImage:
     """Where it stands: `turn 3`, `P2`."""
 
 
-def images_of(view: ReviewView) -> tuple[NumberedImage, ...]:
+def images_of(turns: Sequence[TurnView]) -> tuple[NumberedImage, ...]:
     """Number the images of a conversation: of each turn, then of its passages."""
     places: dict[Image, list[str]] = {}
-    for turn in view.turns:
+    for turn in turns:
         for image in turn.images:
             places.setdefault(image, []).append(f"turn {turn.position + 1}")
         for document in turn.documents or ():
@@ -36,9 +36,9 @@ def images_of(view: ReviewView) -> tuple[NumberedImage, ...]:
     )
 
 
-def image_numbers(view: ReviewView) -> Mapping[Image, int]:
+def image_numbers(turns: Sequence[TurnView]) -> Mapping[Image, int]:
     """Give the number of each image."""
-    return {each.image: each.number for each in images_of(view)}
+    return {each.image: each.number for each in images_of(turns)}
 
 
 def image_pieces(number: int, image: Image) -> list[Piece]:

@@ -196,7 +196,7 @@ def _reference_lines(
         tail = " ".join(word for word in (f"turn {turn.position + 1}", note) if word)
         pieces = [escape_text(turn.content, plain), Piece(f"  {tail}", "quiet")]
         images = image_lines(
-            turn.images, image_numbers(view), width - 1, [Piece(" " * (cells + 2))]
+            turn.images, image_numbers(view.turns), width - 1, [Piece(" " * (cells + 2))]
         )
         return wrap(pieces, width - 1, first=first) + images
     where = _name_source(truth, read) if truth.document is not None else ""

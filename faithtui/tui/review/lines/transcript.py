@@ -37,7 +37,7 @@ def transcript_lines(
     lines: list[Line] = []
     at = 0
     judged = {turn for window in view.windows for turn in window.turns}
-    numbers = image_numbers(view)
+    numbers = image_numbers(view.turns)
     indent = [Piece(" " * 9)]
     for turn in view.turns:
         mine = claim is not None and turn.position == claim.turn

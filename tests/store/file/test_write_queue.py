@@ -1,0 +1,87 @@
+"""What is given out next: urgent work at once, the rest when nobody waits for the app."""
+
+import threading
+from collections.abc import Callable
+
+from faithtui.store.file.write_queue import LEAST_WORK_S, LONGEST_REST_S, WriteQueue
+
+
+class Clock:
+    """A time that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def seconds(self) -> float:
+        return self.now
+
+
+class Writer:
+    """Takes what the queue gives out, in a thread, and tells of each job."""
+
+    def __init__(self, queue: WriteQueue) -> None:
+        self.queue = queue
+        self.done: list[str] = []
+        self.thread = threading.Thread(target=self._work)
+        self.thread.start()
+
+    def put(self, name: str, *, urgent: bool = False) -> Callable[[], object]:
+        future = self.queue.put(lambda: self.done.append(name), urgent=urgent, shares=False)
+        assert future is not None
+        return future.result
+
+    def _work(self) -> None:
+        for jobs in self.queue.take_batches():
+            for job in jobs:
+                job.finish()
+
+    def end(self) -> None:
+        self.queue.close()
+        self.thread.join()
+
+
+def test_what_is_urgent_does_not_rest() -> None:
+    clock = Clock()
+    queue = WriteQueue(clock.seconds)
+    queue.rest_for(0.08)
+    writer = Writer(queue)
+    writer.put("reply")
+    writer.put("label", urgent=True)()
+    assert writer.done == ["label"]
+    clock.now += 0.08
+    writer.put("another label", urgent=True)()
+    writer.end()
+    assert writer.done[0] == "label"
+    assert sorted(writer.done[1:]) == ["another label", "reply"]
+
+
+def test_keys_without_end_leave_the_writer_time_of_its_own() -> None:
+    clock = Clock()
+    queue = WriteQueue(clock.seconds)
+    queue.rest_for(LONGEST_REST_S * 10)
+    writer = Writer(queue)
+    first, second, third = (writer.put(name) for name in ("one", "two", "three"))
+    writer.put("label", urgent=True)()
+    assert writer.done == ["label"]
+    clock.now += LONGEST_REST_S
+    queue.rest_for(LONGEST_REST_S * 10)
+    first()
+    second()
+    third()
+    assert writer.done == ["label", "one", "two", "three"], "for as long as the time stands still"
+    clock.now += LEAST_WORK_S
+    fourth = writer.put("four")
+    writer.put("another label", urgent=True)()
+    assert writer.done[-1] == "another label"
+    writer.end()
+    fourth()
+    assert writer.done[-1] == "four", "at the end all of it is written"
+
+
+def test_without_a_rest_all_is_given_out_in_its_order() -> None:
+    writer = Writer(WriteQueue())
+    results = [writer.put(str(number)) for number in range(20)]
+    for result in results:
+        result()
+    writer.end()
+    assert writer.done == [str(number) for number in range(20)]

@@ -1,0 +1,133 @@
+"""What a key draws and reads: what changed, and each line of it once."""
+
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.segment import Segment
+from textual._compositor import Compositor
+from textual._styles_cache import StylesCache
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from faithtui.store.calls.calls import Calls
+from faithtui.store.runs.runs import Runs
+from faithtui.tui.app import FaithApp
+from faithtui.tui.bookmark import Bookmark, BookmarkFile
+from faithtui.tui.widgets.line_widget import LineWidget
+from tests.tui.driving import calm, opened, press, reviewing, until
+
+SIZE = (120, 40)
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str | None, int]]:
+    """Count how often each line of each widget is drawn."""
+    counts: Counter[tuple[str | None, int]] = Counter()
+    draw = LineWidget.make_segments
+
+    def draw_and_count(widget: LineWidget, y: int, width: int) -> list[Segment]:
+        counts[widget.id, y] += 1
+        return draw(widget, y, width)
+
+    monkeypatch.setattr(LineWidget, "make_segments", draw_and_count)
+    return counts
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count what is read of a conversation, and in which threads."""
+    counts: Counter[str] = Counter()
+    for kind, name in ((Runs, "review_view"), (Runs, "read_turns"), (Calls, "sum_item_costs")):
+        read = getattr(kind, name)
+
+        def read_and_count(*args: Any, _read: Any = read, _name: str = name) -> Any:
+            assert threading.current_thread() is not threading.main_thread()
+            counts[_name] += 1
+            return _read(*args)
+
+        monkeypatch.setattr(kind, name, read_and_count)
+    return counts
+
+
+def drawn(lines: Counter[tuple[str | None, int]]) -> set[str | None]:
+    """Name the widgets of which something was drawn."""
+    return {name for name, _ in lines}
+
+
+async def test_a_step_in_the_list_draws_two_rows_and_the_conversation_once(
+    app: FaithApp, lines: Counter[tuple[str | None, int]], reads: Counter[str]
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter")
+        lines.clear()
+        reads.clear()
+        await press(pilot, "down")
+        assert drawn(lines) == {"list", "detail"}
+        assert [y for name, y in sorted(lines, key=str) if name == "list"] == [1, 2]
+        assert max(lines.values()) == 1
+        assert reads == Counter(read_turns=1, sum_item_costs=1)
+
+
+async def test_the_next_claim_draws_the_panes_that_are_about_it_in_one_paint(
+    app: FaithApp,
+    lines: Counter[tuple[str | None, int]],
+    reads: Counter[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        paints = []
+        update = Compositor.render_update
+
+        def update_and_count(*args: Any, **kwargs: Any) -> Any:
+            paints.append(drawn(lines))
+            return update(*args, **kwargs)
+
+        monkeypatch.setattr(Compositor, "render_update", update_and_count)
+        looked_at = set()
+        render = StylesCache.render_widget
+
+        def render_and_tell(cache: StylesCache, widget: Widget, crop: Region) -> list[Strip]:
+            looked_at.add(widget.id)
+            return render(cache, widget, crop)
+
+        monkeypatch.setattr(StylesCache, "render_widget", render_and_tell)
+        lines.clear()
+        reads.clear()
+        await press(pilot, "j")
+        about = {"title", "claims", "card", "evidence", "verdict"}
+        assert about - {"evidence"} <= drawn(lines) <= about | {"truths"}
+        assert max(lines.values()) == 1
+        assert len(paints) == 1
+        assert not {"windows", "status", "keys"} & looked_at
+        assert reads == Counter()
+
+
+async def test_the_place_is_kept_beside_the_keys(
+    store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk may take its time: it was 17 ms of the app's own loop, once a second."""
+    file = BookmarkFile(tmp_path / "places", store_path, "ann")
+    threads: list[threading.Thread] = []
+    write = BookmarkFile.write
+
+    def write_and_tell(kept: BookmarkFile, bookmark: Bookmark) -> None:
+        threads.append(threading.current_thread())
+        write(kept, bookmark)
+
+    monkeypatch.setattr(BookmarkFile, "write", write_and_tell)
+    app = FaithApp(store_path, reviewer="ann", bookmarks=file)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter")
+        await until(pilot, lambda: file.written is not None)
+        await calm(pilot)
+        count = len(threads)
+        await app.bookmark_keeper.write()
+        assert len(threads) == count, "the same place is not written again"
+    assert threading.main_thread() not in threads
