@@ -353,7 +353,8 @@ def test_undo_far_back_reads_what_the_end_of_the_log_does_not_tell(
 def test_acts_given_at_once_stand_in_the_log_in_their_order(store: Store) -> None:
     run, item = judged(store, talk(), {1: ["yes", "no", "yes", "no"], 3: ["yes", "no", "yes"]})
     claims = [each.id for each in claims_of(store, item)][::-1]
-    given = [Event(None, claim, "me", Action.BULK, "yes", run=run) for claim in claims]
-    acts = store.reviews.record_many(given)
+    acts = store.reviews.record_many(
+        [Event(None, claim, "me", Action.BULK, "yes", run=run) for claim in claims]
+    )
     assert [act.claim for act in acts] == claims
     assert [act.claim for act in store.reviews.undo("me")] == claims

@@ -43,7 +43,8 @@ async def test_the_conversation_under_the_cursor_is_read_and_titled(session: Ses
     assert screen.titles == ["conv-0147"]
     screen.preview.clear()
     assert screen.preview.list_images() == ()
-    assert (screen.preview.item, screen.preview.turns) == (None, ())
+    assert screen.preview.item is None
+    assert not screen.preview.turns
 
 
 async def test_a_cursor_that_runs_on_is_followed_and_not_what_was_passed(session: Session) -> None:
