@@ -18,7 +18,7 @@ from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, Failure
 from faithtui.domain.judging.image_addresses import read_host
 from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError
-from faithtui.judges.deadlines import TIMEOUTS, is_timeout
+from faithtui.judges.deadlines import TIMEOUTS, is_valid_timeout
 from faithtui.paths import config_file, default_store
 from faithtui.toml_text import TomlFile, quote_word, read_toml
 
@@ -119,7 +119,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "auto_advance": lambda value: isinstance(value, bool),
     "requests_per_minute": _is_count,
     "tokens_per_minute": _is_count,
-    "timeout_s": lambda value: value is None or is_timeout(value),
+    "timeout_s": lambda value: value is None or is_valid_timeout(value),
     "prices": lambda value: value is None or _is_path(value),
     "redact": lambda value: value is None or (_is_name(value) and ":" in str(value)),
     "image_hosts": _are_hosts,

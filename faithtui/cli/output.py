@@ -113,7 +113,7 @@ def print_file_name(path: Path, *, as_json: bool) -> None:
         print_text(str(path))
 
 
-def print_document(parts: Iterable[str]) -> None:
+def print_file_content(parts: Iterable[str]) -> None:
     """Print a file on stdout: into a pipe or a file byte for byte, on a terminal as characters."""
     from faithtui.domain.text.visible_text import make_visible
 

@@ -90,7 +90,7 @@ async def try_judge(
     *,
     timeout_s: float | None = None,
     environ: Mapping[str, str] | None = None,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
 ) -> JudgeCheckResult:
     """Ask a judge two small questions. Never raises what a user can do something about.
 
@@ -101,10 +101,10 @@ async def try_judge(
         base_url: Its address; None: the provider's own.
         timeout_s: Seconds one answer may take; None: 30, since somebody waits.
         environ: Where keys are looked for before the keyring; None: the process environment.
-        around: Prices and redaction; None: the built-in prices, and none.
+        environment: Prices and redaction; None: the built-in prices, and none.
     """
     environ = os.environ if environ is None else environ
-    around = around or RunEnvironment()
+    environment = environment or RunEnvironment()
     heard = _ReplyListener()
     try:
         variable = find_missing_key(ref, base_url, environ)
@@ -117,9 +117,9 @@ async def try_judge(
             base_url=base_url,
             timeout_s=DEADLINE_S if timeout_s is None else timeout_s,
             environ=environ,
-            redact=around.redact,
+            redact=environment.redact,
         )
-        pricing = TablePrices(around.prices, ref, base_url)
+        pricing = TablePrices(environment.prices, ref, base_url)
         async with opening as judge:
             if ref.startswith("replay:"):
                 return JudgeCheckResult(

@@ -96,18 +96,18 @@ def example_from_json(value: Mapping[str, object], path: Path, line: int) -> Exa
         raise fields.make_error(
             "type", f"is {describe_json(fields.get('type'))}; expected `{FORMAT}`"
         )
-    if fields.number("version", 1) > VERSION:
+    if fields.whole_number("version", 1) > VERSION:
         raise fields.make_error("version", f"is newer than {VERSION}; update faithtui")
     return Example(
         metric=fields.text("metric"),
-        run=fields.number("run", 0),
+        run=fields.whole_number("run", 0),
         judge=fields.text("judge"),
         source=fields.text("source"),
         key=fields.text("conversation"),
         group=fields.text("group"),
         split=None if fields.get("split") is None else fields.one_of("split", SPLITS),
-        turn=fields.number("turn", 0),
-        claim_id=fields.number("claim_id", 0),
+        turn=fields.whole_number("turn", 0),
+        claim_id=fields.whole_number("claim_id", 0),
         kind=fields.one_of("kind", _KINDS),
         question=fields.text("question", empty=True),
         claim=fields.text("claim", empty=True),
@@ -122,7 +122,7 @@ def example_from_json(value: Mapping[str, object], path: Path, line: int) -> Exa
         judge_verdict=fields.text_or_none("judge_verdict"),
         judge_reason=fields.text_or_none("judge_reason", empty=True),
         verdict=fields.text("human_verdict"),
-        reviewers=fields.number("reviewers", 0),
+        reviewers=fields.whole_number("reviewers", 0),
         blind=None if fields.get("blind") is None else fields.flag("blind"),
         code=None if fields.get("code") is None else fields.one_of("code", _CODES),
         note=fields.text_or_none("note", empty=True),

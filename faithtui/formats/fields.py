@@ -62,7 +62,7 @@ class FieldReader:
             return None
         return self.text(name, empty=empty, limit=limit)
 
-    def number(self, name: str, least: int) -> int:
+    def whole_number(self, name: str, least: int) -> int:
         """Give a whole number, `least` or more and no larger than any count may be."""
         value = self._value.get(name)
         if type(value) is int and least <= value <= LARGEST_CLOCK:

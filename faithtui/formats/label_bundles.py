@@ -282,15 +282,15 @@ class _BundleReader:
         if fields.get("type") != FORMAT:
             words = f"is no label bundle; expected `{FORMAT}`, as `faithtui export labels` writes"
             raise fields.make_error("type", words)
-        version = fields.number("version", 1)
+        version = fields.whole_number("version", 1)
         if version > VERSION:
             words = f"is {version}, and this faithtui knows {VERSION}; update faithtui"
             raise fields.make_error("version", words)
-        self._announced_acts = fields.number("acts", 0)
+        self._announced_acts = fields.whole_number("acts", 0)
         self.has_header = True
 
     def _read_conversation(self, fields: FieldReader) -> None:
-        self._conversations[fields.number("number", 0)] = ConversationName(
+        self._conversations[fields.whole_number("number", 0)] = ConversationName(
             fields.text("source", empty=True),
             fields.text("key"),
             fields.text("content_hash"),
@@ -306,14 +306,14 @@ class _BundleReader:
         name = ClaimName(
             fields.look_up("conversation", self._conversations),
             kind,
-            fields.number("turn", 0),
+            fields.whole_number("turn", 0),
             fields.text("digest"),
             document,
         )
         self._texts[name] = BundleClaim(
             fields.text("text", empty=True), _read_span(fields), fields.flag("imported")
         )
-        self._claims[fields.number("number", 0)] = name
+        self._claims[fields.whole_number("number", 0)] = name
 
     def _read_guideline(self, fields: FieldReader) -> None:
         self._guidelines.append(
@@ -326,7 +326,7 @@ class _BundleReader:
         )
 
     def _read_run(self, fields: FieldReader) -> None:
-        self._runs[fields.number("number", 0)] = RunName(
+        self._runs[fields.whole_number("number", 0)] = RunName(
             fields.text("metric"),
             fields.text("judge"),
             fields.text("judge_fingerprint"),
@@ -352,15 +352,15 @@ class _BundleReader:
             reviewer=fields.text("reviewer", limit=REVIEWER),
             design=fields.one_of("design", tuple(each.value for each in SamplingDesign)),
             stratified_by=fields.texts("stratified_by"),
-            seed=fields.number("seed", -LARGEST_CLOCK),
+            seed=fields.whole_number("seed", -LARGEST_CLOCK),
             blind=fields.flag("blind"),
             shown_share=fields.share("shown_share", zero=True),
-            frame=fields.number("frame", 0),
+            frame=fields.whole_number("frame", 0),
             strata=tuple(
                 (
                     each.text("name", empty=True),
-                    each.number("population", 0),
-                    each.number("drawn", 0),
+                    each.whole_number("population", 0),
+                    each.whole_number("drawn", 0),
                 )
                 for each in fields.objects("strata")
             ),
@@ -381,7 +381,7 @@ class _BundleReader:
         code = fields.get("code")
         act = Event(
             id=fields.text("uid"),
-            clock=fields.number("clock", 1),
+            clock=fields.whole_number("clock", 1),
             claim=fields.look_up("claim", self._claims),
             reviewer=fields.text("reviewer", limit=REVIEWER),
             action=Action(fields.one_of("action", _ACTIONS)),

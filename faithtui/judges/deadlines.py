@@ -26,7 +26,7 @@ Deadline = Callable[[float], "AbstractAsyncContextManager[asyncio.Timeout]"]
 """Gives what is done under it so many seconds, and raises TimeoutError when they are over."""
 
 
-def is_timeout(value: object) -> bool:
+def is_valid_timeout(value: object) -> bool:
     """Whether a question may be given so many seconds."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
@@ -43,7 +43,7 @@ def check_timeout(value: float, name: str) -> float:
     Raises:
         ConfigError: Too short or too long, or no number.
     """
-    if not is_timeout(value):
+    if not is_valid_timeout(value):
         raise ConfigError(f"{name} is {value}; expected {TIMEOUTS}")
     return float(value)
 

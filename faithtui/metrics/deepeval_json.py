@@ -30,11 +30,11 @@ def parse_first_to_last_brace(text: str) -> object:
         raise ReplyMismatch("the reply holds no JSON object")
     whole = text[start:end] if end else f"{text[start:]}}}"
     try:
-        return _load_json(whole)
+        return _load_strict_json(whole)
     except ValueError:
         pass
     try:
-        return _load_json(_SPARE_COMMA.sub(r"\1", whole))
+        return _load_strict_json(_SPARE_COMMA.sub(r"\1", whole))
     except ValueError as error:
         raise ReplyMismatch(f"the reply is not valid JSON: {error}") from error
 
@@ -49,7 +49,7 @@ def read_leading_letters(word: str) -> str:
     return found.group() if found else ""
 
 
-def _load_json(text: str) -> object:
+def _load_strict_json(text: str) -> object:
     try:
         value: object = json.loads(text)
     except RecursionError as error:

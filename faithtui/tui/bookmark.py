@@ -184,7 +184,7 @@ def restore_session(session: Session, place: BookmarkTarget) -> None:
         session.lists[name] = ListState(wanted, sort)
     if place.run is None:
         return
-    session.choose_run(place.run)
+    session.switch_run(place.run)
     if place.queue is not None:
         session.take_queue(place.queue)
     elif place.blind:
@@ -206,7 +206,7 @@ class BookmarkKeeper:
         self._target: BookmarkTarget | None = None
         self._one_at_a_time = asyncio.Lock()
 
-    def read_target(self, store: "Store") -> None:
+    def load_target(self, store: "Store") -> None:
         """Look up where the bookmark leads. Reads a file and the store: meant for a thread."""
         if self._file is not None:
             self._target = resolve_bookmark(self._file.read(), store, self.app.session.reviewer)

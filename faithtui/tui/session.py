@@ -179,7 +179,7 @@ class Session:
         self.exposed.update(keys[each] for each in fresh)
         return fresh
 
-    def choose_run(self, run: RunId) -> None:
+    def switch_run(self, run: RunId) -> None:
         """Look at a run; the conversation chosen in another one is forgotten."""
         if run != self.run:
             self.run, self.item, self.claim, self.turn, self.item_queue = run, None, None, None, ()
@@ -227,7 +227,7 @@ class Session:
             queue: The claims.
             start: Where to begin; None: at the first one.
         """
-        self.choose_run(queue.run)
+        self.switch_run(queue.run)
         self.claim_queue = queue
         if queue.reveals_judge:
             self.is_judge_hidden = False

@@ -55,7 +55,7 @@ class StoreOpener:
         except StoreError as error:
             self._show_failure(error)
             return
-        await asyncio.to_thread(app.bookmark_keeper.read_target, store)
+        await asyncio.to_thread(app.bookmark_keeper.load_target, store)
         app.session.set_store(store)
         self._show_notes(store)
         app.post_message(StoreOpened())

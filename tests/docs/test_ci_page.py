@@ -16,7 +16,7 @@ import pytest
 
 from faithtui.agreement.gate.certificate import Certificate
 from faithtui.agreement.gate.certificate_file import parse_certificate
-from faithtui.agreement.gate.thresholds import EXIT_CODES, Thresholds
+from faithtui.agreement.gate.threshold_checks import EXIT_CODES, Thresholds
 from faithtui.domain.judging.tasks import ExtractClaims, FindEvidence
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.review.gate import MANY_FAILED
@@ -172,8 +172,8 @@ def test_the_steps_are_found() -> None:
 
 @pytest.mark.thorough
 def test_the_workflow_passes_a_good_version_and_fails_a_bad_one(checkout: Path) -> None:
-    desk = shell(SHELL[0], checkout)
-    assert desk.returncode == 0, desk.stderr
+    collector = shell(SHELL[0], checkout)
+    assert collector.returncode == 0, collector.stderr
     certificate = parse_certificate((checkout / "certificate.json").read_bytes())
     assert certificate.labels.n == 112
     assert "Parcel" not in (checkout / "certificate.json").read_text()

@@ -68,14 +68,16 @@ class Provider:
         """What OpenAI says of tokens."""
         server.batches = self.batches
 
-    def plan(self, store: Store, *, around: RunEnvironment | None = None, **how: object) -> RunId:
+    def plan(
+        self, store: Store, *, environment: RunEnvironment | None = None, **how: object
+    ) -> RunId:
         request = RunRequest(
             judge=f"{self.name}:w",
             base_url=self.server.url,
             batch=True,
             **how,  # type: ignore[arg-type]  # checked by the class
         )
-        return planner.plan_run(store, request, environ={}, around=around)
+        return planner.plan_run(store, request, environ={}, environment=environment)
 
     def _answer(self, body: Json, is_openai: bool) -> tuple[int, Json]:
         prompt = body["messages"][-1]["content"]
@@ -113,13 +115,13 @@ async def come_back(
     times: int = 20,
     *,
     events: list[RunEvent] | None = None,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
 ) -> list[RunState]:
     """Advance a run until it does not wait any more, at most so often; say where it stood."""
     states: list[RunState] = []
     heard: list[RunEvent] = [] if events is None else events
     for _ in range(times):
-        states.append(await runner.execute_run(store, run, heard.append, around=around))
+        states.append(await runner.execute_run(store, run, heard.append, environment=environment))
         if states[-1] is not RunState.WAITING:
             break
     return states

@@ -96,7 +96,7 @@ def ordered(
     server: FaultServer,
     provider: str = "openai",
     *,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
     **changes: object,
 ) -> RunId:
     """Plan a run over everything, without final reasons unless they are asked for."""
@@ -108,7 +108,7 @@ def ordered(
         store,
         replace(request, **changes),  # type: ignore[arg-type]  # fields of the order
         environ={},
-        around=around,
+        environment=environment,
     )
 
 
@@ -138,7 +138,7 @@ async def judged(
     run: RunId | None = None,
     timeout_s: float = 600.0,
     deadline: Deadline = after_seconds,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
     control: RunControl | None = None,
     retry_unfinished: bool = False,
     on_event: Callable[[RunEvent], None] = lambda event: None,
@@ -153,15 +153,15 @@ async def judged(
         run: One to go on with; None plans one.
         timeout_s: Deadline of one request.
         deadline: Keeps the time of requests.
-        around: What the run shares with others; None: nothing, and it waits little.
+        environment: What the run shares with others; None: nothing, and it waits little.
         control: Handles.
         retry_unfinished: Take up failed conversations again.
         on_event: Told of every event besides.
         changes: Of the order.
     """
-    around = around or soon()
+    environment = environment or soon()
     if run is None:
-        run = ordered(store, server, provider, around=around, **changes)
+        run = ordered(store, server, provider, environment=environment, **changes)
     events: list[RunEvent] = []
     before = len(server.entries)
 
@@ -180,7 +180,7 @@ async def judged(
             judge=None
             if is_batch
             else judge_of(server, provider, timeout_s=timeout_s, deadline=deadline),
-            around=around,
+            environment=environment,
             control=control,
             retry_unfinished=retry_unfinished and state is None,
         )

@@ -198,7 +198,7 @@ async def test_what_is_no_judge_and_files_that_are_not_there_are_told() -> None:
 
 async def test_a_listed_price_is_added_up(server: FakeServer) -> None:
     server.answer(openai_body(verdicts(["yes", "no", "no"])))
-    around = RunEnvironment(prices=read_prices())
-    trial = await tried(server, "openai:unheard-of", around=around)
+    environment = RunEnvironment(prices=read_prices())
+    trial = await tried(server, "openai:unheard-of", environment=environment)
     # On this machine nobody bills.
     assert trial.cost_nusd == 0

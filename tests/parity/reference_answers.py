@@ -120,8 +120,8 @@ def _ragas_list(text: str, kind: type) -> list[Json] | None:
 
 def _values(text: str) -> Iterator[Json]:
     """Read JSON between fences, complete what was cut off, and shorten until something is left."""
-    around = " \n\r\t`"
-    text = text.strip(around).removeprefix("json").strip(around)
+    environment = " \n\r\t`"
+    text = text.strip(environment).removeprefix("json").strip(environment)
     if text[:1] not in ("{", "["):
         return
     try:

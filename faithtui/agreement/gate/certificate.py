@@ -13,7 +13,12 @@ from hashlib import sha256
 from operator import attrgetter
 
 from faithtui.agreement.gate.accuracy_transfer import JudgeAccuracy
-from faithtui.agreement.gate.thresholds import CheckOutcome, Criterion, GateFigures, Thresholds
+from faithtui.agreement.gate.threshold_checks import (
+    CheckOutcome,
+    Criterion,
+    GateFigures,
+    Thresholds,
+)
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion
 from faithtui.domain.annotations import Action

@@ -12,7 +12,7 @@ from faithtui.agreement.statistics.coefficients import KAPPA, MeasurementLevel
 from faithtui.agreement.statistics.figures import estimate_figure
 from faithtui.agreement.statistics.intervals import IntervalScale
 from faithtui.agreement.statistics.matrices import count_matrix
-from faithtui.agreement.statistics.ratings import estimate_ratings
+from faithtui.agreement.statistics.ratings import estimate_rating_figure
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Point, Reason
 
 
@@ -67,7 +67,7 @@ def compute_annotator_figures(
 
     def estimate_with_value(compute: ratings.RatingFigure[[]], scale: IntervalScale) -> Estimate:
         return keep_withheld_value(
-            estimate_ratings(compute, groups, scale, level), compute(groups.total)
+            estimate_rating_figure(compute, groups, scale, level), compute(groups.total)
         )
 
     pairs = tuple(_compare_pairs(units, view, level))

@@ -145,16 +145,16 @@ def report_humans(claims: ClaimColumns, context: FigureContext) -> HumanReport |
             {reviewer for claim in claims.rows for reviewer, _ in _list_labels(claim, context)}
         ),
         units=len(shared),
-        percent=ratings.estimate_ratings(
+        percent=ratings.estimate_rating_figure(
             ratings.percent_agreement.bind(), whole, IntervalScale.LOGIT, level
         ),
-        krippendorff_alpha=ratings.estimate_ratings(
+        krippendorff_alpha=ratings.estimate_rating_figure(
             ratings.krippendorff_alpha.bind(measured), whole, IntervalScale.ATANH, level
         ),
-        gwet_ac1=ratings.estimate_ratings(
+        gwet_ac1=ratings.estimate_rating_figure(
             ratings.gwet_ac1.bind(), whole, IntervalScale.ATANH, level
         ),
-        fleiss_kappa=ratings.estimate_ratings(
+        fleiss_kappa=ratings.estimate_rating_figure(
             ratings.fleiss_kappa.bind(), whole, IntervalScale.ATANH, level
         ),
         pairs=tuple(_report_pairs(shared, context)),

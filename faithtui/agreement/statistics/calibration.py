@@ -108,7 +108,7 @@ class _DistinctUnits:
     times: Ints
 
     @property
-    def mass(self) -> Floats:
+    def total_weights(self) -> Floats:
         """What the units of each kind stand for together."""
         return self.weights * self.times
 
@@ -165,7 +165,9 @@ def brier_score(units: ProbabilityOutcomes, weights: Weights = ()) -> Point:
 def _compute_brier(rows: _DistinctUnits) -> Point:
     if not len(rows.times):
         return Reason.NO_ITEMS
-    return float(rows.mass @ (rows.stated - rows.came) ** 2) / math.fsum(rows.mass)
+    return float(rows.total_weights @ (rows.stated - rows.came) ** 2) / math.fsum(
+        rows.total_weights
+    )
 
 
 def brier_skill(units: ProbabilityOutcomes, weights: Weights = ()) -> Point:
@@ -183,7 +185,7 @@ def _compute_skill(rows: _DistinctUnits) -> Point:
         return score
     if rows.came.all() or not rows.came.any():
         return Reason.ONE_CLASS_ONLY
-    base = math.fsum(rows.mass[rows.came]) / math.fsum(rows.mass)
+    base = math.fsum(rows.total_weights[rows.came]) / math.fsum(rows.total_weights)
     return 1 - score / (base * (1 - base))
 
 
@@ -292,7 +294,7 @@ def _simulate_floor(rows: _DistinctUnits, shared: Ints, draws: int, seed: int) -
             # Where each unit stands for itself, whole ones come true.
             came = np.clip(came if (by != 1).any() else np.round(came), 0, times @ by)
         totals += np.abs(came - expected)
-    totals = np.sort(totals / rows.mass.sum())
+    totals = np.sort(totals / rows.total_weights.sum())
     return NoiseFloor(float(totals.mean()), float(totals[math.ceil(0.95 * draws) - 1]))
 
 
@@ -332,7 +334,7 @@ def _assign_bins(rows: _DistinctUnits, most: int) -> Ints:
 def _make_bin(
     rows: _DistinctUnits, members: Flags, low: float, high: float, level: float
 ) -> CalibrationBin:
-    mass, times = rows.mass[members], rows.times[members]
+    mass, times = rows.total_weights[members], rows.times[members]
     weight = math.fsum(mass)
     observed = math.fsum(mass[rows.came[members]]) / weight
     mean = float(mass @ rows.stated[members]) / weight

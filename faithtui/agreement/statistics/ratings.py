@@ -143,7 +143,7 @@ def group_ratings(
     return GroupedRatings(total, by_group, times)
 
 
-def estimate_ratings(
+def estimate_rating_figure(
     figure: RatingFigure[[]], groups: GroupedRatings, scale: IntervalScale, level: float = LEVEL
 ) -> Estimate:
     """Estimate a figure of several raters, leaving out one group at a time.

@@ -103,7 +103,7 @@ def export(
         number = read_run_id(opened, run)
         count = asyncio.run(
             files.export_questions(
-                opened, number, file, around=environment_from_settings(settings, hosts)
+                opened, number, file, environment=environment_from_settings(settings, hosts)
             )
         )
         row = opened.runs.row(number)
@@ -145,7 +145,9 @@ def import_(
     with open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = read_run_id(opened, run)
         brought = asyncio.run(
-            files.import_answers(opened, number, file, around=environment_from_settings(settings))
+            files.import_answers(
+                opened, number, file, environment=environment_from_settings(settings)
+            )
         )
         row = opened.runs.row(number)
     if options.json:
@@ -206,7 +208,9 @@ def cancel(
     with open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened:
         number = read_run_id(opened, run)
         out = asyncio.run(
-            batch_run.cancel_batches(opened, number, around=environment_from_settings(settings))
+            batch_run.cancel_batches(
+                opened, number, environment=environment_from_settings(settings)
+            )
         )
     if options.json:
         print_json({"run": number, "batches": out.batches, "questions": out.questions})

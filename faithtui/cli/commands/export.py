@@ -14,7 +14,7 @@ from faithtui.cli.options import (
     StoreOption,
     merge_common_options,
 )
-from faithtui.cli.output import plural, print_document, print_file_name, print_to_stderr
+from faithtui.cli.output import plural, print_file_content, print_file_name, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError
 
@@ -137,7 +137,7 @@ def _export_labels(
     with open_store(options.store) as opened:
         chosen = None if run is None else read_run_id(opened, run)
         if target is None:
-            print_document(label_lines(opened, chosen, reviewers))
+            print_file_content(label_lines(opened, chosen, reviewers))
         else:
             export_labels(opened, target, chosen, reviewers, force=force)
 
@@ -170,7 +170,7 @@ def _export_run(
             opened, wanted.split, f"export {what}", (run,), options.reviewer or settings.reviewer
         )
         if target is None:
-            print_document(parts)
+            print_file_content(parts)
         else:
             write_text(target, parts, force=force)
         if opening is not None:

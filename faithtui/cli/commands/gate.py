@@ -27,7 +27,7 @@ from faithtui.cli.streams import ReaderGone
 from faithtui.errors import ConfigError, FaithtuiError
 
 if TYPE_CHECKING:
-    from faithtui.agreement.gate.thresholds import CriterionCheck, ThresholdBasis
+    from faithtui.agreement.gate.threshold_checks import CriterionCheck, ThresholdBasis
     from faithtui.agreement.report.settings import ReportLevel
     from faithtui.engine.review.gate import GateRequest, GateResult
 
@@ -35,7 +35,7 @@ BROKEN: Final = 3
 """What the gate exits with when it cannot give an answer; as for what is stale."""
 
 
-class GateCommand(TyperCommand):
+class UsageErrorIsBrokenCommand(TyperCommand):
     """A command whose exit code 2 is an answer, so that a mistyped option must not give it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -157,7 +157,7 @@ def gate(
 
 
 def _choose_basis(lower: bool | None) -> "ThresholdBasis | None":
-    from faithtui.agreement.gate.thresholds import ThresholdBasis
+    from faithtui.agreement.gate.threshold_checks import ThresholdBasis
 
     return None if lower is None else ThresholdBasis.LOWER if lower else ThresholdBasis.POINT
 
@@ -172,7 +172,7 @@ def _read_level(text: str) -> "ReportLevel":
 
 def _print_gate(options: CommonOptions, run: str, request: "GateRequest") -> int:
     """Hold a run against thresholds, print each, and give the exit code."""
-    from faithtui.agreement.gate.thresholds import EXIT_CODES
+    from faithtui.agreement.gate.threshold_checks import EXIT_CODES
     from faithtui.engine.integrity.run_checks import check_for_moment
     from faithtui.engine.review.gate import check_gate
 
@@ -243,7 +243,7 @@ def _format_counting_rules(result: "GateResult") -> str:
 
 
 def _check_row(check: "CriterionCheck", basis: "ThresholdBasis") -> tuple[str, ...]:
-    from faithtui.agreement.gate.thresholds import CRITERION_TITLES, Criterion, ThresholdBasis
+    from faithtui.agreement.gate.threshold_checks import CRITERION_TITLES, Criterion, ThresholdBasis
 
     most = check.criterion is Criterion.AGE
     sign = "at most" if most else "at least"
@@ -273,7 +273,7 @@ def _format_interval(check: "CriterionCheck") -> str:
 
 
 def _as_json(result: "GateResult") -> dict[str, object]:
-    from faithtui.agreement.gate.thresholds import EXIT_CODES
+    from faithtui.agreement.gate.threshold_checks import EXIT_CODES
     from faithtui.domain.value_json import value_json
 
     return {

@@ -12,7 +12,7 @@ from faithtui.cli.commands.demo import demo
 from faithtui.cli.commands.doctor.doctor import doctor
 from faithtui.cli.commands.export import export
 from faithtui.cli.commands.figures.figures import figures
-from faithtui.cli.commands.gate import GateCommand, gate
+from faithtui.cli.commands.gate import UsageErrorIsBrokenCommand, gate
 from faithtui.cli.commands.guideline import guideline
 from faithtui.cli.commands.import_ import import_
 from faithtui.cli.commands.judge.judge import judge
@@ -47,7 +47,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(guideline)
     app.command()(split)
     app.command()(compare)
-    app.command(cls=GateCommand)(gate)
+    app.command(cls=UsageErrorIsBrokenCommand)(gate)
     app.command()(check)
     app.command()(doctor)
     app.command()(backup)

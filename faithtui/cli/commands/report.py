@@ -17,7 +17,7 @@ from faithtui.cli.options import (
     merge_common_options,
     read_idk_rule,
 )
-from faithtui.cli.output import plural, print_document, print_json, print_text, print_to_stderr
+from faithtui.cli.output import plural, print_file_content, print_json, print_text, print_to_stderr
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError
 
@@ -158,7 +158,7 @@ def report(
             return
         seen = _list_exposed_conversations(agreement, chosen[0])
         record_run_exposure(opened, found, seen, configured, options.reviewer)
-        print_document(render_report(opened, agreement, chosen[0], include_text=text))
+        print_file_content(render_report(opened, agreement, chosen[0], include_text=text))
 
 
 def _print_file_names(paths: Sequence[Path], *, as_json: bool) -> None:

@@ -441,8 +441,10 @@ def _is_month(
     """Whether a capitalised word is the short form of a month, or May."""
     if not raw[0].isupper():
         return False
-    around = text[max(begin, start - _NEIGHBOUR) : start] + text[end : min(past, end + _NEIGHBOUR)]
-    if any(character.isdecimal() for character in around):
+    neighbours = (
+        text[max(begin, start - _NEIGHBOUR) : start] + text[end : min(past, end + _NEIGHBOUR)]
+    )
+    if any(character.isdecimal() for character in neighbours):
         return True
     return raw == "May" and bool(found) and found[-1].text in BEFORE_MONTHS
 

@@ -51,7 +51,7 @@ async def advance_run(
     retry_unfinished: bool = False,
     tell: Callable[[str], None] = lambda steps: None,
     control: RunControl | None = None,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
 ) -> RunState:
     """Take a run as far as it goes without waiting for the provider.
 
@@ -66,7 +66,7 @@ async def advance_run(
         retry_unfinished: Take up failed conversations again, once nothing is out any more.
         tell: Gets the steps of each conversation, as text, under `verbose_mode`.
         control: Handles for somebody else; None: nobody has any.
-        around: What it shares with other runs of the process; None: nothing.
+        environment: What it shares with other runs of the process; None: nothing.
 
     Returns:
         DONE; WAITING when the provider has questions, to be called again later; or STOPPED when
@@ -78,26 +78,33 @@ async def advance_run(
         StoreError: The store cannot be written; what was written stays.
         CancelledError: Let through after the run is marked as waiting or cancelled.
     """
-    around = around or RunEnvironment()
+    environment = environment or RunEnvironment()
     async with hold_batch_lease(store):
         row = store.runs.row(run)
         metric = rebuild_metric(store, row)
-        check_run_image_hosts(store, row, around.image_hosts, with_unfinished=retry_unfinished)
-        judge = open_run_judge(row, around)
+        check_run_image_hosts(store, row, environment.image_hosts, with_unfinished=retry_unfinished)
+        judge = open_run_judge(row, environment)
         if retry_unfinished:
             row = _reopen_unfinished(store, row)
 
-        async def advance_batches(course: RunExecution) -> RunEnding:
+        async def advance_batches(execution: RunExecution) -> RunEnding:
             try:
-                opening = clients or _open_batch_client(row, around)
+                opening = clients or _open_batch_client(row, environment)
             except JudgeUnsupported as error:
                 return RunState.STOPPED, f"{error}. {suggest_batch_export(run)}"
             async with opening as client, judge as opened:
-                return await _BatchRunner(course, client, opened, around).run_to_ending(row)
+                return await _BatchRunner(execution, client, opened, environment).run_to_ending(row)
 
         control = control or RunControl(row.spec.concurrency)
         return await run_to_end(
-            store, row, metric, control, emit, tell, advance_batches, image_hosts=around.image_hosts
+            store,
+            row,
+            metric,
+            control,
+            emit,
+            tell,
+            advance_batches,
+            image_hosts=environment.image_hosts,
         )
 
 
@@ -105,7 +112,7 @@ async def cancel_batches(
     store: Store,
     run: RunId,
     *,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
 ) -> OutstandingBatches:
     """Have the provider stop what is out of a run, and give up what it does not know.
 
@@ -119,7 +126,7 @@ async def cancel_batches(
         JudgeError: The provider cannot be asked now.
         StoreError: The store cannot be written.
     """
-    around = around or RunEnvironment()
+    environment = environment or RunEnvironment()
     async with hold_batch_lease(store):
         row, batches = store.runs.row(run), store.batches
         out = batches.sum_outstanding(run)
@@ -129,7 +136,7 @@ async def cancel_batches(
                 batches.give_up(each.uid, "cancelled")
         handed = [each for each in rows if each.provider_id != BY_FILE]
         if handed:
-            async with _open_batch_client(row, around) as client:
+            async with _open_batch_client(row, environment) as client:
                 for each in handed:
                     name = each.provider_id or await client.find(
                         each.uid,
@@ -151,7 +158,7 @@ async def cancel_batches(
 
 
 def _open_batch_client(
-    row: RunRow, around: RunEnvironment
+    row: RunRow, environment: RunEnvironment
 ) -> AbstractAsyncContextManager[BatchClient]:
     """Open the Batch API of a run's judge.
 
@@ -162,8 +169,8 @@ def _open_batch_client(
     return open_batches(
         row.spec.judge,
         base_url=row.spec.base_url,
-        timeout_s=around.timeout_s,
-        redact=around.redact,
+        timeout_s=environment.timeout_s,
+        redact=environment.redact,
     )
 
 
@@ -196,15 +203,15 @@ def _reopen_unfinished(store: Store, row: RunRow) -> RunRow:
 class _BatchRunner:
     """One run taken as far as it goes."""
 
-    course: RunExecution
+    execution: RunExecution
     client: BatchClient
     judge: Judge
-    around: RunEnvironment
+    environment: RunEnvironment
     tracker: BatchTracker = field(init=False)
     submitter: BatchSubmitter = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tracker = BatchTracker(self.course, self.client, self.around)
+        self.tracker = BatchTracker(self.execution, self.client, self.environment)
 
     async def run_to_ending(self, before: RunRow) -> RunEnding:
         """Do it.
@@ -212,9 +219,9 @@ class _BatchRunner:
         Args:
             before: The run as it stood.
         """
-        course, store = self.course, self.course.store
-        await course.recorder.write(store.runs.set_state, course.row.id, RunState.RUNNING)
-        course.emit(RunStarted(course.row.id, course.update_progress()))
+        execution, store = self.execution, self.execution.store
+        await execution.recorder.write(store.runs.set_state, execution.row.id, RunState.RUNNING)
+        execution.emit(RunStarted(execution.row.id, execution.update_progress()))
         try:
             return await self._read_drive_and_submit(before)
         except (JudgeUnusable, JudgeRequestRejected) as error:
@@ -227,31 +234,31 @@ class _BatchRunner:
             JudgeUnusable: Going on is pointless.
             JudgeRequestRejected: Likewise.
         """
-        course, batches = self.course, self.course.store.batches
-        run, spec = course.row.id, course.row.spec
-        if spec.claims_run is not None and course.store.runs.row(spec.claims_run).pending:
+        execution, batches = self.execution, self.execution.store.batches
+        run, spec = execution.row.id, execution.row.spec
+        if spec.claims_run is not None and execution.store.runs.row(spec.claims_run).pending:
             return RunState.WAITING, f"it judges the claims of run {spec.claims_run}: finish that"
         has_changed = await self.tracker.update_batches(batches.list_open(run))
         self._stop_if_pointless()
-        self.submitter = BatchSubmitter(course, self.client, self.around)
+        self.submitter = BatchSubmitter(execution, self.client, self.environment)
         out = batches.sum_outstanding(run)
         if out.questions and not has_changed and self._is_unchanged(before):
             return RunState.WAITING, describe_batches_out(out, run)
         while True:
-            desk = self._make_collector()
+            collector = self._make_collector()
             await drive_pending(
-                course,
+                execution,
                 self.judge,
-                desk,
-                partial(self.submitter.submit_batches, desk.buffer, everything=False),
+                collector,
+                partial(self.submitter.submit_batches, collector.buffer, everything=False),
             )
-            await self.submitter.submit_batches(desk.buffer, everything=True)
-            if not desk.other_batches:
+            await self.submitter.submit_batches(collector.buffer, everything=True)
+            if not collector.other_batches:
                 break
-            if not await self.tracker.update_batches(batches.rows(desk.other_batches)):
+            if not await self.tracker.update_batches(batches.rows(collector.other_batches)):
                 break
             self._stop_if_pointless()
-        return await self._make_ending(desk)
+        return await self._make_ending(collector)
 
     def _is_unchanged(self, before: RunRow) -> bool:
         """Whether driving everything again would find nothing new, when no batch has ended.
@@ -264,26 +271,26 @@ class _BatchRunner:
         return is_complete and not has_budget and not self.tracker.troubles
 
     def _make_collector(self) -> QuestionCollector:
-        spec = self.course.row.spec
+        spec = self.execution.row.spec
         return QuestionCollector(
-            self.course.recorder,
-            self.course.row.id,
+            self.execution.recorder,
+            self.execution.row.id,
             size_of=self.client.size,
             most_bytes=self.submitter.most_bytes,
-            pricing=TablePrices(self.around.prices, spec.judge, spec.base_url, batch=True),
+            pricing=TablePrices(self.environment.prices, spec.judge, spec.base_url, batch=True),
         )
 
     def _stop_if_pointless(self) -> None:
         if self.tracker.stop_error is not None:
             raise self.tracker.stop_error
 
-    async def _make_ending(self, desk: QuestionCollector) -> RunEnding:
+    async def _make_ending(self, collector: QuestionCollector) -> RunEnding:
         """Say where the run stands.
 
         Raises:
             BudgetReached: What is left does not fit into the budget.
         """
-        ending = find_ending(self.course, desk, self._list_troubles())
+        ending = find_ending(self.execution, collector, self._list_troubles())
         if ending is None:
             await self.submitter.raise_if_over_budget()
             raise AssertionError("a conversation waits for something that nobody was asked")
@@ -296,26 +303,26 @@ class _BatchRunner:
 
 
 def find_ending(
-    course: RunExecution, desk: QuestionCollector, more: Sequence[str] = ()
+    execution: RunExecution, collector: QuestionCollector, more: Sequence[str] = ()
 ) -> RunEnding | None:
     """Say where a run stands that was driven as far as it goes.
 
     Args:
-        course: The run.
-        desk: Where its questions were put.
+        execution: The run.
+        collector: Where its questions were put.
         more: Sentences to add where it waits.
 
     Returns:
         None when it waits, and nothing of it is out.
     """
-    run = course.row.id
-    out = course.store.batches.sum_outstanding(run)
+    run = execution.row.id
+    out = execution.store.batches.sum_outstanding(run)
     parts = [describe_batches_out(out, run)] if out.questions else []
-    if desk.other_batches:
+    if collector.other_batches:
         parts.append("batches of other runs will answer some of its questions")
     if parts:
         return RunState.WAITING, "; ".join([*parts, *more])
-    return None if course.store.runs.row(run).pending else (RunState.DONE, None)
+    return None if execution.store.runs.row(run).pending else (RunState.DONE, None)
 
 
 def describe_batches_out(out: OutstandingBatches, run: RunId) -> str:

@@ -27,7 +27,7 @@ from faithtui.engine.batches.question_collector import (
     QuestionBuffer,
     QuestionCollector,
 )
-from faithtui.engine.batches.results import UNANSWERED, read_results
+from faithtui.engine.batches.results import UNANSWERED, store_results
 from faithtui.engine.batches.wave import drive_pending
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_run_image_hosts
@@ -74,7 +74,7 @@ async def export_questions(
     path: Path,
     *,
     emit: EventSink = lambda event: None,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
 ) -> int:
     """Write the questions a run can ask now into a file, each once.
 
@@ -86,7 +86,7 @@ async def export_questions(
         run: A run that is not done, by batches or not.
         path: A file that is not there yet.
         emit: Gets every event: conversations that need nothing more are finished on the way.
-        around: What it shares with other runs of the process; None: nothing.
+        environment: What it shares with other runs of the process; None: nothing.
 
     Returns:
         How many there were; 0 leaves no file.
@@ -96,28 +96,28 @@ async def export_questions(
         ExportError: The file is there, or cannot be written.
         StoreError: The store cannot be read or written.
     """
-    around = around or RunEnvironment()
+    environment = environment or RunEnvironment()
     count = 0
     _refuse_existing(path)
     async with hold_batch_lease(store):
         UnstoredReplies(store.path).recover_into_store(store)
         row = store.runs.row(run)
-        check_run_image_hosts(store, row, around.image_hosts)
+        check_run_image_hosts(store, row, environment.image_hosts)
         spec = row.spec
-        lines = open_question_file(spec.judge, base_url=spec.base_url, redact=around.redact)
+        lines = open_question_file(spec.judge, base_url=spec.base_url, redact=environment.redact)
         uid = uuid.uuid4().hex
         questions: dict[str, BatchQuestion] = {}
 
-        async def collect_questions(course: RunExecution, judge: Judge) -> RunEnding:
+        async def collect_questions(execution: RunExecution, judge: Judge) -> RunEnding:
             nonlocal count
             async with lines as form:
                 with tempfile.TemporaryFile() as spool:
-                    desk = _make_collector(
-                        course, around, lambda each: len(form.format_question(_NAME, each))
+                    collector = _make_collector(
+                        execution, environment, lambda each: len(form.format_question(_NAME, each))
                     )
 
                     async def spool_questions() -> None:
-                        for wanted in _take_all(desk.buffer):
+                        for wanted in _take_all(collector.buffer):
                             key = wanted.question.key
                             # Conversations are driven in parts, and those of a later part may ask
                             # what is in the file already.
@@ -127,23 +127,23 @@ async def export_questions(
                                 )
                                 questions[key] = wanted.question
 
-                    await drive_pending(course, judge, desk, spool_questions)
+                    await drive_pending(execution, judge, collector, spool_questions)
                     if questions:
                         spool.seek(0)
                         lines_of_spool = (line.decode("ascii") for line in spool)
                         write_text(path, lines_of_spool, force=False)
             if questions:
-                await course.recorder.write(
+                await execution.recorder.write(
                     lambda: store.batches.plan_batch(
                         run, uid, list(questions.values()), provider_id=BY_FILE
                     )
                 )
             count = len(questions)
-            ending = find_ending(course, desk)
+            ending = find_ending(execution, collector)
             assert ending is not None, "everything that was wanted is in the file"
             return ending
 
-        await _drive_run(store, row, emit, around, collect_questions)
+        await _drive_run(store, row, emit, environment, collect_questions)
     return count
 
 
@@ -153,7 +153,7 @@ async def import_answers(
     path: Path,
     *,
     emit: EventSink = lambda event: None,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
 ) -> AnswerImport:
     """Read a file of answers, and finish the conversations that have all they need.
 
@@ -165,7 +165,7 @@ async def import_answers(
         run: The run.
         path: Lines as OpenAI's Batch API gives them.
         emit: Gets every event.
-        around: What it shares with other runs of the process; None: nothing.
+        environment: What it shares with other runs of the process; None: nothing.
 
     Raises:
         ConfigError: The judge does not speak OpenAI's protocol, or is not what it was.
@@ -173,7 +173,7 @@ async def import_answers(
         StoreError: The store cannot be read or written.
     """
     # Nothing is sent: its questions are made again only to find their answers.
-    around = replace(around or RunEnvironment(), image_hosts=(ANY_HOST,))
+    environment = replace(environment or RunEnvironment(), image_hosts=(ANY_HOST,))
     imported = AnswerImport()
     uids: dict[str, int] = {}
     for line in _read_json_lines(path, imported):
@@ -182,9 +182,9 @@ async def import_answers(
     async with hold_batch_lease(store):
         row = store.runs.row(run)
         spec = row.spec
-        lines = open_question_file(spec.judge, base_url=spec.base_url, redact=around.redact)
+        lines = open_question_file(spec.judge, base_url=spec.base_url, redact=environment.redact)
 
-        async def read_answers(course: RunExecution, judge: Judge) -> RunEnding:
+        async def read_answers(execution: RunExecution, judge: Judge) -> RunEnding:
             batches = store.batches
             async with lines as form:
                 for batch in batches.rows(uids):
@@ -192,27 +192,27 @@ async def import_answers(
                         continue
                     waiting = batches.list_waiting(batch.uid)
                     results = _parse_results(path, form, batch.uid, waiting)
-                    read = await read_results(course, around, batch, results)
+                    read = await store_results(execution, environment, batch, results)
                     imported.answered += read.answered
                     imported.failed += read.failed
                     if waiting and not batches.list_waiting(batch.uid):
-                        await course.recorder.write(batches.end_batch, batch.uid, UNANSWERED)
+                        await execution.recorder.write(batches.end_batch, batch.uid, UNANSWERED)
             imported.ignored = sum(uids.values()) - imported.answered - imported.failed
-            desk = _make_collector(course, around, lambda each: 0)
-            desk.buffer.close()
+            collector = _make_collector(execution, environment, lambda each: 0)
+            collector.buffer.close()
 
             async def take_nothing() -> None:
                 """Nothing is taken here."""
 
-            await drive_pending(course, judge, desk, take_nothing)
-            left = len(desk.buffer.left_out_keys)
-            return find_ending(course, desk) or (
+            await drive_pending(execution, judge, collector, take_nothing)
+            left = len(collector.buffer.left_out_keys)
+            return find_ending(execution, collector) or (
                 RunState.WAITING,
                 f"{left:,} more {'question is' if left == 1 else 'questions are'} to be asked; "
                 f"{suggest_batch_export(run)}",
             )
 
-        await _drive_run(store, row, emit, around, read_answers)
+        await _drive_run(store, row, emit, environment, read_answers)
     return imported
 
 
@@ -220,19 +220,19 @@ async def _drive_run(
     store: Store,
     row: RunRow,
     emit: EventSink,
-    around: RunEnvironment,
+    environment: RunEnvironment,
     through: Callable[[RunExecution, Judge], Awaitable[RunEnding]],
 ) -> None:
     """Work on a run with its judge at hand, which is not asked."""
     metric = rebuild_metric(store, row)
-    check_run_image_hosts(store, row, around.image_hosts)
-    opening = open_run_judge(row, around)
+    check_run_image_hosts(store, row, environment.image_hosts)
+    opening = open_run_judge(row, environment)
 
-    async def drive_with_judge(course: RunExecution) -> RunEnding:
-        await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
-        course.emit(RunStarted(row.id, course.update_progress()))
+    async def drive_with_judge(execution: RunExecution) -> RunEnding:
+        await execution.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
+        execution.emit(RunStarted(row.id, execution.update_progress()))
         async with opening as judge:
-            return await through(course, judge)
+            return await through(execution, judge)
 
     control = RunControl(row.spec.concurrency)
     await run_to_end(
@@ -243,20 +243,20 @@ async def _drive_run(
         emit,
         lambda steps: None,
         drive_with_judge,
-        image_hosts=around.image_hosts,
+        image_hosts=environment.image_hosts,
     )
 
 
 def _make_collector(
-    course: RunExecution, around: RunEnvironment, size_of: Callable[[JudgeRequest], int]
+    execution: RunExecution, environment: RunEnvironment, size_of: Callable[[JudgeRequest], int]
 ) -> QuestionCollector:
-    spec = course.row.spec
+    spec = execution.row.spec
     return QuestionCollector(
-        course.recorder,
-        course.row.id,
+        execution.recorder,
+        execution.row.id,
         size_of=size_of,
         most_bytes=sys.maxsize,
-        pricing=TablePrices(around.prices, spec.judge, spec.base_url, batch=True),
+        pricing=TablePrices(environment.prices, spec.judge, spec.base_url, batch=True),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from faithtui.engine.batches.results import UNANSWERED, read_results
+from faithtui.engine.batches.results import UNANSWERED, store_results
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.run_execution import RunExecution
 from faithtui.errors import JudgeError, JudgeRequestRejected, JudgeUnusable
@@ -27,9 +27,9 @@ def format_refusal(why: str) -> str:
 class BatchTracker:
     """The batches of a run, as they are looked after once."""
 
-    course: RunExecution
+    execution: RunExecution
     client: BatchClient
-    around: RunEnvironment
+    environment: RunEnvironment
     troubles: list[str] = field(default_factory=list)
     """What could not be looked at now, in sentences."""
     stop_error: JudgeError | None = None
@@ -74,7 +74,7 @@ class BatchTracker:
         Raises:
             JudgeError: It cannot be looked at, or its results broke off.
         """
-        batches, write = self.course.store.batches, self.course.recorder.write
+        batches, write = self.execution.store.batches, self.execution.recorder.write
         provider_id = row.provider_id
         is_found = provider_id is None
         if provider_id is None:
@@ -98,7 +98,7 @@ class BatchTracker:
         plain = {str(number) for number, each in waiting.items() if each.is_plain}
         pictured = {str(number) for number, each in waiting.items() if each.has_images}
         results = partial(self.client.results, provider_id, plain=plain, pictured=pictured)
-        read = await read_results(self.course, self.around, row, results())
+        read = await store_results(self.execution, self.environment, row, results())
         self.stop_error = self.stop_error or read.stop_error
         await write(batches.end_batch, row.uid, UNANSWERED)
         return True
@@ -107,7 +107,7 @@ class BatchTracker:
         """Take a batch back that was refused as a whole: nothing in it was asked."""
         reason = format_refusal(why)
         is_too_much = reason.startswith(TOO_MUCH)
-        await self.course.recorder.write(self.course.store.batches.give_up, row.uid, reason)
+        await self.execution.recorder.write(self.execution.store.batches.give_up, row.uid, reason)
         if not is_too_much or row.requests == 1:
             self.stop_error = JudgeRequestRejected(
                 f"the provider refused a batch ({row.requests:,} in it): {why}"

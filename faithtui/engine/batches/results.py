@@ -39,17 +39,17 @@ class ResultCounts:
     """Why going on is pointless, when a result says so."""
 
 
-async def read_results(
-    course: RunExecution,
-    around: RunEnvironment,
+async def store_results(
+    execution: RunExecution,
+    environment: RunEnvironment,
     row: BatchRow,
     results: AsyncGenerator[BatchResult],
 ) -> ResultCounts:
     """Keep the results of a batch.
 
     Args:
-        course: The run that reads. The batch may be another run's: it pays.
-        around: What things cost.
+        execution: The run that reads. The batch may be another run's: it pays.
+        environment: What things cost.
         row: The batch.
         results: As they come; those that are known already, or are nobody's, are passed over.
 
@@ -57,19 +57,21 @@ async def read_results(
         JudgeError: The results broke off. What came before is kept.
         StoreError: The store cannot be written.
     """
-    store = course.store
+    store = execution.store
     spec = store.runs.row(row.run).spec
-    pricing = TablePrices(around.prices, spec.judge, spec.base_url, batch=True)
+    pricing = TablePrices(environment.prices, spec.judge, spec.base_url, batch=True)
     waiting = store.batches.list_waiting(row.uid)
     read = ResultCounts()
     some: list[QuestionResult] = []
 
     async def commit_results() -> None:
-        totals = await course.recorder.write(store.batches.store_results, row.uid, tuple(some))
+        totals = await execution.recorder.write(store.batches.store_results, row.uid, tuple(some))
         some.clear()
-        if totals is not None and row.run == course.row.id:
-            course.totals = totals
-        course.emit(BatchRead(course.row.id, read.answered, read.failed, course.update_progress()))
+        if totals is not None and row.run == execution.row.id:
+            execution.totals = totals
+        execution.emit(
+            BatchRead(execution.row.id, read.answered, read.failed, execution.update_progress())
+        )
 
     try:
         async with aclosing(results) as coming:
@@ -77,9 +79,9 @@ async def read_results(
                 asked = waiting.pop(int(name), None) if name.isdecimal() else None
                 if asked is None:
                     continue
-                if around.log_prompts:
+                if environment.log_prompts:
                     log_answer(spec.judge, asked.step, result)
-                some.append(_make_question_result(course, row, asked, result, pricing))
+                some.append(_make_question_result(execution, row, asked, result, pricing))
                 if isinstance(result, JudgeReply):
                     read.answered += 1
                 else:
@@ -95,7 +97,7 @@ async def read_results(
 
 
 def _make_question_result(
-    course: RunExecution,
+    execution: RunExecution,
     row: BatchRow,
     asked: WaitingQuestion,
     result: JudgeReply | JudgeError,
@@ -104,7 +106,7 @@ def _make_question_result(
     if isinstance(result, JudgeError):
         return QuestionResult(asked.number, None, format_error_reason(result))
     usage, is_estimated = fill_in_usage_from_estimate(asked.tokens_likely, result)
-    tally = course.control.tally
+    tally = execution.control.tally
     tally.calls += 1
     tally.get_step(asked.step).calls += 1
     return QuestionResult(

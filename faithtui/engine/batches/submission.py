@@ -31,20 +31,23 @@ class BatchSubmitter:
     """Sends what one run wants asked."""
 
     def __init__(
-        self, course: RunExecution, client: BatchClient, around: RunEnvironment | None = None
+        self,
+        execution: RunExecution,
+        client: BatchClient,
+        environment: RunEnvironment | None = None,
     ) -> None:
-        self._around = around or RunEnvironment()
+        self._environment = environment or RunEnvironment()
         self.most_bytes = min(MOST_BYTES, client.most_bytes)
         self.troubles: list[str] = []
         """Why something was not sent, in sentences."""
-        self._course = course
+        self._execution = execution
         self._client = client
         self._most_questions = min(MOST_QUESTIONS, client.most_requests)
         self._cost_over_budget: Expense | None = None
-        batches = course.store.batches
+        batches = execution.store.batches
         too_much = [
             row.requests
-            for row in batches.list_refused(course.row.id)
+            for row in batches.list_refused(execution.row.id)
             if (row.reason or "").startswith(TOO_MUCH)
         ]
         self._is_tight = bool(too_much)
@@ -67,7 +70,7 @@ class BatchSubmitter:
         while pile.questions and (everything or self._is_full(pile)):
             if (
                 self._is_tight
-                and self._course.store.batches.sum_outstanding(self._course.row.id).batches
+                and self._execution.store.batches.sum_outstanding(self._execution.row.id).batches
             ):
                 pile.close()
                 return
@@ -93,7 +96,7 @@ class BatchSubmitter:
         return len(pile.questions) >= self._most_questions or pile.size >= self.most_bytes
 
     def _make_budget(self) -> Budget:
-        spec, totals = self._course.row.spec, self._course.totals
+        spec, totals = self._execution.row.spec, self._execution.totals
         return Budget(
             BudgetCaps(spec.budget_nusd, spec.budget_tokens),
             Expense(totals.cost_nusd, totals.tokens_in + totals.tokens_out),
@@ -104,7 +107,7 @@ class BatchSubmitter:
     ) -> list[CollectedQuestion]:
         """Keep as many as the budget holds even if all cost the most; close the pile at the end."""
         budget = self._make_budget()
-        out = self._course.store.batches.sum_outstanding(self._course.row.id)
+        out = self._execution.store.batches.sum_outstanding(self._execution.row.id)
         committed = budget.spent + Expense(out.nusd_worst, out.tokens_worst)
         for count, wanted in enumerate(shard):
             committed += wanted.worst_cost
@@ -116,14 +119,16 @@ class BatchSubmitter:
 
     async def _submit_batch(self, shard: list[CollectedQuestion], pile: QuestionBuffer) -> None:
         """Write a batch down, send it, and note its receipt."""
-        course, uid = self._course, uuid.uuid4().hex
-        batches, write = course.store.batches, course.recorder.write
-        await course.recorder.wait_until_writable()
-        await write(batches.plan_batch, course.row.id, uid, [each.question for each in shard])
+        execution, uid = self._execution, uuid.uuid4().hex
+        batches, write = execution.store.batches, execution.recorder.write
+        await execution.recorder.wait_until_writable()
+        await write(batches.plan_batch, execution.row.id, uid, [each.question for each in shard])
         requests = [(str(number), each.request) for number, each in enumerate(shard)]
-        if self._around.log_prompts:
+        if self._environment.log_prompts:
             for _, request in requests:
-                log_question(course.row.spec.judge, redact_request(request, self._around.redact))
+                log_question(
+                    execution.row.spec.judge, redact_request(request, self._environment.redact)
+                )
         try:
             provider_id = await self._client.submit(uid, requests)
         except JudgeRequestRejected as error:
@@ -131,7 +136,7 @@ class BatchSubmitter:
             await write(batches.give_up, uid, reason)
             if (
                 not reason.startswith(TOO_MUCH)
-                or not batches.sum_outstanding(course.row.id).questions
+                or not batches.sum_outstanding(execution.row.id).questions
             ):
                 raise
             pile.close()
@@ -144,7 +149,7 @@ class BatchSubmitter:
             pile.close()
             return
         await write(batches.mark_sent, uid, provider_id)
-        course.emit(BatchSent(course.row.id, len(shard), course.update_progress()))
+        execution.emit(BatchSent(execution.row.id, len(shard), execution.update_progress()))
 
 
 async def _finish_despite_cancel(sending: Coroutine[Any, Any, None]) -> None:

@@ -24,44 +24,47 @@ documents in memory."""
 
 
 async def drive_pending(
-    course: RunExecution,
+    execution: RunExecution,
     judge: Judge,
-    desk: QuestionCollector,
+    collector: QuestionCollector,
     between: Callable[[], Awaitable[None]],
 ) -> None:
     """Drive every pending conversation once.
 
     Args:
-        course: The run.
+        execution: The run.
         judge: Whose answers they are; it is not asked.
-        desk: Answers questions and collects the others.
+        collector: Answers questions and collects the others.
         between: Called after some conversations each time, to take what was collected.
 
     Raises:
         StoreError: The store cannot be written.
     """
-    pending = course.store.runs.list_pending(course.row.id)
+    pending = execution.store.runs.list_pending(execution.row.id)
     for start in range(0, len(pending), AT_ONCE):
-        async with course.control.conversations:  # held while the run is paused
-            await _drive_some(course, judge, desk, pending[start : start + AT_ONCE])
+        async with execution.control.conversations:  # held while the run is paused
+            await _drive_some(execution, judge, collector, pending[start : start + AT_ONCE])
         await between()
 
 
 async def _drive_some(
-    course: RunExecution, judge: Judge, desk: QuestionCollector, items: Sequence[PendingItem]
+    execution: RunExecution,
+    judge: Judge,
+    collector: QuestionCollector,
+    items: Sequence[PendingItem],
 ) -> None:
     asker = Asker(
         judge,
-        StoreReplyCache(course.recorder, judge.ref, course.row.id, None),
-        tally=course.control.tally,
-        load_image=StoreImages(course.store, course.row.spec.judge, course.image_hosts),
-        sender=desk,
-        before_step=course.control.ui_yielder.wait_for_turn,
+        StoreReplyCache(execution.recorder, judge.ref, execution.row.id, None),
+        tally=execution.control.tally,
+        load_image=StoreImages(execution.store, execution.row.spec.judge, execution.image_hosts),
+        sender=collector,
+        before_step=execution.control.ui_yielder.wait_for_turn,
     )
 
     async def drive_item(item: PendingItem) -> None:
         with contextlib.suppress(AnswerOutstanding):
-            await judge_item(course, asker, item)
+            await judge_item(execution, asker, item)
 
     try:
         # An error of one conversation keeps no other from what it can still store.

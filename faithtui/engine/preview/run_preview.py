@@ -125,7 +125,7 @@ def preview_requests(
     store: Store,
     requests: Sequence[RunRequest],
     *,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
     sample: int = SAMPLE_SIZE,
 ) -> tuple[Preview, ...]:
     """Say what an order would ask and cost; nothing is planned, sent or written.
@@ -136,30 +136,30 @@ def preview_requests(
         store: Where the conversations are.
         requests: The runs, in their order. Later judges get the claims of the first one where they
             share them.
-        around: Prices and redaction; None: the built-in prices, and none.
+        environment: Prices and redaction; None: the built-in prices, and none.
         sample: Conversations to look at.
 
     Raises:
         ConfigError: As `plan_run`, but for the key.
         InputError: The file of examples cannot be read.
     """
-    around = around or RunEnvironment()
+    environment = environment or RunEnvironment()
     jobs: list[_PreviewJob] = []
     first: dict[str, _PreviewJob] = {}
     for request in requests:
         examples = read_run_examples(store, request.examples)
-        job = _PreviewJob(*draft_run(store, request, examples, around))
+        job = _PreviewJob(*draft_run(store, request, examples, environment))
         if shares_claims(request):
             job.claims_of = first.setdefault(job.spec.metric, job)
         jobs.append(job)
-    return _preview_jobs(store, jobs, around, sample)
+    return _preview_jobs(store, jobs, environment, sample)
 
 
 def preview_runs(
     store: Store,
     runs: Sequence[RunId],
     *,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
     sample: int = SAMPLE_SIZE,
 ) -> tuple[Preview, ...]:
     """Say what is left to ask in planned or interrupted runs; see `preview_requests`.
@@ -169,7 +169,7 @@ def preview_runs(
             images would be sent to hosts that nobody allowed.
         StoreError: There is no such run.
     """
-    around = around or RunEnvironment()
+    environment = environment or RunEnvironment()
     jobs: dict[RunId, _PreviewJob] = {}
     for run in runs:
         row = store.runs.row(run)
@@ -177,14 +177,14 @@ def preview_runs(
         pending = [each.conversation for each in store.runs.list_pending(run)]
         unfinished = store.runs.item_rows(store.runs.list_unfinished(run))
         pending += [each.conversation for each in unfinished]
-        check_image_hosts(store, pending, row.spec.judge, around.image_hosts)
+        check_image_hosts(store, pending, row.spec.judge, environment.image_hosts)
         jobs[run] = _PreviewJob(row.spec, metric, pending)
         if row.state is not RunState.PLANNED:
             # What it was left without is asked for past the replies that are stored.
             jobs[run].asked_after = sys.maxsize
         if row.spec.claims_run in jobs:
             jobs[run].claims_of = jobs[row.spec.claims_run]
-    return _preview_jobs(store, list(jobs.values()), around, sample)
+    return _preview_jobs(store, list(jobs.values()), environment, sample)
 
 
 @dataclass(slots=True)
@@ -218,26 +218,26 @@ class _PreviewJob:
 
 
 def _preview_jobs(
-    store: Store, jobs: Sequence[_PreviewJob], around: RunEnvironment, sample: int
+    store: Store, jobs: Sequence[_PreviewJob], environment: RunEnvironment, sample: int
 ) -> tuple[Preview, ...]:
     made_up: dict[str, StoredReply] = {}
     found = []
     for job in jobs:
         before = set(made_up)
-        found.append(asyncio.run(_preview_job(store, job, around, sample, before, made_up)))
+        found.append(asyncio.run(_preview_job(store, job, environment, sample, before, made_up)))
     return tuple(found)
 
 
 async def _preview_job(
     store: Store,
     job: _PreviewJob,
-    around: RunEnvironment,
+    environment: RunEnvironment,
     sample: int,
     before: set[str],
     made_up: dict[str, StoredReply],
 ) -> Preview:
     spec, conversations = job.spec, job.conversations
-    pricing = TablePrices(around.prices, spec.judge, spec.base_url, spec.batch)
+    pricing = TablePrices(environment.prices, spec.judge, spec.base_url, spec.batch)
     stand_in = _StandInJudge(spec, pricing)
     notes = _PreviewReplyCache(store, stand_in, before, made_up)
     chosen = _choose_places(len(conversations), sample)

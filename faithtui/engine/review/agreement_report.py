@@ -99,7 +99,7 @@ class RunAgreement:
         return self.full_report or self.report
 
     @cached_property
-    def digest(self) -> str:
+    def readings_digest(self) -> str:
         """Hash of the readings: equal for two reports that speak of the same labels."""
         return hash_units(self.readings.claims, self.readings.answers)
 
@@ -393,7 +393,7 @@ def _make_header(agreement: RunAgreement, now: datetime) -> ReportHeader:
         options={"strategy": row.spec.strategy, "claims": row.spec.claims_from, **row.spec.options},
         sources=sources,
         prompt_digest=row.spec.prompt_digest,
-        input_digest=agreement.digest,
+        input_digest=agreement.readings_digest,
         windows=agreement.windows,
         vacuous_windows=agreement.empty_windows,
         unscored_windows=sum(

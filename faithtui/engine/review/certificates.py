@@ -25,7 +25,7 @@ from faithtui.agreement.gate.certificate import (
 )
 from faithtui.agreement.gate.certificate_changes import CertificateBinding
 from faithtui.agreement.gate.certificate_file import format_certificate, parse_certificate
-from faithtui.agreement.gate.thresholds import CriterionCheck, GateFigures, Thresholds
+from faithtui.agreement.gate.threshold_checks import CriterionCheck, GateFigures, Thresholds
 from faithtui.agreement.labelled_units import (
     AnswerUnit,
     ClaimUnit,
@@ -146,7 +146,7 @@ def make_binding(store: Store, seen: GateInput, level: ReportLevel) -> Certifica
             row.id,
             row.created_at,
             hash_conversations(readings.claims, readings.answers),
-            seen.agreement.digest,
+            seen.agreement.readings_digest,
         ),
         sample=_make_sample_identity(store, seen.get_level(level).design),
         labels=hash_labels(readings.claims, readings.answers),

@@ -22,7 +22,7 @@ from faithtui.agreement.gate.certificate_changes import (
     list_guideline_changes,
     list_judging_changes,
 )
-from faithtui.agreement.gate.thresholds import (
+from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
     CriterionCheck,
     GateFigures,

@@ -60,7 +60,7 @@ async def re_ask_claim(
     claim: ClaimId,
     *,
     asked_by: str,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
     judge: AbstractAsyncContextManager[Judge] | None = None,
 ) -> FreshVerdict:
     """Ask the judge of a run about one claim again, and keep what it says beside the run.
@@ -70,7 +70,7 @@ async def re_ask_claim(
         item: Conversation of the run.
         claim: A claim that has a verdict there.
         asked_by: Who wants to know.
-        around: What the process shares; None: nothing.
+        environment: What the process shares; None: nothing.
         judge: Opened and closed here; None opens the one the run names.
 
     Returns:
@@ -83,7 +83,7 @@ async def re_ask_claim(
         JudgeError: No usable answer.
         MetricError: The metric cannot apply any more.
     """
-    around = around or RunEnvironment()
+    environment = environment or RunEnvironment()
     recorder = Recorder(store)
     recorder.unstored.recover_into_store(store)
     view = store.runs.review_view(item, asked_by)
@@ -93,10 +93,10 @@ async def re_ask_claim(
     row = view.run
     metric = rebuild_metric(store, row)
     if judge is None:
-        judge = open_run_judge(row, around)
+        judge = open_run_judge(row, environment)
     conversation = store.conversations.get(view.item.conversation)
     check_image_addresses(
-        list_address_only_images(conversation.images), row.spec.judge, around.image_hosts
+        list_address_only_images(conversation.images), row.spec.judge, environment.image_hosts
     )
     # Counted over the conversation: questions about several claims of a document are the same.
     earlier = [each.replicate for each in store.calls.list_fresh_verdicts(item)]
@@ -109,7 +109,7 @@ async def re_ask_claim(
         # stays whole: it names the messages of every window that its document meets.
         conversation = replace(conversation, turns=conversation.turns[: max(window.turns) + 1])
     async with judge as opened:
-        asker = _make_asker(recorder, view, opened, around)
+        asker = _make_asker(recorder, view, opened, environment)
         try:
             ask = _ReAsk(asker.bind_to_item(item), replicate, wanted, window.position)
             findings = await drive_questions(metric.gather(conversation, ask.traits, given), ask)
@@ -160,7 +160,7 @@ class _ReAsk:
 
 
 def _make_asker(
-    recorder: Recorder, view: ReviewView, judge: Judge, around: RunEnvironment
+    recorder: Recorder, view: ReviewView, judge: Judge, environment: RunEnvironment
 ) -> Asker:
     row, store = view.run, recorder.store
     known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
@@ -171,9 +171,9 @@ def _make_asker(
         ladder=OutputFormatFallback(
             judge.ref, judge.rungs, known=None if known is None else OutputFormat(known)
         ),
-        limiter=around.rate_limiters.get_limiter(judge.account),
-        pricing=TablePrices(around.prices, row.spec.judge, row.spec.base_url),
-        load_image=StoreImages(store, row.spec.judge, around.image_hosts),
+        limiter=environment.rate_limiters.get_limiter(judge.account),
+        pricing=TablePrices(environment.prices, row.spec.judge, row.spec.base_url),
+        load_image=StoreImages(store, row.spec.judge, environment.image_hosts),
     )
 
 

@@ -44,7 +44,7 @@ class BackgroundRun:
         workers: int,
         *,
         retry_unfinished: bool = False,
-        around: RunEnvironment | None = None,
+        environment: RunEnvironment | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.run_id = run
@@ -52,7 +52,7 @@ class BackgroundRun:
         self._clock = clock
         self._store = store
         self._retry_unfinished = retry_unfinished
-        self._around = around
+        self._environment = environment
         self._trouble: str | None = None
         self._began = clock()
         self._ended: float | None = None
@@ -77,7 +77,7 @@ class BackgroundRun:
         store: Store,
         request: RunRequest,
         *,
-        around: RunEnvironment | None = None,
+        environment: RunEnvironment | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> Self:
         """Plan a run and begin it.
@@ -85,14 +85,17 @@ class BackgroundRun:
         Args:
             store: Where the conversations are.
             request: The order.
-            around: What it shares with other runs of the process; None: nothing.
+            environment: What it shares with other runs of the process; None: nothing.
             clock: Seconds that never jump.
 
         Raises:
             FaithtuiError: The order cannot be carried out; nothing was begun.
         """
         return cls.resume(
-            store, planner.plan_run(store, request, around=around), around=around, clock=clock
+            store,
+            planner.plan_run(store, request, environment=environment),
+            environment=environment,
+            clock=clock,
         )
 
     @classmethod
@@ -102,7 +105,7 @@ class BackgroundRun:
         run: RunId,
         *,
         retry_unfinished: bool = False,
-        around: RunEnvironment | None = None,
+        environment: RunEnvironment | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> Self:
         """Go on with a run; questions that were answered are not asked again.
@@ -111,7 +114,7 @@ class BackgroundRun:
             store: Where it is.
             run: The run.
             retry_unfinished: Take up failed conversations again.
-            around: What it shares with other runs of the process; None: nothing.
+            environment: What it shares with other runs of the process; None: nothing.
             clock: Seconds that never jump.
 
         Raises:
@@ -123,7 +126,7 @@ class BackgroundRun:
             run,
             row.spec.concurrency,
             retry_unfinished=retry_unfinished,
-            around=around,
+            environment=environment,
             clock=clock,
         )
         begun._done_before = row.done + row.failed + row.skipped
@@ -202,7 +205,7 @@ class BackgroundRun:
                 self._on_event,
                 retry_unfinished=self._retry_unfinished,
                 control=self.control,
-                around=self._around,
+                environment=self._environment,
             )
         )
         if self._cancelled:

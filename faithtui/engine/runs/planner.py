@@ -25,13 +25,15 @@ from faithtui.store.records import RunSettings, RunSpec
 from faithtui.store.store import Store
 
 
-def plan_runs(store: Store, requests: Sequence[RunRequest], around: RunEnvironment) -> list[RunId]:
+def plan_runs(
+    store: Store, requests: Sequence[RunRequest], environment: RunEnvironment
+) -> list[RunId]:
     """Plan all runs of an order before the first begins, so that a slip in the last costs nothing.
 
     Args:
         store: Where the conversations are.
         requests: The runs. Later judges get the claims of the first one where they share them.
-        around: What they share.
+        environment: What they share.
 
     Raises:
         ConfigError: One of them cannot be run.
@@ -45,7 +47,7 @@ def plan_runs(store: Store, requests: Sequence[RunRequest], around: RunEnvironme
         key = find_metric(request.metric).spec.key
         if shares_claims(request):
             request = replace(request, claims_run=first.get(key))
-        planned.append(plan_run(store, request, around=around))
+        planned.append(plan_run(store, request, environment=environment))
         first.setdefault(key, planned[-1])
     return planned
 
@@ -65,7 +67,7 @@ def plan_run(
     request: RunRequest,
     *,
     environ: Mapping[str, str] | None = None,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
 ) -> RunId:
     """Check an order and write it down as a planned run.
 
@@ -73,7 +75,7 @@ def plan_run(
         store: Where the conversations are.
         request: The order.
         environ: Where keys are looked for; None for the process's own environment.
-        around: What the run shares with others of the process; None: nothing.
+        environment: What the run shares with others of the process; None: nothing.
 
     Raises:
         ConfigError: Unknown metric, option, judge or source; a missing key; nothing to run over;
@@ -83,7 +85,7 @@ def plan_run(
         InputError: The file of examples cannot be read.
     """
     examples = read_run_examples(store, request.examples)
-    spec, _, conversations = draft_run(store, request, examples, around or RunEnvironment())
+    spec, _, conversations = draft_run(store, request, examples, environment or RunEnvironment())
     key = find_missing_key(spec.judge, spec.base_url, os.environ if environ is None else environ)
     if key is not None:
         raise ConfigError(
@@ -96,7 +98,7 @@ def plan_run(
 
 
 def draft_run(
-    store: Store, request: RunRequest, examples: Sequence[Example], around: RunEnvironment
+    store: Store, request: RunRequest, examples: Sequence[Example], environment: RunEnvironment
 ) -> tuple[RunSpec, Metric[Any], tuple[ConversationId, ...]]:
     """Check an order as `plan_run` does, and write nothing down. A key is not looked for.
 
@@ -104,7 +106,7 @@ def draft_run(
         store: Where the conversations are.
         request: The order.
         examples: What its file of examples holds.
-        around: What the run shares with others of the process.
+        environment: What the run shares with others of the process.
 
     Returns:
         The run, whose examples have no name before they are kept; its metric; what it runs over.
@@ -124,16 +126,16 @@ def draft_run(
     fingerprint = judge_fingerprint(
         judge,
         request.base_url,
-        redact=around.redact,
+        redact=environment.redact,
         calibration=read_run_calibration(calibration),
     )
     if request.batch:
         check_batches(judge, request.base_url)
-    check_budget(request.budget_nusd, request.budget_tokens, judge, request.base_url, around)
+    check_budget(request.budget_nusd, request.budget_tokens, judge, request.base_url, environment)
     if request.claims_run is not None:
         _check_claims_run(store, request.claims_run, metric)
     conversations = _select_conversations(store, request.sources, request.split, request.limit)
-    check_image_hosts(store, conversations, judge, around.image_hosts)
+    check_image_hosts(store, conversations, judge, environment.image_hosts)
     if request.prompts_dir is not None:
         request = replace(request, prompts_dir=request.prompts_dir.absolute())
     spec = RunSpec(
@@ -229,7 +231,7 @@ def check_budget(
     tokens: int | None,
     judge: str,
     base_url: str | None,
-    around: RunEnvironment,
+    environment: RunEnvironment,
 ) -> None:
     """Refuse a budget that cannot be kept.
 
@@ -238,7 +240,7 @@ def check_budget(
         tokens: Tokens that may be used; None: any number.
         judge: Reference of the judge.
         base_url: Its address; None: the provider's own.
-        around: The prices.
+        environment: The prices.
 
     Raises:
         ConfigError: It is nothing or less, or in money for a judge whose price is not known.
@@ -247,7 +249,7 @@ def check_budget(
         raise ConfigError("--budget-usd is not above 0; leave it out for no limit")
     if tokens is not None and tokens <= 0:
         raise ConfigError("--budget-tokens is not above 0; leave it out for no limit")
-    prices = around.prices
+    prices = environment.prices
     if nusd is not None and prices.max_cost_nusd(judge, 1, 1, base_url=base_url) is None:
         raise ConfigError(
             f"the price of {judge} is not in the table of {prices.date}, so --budget-usd cannot be "

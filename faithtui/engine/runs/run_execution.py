@@ -144,13 +144,13 @@ async def run_to_end(
         latest = event.progress
         emit(event)
 
-    course = _make_execution(store, row, metric, control, on_event, tell)
-    course.image_hosts = image_hosts
+    execution = _make_execution(store, row, metric, control, on_event, tell)
+    execution.image_hosts = image_hosts
     # This process is entered as working on the run until the store says how it ended.
     async with contextlib.AsyncExitStack() as entered:
         try:
-            await entered.enter_async_context(course.leases.keep_alive())
-            state, reason = await through(course)
+            await entered.enter_async_context(execution.leases.keep_alive())
+            state, reason = await through(execution)
         except asyncio.CancelledError:
             state, reason = RunState.CANCELLED, None
             try:
@@ -173,14 +173,14 @@ async def run_to_end(
                 row = store.runs.row(run)
             emit(RunEnded(run, RunState.STOPPED, reason, _make_last_progress(row, latest)))
             raise
-        await course.recorder.write(store.runs.set_state, run, state, reason)
+        await execution.recorder.write(store.runs.set_state, run, state, reason)
         try:
             # The run has ended: a check that is given up, or cannot be written, leaves it
             # unchecked.
             with contextlib.suppress(StoreError):
-                await course.checks.check_rest(run)
+                await execution.checks.check_rest(run)
         finally:
-            emit(RunEnded(run, state, reason, course.update_progress()))
+            emit(RunEnded(run, state, reason, execution.update_progress()))
     return state
 
 
@@ -192,13 +192,13 @@ def _make_execution(
     emit: EventSink,
     tell: Callable[[str], None],
 ) -> RunExecution:
-    course: RunExecution
+    execution: RunExecution
 
     def emit_trouble(sentence: str | None) -> None:
-        emit(StoreTroubled(row.id, sentence, course.update_progress()))
+        emit(StoreTroubled(row.id, sentence, execution.update_progress()))
 
     recorder = Recorder(store, on_trouble=emit_trouble)
-    course = RunExecution(
+    execution = RunExecution(
         store,
         row,
         metric,
@@ -212,54 +212,62 @@ def _make_execution(
         StoreLeases(store, run=row.id, write=recorder.write_shared),
         CircuitBreaker(row.spec.max_failures, row.conversations),
     )
-    return course
+    return execution
 
 
-async def judge_item(course: RunExecution, asker: Asker, item: PendingItem) -> None:
+async def judge_item(execution: RunExecution, asker: Asker, item: PendingItem) -> None:
     """Judge one conversation and store it, window by window."""
-    store, metric = course.store, course.metric
+    store, metric = execution.store, execution.metric
     conversation = store.conversations.get(item.conversation)
     skipped = metric.why_skipped(conversation)
     claims = None
     if skipped is None:
-        claims, skipped = find_claims_to_judge(store, course.row.spec, item.conversation)
+        claims, skipped = find_claims_to_judge(store, execution.row.spec, item.conversation)
     if skipped is not None:
-        await _finish_item(course, item.id, ItemState.SKIPPED, skipped)
+        await _finish_item(execution, item.id, ItemState.SKIPPED, skipped)
         return
     windows = metric.windows(conversation)
     ask = asker.bind_to_item(item.id, asked_after=item.asked_after)
     try:
         check_image_addresses(
-            list_address_only_images(conversation.images), course.row.spec.judge, course.image_hosts
+            list_address_only_images(conversation.images),
+            execution.row.spec.judge,
+            execution.image_hosts,
         )
         findings = await drive_questions(metric.gather(conversation, ask.traits, claims), ask)
         assessments = [metric.assess(findings, window) for window in windows]
-        failures = await _store_windows(course, item, assessments)
+        failures = await _store_windows(execution, item, assessments)
         conclusion = await drive_questions(metric.conclude(assessments), ask)
         if metric.verbose_mode:
             title = f"{conversation.source}/{conversation.key}"
-            course.on_steps(format_steps(title, metric.spec, assessments, conclusion))
+            execution.on_steps(format_steps(title, metric.spec, assessments, conclusion))
     except STOPS_THE_RUN:
         raise
     except (JudgeError, MetricError) as error:
-        await _finish_item(course, item.id, ItemState.FAILED, f"{type(error).__name__}: {error}")
-        course.breaker.note_conversation(str(error).rstrip("."))
+        await _finish_item(execution, item.id, ItemState.FAILED, f"{type(error).__name__}: {error}")
+        execution.breaker.note_conversation(str(error).rstrip("."))
         return
     state = ItemState.FAILED if failures else ItemState.DONE
     reason = failures[0] if failures else None
     checked = None
     if not (item.stored_windows or item.unfinished_windows):
         # What was stored before need not be what was assessed now.
-        checked = await course.checks.check_assessed(item.id, state, conversation, assessments)
+        checked = await execution.checks.check_assessed(item.id, state, conversation, assessments)
     missing = None
     if state is ItemState.DONE and conclusion.score.state is ScoreState.INCOMPLETE:
         missing = conclusion.score.reason
     await _finish_item(
-        course, item.id, state, reason, conclusion.reason, checked, incomplete=missing is not None
+        execution,
+        item.id,
+        state,
+        reason,
+        conclusion.reason,
+        checked,
+        incomplete=missing is not None,
     )
     why = reason or missing
     if why is not None:
-        course.breaker.note_conversation(why.rstrip("."))
+        execution.breaker.note_conversation(why.rstrip("."))
 
 
 def find_claims_to_judge(
@@ -284,7 +292,7 @@ def find_claims_to_judge(
 
 
 async def _store_windows(
-    course: RunExecution, item: PendingItem, assessments: Sequence[Assessment]
+    execution: RunExecution, item: PendingItem, assessments: Sequence[Assessment]
 ) -> list[str]:
     """Store each window whole, and say why windows failed."""
     failures = []
@@ -295,18 +303,18 @@ async def _store_windows(
             failures.append(assessment.score.reason or "failed")
         if position in item.stored_windows:
             continue
-        await course.recorder.write_shared(course.store.runs.save_window, item.id, assessment)
-        progress = course.update_progress(windows=int(position not in item.unfinished_windows))
+        await execution.recorder.write_shared(execution.store.runs.save_window, item.id, assessment)
+        progress = execution.update_progress(windows=int(position not in item.unfinished_windows))
         if failed:
             kind = (assessment.score.reason or "").split(":", 1)[0]
-            course.emit(WindowFailed(course.row.id, item.id, position, kind, progress))
+            execution.emit(WindowFailed(execution.row.id, item.id, position, kind, progress))
         else:
-            course.emit(WindowAssessed(course.row.id, item.id, position, progress))
+            execution.emit(WindowAssessed(execution.row.id, item.id, position, progress))
     return failures
 
 
 async def _finish_item(
-    course: RunExecution,
+    execution: RunExecution,
     item: ItemId,
     state: ItemState,
     reason: str | None,
@@ -315,12 +323,12 @@ async def _finish_item(
     *,
     incomplete: bool = False,
 ) -> None:
-    finish = course.store.runs.finish_item
-    await course.recorder.write_shared(finish, item, state, reason, conclusion, checked)
+    finish = execution.store.runs.finish_item
+    await execution.recorder.write_shared(finish, item, state, reason, conclusion, checked)
     if checked is None and state is not ItemState.SKIPPED:
-        await course.checks.check_stored(item)
-    progress = course.update_progress(**{state.value: 1, "incomplete": int(incomplete)})
-    course.emit(ItemFinished(course.row.id, item, state, progress, incomplete))
+        await execution.checks.check_stored(item)
+    progress = execution.update_progress(**{state.value: 1, "incomplete": int(incomplete)})
+    execution.emit(ItemFinished(execution.row.id, item, state, progress, incomplete))
 
 
 def rebuild_metric(store: Store, row: RunRow) -> Metric[Any]:
@@ -363,26 +371,26 @@ def check_judge(row: RunRow, redact: Redact | None) -> None:
 
 
 def open_run_judge(
-    row: RunRow, around: RunEnvironment, before_step: Callable[[], None] = lambda: None
+    row: RunRow, environment: RunEnvironment, before_step: Callable[[], None] = lambda: None
 ) -> AbstractAsyncContextManager[Judge]:
     """Open the judge a run was begun with.
 
     Args:
         row: The run.
-        around: What it shares with other runs of the process.
+        environment: What it shares with other runs of the process.
         before_step: As `open_judge` takes it.
 
     Raises:
         ConfigError: It is not what it was, or cannot be opened.
     """
-    check_judge(row, around.redact)
+    check_judge(row, environment.redact)
     return open_judge(
         row.spec.judge,
         base_url=row.spec.base_url,
-        timeout_s=around.timeout_s,
-        redact=around.redact,
+        timeout_s=environment.timeout_s,
+        redact=environment.redact,
         calibration=read_run_calibration(row.spec.calibration),
-        log_prompts=around.log_prompts,
+        log_prompts=environment.log_prompts,
         before_step=before_step,
     )
 

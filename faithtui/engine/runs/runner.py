@@ -51,7 +51,7 @@ async def execute_run(
     retry_unfinished: bool = False,
     tell: Callable[[str], None] = lambda steps: None,
     control: RunControl | None = None,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
 ) -> RunState:
     """Judge everything in a run that is not judged yet.
 
@@ -66,7 +66,7 @@ async def execute_run(
         retry_unfinished: Take up failed conversations again.
         tell: Gets the steps of each conversation, as text, under `verbose_mode`.
         control: Handles for somebody else; None: nobody has any.
-        around: What it shares with other runs of the process; None: nothing.
+        environment: What it shares with other runs of the process; None: nothing.
 
     Returns:
         DONE, or STOPPED when going on became pointless (the event says why). A run by batches also
@@ -78,11 +78,11 @@ async def execute_run(
         StoreError: The store cannot be written; what was written stays.
         CancelledError: Let through after the run is marked as cancelled.
     """
-    around = around or RunEnvironment()
+    environment = environment or RunEnvironment()
     UnstoredReplies(store.path).recover_into_store(store)
     row = store.runs.row(run)
     metric = rebuild_metric(store, row)
-    check_run_image_hosts(store, row, around.image_hosts, with_unfinished=retry_unfinished)
+    check_run_image_hosts(store, row, environment.image_hosts, with_unfinished=retry_unfinished)
     control = control or RunControl(row.spec.concurrency)
     if judge is None:
         if row.spec.batch:
@@ -93,51 +93,51 @@ async def execute_run(
                 retry_unfinished=retry_unfinished,
                 tell=tell,
                 control=control,
-                around=around,
+                environment=environment,
             )
-        judge = open_run_judge(row, around, control.ui_yielder.wait_for_turn)
+        judge = open_run_judge(row, environment, control.ui_yielder.wait_for_turn)
     if retry_unfinished:
         store.runs.reopen_unfinished(run)
         row = store.runs.row(run)
     opening = judge
 
-    async def open_and_judge(course: RunExecution) -> RunEnding:
+    async def open_and_judge(execution: RunExecution) -> RunEnding:
         async with opening as opened:
-            return await _judge_pending_items(course, opened, around)
+            return await _judge_pending_items(execution, opened, environment)
 
     return await run_to_end(
-        store, row, metric, control, emit, tell, open_and_judge, image_hosts=around.image_hosts
+        store, row, metric, control, emit, tell, open_and_judge, image_hosts=environment.image_hosts
     )
 
 
 async def _judge_pending_items(
-    course: RunExecution, judge: Judge, around: RunEnvironment
+    execution: RunExecution, judge: Judge, environment: RunEnvironment
 ) -> RunEnding:
-    store, row = course.store, course.row
-    course.pending_items = _iterate_pending(store, row.id)
+    store, row = execution.store, execution.row
+    execution.pending_items = _iterate_pending(store, row.id)
     # Who asks what matters where an answer costs something, and so does room for the answer.
-    leases: Leases = course.leases if judge.account else NoLeases()
-    room = course.recorder.unstored.hold_reserve() if judge.account else contextlib.nullcontext()
+    leases: Leases = execution.leases if judge.account else NoLeases()
+    room = execution.recorder.unstored.hold_reserve() if judge.account else contextlib.nullcontext()
     with room:
-        asker = _make_asker(course, judge, around, leases)
-        await course.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
-        course.emit(RunStarted(row.id, course.update_progress()))
+        asker = _make_asker(execution, judge, environment, leases)
+        await execution.recorder.write(store.runs.set_state, row.id, RunState.RUNNING)
+        execution.emit(RunStarted(row.id, execution.update_progress()))
         left = row.conversations - row.done - row.failed - row.skipped
         workers = min(MOST_CONCURRENT, left)
         try:
-            await await_all(_run_worker(course, asker) for _ in range(workers))
+            await await_all(_run_worker(execution, asker) for _ in range(workers))
         except STOPS_THE_RUN as error:
-            await _drain_answers(course, asker)
+            await _drain_answers(execution, asker)
             return RunState.STOPPED, str(error)
         except StoreError as error:
-            await _drain_answers(course, asker)
-            raise course.recorder.unstored.explain_error(error) from error
+            await _drain_answers(execution, asker)
+            raise execution.recorder.unstored.explain_error(error) from error
         except BaseException:  # cancelled, or nobody hears the events: answers are paid for still
-            await _drain_answers(course, asker)
+            await _drain_answers(execution, asker)
             raise
         finally:
             await asker.aclose()
-            retries = course.control.tally.retries
+            retries = execution.control.tally.retries
             if retries:
                 with contextlib.suppress(StoreError):
                     store.calls.count_retries(row.id, retries)
@@ -152,17 +152,17 @@ def _iterate_pending(store: Store, run: RunId) -> Iterator[PendingItem]:
         last = page[-1].id
 
 
-async def _drain_answers(course: RunExecution, asker: Asker) -> None:
+async def _drain_answers(execution: RunExecution, asker: Asker) -> None:
     """Wait for the answers on their way, which are paid for."""
-    if course.control.tally.in_flight:
-        course.emit(Draining(course.row.id, course.update_progress()))
+    if execution.control.tally.in_flight:
+        execution.emit(Draining(execution.row.id, execution.update_progress()))
     await asker.drain()
 
 
 def _make_asker(
-    course: RunExecution, judge: Judge, around: RunEnvironment, leases: Leases
+    execution: RunExecution, judge: Judge, environment: RunEnvironment, leases: Leases
 ) -> Asker:
-    store, row, control = course.store, course.row, course.control
+    store, row, control = execution.store, execution.row, execution.control
     budget = control.budget = Budget(
         BudgetCaps(row.spec.budget_nusd, row.spec.budget_tokens),
         Expense(row.cost_nusd, row.tokens_in + row.tokens_out),
@@ -171,15 +171,15 @@ def _make_asker(
     def emit_retry(step: str, error: JudgeError, wait_s: float) -> None:
         said = make_visible_line(error.provider_message, MOST_SAID)
         kind = type(error).__name__
-        course.emit(
-            CallRetried(row.id, step, kind, wait_s, course.update_progress(), error.status, said)
+        execution.emit(
+            CallRetried(row.id, step, kind, wait_s, execution.update_progress(), error.status, said)
         )
 
     def emit_format_change(left: OutputFormat, taken: OutputFormat) -> None:
-        course.emit(WayChanged(row.id, left.value, taken.value, course.update_progress()))
+        execution.emit(WayChanged(row.id, left.value, taken.value, execution.update_progress()))
 
     def set_totals(totals: RunTotals) -> None:
-        course.totals = totals
+        execution.totals = totals
         budget.set_spent(Expense(totals.cost_nusd, totals.tokens_in + totals.tokens_out))
 
     def remember_format(rung: OutputFormat) -> None:
@@ -187,10 +187,10 @@ def _make_asker(
         store.submit(store.calls.remember_output_format, judge.fingerprint, rung.value)
 
     known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
-    control.limiter = around.rate_limiters.get_limiter(judge.account)
+    control.limiter = environment.rate_limiters.get_limiter(judge.account)
     return Asker(
         judge,
-        StoreReplyCache(course.recorder, judge.ref, row.id, leases.holder, set_totals),
+        StoreReplyCache(execution.recorder, judge.ref, row.id, leases.holder, set_totals),
         slots=control.requests,
         tally=control.tally,
         ladder=OutputFormatFallback(
@@ -202,22 +202,22 @@ def _make_asker(
         ),
         limiter=control.limiter,
         budget=budget,
-        pricing=TablePrices(around.prices, row.spec.judge, row.spec.base_url),
+        pricing=TablePrices(environment.prices, row.spec.judge, row.spec.base_url),
         leases=leases,
         on_retry=emit_retry,
-        pause=around.sleep,
-        pace=course.metric.pace,
-        load_image=StoreImages(store, row.spec.judge, around.image_hosts),
-        breaker=course.breaker,
+        pause=environment.sleep,
+        pace=execution.metric.pace,
+        load_image=StoreImages(store, row.spec.judge, environment.image_hosts),
+        breaker=execution.breaker,
         before_step=control.ui_yielder.wait_for_turn,
     )
 
 
-async def _run_worker(course: RunExecution, asker: Asker) -> None:
+async def _run_worker(execution: RunExecution, asker: Asker) -> None:
     """Take conversations until there is none: a million of them are never a million tasks."""
     while True:
-        async with course.control.conversations:
-            item = next(course.pending_items, None)
+        async with execution.control.conversations:
+            item = next(execution.pending_items, None)
             if item is None:
                 return
-            await judge_item(course, asker, item)
+            await judge_item(execution, asker, item)

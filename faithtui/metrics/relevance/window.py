@@ -45,7 +45,7 @@ def gather_by_window(
         WindowFindings(failure=format_failure(each)) if isinstance(each, JudgeError) else each
         for each in asked
     ]
-    return (yield from add_peer_reasons(metric, views, _merge_statements(findings)))
+    return (yield from add_peer_reasons(metric, views, _unify_equal_statements(findings)))
 
 
 def _ask_window(
@@ -85,7 +85,7 @@ def _ask_window(
     )
 
 
-def _merge_statements(findings: Sequence[WindowFindings]) -> list[WindowFindings]:
+def _unify_equal_statements(findings: Sequence[WindowFindings]) -> list[WindowFindings]:
     """Make a statement that windows write differently one claim, the first one.
 
     The judge cuts a document anew in every window; case and white space make no difference.

@@ -43,7 +43,7 @@ from faithtui.store.runs.answer_view import AnswerKey, HomeLabel, answer_score, 
 from faithtui.store.runs.judge_verdicts import (
     JudgedRun,
     answer_texts,
-    choose_label,
+    choose_window_label,
     read_claim_labels,
     read_judged_run,
     read_scoring_rule,
@@ -235,7 +235,7 @@ def _make_claim_units(
             item.group,
             at,
             texts[number, at] if kind == "answer" else text,
-            label if labels is None else choose_label(labels, settings.duplicates, severity),
+            label if labels is None else choose_window_label(labels, settings.duplicates, severity),
             human,
             reviewers,
             1 if labels is None else len(labels),
@@ -278,7 +278,9 @@ class _AnswerScores:
         return self.found.get(key) or (answer_score(self.rule, (), self.homes.get(key)), 0)
 
 
-def _score_answers(connection: Connection, run_id: RunId, judged: JudgedRun) -> _AnswerScores:
+def _score_judged_answers(
+    connection: Connection, run_id: RunId, judged: JudgedRun
+) -> _AnswerScores:
     """Score each answer by its claims, each in its home window."""
     homes = read_home_scores(connection, run_item.c.run_id == run_id)
     found: dict[AnswerKey, tuple[Score, int]] = {}
@@ -304,7 +306,7 @@ def _read_answers(
     rows = connection.execute(_select_labelled_answers(run_id)).all()
     if not rows:
         return (), ()
-    scores = _score_answers(connection, run_id, judged)
+    scores = _score_judged_answers(connection, run_id, judged)
     rated = tuple(_read_rated(rows, known, scores))
     if not rated:
         return (), ()

@@ -188,7 +188,7 @@ def answer_texts(connection: Connection, run_id: RunId) -> dict[tuple[int, int],
     return {(number, position): content for number, position, content in rows}
 
 
-def choose_label(
+def choose_window_label(
     said: Sequence[str | None], rule: Duplicates, severity: Mapping[str, int]
 ) -> str | None:
     """Choose one label of those that a claim has in several windows.

@@ -213,7 +213,7 @@ class Runs:
     def list_unfinished(self, run_id: RunId) -> tuple[ItemId, ...]:
         """List the conversations of a run that failed or lack a verdict, in its order."""
         with self._database.open_reader() as connection:
-            return tuple(ItemId(row.id) for row in _find_unfinished(connection, run_id))
+            return tuple(ItemId(row.id) for row in _find_unfinished_items(connection, run_id))
 
     def reopen_unfinished(self, run_id: RunId, items: Sequence[ItemId] | None = None) -> int:
         """Make conversations pending again that failed or lack a verdict.
@@ -457,7 +457,7 @@ def _to_column(value: object) -> object:
             return value
 
 
-def _find_unfinished(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
+def _find_unfinished_items(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:
     """Find the conversations of a run that failed or lack a verdict."""
     headline = run_item.c.scores["windowed"]["state"].as_string()
     lacks_verdicts = (
@@ -479,7 +479,7 @@ def _reopen_unfinished(
     connection: Connection, run_id: RunId, only: Collection[ItemId] | None
 ) -> int:
     unfinished = [
-        row for row in _find_unfinished(connection, run_id) if only is None or row.id in only
+        row for row in _find_unfinished_items(connection, run_id) if only is None or row.id in only
     ]
     forget_failed_questions(connection, run_id, [ItemId(row.id) for row in unfinished])
     for row in unfinished:

@@ -90,12 +90,12 @@ def rebuild_index(connection: Connection) -> None:
     """
     for name in ("search_conversation", "search_claim", "search_document"):
         connection.exec_driver_sql(f"INSERT INTO {name} ({name}) VALUES ('delete-all')")
-    index_conversations(connection, _read_all_ids(connection, conversation.c.id))
-    index_claims(connection, _read_all_ids(connection, claim.c.id))
-    index_documents(connection, _read_all_ids(connection, document.c.id))
+    index_conversations(connection, _list_ids_to_index(connection, conversation.c.id))
+    index_claims(connection, _list_ids_to_index(connection, claim.c.id))
+    index_documents(connection, _list_ids_to_index(connection, document.c.id))
 
 
-def _read_all_ids(connection: Connection, key: ColumnElement[int]) -> list[int]:
+def _list_ids_to_index(connection: Connection, key: ColumnElement[int]) -> list[int]:
     return list(connection.execute(select(key).order_by(key)).scalars())
 
 

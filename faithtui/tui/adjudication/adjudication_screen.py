@@ -173,7 +173,7 @@ class AdjudicateScreen(FaithScreen):
         if run is None:
             self.call_later(self.show_loaded, LoadedComparison())
             return
-        self.session.choose_run(run)
+        self.session.switch_run(run)
         self.call_later(self.show_loaded, await self.read(self._read_comparison, run, self.filter))
 
     def _read_comparison(self, run: RunId, chosen: ComparisonFilter) -> LoadedComparison:

@@ -161,7 +161,7 @@ class AgreementScreen(FaithScreen):
             update_run_agreement,
         )
 
-        self.session.choose_run(run)
+        self.session.switch_run(run)
         known = self.agreement
         if known is None or known.row.id != run:
             self.show_message(Piece(f"computing agreement of run #{run} …", "quiet"))

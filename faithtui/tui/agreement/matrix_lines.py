@@ -260,7 +260,7 @@ def _detection_lines(found: Detection, width: int) -> list[Line]:
     ]
 
 
-def score_lines(report: AgreementReport, width: int) -> list[Line]:
+def answer_score_lines(report: AgreementReport, width: int) -> list[Line]:
     """Draw the judge's scores against people's ratings of whole answers."""
     scores = report.scores
     left_out = [

@@ -80,7 +80,9 @@ class AgreementPanes(Panes):
             "rate": (
                 lambda w: [
                     *parts.rate_lines(level, w),
-                    *draw.headed_lines("scores of answers", draw.score_lines(report, w), not wide),
+                    *draw.headed_lines(
+                        "scores of answers", draw.answer_score_lines(report, w), not wide
+                    ),
                 ],
                 f"{units[1].capitalize()} that pass",
             ),
@@ -109,7 +111,9 @@ class AgreementPanes(Panes):
             "scores": (
                 lambda w: [
                     *parts.unit_score_lines(report, w),
-                    *draw.headed_lines("answers as a whole", draw.score_lines(report, w), True),
+                    *draw.headed_lines(
+                        "answers as a whole", draw.answer_score_lines(report, w), True
+                    ),
                 ],
                 "Scores",
             ),

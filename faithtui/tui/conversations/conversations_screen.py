@@ -13,13 +13,13 @@ from faithtui.domain.ids import ItemId, LabelId, RunId
 from faithtui.store.records import ItemRow, RunRow
 from faithtui.store.runs.list_rows import ItemOrder
 from faithtui.store.search.filters import SearchStop, SearchStopped
-from faithtui.tui.conversations.conversation_actions import ConversationActions
 from faithtui.tui.conversations.conversation_lines import (
     item_head,
     item_line,
     no_conversations,
 )
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
+from faithtui.tui.conversations.list_actions import ConversationActions
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.replies.show_replies import RawReplies
@@ -217,7 +217,7 @@ class ConversationsScreen(FilteredListScreen):
             self.run_row, self.mark = run, mark
             self.pager.forget_pages()
             self.items.refresh()
-            self._entitle_run(run)
+            self._show_run_title(run)
             if before != (self._row_at_cursor(), mark[1]):
                 self._follow_row()
 
@@ -280,7 +280,7 @@ class ConversationsScreen(FilteredListScreen):
             self.preview.show()
             return
         if self.session.run is None:
-            self.session.choose_run(loaded.run.id)
+            self.session.switch_run(loaded.run.id)
         row = loaded.run
         self.pager = Pager(
             loaded.ids, self.session.store.runs.read_conversation_list, lambda item: item.id
@@ -293,12 +293,12 @@ class ConversationsScreen(FilteredListScreen):
         here = self.items.cursor if at is None else at
         self.items.show(self.pager, here, title=f"Conversations {count}")
         self.show_marks()
-        self._entitle_run(row)
+        self._show_run_title(row)
         self.show_order()
         self._follow_row()
         self.refresh_bindings()
 
-    def _entitle_run(self, row: RunRow) -> None:
+    def _show_run_title(self, row: RunRow) -> None:
         words, look = run_status(row)
         self.set_title(
             [*run_crumbs(row), Piece(f" · {words}", look or "quiet")],

@@ -93,7 +93,7 @@ class FindingEntries(Controller["IntegrityScreen"]):
             self.review_claims(run, kind, row.finding.claim)
             return
         session = self.session
-        session.choose_run(run)
+        session.switch_run(run)
         session.leave_queue()
         session.choose_item(row.item, turn=row.finding.turn)
         self.screen.post_message(ShowScreen("review"))

@@ -108,7 +108,7 @@ class MetricsScreen(FaithScreen):
         if found is None or found.run is None or found.answer is None:
             return
         session = self.session
-        session.choose_run(found.run.run.id)
+        session.switch_run(found.run.run.id)
         session.choose_item(found.run.item.id, turn=found.answer.turn)
         self.post_message(ShowScreen("review", back=True))
 

@@ -170,7 +170,7 @@ class ProgressScreen(FaithScreen):
             self._forget_run()
         self.row, self.failed_rows, self.elsewhere = row, failed, elsewhere
         if row is not None:
-            self.session.choose_run(row.id)
+            self.session.switch_run(row.id)
         self.redraw()
         self.refresh_bindings()
 

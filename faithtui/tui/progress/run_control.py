@@ -263,6 +263,6 @@ def _write_budget(session: Session, row: RunRow, wanted: BudgetCaps) -> None:
     from faithtui.engine.runs.planner import check_budget
 
     spec = row.spec
-    around = session.get_run_environment()
-    check_budget(wanted.nusd, wanted.tokens, spec.judge, spec.base_url, around)
+    environment = session.get_run_environment()
+    check_budget(wanted.nusd, wanted.tokens, spec.judge, spec.base_url, environment)
     session.store.runs.set_budget(row.id, wanted.nusd, wanted.tokens)

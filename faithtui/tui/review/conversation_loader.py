@@ -147,7 +147,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             words = "There is no run yet: {go.runs}, then {runs.new} starts one."
             self.screen.call_later(self.show_nothing, self.keys.fill_in_keys(words))
             return
-        self.session.choose_run(run)
+        self.session.switch_run(run)
         queue = await self.read(store.runs.item_ids, run, "number")
         item = await self.read(find_open_item, store, queue, None, 1)
         if item is None and queue:

@@ -112,9 +112,11 @@ class ReAsk(Controller["ReviewScreen"]):
         self.show_message(Piece(f"asking the judge again about {name} …", "quiet"))
         session = self.session
         try:
-            around = await self.read(session.get_run_environment)
+            environment = await self.read(session.get_run_environment)
             store, reviewer = session.store, session.reviewer
-            fresh = await run_in_own_loop(lambda: _ask_judge(store, item, claim, reviewer, around))
+            fresh = await run_in_own_loop(
+                lambda: _ask_judge(store, item, claim, reviewer, environment)
+            )
         except BaseException:
             self.show_message(Piece(f"the judge was not heard again about {name}", "warn"))
             raise
@@ -162,8 +164,8 @@ def estimate_call_cost(session: Session, run: RunRow, item: ItemId) -> CallCost:
 
 
 def _ask_judge(
-    store: "Store", item: ItemId, claim: ClaimId, reviewer: str, around: "RunEnvironment"
+    store: "Store", item: ItemId, claim: ClaimId, reviewer: str, environment: "RunEnvironment"
 ) -> Coroutine[object, object, FreshVerdict]:
     from faithtui.engine.review.re_ask import re_ask_claim
 
-    return re_ask_claim(store, item, claim, asked_by=reviewer, around=around)
+    return re_ask_claim(store, item, claim, asked_by=reviewer, environment=environment)

@@ -99,7 +99,7 @@ class Verdicts(Controller["ReviewScreen"]):
             case "repeat":
                 self._repeat_verdict(claim)
             case "accept":
-                self._accept_judge_verdict(claim)
+                self._accept_judge_verdict_uncounted(claim)
             case "later":
                 self._skip_claim(claim)
             case "flag":
@@ -123,7 +123,7 @@ class Verdicts(Controller["ReviewScreen"]):
                 claim, self.verdict_to_repeat.verdict, self.verdict_to_repeat.code
             )
 
-    def _accept_judge_verdict(self, claim: ClaimView) -> None:
+    def _accept_judge_verdict_uncounted(self, claim: ClaimView) -> None:
         """Take over the judge's verdict; it is no verdict of one's own."""
         label = claim.home_verdict.label
         if self.screen.view is not None and claim.id in self.screen.view.hidden:

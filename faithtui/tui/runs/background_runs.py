@@ -151,7 +151,7 @@ class BackgroundRuns:
         session.process_runs.append(run)
         watched = app.current_screen_name == "progress" and session.run == before
         if follow or watched:
-            session.choose_run(run.run_id)
+            session.switch_run(run.run_id)
         if follow and not self._resume_first:
             app.show_screen("progress")
         self._resume_first = False
@@ -209,7 +209,7 @@ def _preview_runs(session: Session, requests: Sequence[RunRequest]) -> str:
     from faithtui.engine.preview.run_preview import preview_requests
 
     return format_preview(
-        preview_requests(session.store, requests, around=session.get_run_environment())
+        preview_requests(session.store, requests, environment=session.get_run_environment())
     )
 
 
@@ -224,4 +224,4 @@ def _begin_background_run(session: Session, run: "RunId") -> "BackgroundRun":
     """Go on with a run in the background, under the limits that all runs of the app share."""
     from faithtui.engine.runs.background import BackgroundRun
 
-    return BackgroundRun.resume(session.store, run, around=session.get_run_environment())
+    return BackgroundRun.resume(session.store, run, environment=session.get_run_environment())

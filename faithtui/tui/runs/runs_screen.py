@@ -223,7 +223,7 @@ class RunsScreen(FilteredListScreen):
     def follow_cursor(self) -> None:
         """Show the chosen run."""
         if self.selection is not None:
-            self.session.choose_run(self.selection.id)
+            self.session.switch_run(self.selection.id)
         self._show_details()
         self.refresh_bindings()
 
@@ -287,7 +287,7 @@ class RunsScreen(FilteredListScreen):
         if row is None or not self.is_current or chosen in self.listed_entries:
             return
         if chosen is None or not self.is_under_way(chosen):
-            self.session.choose_run(row.id)
+            self.session.switch_run(row.id)
 
     def _show_details(self) -> None:
         row = self.selection

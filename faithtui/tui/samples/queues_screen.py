@@ -153,7 +153,7 @@ class QueuesScreen(FaithScreen):
         store = self.session.store
         run = self.session.run or await self.read(store.runs.last_id)
         if run is not None and self.session.run is None:
-            self.session.choose_run(run)
+            self.session.switch_run(run)
         rows: tuple[SampleRow, ...] = ()
         row: RunRow | None = None
         if run is not None:

@@ -68,7 +68,7 @@ class SettingChecks(Controller["SettingsScreen"]):
 
         settings = configured.settings
         try:
-            around = self.session.get_run_environment()
+            environment = self.session.get_run_environment()
         except ConfigError as error:
             return False, str(error)
         trying = try_judge(
@@ -76,7 +76,7 @@ class SettingChecks(Controller["SettingsScreen"]):
             settings.base_url,
             timeout_s=settings.timeout_s,
             environ=configured.environment,
-            around=around,
+            environment=environment,
         )
         trial = asyncio.run(trying)
         return trial.ok, trial.sentence

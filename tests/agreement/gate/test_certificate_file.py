@@ -25,7 +25,12 @@ from faithtui.agreement.gate.certificate_file import (
     format_certificate,
     parse_certificate,
 )
-from faithtui.agreement.gate.thresholds import CheckOutcome, Criterion, GateFigures, Thresholds
+from faithtui.agreement.gate.threshold_checks import (
+    CheckOutcome,
+    Criterion,
+    GateFigures,
+    Thresholds,
+)
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.estimates import (

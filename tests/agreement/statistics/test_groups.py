@@ -44,7 +44,7 @@ from faithtui.agreement.statistics.matrices import (
     count_matrix,
     count_weighted_matrix,
 )
-from faithtui.agreement.statistics.ratings import Ratings, estimate_ratings, group_ratings
+from faithtui.agreement.statistics.ratings import Ratings, estimate_rating_figure, group_ratings
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Point, Reason
 
 NAMES = ("yes", "no", "idk")
@@ -245,7 +245,7 @@ def test_leaving_out_ratings_is_counting_the_others(readings: list[tuple[str, li
         silent = len({group for group, _ in readings}) - len(names)
         wanted += [figure(groups.total)] * silent
         assert_same_values(found, wanted)
-        measured = estimate_ratings(figure, groups, IntervalScale.ATANH)
+        measured = estimate_rating_figure(figure, groups, IntervalScale.ATANH)
         assert measured.n == sum(len(labels) > 1 for _, labels in readings)
         assert measured.status is not EstimateStatus.OK or same(
             measured.value or 0.0, figure(groups.total)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.gate.thresholds import EXIT_CODES, CheckOutcome
+from faithtui.agreement.gate.threshold_checks import EXIT_CODES, CheckOutcome
 from faithtui.cli.commands.gate import BROKEN, run_or_broken
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId

@@ -16,11 +16,11 @@ SPEAKING = [(each["id"], each["asked"], each["text"]) for each in INJECTIONS["sp
 
 @pytest.mark.parametrize(("name", "asked", "text"), SPEAKING, ids=[each[0] for each in SPEAKING])
 def test_what_a_text_asks_is_found_and_quoted(name: str, asked: str, text: str) -> None:
-    around = f"The kettle holds two litres.\n{text}\nIt is blue."
-    found = {each.kind: each for each in find_injections(around)}
+    environment = f"The kettle holds two litres.\n{text}\nIt is blue."
+    found = {each.kind: each for each in find_injections(environment)}
     request = found[InjectionKind[asked.upper()]]
     start, end = request.span.start, request.span.end
-    assert around[start:end].strip("\n") in around
+    assert environment[start:end].strip("\n") in environment
     assert "kettle" not in request.quote
     assert "blue" not in request.quote.replace(text, "")
 

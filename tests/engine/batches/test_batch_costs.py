@@ -105,9 +105,9 @@ def priced(someone: Provider) -> RunEnvironment:
 
 
 async def test_replies_cost_what_batches_cost(store: Store, openai: Provider) -> None:
-    around = priced(openai)
-    run = openai.plan(store, around=around)
-    await come_back(store, run, around=around)
+    environment = priced(openai)
+    run = openai.plan(store, environment=environment)
+    await come_back(store, run, environment=environment)
     row = store.runs.row(run)
     assert row.calls == openai.sold.total() > 0
     assert row.cost_nusd == row.calls * 150 * 500
@@ -123,9 +123,9 @@ async def test_tokens_the_provider_does_not_say_are_ours_and_marked(
     store: Store, openai: Provider
 ) -> None:
     openai.usage = None
-    around = priced(openai)
-    run = openai.plan(store, around=around)
-    await come_back(store, run, around=around)
+    environment = priced(openai)
+    run = openai.plan(store, environment=environment)
+    await come_back(store, run, environment=environment)
     row = store.runs.row(run)
     (item, *_) = store.runs.item_ids(run)
     assert all(call.reply.estimated for call in store.calls.list_item_calls(item))
@@ -136,15 +136,15 @@ async def test_tokens_the_provider_does_not_say_are_ours_and_marked(
 async def test_a_budget_in_money_is_never_passed_and_nothing_is_lost_to_it(
     store: Store, openai: Provider, tmp_path: Path
 ) -> None:
-    around = priced(openai)
+    environment = priced(openai)
     with store_with(tmp_path / "free.db", TALKS) as free, provider("openai") as other:
         whole = other.plan(free)
         await come_back(free, whole)
         expected = judged(free, whole)
-    run = openai.plan(store, around=around, budget_nusd=1_500_000)
+    run = openai.plan(store, environment=environment, budget_nusd=1_500_000)
     spent = []
     for _ in range(40):
-        state = await runner.execute_run(store, run, silent, around=around)
+        state = await runner.execute_run(store, run, silent, environment=environment)
         row, out = store.runs.row(run), store.batches.sum_outstanding(run)
         assert row.cost_nusd + out.nusd_worst <= 1_500_000
         spent.append(row.cost_nusd)
@@ -155,7 +155,7 @@ async def test_a_budget_in_money_is_never_passed_and_nothing_is_lost_to_it(
     assert "the budget of $0.0015 does not hold another question" in (row.reason or "")
     assert row.calls > 0
     store.runs.set_budget(run, None, None)
-    assert (await come_back(store, run, 40, around=around))[-1] is RunState.DONE
+    assert (await come_back(store, run, 40, environment=environment))[-1] is RunState.DONE
     assert openai.sold_twice == []
     assert judged(store, run) == expected
 

@@ -58,8 +58,8 @@ def silent(event: RunEvent) -> None:
     """Hear nothing."""
 
 
-async def once(store: Store, run: int, around: RunEnvironment | None = None) -> RunState:
-    return await runner.execute_run(store, run, silent, around=around)  # type: ignore[arg-type]  # a number
+async def once(store: Store, run: int, environment: RunEnvironment | None = None) -> RunState:
+    return await runner.execute_run(store, run, silent, environment=environment)  # type: ignore[arg-type]  # a number
 
 
 def first_times(count: int, given: tuple[int, Any] | str, about: str) -> Twist:
@@ -399,10 +399,10 @@ async def test_a_question_that_cannot_be_written_fails_alone(
         return text
 
     redact: Redact = about_b
-    around = RunEnvironment(redact=redact)
-    run = openai.plan(store, around=around)
+    environment = RunEnvironment(redact=redact)
+    run = openai.plan(store, environment=environment)
     for _ in range(9):
-        state = await once(store, run, around)
+        state = await once(store, run, environment)
         if state is not RunState.WAITING:
             break
     first, second = store.runs.item_rows(store.runs.item_ids(run))

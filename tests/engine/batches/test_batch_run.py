@@ -118,9 +118,9 @@ async def test_prompts_are_logged_as_they_leave_where_that_is_asked_for(
     store: Store, openai: Provider, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", logger="faithtui.prompts")
-    around = RunEnvironment(log_prompts=True, redact=shouted)
-    run = openai.plan(store, around=around)
-    states = await come_back(store, run, around=around)
+    environment = RunEnvironment(log_prompts=True, redact=shouted)
+    run = openai.plan(store, environment=environment)
+    states = await come_back(store, run, environment=environment)
     assert states[-1] is RunState.DONE
     calls = store.runs.row(run).calls
     lines = [record.getMessage() for record in caplog.records if record.name == "faithtui.prompts"]

@@ -220,7 +220,7 @@ async def test_answers_of_a_file_serve_a_run_that_is_resumed_singly(
         for _ in range(20):
             live.server.answer(status=503)
         await runner.execute_run(
-            store, run, lambda event: None, around=RunEnvironment(sleep=hardly)
+            store, run, lambda event: None, environment=RunEnvironment(sleep=hardly)
         )
         asked = {sent.body["messages"][-1]["content"] for sent in live.server.sent}
         assert asked

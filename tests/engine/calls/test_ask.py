@@ -149,11 +149,11 @@ async def settle() -> None:
 
 
 async def test_a_stored_reply_is_used_before_the_judge() -> None:
-    desk = Desk(GOOD)
-    assert await desk.ask(question()) == "fine"
-    assert await desk.ask(question()) == "fine"
-    assert len(desk.judge.requests) == 1
-    assert (desk.tally.calls, desk.tally.calls_stored) == (1, 1)
+    collector = Desk(GOOD)
+    assert await collector.ask(question()) == "fine"
+    assert await collector.ask(question()) == "fine"
+    assert len(collector.judge.requests) == 1
+    assert (collector.tally.calls, collector.tally.calls_stored) == (1, 1)
 
 
 async def test_another_asker_finds_the_reply_too() -> None:
@@ -165,7 +165,7 @@ async def test_another_asker_finds_the_reply_too() -> None:
 
 
 async def test_a_stored_reply_that_this_question_cannot_use_is_repaired() -> None:
-    desk = Desk(GOOD)
+    collector = Desk(GOOD)
     request = JudgeRequest(
         "reason", question().task, "You explain.", "Why?", question().reply.schema, 100
     )
@@ -181,19 +181,19 @@ async def test_a_stored_reply_that_this_question_cannot_use_is_repaired() -> Non
         latency_ms=0,
     )
     asked = QuestionContext(compute_question_key("scripted", request), "reason", ITEM)
-    await desk.replies.save_reply(asked, old, usable=True)
-    assert await desk.ask(question()) == "fine"
-    (sent,) = desk.judge.requests
+    await collector.replies.save_reply(asked, old, usable=True)
+    assert await collector.ask(question()) == "fine"
+    (sent,) = collector.judge.requests
     assert "`reason` must be a string" in sent.prompt
 
 
 async def test_a_reply_is_kept_whole_before_it_is_used() -> None:
-    desk = Desk(GOOD)
-    used = asyncio.create_task(desk.ask(question()))
-    while not desk.replies.kept:
+    collector = Desk(GOOD)
+    used = asyncio.create_task(collector.ask(question()))
+    while not collector.replies.kept:
         assert not used.done()
         await asyncio.sleep(0)
-    (kept,) = desk.replies.kept
+    (kept,) = collector.replies.kept
     assert (kept.step, kept.item, kept.usable) == ("reason", ITEM, True)
     assert (kept.reply.text, kept.reply.stop) == (GOOD.text, "ok")
     assert (kept.reply.tokens_in, kept.reply.tokens_out, kept.reply.tokens_cached) == (10, 3, 2)
@@ -202,12 +202,12 @@ async def test_a_reply_is_kept_whole_before_it_is_used() -> None:
 
 
 async def test_a_reply_that_cannot_be_used_is_kept_and_never_found() -> None:
-    desk = Desk(PROSE, GOOD)
-    await desk.ask(question())
-    unusable, usable = desk.replies.kept
+    collector = Desk(PROSE, GOOD)
+    await collector.ask(question())
+    unusable, usable = collector.replies.kept
     assert (unusable.usable, unusable.reply.text) == (False, PROSE.text)
-    assert desk.replies.find(unusable.key) is None
-    assert desk.replies.find(usable.key) is not None
+    assert collector.replies.find(unusable.key) is None
+    assert collector.replies.find(usable.key) is not None
 
 
 @pytest.mark.parametrize(
@@ -238,80 +238,82 @@ def test_a_key_can_be_made_of_any_text() -> None:
 
 
 async def test_the_peers_own_reader_is_used_where_a_question_brings_one() -> None:
-    desk = Desk(JudgeReply('{"reason": "unclosed"'))
+    collector = Desk(JudgeReply('{"reason": "unclosed"'))
     peer = replace(question(), reply=make_text_shape("reason", as_peer=True))
-    assert await desk.ask(peer) == "unclosed"
+    assert await collector.ask(peer) == "unclosed"
     with pytest.raises(JudgeReplyInvalid):
-        await desk.ask(question("Another?"))
+        await collector.ask(question("Another?"))
 
 
 # Equal questions
 
 
 async def test_equal_questions_in_the_air_share_one_call() -> None:
-    desk = Desk(GOOD)
-    found = await asyncio.gather(*(desk.ask(question()) for _ in range(5)))
+    collector = Desk(GOOD)
+    found = await asyncio.gather(*(collector.ask(question()) for _ in range(5)))
     assert found == ["fine"] * 5
-    assert len(desk.judge.requests) == 1
-    assert len(desk.replies.kept) == 1
+    assert len(collector.judge.requests) == 1
+    assert len(collector.replies.kept) == 1
 
 
 async def test_they_share_its_failure_and_a_later_one_asks_anew() -> None:
-    desk = Desk(JudgeRequestRejected("no"), GOOD)
-    found = await asyncio.gather(*(desk.ask(question()) for _ in range(3)), return_exceptions=True)
+    collector = Desk(JudgeRequestRejected("no"), GOOD)
+    found = await asyncio.gather(
+        *(collector.ask(question()) for _ in range(3)), return_exceptions=True
+    )
     assert [type(each) for each in found] == [JudgeRequestRejected] * 3
-    assert await desk.ask(question()) == "fine"
-    assert len(desk.judge.requests) == 2
+    assert await collector.ask(question()) == "fine"
+    assert len(collector.judge.requests) == 2
 
 
 async def test_cancelling_one_who_waits_does_not_take_the_call_from_another() -> None:
-    desk = Desk(GOOD)
-    desk.judge.gate.clear()
-    given_up, waiting = (asyncio.create_task(desk.ask(question())) for _ in range(2))
+    collector = Desk(GOOD)
+    collector.judge.gate.clear()
+    given_up, waiting = (asyncio.create_task(collector.ask(question())) for _ in range(2))
     await settle()
     given_up.cancel()
     with pytest.raises(asyncio.CancelledError):
         await given_up
-    desk.judge.gate.set()
+    collector.judge.gate.set()
     assert await waiting == "fine"
-    assert len(desk.judge.requests) == 1
+    assert len(collector.judge.requests) == 1
 
 
 async def test_a_call_nobody_waits_for_is_kept_when_it_lands() -> None:
-    desk = Desk(GOOD)
-    desk.judge.gate.clear()
-    alone = asyncio.create_task(desk.ask(question()))
+    collector = Desk(GOOD)
+    collector.judge.gate.clear()
+    alone = asyncio.create_task(collector.ask(question()))
     await settle()
     alone.cancel()
-    desk.judge.gate.set()
+    collector.judge.gate.set()
     await settle()
-    assert [each.usable for each in desk.replies.kept] == [True]
-    assert await desk.ask(question()) == "fine"
-    assert len(desk.judge.requests) == 1
+    assert [each.usable for each in collector.replies.kept] == [True]
+    assert await collector.ask(question()) == "fine"
+    assert len(collector.judge.requests) == 1
 
 
 async def test_a_failure_nobody_waits_for_goes_unheard() -> None:
-    desk = Desk(JudgeAuthFailed("no key"))
-    desk.judge.gate.clear()
-    alone = asyncio.create_task(desk.ask(question()))
+    collector = Desk(JudgeAuthFailed("no key"))
+    collector.judge.gate.clear()
+    alone = asyncio.create_task(collector.ask(question()))
     await settle()
     alone.cancel()
-    desk.judge.gate.set()
+    collector.judge.gate.set()
     await settle()
     assert alone.cancelled()
-    assert desk.replies.kept == []
+    assert collector.replies.kept == []
 
 
 async def test_closing_cancels_what_is_in_the_air() -> None:
-    desk = Desk(GOOD)
-    desk.judge.gate.clear()
-    waiting = asyncio.create_task(desk.ask(question()))
+    collector = Desk(GOOD)
+    collector.judge.gate.clear()
+    waiting = asyncio.create_task(collector.ask(question()))
     await settle()
-    await desk.asker.aclose()
+    await collector.asker.aclose()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    assert desk.judge.in_flight == 0
-    await desk.asker.aclose()
+    assert collector.judge.in_flight == 0
+    await collector.asker.aclose()
 
 
 # Replies that cannot be used
@@ -328,9 +330,9 @@ async def test_closing_cancels_what_is_in_the_air() -> None:
 async def test_an_unusable_reply_is_asked_for_again_with_the_reason(
     bad: JudgeReply, why: str
 ) -> None:
-    desk = Desk(bad, GOOD)
-    assert await desk.ask(question()) == "fine"
-    first, second = desk.judge.requests
+    collector = Desk(bad, GOOD)
+    assert await collector.ask(question()) == "fine"
+    first, second = collector.judge.requests
     assert first.prompt == "Why?"
     assert second.prompt.startswith("Why?\n\nAn earlier answer could not be used: ")
     assert why in second.prompt
@@ -342,72 +344,76 @@ async def test_an_unusable_reply_is_asked_for_again_with_the_reason(
 
 
 async def test_repair_is_tried_at_most_twice() -> None:
-    desk = Desk(PROSE)
+    collector = Desk(PROSE)
     with pytest.raises(JudgeReplyInvalid) as raised:
-        await desk.ask(question())
+        await collector.ask(question())
     assert raised.value.raw == PROSE.text
-    assert len(desk.judge.requests) == 1 + REPAIRS == 3
-    assert [each.usable for each in desk.replies.kept] == [False] * 3
-    assert [request.prompt.count("Why?") for request in desk.judge.requests] == [1, 1, 1]
+    assert len(collector.judge.requests) == 1 + REPAIRS == 3
+    assert [each.usable for each in collector.replies.kept] == [False] * 3
+    assert [request.prompt.count("Why?") for request in collector.judge.requests] == [1, 1, 1]
 
 
 async def test_the_repair_names_the_last_error() -> None:
-    desk = Desk(PROSE, WRONG_SHAPE, GOOD)
-    await desk.ask(question())
-    assert "no JSON" in desk.judge.requests[1].prompt
-    assert "wrong shape" in desk.judge.requests[2].prompt
-    assert "no JSON" not in desk.judge.requests[2].prompt
+    collector = Desk(PROSE, WRONG_SHAPE, GOOD)
+    await collector.ask(question())
+    assert "no JSON" in collector.judge.requests[1].prompt
+    assert "wrong shape" in collector.judge.requests[2].prompt
+    assert "no JSON" not in collector.judge.requests[2].prompt
 
 
 @pytest.mark.parametrize("stop", [StopReason.REFUSAL, StopReason.FILTER])
 async def test_refusals_are_not_asked_again(stop: StopReason) -> None:
-    desk = Desk(replace(GOOD, stop=stop))
+    collector = Desk(replace(GOOD, stop=stop))
     with pytest.raises(JudgeRefused):
-        await desk.ask(question())
-    assert len(desk.judge.requests) == 1
-    assert [each.usable for each in desk.replies.kept] == [False]
+        await collector.ask(question())
+    assert len(collector.judge.requests) == 1
+    assert [each.usable for each in collector.replies.kept] == [False]
 
 
 async def test_a_reply_that_ran_into_the_limit_gets_twice_the_tokens() -> None:
-    desk = Desk(CUT, CUT, GOOD)
-    assert await desk.ask(question()) == "fine"
-    assert [request.max_tokens for request in desk.judge.requests] == [100, 200, 400]
-    assert {request.prompt for request in desk.judge.requests} == {"Why?"}
-    assert len({each.key for each in desk.replies.kept}) == 3, "a limit is part of the question"
-    assert await desk.ask(question()) == "fine"
-    assert len(desk.judge.requests) == 3, "what was cut is not bought again to learn that it is"
+    collector = Desk(CUT, CUT, GOOD)
+    assert await collector.ask(question()) == "fine"
+    assert [request.max_tokens for request in collector.judge.requests] == [100, 200, 400]
+    assert {request.prompt for request in collector.judge.requests} == {"Why?"}
+    assert len({each.key for each in collector.replies.kept}) == 3, (
+        "a limit is part of the question"
+    )
+    assert await collector.ask(question()) == "fine"
+    assert len(collector.judge.requests) == 3, (
+        "what was cut is not bought again to learn that it is"
+    )
 
 
 async def test_a_reply_that_is_always_too_long_fails_without_repair() -> None:
-    desk = Desk(CUT)
+    collector = Desk(CUT)
     with pytest.raises(JudgeReplyTruncated) as raised:
-        await desk.ask(question())
+        await collector.ask(question())
     assert raised.value.raw == CUT.text
-    assert len(desk.judge.requests) == 1 + DOUBLINGS
-    assert [each.usable for each in desk.replies.kept] == [False] * 3
+    assert len(collector.judge.requests) == 1 + DOUBLINGS
+    assert [each.usable for each in collector.replies.kept] == [False] * 3
     with pytest.raises(JudgeReplyTruncated):
-        await desk.ask(question())
-    limits = [request.max_tokens for request in desk.judge.requests]
+        await collector.ask(question())
+    limits = [request.max_tokens for request in collector.judge.requests]
     assert limits == [100, 200, 400, 400], "the highest limit alone is tried once more"
 
 
 async def test_a_complete_object_cut_by_the_limit_is_not_used() -> None:
-    desk = Desk(replace(GOOD, stop=StopReason.LENGTH))
+    collector = Desk(replace(GOOD, stop=StopReason.LENGTH))
     with pytest.raises(JudgeReplyTruncated):
-        await desk.ask(question())
+        await collector.ask(question())
 
 
 async def test_an_unusable_reply_after_doubling_is_repaired() -> None:
-    desk = Desk(CUT, PROSE, GOOD)
-    assert await desk.ask(question()) == "fine"
-    assert [request.max_tokens for request in desk.judge.requests] == [100, 200, 200]
+    collector = Desk(CUT, PROSE, GOOD)
+    assert await collector.ask(question()) == "fine"
+    assert [request.max_tokens for request in collector.judge.requests] == [100, 200, 200]
 
 
 async def test_a_limit_is_raised_twice_however_often_a_question_is_repaired() -> None:
-    desk = Desk(CUT, PROSE, CUT, PROSE, CUT)
+    collector = Desk(CUT, PROSE, CUT, PROSE, CUT)
     with pytest.raises(JudgeReplyTruncated, match="also when it was raised to 400"):
-        await desk.ask(question())
-    assert [request.max_tokens for request in desk.judge.requests] == [100, 200, 200, 400, 400]
+        await collector.ask(question())
+    assert [request.max_tokens for request in collector.judge.requests] == [100, 200, 200, 400, 400]
 
 
 async def test_a_reply_that_stopped_for_another_reason_is_read() -> None:
@@ -424,43 +430,47 @@ async def test_a_reply_that_stopped_for_another_reason_is_read() -> None:
 async def test_failures_that_may_pass_are_tried_again_with_doubling_waits(
     error: JudgeError,
 ) -> None:
-    desk = Desk(error, error, error, GOOD)
-    assert await desk.ask(question()) == "fine"
-    assert desk.waits == [0.5, 1.0, 2.0]
+    collector = Desk(error, error, error, GOOD)
+    assert await collector.ask(question()) == "fine"
+    assert collector.waits == [0.5, 1.0, 2.0]
     name = type(error).__name__
-    assert desk.retried == [("reason", name, 0.5), ("reason", name, 1.0), ("reason", name, 2.0)]
-    assert (desk.tally.retries, desk.tally.calls) == (3, 1)
+    assert collector.retried == [
+        ("reason", name, 0.5),
+        ("reason", name, 1.0),
+        ("reason", name, 2.0),
+    ]
+    assert (collector.tally.retries, collector.tally.calls) == (3, 1)
 
 
 async def test_a_lasting_failure_is_raised_after_the_last_attempt() -> None:
-    desk = Desk(JudgeUnavailable("overloaded", status=503))
+    collector = Desk(JudgeUnavailable("overloaded", status=503))
     with pytest.raises(JudgeUnavailable, match="overloaded"):
-        await desk.ask(question())
-    assert len(desk.judge.requests) == ATTEMPTS
-    assert len(desk.waits) == ATTEMPTS - 1
-    assert desk.replies.kept == []
+        await collector.ask(question())
+    assert len(collector.judge.requests) == ATTEMPTS
+    assert len(collector.waits) == ATTEMPTS - 1
+    assert collector.replies.kept == []
 
 
 async def test_what_the_provider_asks_us_to_wait_is_waited() -> None:
-    desk = Desk(JudgeRateLimited("slow down", retry_after_s=33.0), GOOD)
-    assert await desk.ask(question()) == "fine"
-    assert desk.waits == [33.0]
+    collector = Desk(JudgeRateLimited("slow down", retry_after_s=33.0), GOOD)
+    assert await collector.ask(question()) == "fine"
+    assert collector.waits == [33.0]
 
 
 async def test_a_wait_of_0_is_taken_at_its_word() -> None:
-    desk = Desk(JudgeRateLimited("slow down", retry_after_s=0.0), GOOD)
-    await desk.ask(question())
-    assert desk.waits == [0.0]
+    collector = Desk(JudgeRateLimited("slow down", retry_after_s=0.0), GOOD)
+    await collector.ask(question())
+    assert collector.waits == [0.0]
 
 
 @pytest.mark.parametrize(("wait_s", "sent"), [(LONGEST_WAIT_S, 2), (LONGEST_WAIT_S + 1, 1)])
 async def test_a_provider_that_wants_us_to_wait_too_long_stops_the_run(
     wait_s: float, sent: int
 ) -> None:
-    desk = Desk(JudgeRateLimited("tomorrow", retry_after_s=wait_s), JudgeAuthFailed("end"))
+    collector = Desk(JudgeRateLimited("tomorrow", retry_after_s=wait_s), JudgeAuthFailed("end"))
     with pytest.raises(JudgeUnusable) as stopped:
-        await desk.ask(question())
-    assert len(desk.judge.requests) == sent
+        await collector.ask(question())
+    assert len(collector.judge.requests) == sent
     if sent == 1:
         assert isinstance(stopped.value, JudgeMustWait)
         assert stopped.value.retry_after_s == wait_s
@@ -468,50 +478,50 @@ async def test_a_provider_that_wants_us_to_wait_too_long_stops_the_run(
 
 
 async def test_a_judge_that_never_answered_stops_the_run() -> None:
-    desk = Desk(JudgeUnavailable("no connection"))
+    collector = Desk(JudgeUnavailable("no connection"))
     with pytest.raises(JudgeUnreachable, match="no connection"):
-        await desk.ask(question())
-    assert len(desk.judge.requests) == ATTEMPTS
+        await collector.ask(question())
+    assert len(collector.judge.requests) == ATTEMPTS
 
 
 async def test_one_question_that_always_fails_does_not_stop_the_run() -> None:
-    desk = Desk(GOOD, JudgeUnavailable("cut"))
-    await desk.ask(question("Before?"))
+    collector = Desk(GOOD, JudgeUnavailable("cut"))
+    await collector.ask(question("Before?"))
     with pytest.raises(JudgeUnavailable, match="cut"):
-        await desk.ask(question())
-    assert len(desk.judge.requests) == 1 + ATTEMPTS
+        await collector.ask(question())
+    assert len(collector.judge.requests) == 1 + ATTEMPTS
 
 
 async def test_when_everything_fails_questions_wait_for_the_judge_to_come_back() -> None:
     gone = [JudgeUnavailable("cut")] * (2 * OUTAGE_FAILURES)
-    desk = Desk(GOOD, *gone, GOOD)
-    await desk.ask(question("Before?"))
-    answers = await asyncio.gather(*(desk.ask(question(f"{n}?")) for n in range(4)))
+    collector = Desk(GOOD, *gone, GOOD)
+    await collector.ask(question("Before?"))
+    answers = await asyncio.gather(*(collector.ask(question(f"{n}?")) for n in range(4)))
     assert answers == ["fine"] * 4
 
 
 async def test_a_judge_that_does_not_come_back_stops_the_run() -> None:
-    desk = Desk(GOOD, JudgeUnavailable("cut"))
-    await desk.ask(question("Before?"))
-    asked = [desk.ask(question(f"{n}?")) for n in range(4)]
+    collector = Desk(GOOD, JudgeUnavailable("cut"))
+    await collector.ask(question("Before?"))
+    asked = [collector.ask(question(f"{n}?")) for n in range(4)]
     ends = await asyncio.gather(*asked, return_exceptions=True)
     assert any(isinstance(end, JudgeUnreachable) for end in ends)
 
 
 async def test_requests_that_are_found_too_many_have_more_tries_than_failing_ones() -> None:
-    desk = Desk(JudgeRateLimited("busy"))
+    collector = Desk(JudgeRateLimited("busy"))
     with pytest.raises(JudgeRateLimited):
-        await desk.ask(question())
-    assert len(desk.judge.requests) == REFUSALS > ATTEMPTS
+        await collector.ask(question())
+    assert len(collector.judge.requests) == REFUSALS > ATTEMPTS
 
 
 @pytest.mark.parametrize("error", [JudgeAuthFailed("no key"), JudgeRequestRejected("bad request")])
 async def test_other_failures_are_raised_at_once(error: JudgeError) -> None:
-    desk = Desk(error)
+    collector = Desk(error)
     with pytest.raises(type(error)) as raised:
-        await desk.ask(question())
+        await collector.ask(question())
     assert raised.value is error
-    assert (len(desk.judge.requests), desk.waits) == (1, [])
+    assert (len(collector.judge.requests), collector.waits) == (1, [])
 
 
 # How many at once
@@ -519,22 +529,22 @@ async def test_other_failures_are_raised_at_once(error: JudgeError) -> None:
 
 @pytest.mark.parametrize("concurrency", [1, 3])
 async def test_no_more_requests_than_allowed_are_under_way(concurrency: int) -> None:
-    desk = Desk(GOOD, concurrency=concurrency)
-    await asyncio.gather(*(desk.ask(question(f"Why {n}?")) for n in range(10)))
-    assert desk.judge.most_in_flight == concurrency
-    assert len(desk.judge.requests) == 10
-    assert desk.tally.in_flight == 0
+    collector = Desk(GOOD, concurrency=concurrency)
+    await asyncio.gather(*(collector.ask(question(f"Why {n}?")) for n in range(10)))
+    assert collector.judge.most_in_flight == concurrency
+    assert len(collector.judge.requests) == 10
+    assert collector.tally.in_flight == 0
 
 
 async def test_a_question_that_waits_to_be_tried_again_holds_no_slot() -> None:
-    desk = Desk(JudgeTimeout("no answer"), GOOD, concurrency=1)
+    collector = Desk(JudgeTimeout("no answer"), GOOD, concurrency=1)
     paused, go_on = asyncio.Event(), asyncio.Event()
 
     async def pause(wait_s: float) -> None:
         paused.set()
         await go_on.wait()
 
-    asker = Asker(desk.judge, desk.replies, concurrency=1, pause=pause)
+    asker = Asker(collector.judge, collector.replies, concurrency=1, pause=pause)
     slow = asyncio.create_task(asker.ask(question("Slow?"), ITEM))
     await paused.wait()
     assert await asker.ask(question("Quick?"), ITEM) == "fine"
@@ -543,20 +553,22 @@ async def test_a_question_that_waits_to_be_tried_again_holds_no_slot() -> None:
 
 
 async def test_requests_and_tokens_are_counted() -> None:
-    desk = Desk(PROSE, GOOD)
-    await desk.ask(question())
-    tally = desk.tally
+    collector = Desk(PROSE, GOOD)
+    await collector.ask(question())
+    tally = collector.tally
     # The first judge's reply does not say its tokens, so they are estimated and said to be.
     assert (tally.calls, tally.estimated) == (2, 1)
-    assert [kept.reply.estimated for kept in desk.replies.kept] == [True, False]
-    assert tally.tokens_in == sum(kept.reply.tokens_in or 0 for kept in desk.replies.kept) > 10
-    assert tally.tokens_out == sum(kept.reply.tokens_out or 0 for kept in desk.replies.kept) > 3
+    assert [kept.reply.estimated for kept in collector.replies.kept] == [True, False]
+    assert tally.tokens_in == sum(kept.reply.tokens_in or 0 for kept in collector.replies.kept) > 10
+    assert (
+        tally.tokens_out == sum(kept.reply.tokens_out or 0 for kept in collector.replies.kept) > 3
+    )
 
 
 async def test_a_request_carries_the_whole_question() -> None:
-    desk = Desk(GOOD)
-    await desk.ask(question())
-    (sent,) = desk.judge.requests
+    collector = Desk(GOOD)
+    await collector.ask(question())
+    (sent,) = collector.judge.requests
     assert sent == JudgeRequest(
         "reason", question().task, "You explain.", "Why?", question().reply.schema, 100
     )
@@ -564,8 +576,8 @@ async def test_a_request_carries_the_whole_question() -> None:
 
 
 def test_images_are_taken_when_the_judge_takes_them() -> None:
-    desk = Desk(GOOD)
-    assert desk.asker.bind_to_item(None).traits.takes_images is False
+    collector = Desk(GOOD)
+    assert collector.asker.bind_to_item(None).traits.takes_images is False
 
 
 # What a metric's options allow
@@ -626,9 +638,9 @@ def plain(read: Callable[[object, bool], str]) -> Question[str]:
 
 
 async def test_a_plain_text_reply_is_read_as_it_came() -> None:
-    desk = Desk(JudgeReply("  NO. Not at all.\n"))
-    assert await desk.ask(plain(lambda value, structured: str(value))) == "  NO. Not at all.\n"
-    assert desk.judge.requests[0].schema is None
+    collector = Desk(JudgeReply("  NO. Not at all.\n"))
+    assert await collector.ask(plain(lambda value, structured: str(value))) == "  NO. Not at all.\n"
+    assert collector.judge.requests[0].schema is None
 
 
 async def test_a_plain_text_reply_of_no_use_is_asked_for_again() -> None:
@@ -637,9 +649,9 @@ async def test_a_plain_text_reply_of_no_use_is_asked_for_again() -> None:
             raise ReplyMismatch("begin with YES or NO")
         return str(value)
 
-    desk = Desk(JudgeReply("Perhaps."), JudgeReply("YES"))
-    assert await desk.ask(plain(read)) == "YES"
-    assert "begin with YES or NO" in desk.judge.requests[1].prompt
+    collector = Desk(JudgeReply("Perhaps."), JudgeReply("YES"))
+    assert await collector.ask(plain(read)) == "YES"
+    assert "begin with YES or NO" in collector.judge.requests[1].prompt
 
 
 async def test_images_go_with_the_question_and_into_its_key() -> None:
@@ -656,10 +668,10 @@ async def test_images_go_with_the_question_and_into_its_key() -> None:
 
 
 async def test_without_a_source_of_images_none_is_sent() -> None:
-    desk = Desk(GOOD)
+    collector = Desk(GOOD)
     with pytest.raises(ImagesNotSupported):
-        await desk.ask(replace(question(), images=(Image("a" * 64, "image/png"),)))
-    assert desk.judge.requests == []
+        await collector.ask(replace(question(), images=(Image("a" * 64, "image/png"),)))
+    assert collector.judge.requests == []
 
 
 async def test_every_reply_that_is_used_is_told_once_with_where_it_came_from() -> None:

@@ -119,7 +119,7 @@ async def test_a_judge_of_which_half_fails_is_not_given_up(
     faults = (Fault("wrong_schema"), Fault("refusal"))
     server.config.rules = (Rule(faults, probability=0.5),)
     with filled(tmp_path / "s.db", TALKS) as store:
-        ran = await judged(store, server, around=soon())
+        ran = await judged(store, server, environment=soon())
     assert ran.state is RunState.DONE
     assert ran.row.failed > 10
 

@@ -111,10 +111,10 @@ async def test_a_blind_judge_is_asked_nothing_about_images(store: Store) -> None
 HERE = RunEnvironment(image_hosts=("example.org",))
 
 
-def over_the_network(store: Store, around: RunEnvironment = HERE, **changes: object) -> RunId:
+def over_the_network(store: Store, environment: RunEnvironment = HERE, **changes: object) -> RunId:
     """Plan a run of a judge whose provider would fetch what it is sent."""
     request = RunRequest(judge="vllm:w", **changes)  # type: ignore[arg-type]  # checked by the class
-    return planner.plan_run(store, request, environ={}, around=around)
+    return planner.plan_run(store, request, environ={}, environment=environment)
 
 
 @pytest.mark.parametrize("hosts", [(), ("example.com",), ("cdn.example.org",), ("org",)])
@@ -134,7 +134,7 @@ def test_no_run_is_planned_that_would_send_addresses_nobody_allowed(
     assert store.runs.rows() == ()
     with pytest.raises(ImageHostNotAllowed, match=r"2 conversations have images at example\.org"):
         preview_requests(
-            store, [RunRequest(judge="vllm:w")], around=RunEnvironment(image_hosts=hosts)
+            store, [RunRequest(judge="vllm:w")], environment=RunEnvironment(image_hosts=hosts)
         )
 
 
@@ -154,9 +154,11 @@ def test_many_hosts_are_named_in_part(store: Store) -> None:
 async def test_an_address_is_sent_where_its_host_is_allowed(
     store: Store, hosts: tuple[str, ...]
 ) -> None:
-    around, judge = RunEnvironment(image_hosts=hosts), Seer()
-    run = over_the_network(store, around)
-    await runner.execute_run(store, run, lambda event: None, judge=opened(judge), around=around)
+    environment, judge = RunEnvironment(image_hosts=hosts), Seer()
+    run = over_the_network(store, environment)
+    await runner.execute_run(
+        store, run, lambda event: None, judge=opened(judge), environment=environment
+    )
     assert FAR.url in [image.url for each in judge.asked for image in each.images]
     assert store.runs.row(run).done == 2
 
@@ -193,7 +195,7 @@ async def test_batches_and_files_of_questions_ask_too(store: Store, tmp_path: Pa
     with pytest.raises(ImageHostNotAllowed):
         await export_questions(store, run, tmp_path / "q.jsonl")
     assert not (tmp_path / "q.jsonl").exists()
-    assert await export_questions(store, run, tmp_path / "q.jsonl", around=HERE)
+    assert await export_questions(store, run, tmp_path / "q.jsonl", environment=HERE)
     assert FAR.url is not None
     assert FAR.url in (tmp_path / "q.jsonl").read_text()
     (tmp_path / "none.jsonl").write_text("")
@@ -221,12 +223,14 @@ async def test_some_addresses_go_to_nobody_whatever_is_allowed(store: Store, add
         Turn("assistant", "!", (Document("d", None, (SIGN,)),)),
     )
     store.conversations.import_batch([Conversation("pictures", "odd", turns, "g")], DATA)
-    around, judge = RunEnvironment(image_hosts=("*",)), Seer()
-    run = over_the_network(store, around)
+    environment, judge = RunEnvironment(image_hosts=("*",)), Seer()
+    run = over_the_network(store, environment)
     found = find_image_hosts(store, store.conversations.ids(()), "vllm:w")
     assert found.public_hosts == {"example.org": 1}
     assert "1 conversation has an image whose address " in (found.format_warning() or "")
-    await runner.execute_run(store, run, lambda event: None, judge=opened(judge), around=around)
+    await runner.execute_run(
+        store, run, lambda event: None, judge=opened(judge), environment=environment
+    )
     assert store.runs.row(run).done == 2
     (reason,) = store.runs.count_reasons(run, ItemState.FAILED)
     assert "no judge is sent it; import the image itself, as `path` or `base64`" in reason

@@ -82,10 +82,10 @@ def failing(*names: str) -> Callable[[str], str]:
 
 
 async def test_a_question_is_put_on_behalf_of_its_window() -> None:
-    desk = Desk()
-    assert await drive_questions(ask(question("a"), 3), desk) == "A"
-    assert await drive_questions(ask(question("b")), desk) == "B"
-    assert desk.asked == [("a", 3), ("b", None)]
+    collector = Desk()
+    assert await drive_questions(ask(question("a"), 3), collector) == "A"
+    assert await drive_questions(ask(question("b")), collector) == "B"
+    assert collector.asked == [("a", 3), ("b", None)]
 
 
 async def test_questions_that_ask_nothing_have_an_outcome() -> None:
@@ -100,13 +100,17 @@ async def test_questions_that_ask_nothing_have_an_outcome() -> None:
 
 @pytest.mark.parametrize("at_once", [True, False])
 async def test_branches_give_their_outcomes_in_order(at_once: bool) -> None:
-    desk = Desk()
+    collector = Desk()
     branches = [ask_in_turn("a", "b", "c"), ask_in_turn("x"), ask_in_turn("m", "n")]
-    assert await drive_questions(ask_all(branches, at_once=at_once), desk) == ["ABC", "X", "MN"]
+    assert await drive_questions(ask_all(branches, at_once=at_once), collector) == [
+        "ABC",
+        "X",
+        "MN",
+    ]
     if at_once:
-        assert desk.prompts == ["a", "x", "m", "b", "n", "c"]
+        assert collector.prompts == ["a", "x", "m", "b", "n", "c"]
     else:
-        assert desk.prompts == ["a", "b", "c", "x", "m", "n"]
+        assert collector.prompts == ["a", "b", "c", "x", "m", "n"]
 
 
 async def test_branches_have_branches() -> None:
@@ -126,12 +130,12 @@ async def test_a_failed_question_is_an_error_where_it_was_asked() -> None:
 
 @pytest.mark.parametrize("at_once", [True, False])
 async def test_an_error_of_a_branch_comes_out_itself_and_ends_the_others(at_once: bool) -> None:
-    desk = Desk(failing("bad"))
+    collector = Desk(failing("bad"))
     branches = [ask_in_turn("bad", "never"), ask_in_turn("a", "b", "c", "d", "e")]
     with pytest.raises(JudgeTimeout, match="bad"):
-        await drive_questions(ask_all(branches, at_once=at_once), desk)
-    assert "never" not in desk.prompts
-    assert "e" not in desk.prompts
+        await drive_questions(ask_all(branches, at_once=at_once), collector)
+    assert "never" not in collector.prompts
+    assert "e" not in collector.prompts
 
 
 async def test_an_error_that_a_metric_makes_comes_out_itself() -> None:
@@ -144,16 +148,16 @@ async def test_an_error_that_a_metric_makes_comes_out_itself() -> None:
 
 
 async def test_branches_of_answers_take_places() -> None:
-    desk = Desk(places=2)
+    collector = Desk(places=2)
     branches = [ask_in_turn(f"a{n}", f"b{n}") for n in range(5)]
-    await drive_questions(ask_all(branches, per_answer=True), desk)
-    assert desk.most_inside == 2
-    await drive_questions(ask_all([ask_in_turn("c")]), desk)
-    assert desk.most_inside == 2
+    await drive_questions(ask_all(branches, per_answer=True), collector)
+    assert collector.most_inside == 2
+    await drive_questions(ask_all([ask_in_turn("c")]), collector)
+    assert collector.most_inside == 2
 
 
 async def test_where_an_answer_is_outstanding_the_other_branches_go_on() -> None:
-    desk = Desk(outstanding("b"))
+    collector = Desk(outstanding("b"))
     after: list[str] = []
 
     def both() -> Questions[None]:
@@ -161,17 +165,17 @@ async def test_where_an_answer_is_outstanding_the_other_branches_go_on() -> None
         after.append("never")
 
     with pytest.raises(AnswerOutstanding):
-        await drive_questions(both(), desk)
-    assert sorted(desk.prompts) == ["a", "b", "x", "y", "z"]
+        await drive_questions(both(), collector)
+    assert sorted(collector.prompts) == ["a", "b", "x", "y", "z"]
     assert after == []
 
 
 async def test_one_after_the_other_nothing_is_asked_behind_an_outstanding_answer() -> None:
-    desk = Desk(outstanding("b"))
+    collector = Desk(outstanding("b"))
     branches = [ask_in_turn("a", "b", "never"), ask_in_turn("never")]
     with pytest.raises(AnswerOutstanding):
-        await drive_questions(ask_all(branches, at_once=False), desk)
-    assert desk.prompts == ["a", "b"]
+        await drive_questions(ask_all(branches, at_once=False), collector)
+    assert collector.prompts == ["a", "b"]
 
 
 async def test_what_a_metric_tidies_up_is_tidied_where_an_answer_is_outstanding() -> None:
@@ -233,11 +237,11 @@ async def test_passes_over_answers_that_come_in_parts_end_where_one_pass_ends(
     there: set[str] = set()
     passes = 0
     while True:
-        desk = Desk(outstanding(*set(live.prompts) - there))
+        collector = Desk(outstanding(*set(live.prompts) - there))
         try:
-            found = await drive_questions(ask_tree(tree), desk)
+            found = await drive_questions(ask_tree(tree), collector)
         except AnswerOutstanding:
-            wanted = [each for each in desk.prompts if each not in there]
+            wanted = [each for each in collector.prompts if each not in there]
             assert wanted, "whoever waits says for what"
             assert len(set(wanted)) == len(wanted)
             come = data.draw(st.sets(st.sampled_from(wanted), min_size=1))

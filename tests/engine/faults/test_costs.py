@@ -59,15 +59,22 @@ def priced(folder: Path, provider: str, server: FaultServer) -> RunEnvironment:
 async def test_f34_a_budget_is_used_up_and_never_passed(
     tmp_path: Path, server: FaultServer, provider: str
 ) -> None:
-    around = priced(tmp_path, provider, server)
+    environment = priced(tmp_path, provider, server)
     server.config.latency_s = 0.05
     with filled(tmp_path / "whole.db", 12) as store:
-        whole = await judged(store, server, provider, around=around, concurrency=CONCURRENCY)
+        whole = await judged(
+            store, server, provider, environment=environment, concurrency=CONCURRENCY
+        )
     assert whole.row.unpriced_calls == 0
     cap = whole.row.cost_nusd // 2
     with filled(tmp_path / "s.db", 12) as store:
         ran = await judged(
-            store, server, provider, around=around, concurrency=CONCURRENCY, budget_nusd=cap
+            store,
+            server,
+            provider,
+            environment=environment,
+            concurrency=CONCURRENCY,
+            budget_nusd=cap,
         )
         assert ran.state is RunState.STOPPED
         reason = ran.row.reason or ""
@@ -79,7 +86,7 @@ async def test_f34_a_budget_is_used_up_and_never_passed(
         assert ran.row.pending > 0
 
         store.runs.set_budget(ran.run, 2 * cap + NUSD, None)
-        later = await judged(store, server, provider, run=ran.run, around=around)
+        later = await judged(store, server, provider, run=ran.run, environment=environment)
     assert (later.state, later.row.done) == (RunState.DONE, 12)
     assert later.scores == whole.scores
     assert later.row.cost_nusd == whole.row.cost_nusd, "nothing was bought twice"

@@ -31,7 +31,7 @@ async def test_f01_every_question_waits_the_second_it_is_told_and_is_asked_once_
         slept.append(seconds)
 
     with fault_server(config) as server, filled(tmp_path / "s.db", 2) as store:
-        ran = await judged(store, server, provider, around=RunEnvironment(sleep=sleep))
+        ran = await judged(store, server, provider, environment=RunEnvironment(sleep=sleep))
     assert (ran.state, ran.row.done) == (RunState.DONE, 2)
     assert len(ran.entries) == 2 * len(ran.questions) == 2 * 2 * STEPS
     assert slept == [1.0] * 2 * STEPS
@@ -50,7 +50,7 @@ async def test_f02_a_limit_that_nobody_names_loses_nothing(
 ) -> None:
     # How close to the limit a long run comes is measured in tests/benchmarks/test_overhead.py.
     with fault_server(config) as server, filled(tmp_path / "s.db", 20) as store:
-        ran = await judged(store, server, concurrency=64, around=RunEnvironment())
+        ran = await judged(store, server, concurrency=64, environment=RunEnvironment())
     assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, 20, 0)
     assert ran.kinds["ok"] == len(ran.questions) == 20 * STEPS
     # How often a limit on speed is met is a matter of speed: only the last one refuses for certain.

@@ -177,8 +177,8 @@ def test_a_table_of_ones_own_is_used(store: Store, tmp_path: Path) -> None:
     table.write_text(
         'date = "2030-01"\n[[price]]\njudge = "openai:own"\ninput = 1000.0\noutput = 0.0\n'
     )
-    around = RunEnvironment(prices=read_prices(table))
-    (found,) = preview_requests(store, [RunRequest(judge="openai:own")], around=around)
+    environment = RunEnvironment(prices=read_prices(table))
+    (found,) = preview_requests(store, [RunRequest(judge="openai:own")], environment=environment)
     assert found.cost_nusd is not None
     assert found.cost_nusd.value == found.tokens_in.value * 1_000_000
     assert found.prices == "2030-01"

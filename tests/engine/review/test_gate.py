@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.gate.certificate_file import parse_certificate
-from faithtui.agreement.gate.thresholds import EXIT_CODES, CheckOutcome, Criterion, ThresholdBasis
+from faithtui.agreement.gate.threshold_checks import (
+    EXIT_CODES,
+    CheckOutcome,
+    Criterion,
+    ThresholdBasis,
+)
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action

@@ -94,8 +94,8 @@ def test_retries_steps_and_ends_over_a_wire_leave_no_text_and_no_key(
 
     with fault_server(config) as server:
         run = planner.plan_run(store, RunRequest(judge="openai:m", base_url=f"{server.url}/v1"))
-        around = RunEnvironment(sleep=at_once)
-        asyncio.run(runner.execute_run(store, run, lambda event: None, around=around))
+        environment = RunEnvironment(sleep=at_once)
+        asyncio.run(runner.execute_run(store, run, lambda event: None, environment=environment))
     written = (logs / LOG_FILE).read_text()
     assert "JudgeUnavailable, tried again in" in written
     assert " s after HTTP 529" in written
@@ -118,10 +118,10 @@ def test_prompts_are_written_where_they_are_asked_for(
         return text.replace("secret-parcel", "[left out]")
 
     with fault_server(FaultConfig()) as server:
-        around = RunEnvironment(log_prompts=True, redact=without_parcels)
+        environment = RunEnvironment(log_prompts=True, redact=without_parcels)
         order = RunRequest(judge="openai:m", base_url=f"{server.url}/v1")
-        run = planner.plan_run(store, order, around=around)
-        asyncio.run(runner.execute_run(store, run, lambda event: None, around=around))
+        run = planner.plan_run(store, order, environment=environment)
+        asyncio.run(runner.execute_run(store, run, lambda event: None, environment=environment))
     close_log()
     written = (logs / PROMPTS_FILE).read_text()
     assert "asked `truths`" in written

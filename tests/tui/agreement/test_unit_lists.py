@@ -61,7 +61,7 @@ class FakeAgreementScreen(FakeScreen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        session.choose_run(RunId(1))
+        session.switch_run(RunId(1))
         self.agreement = compute_run_agreement(session.store, RunId(1), ReportSettings())
         self.level = ReportLevel.CLAIMS
         self.spec = spec_of(self.agreement.row.spec)

@@ -43,7 +43,6 @@ async def test_the_conversation_under_the_cursor_is_read_and_titled(session: Ses
     assert screen.titles == ["conv-0147"]
     screen.preview.clear()
     assert screen.preview.list_images() == ()
-    assert screen.preview.item is None
     assert not screen.preview.turns
 
 

@@ -47,7 +47,7 @@ async def under(pilot: Pilot[None], key: str) -> ReviewScreen:
     assert isinstance(app, FaithApp)
     await opened(pilot)
     rows = app.session.store.runs.rows()
-    app.session.choose_run(next(row.id for row in rows if row.spec.metric == key))
+    app.session.switch_run(next(row.id for row in rows if row.spec.metric == key))
     await press(pilot, "g", "v")
     assert isinstance(app.screen, ReviewScreen)
     return app.screen

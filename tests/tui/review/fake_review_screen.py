@@ -98,7 +98,7 @@ class FakeReviewScreen(FakeScreen):
         store = self.session.store
         run = store.runs.last_id()
         assert run is not None
-        self.session.choose_run(run)
+        self.session.switch_run(run)
         self.session.choose_item(store.runs.item_ids(run, "number")[number - 1])
         self.loader.reload()
         await self.settle()

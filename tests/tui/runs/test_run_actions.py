@@ -43,7 +43,7 @@ def three(tmp_path: Path) -> Path:
                 planned(store),
                 lambda event: None,
                 judge=judge,
-                around=RunEnvironment(sleep=at_once),
+                environment=RunEnvironment(sleep=at_once),
             )
         )
         for _ in range(2):

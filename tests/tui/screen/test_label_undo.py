@@ -32,7 +32,7 @@ def say(store: Store, reviewer: str = "ann") -> ClaimId:
 
 async def test_a_step_is_taken_back_and_done_again_with_its_conversation(session: Session) -> None:
     claim = say(session.store)
-    session.choose_run(RunId(1))
+    session.switch_run(RunId(1))
     screen = UndoScreen(session)
     screen.undo.action_undo()
     assert set(screen.workers) <= screen.navigation.held, "what is typed ahead is about that claim"

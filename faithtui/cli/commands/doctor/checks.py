@@ -52,7 +52,7 @@ def run_checks(
         ConfigError: The settings cannot be read.
     """
     settings = load_settings()
-    around = make_run_environment(prices=settings.prices, redact=settings.redact)
+    environment = make_run_environment(prices=settings.prices, redact=settings.redact)
     ref = judge or settings.judge
     address = base_url or (settings.base_url if ref == settings.judge else None)
     return [
@@ -60,8 +60,10 @@ def run_checks(
         DoctorCheck("settings", None, _format_settings_path()),
         *_check_store(store, settings),
         *(_check_key(name) for name in VARIABLES),
-        DoctorCheck("prices", None, f"of {around.prices.date}, {settings.prices or 'built in'}"),
-        _check_judge(ref, address, around, settings.timeout_s, offline=offline),
+        DoctorCheck(
+            "prices", None, f"of {environment.prices.date}, {settings.prices or 'built in'}"
+        ),
+        _check_judge(ref, address, environment, settings.timeout_s, offline=offline),
         DoctorCheck("log", None, str(log_dir() / LOG_FILE)),
         _check_terminal(),
     ]
@@ -134,7 +136,7 @@ def _check_key(name: str) -> DoctorCheck:
 def _check_judge(
     ref: str,
     base_url: str | None,
-    around: RunEnvironment,
+    environment: RunEnvironment,
     timeout_s: float | None,
     *,
     offline: bool,
@@ -150,7 +152,7 @@ def _check_judge(
             text = f"it needs a key: {describe_key_places(variable)}"
             return DoctorCheck(name, False, text, ConfigError.exit_code)
         return DoctorCheck(name, None, "not asked, as wanted")
-    trial = asyncio.run(try_judge(ref, base_url, timeout_s=timeout_s, around=around))
+    trial = asyncio.run(try_judge(ref, base_url, timeout_s=timeout_s, environment=environment))
     return DoctorCheck(name, trial.ok, trial.sentence, trial.exit_code)
 
 

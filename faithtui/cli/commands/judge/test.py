@@ -46,9 +46,9 @@ def check_judge(
         check_timeout(timeout, "--timeout")
     address = base_url or (settings.base_url if name in (None, settings.judge) else None)
     ref = name or settings.judge
-    around = make_run_environment(prices=settings.prices, redact=settings.redact)
+    environment = make_run_environment(prices=settings.prices, redact=settings.redact)
     trial = asyncio.run(
-        try_judge(ref, address, timeout_s=timeout or settings.timeout_s, around=around)
+        try_judge(ref, address, timeout_s=timeout or settings.timeout_s, environment=environment)
     )
     if merge_common_options(context, None, json).json:
         print_json({"judge": ref, "base_url": address, **asdict(trial)})

@@ -36,14 +36,14 @@ LOOK_S = 60.0
 
 
 def execute_in_turn(
-    store: Store, runs: Sequence[RunId], around: RunEnvironment, *, wait: bool, as_json: bool
+    store: Store, runs: Sequence[RunId], environment: RunEnvironment, *, wait: bool, as_json: bool
 ) -> int:
     """Execute planned runs one after the other.
 
     Args:
         store: Open store.
         runs: The runs.
-        around: What they share.
+        environment: What they share.
         wait: Stay until the provider has answered everything.
         as_json: Print events for programs.
 
@@ -51,9 +51,9 @@ def execute_in_turn(
         The gravest exit code of them; see `run_outcome`.
     """
     if sys.stdout.isatty() and not as_json:
-        print_cost_notice(store, runs, around)
+        print_cost_notice(store, runs, environment)
     codes = {
-        each: _execute_one_of(store, each, len(runs), as_json=as_json, around=around)
+        each: _execute_one_of(store, each, len(runs), as_json=as_json, environment=environment)
         for each in runs
     }
     if wait:
@@ -61,19 +61,19 @@ def execute_in_turn(
         for each in runs:
             if store.runs.row(each).state is RunState.WAITING:
                 codes[each] = execute_with_progress(
-                    store, each, as_json=as_json, around=around, wait=True
+                    store, each, as_json=as_json, environment=environment, wait=True
                 )
     return choose_gravest_code(codes.values())
 
 
 def _execute_one_of(
-    store: Store, run: RunId, runs: int, *, as_json: bool, around: RunEnvironment
+    store: Store, run: RunId, runs: int, *, as_json: bool, environment: RunEnvironment
 ) -> int:
     """Execute one of several runs, and say on stderr which it is."""
     if runs > 1 and not as_json:
         spec = store.runs.row(run).spec
         print_to_stderr(f"run {run}: {spec.metric} by {spec.judge_title} …")
-    return execute_with_progress(store, run, as_json=as_json, around=around)
+    return execute_with_progress(store, run, as_json=as_json, environment=environment)
 
 
 def execute_with_progress(
@@ -82,7 +82,7 @@ def execute_with_progress(
     *,
     as_json: bool,
     retry_unfinished: bool = False,
-    around: RunEnvironment | None = None,
+    environment: RunEnvironment | None = None,
     wait: bool = False,
     concurrency: int | None = None,
 ) -> int:
@@ -93,7 +93,7 @@ def execute_with_progress(
         run: The run.
         as_json: Print events for programs.
         retry_unfinished: Take up failed conversations again.
-        around: What it shares with other runs of the process; None: nothing.
+        environment: What it shares with other runs of the process; None: nothing.
         wait: Look again every minute while the provider has its questions.
         concurrency: Questions in the air at once; None: as many as the run was planned with.
     """
@@ -116,7 +116,7 @@ def execute_with_progress(
                     retry_unfinished=retry,
                     tell=tell,
                     control=RunControl(at_once),
-                    around=around,
+                    environment=environment,
                 )
                 if not wait or state is not RunState.WAITING:
                     return

@@ -26,7 +26,7 @@ def show_preview(
     store: Store,
     requests: Sequence[RunRequest],
     runs: Sequence[RunId],
-    around: RunEnvironment,
+    environment: RunEnvironment,
     *,
     as_json: bool,
 ) -> None:
@@ -36,15 +36,15 @@ def show_preview(
         store: Where the conversations are.
         requests: Runs that are not planned yet.
         runs: Those that are.
-        around: Prices and redaction.
+        environment: Prices and redaction.
         as_json: Print one JSON list.
 
     Raises:
         ConfigError: They cannot be run.
     """
     previews = (
-        *preview_requests(store, requests, around=around),
-        *preview_runs(store, runs, around=around),
+        *preview_requests(store, requests, environment=environment),
+        *preview_runs(store, runs, environment=environment),
     )
     if as_json:
         print_json([asdict(each) for each in previews])
@@ -75,19 +75,19 @@ def show_preview(
     print_to_stderr("nothing was asked; without --preview the run starts")
 
 
-def print_cost_notice(store: Store, runs: Sequence[RunId], around: RunEnvironment) -> None:
+def print_cost_notice(store: Store, runs: Sequence[RunId], environment: RunEnvironment) -> None:
     """Say on stderr, in a line for each judge, what planned runs will ask and cost.
 
     Says nothing of judges that cost nothing.
     """
     specs = [store.runs.row(run).spec for run in runs]
     prices = [
-        around.prices.max_cost_nusd(each.judge, 1, 1, base_url=each.base_url) for each in specs
+        environment.prices.max_cost_nusd(each.judge, 1, 1, base_url=each.base_url) for each in specs
     ]
     if not any(price != 0 for price in prices):
         return
     # All of them: a run may judge the claims of one that costs nothing.
-    previews = preview_runs(store, runs, around=around)
+    previews = preview_runs(store, runs, environment=environment)
     for line in _format_per_judge([each for each in previews if not each.is_free]):
         print_to_stderr(line)
 

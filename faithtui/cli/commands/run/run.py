@@ -186,11 +186,11 @@ def run(
     if resume is not None:
         _refuse_options_beside_resume(list_typed_options(context), preview=preview)
     settings = load_settings()
-    around = replace(
+    environment = replace(
         environment_from_settings(settings, allow_image_host or ()), log_prompts=log_prompts
     )
     if timeout is not None:
-        around = replace(around, timeout_s=check_timeout(timeout, "--timeout"))
+        environment = replace(environment, timeout_s=check_timeout(timeout, "--timeout"))
     open_log(log_dir(), prompts=log_prompts)
     if log_prompts:
         print_to_stderr(f"questions and answers are written to {log_dir() / PROMPTS_FILE}")
@@ -220,13 +220,13 @@ def run(
         resumed = None if resume is None else read_run_id(opened, resume)
         if preview:
             runs = () if resumed is None else (resumed,)
-            show_preview(opened, requests, runs, around, as_json=options.json)
+            show_preview(opened, requests, runs, environment, as_json=options.json)
             return
         if resumed is not None:
             change_limits(
                 opened,
                 resumed,
-                around,
+                environment,
                 concurrency=concurrency,
                 budget_nusd=request.budget_nusd,
                 budget_tokens=request.budget_tokens,
@@ -237,14 +237,14 @@ def run(
                 resumed,
                 as_json=options.json,
                 retry_unfinished=True,
-                around=around,
+                environment=environment,
                 wait=wait,
                 concurrency=concurrency,
             )
         else:
-            planned = plan_runs(opened, requests, around)
+            planned = plan_runs(opened, requests, environment)
             warn_held_back(opened, planned)
-            code = execute_in_turn(opened, planned, around, wait=wait, as_json=options.json)
+            code = execute_in_turn(opened, planned, environment, wait=wait, as_json=options.json)
     raise typer.Exit(code)
 
 

@@ -67,7 +67,7 @@ def warn_held_back(store: Store, runs: Sequence[RunId]) -> None:
 def change_limits(
     store: Store,
     run: RunId,
-    around: RunEnvironment,
+    environment: RunEnvironment,
     *,
     concurrency: int | None,
     budget_nusd: int | None,
@@ -88,7 +88,7 @@ def change_limits(
     spec = store.runs.row(run).spec
     nusd = spec.budget_nusd if budget_nusd is None else budget_nusd
     tokens = spec.budget_tokens if budget_tokens is None else budget_tokens
-    planner.check_budget(nusd, tokens, spec.judge, spec.base_url, around)
+    planner.check_budget(nusd, tokens, spec.judge, spec.base_url, environment)
     store.runs.set_budget(run, nusd, tokens)
 
 

@@ -58,7 +58,7 @@ def transcript_lines(
             pieces = [escape_text(turn.content, "quiet" if turn.role == "user" else "", most)]
         lines += wrap(pieces, width - 1, first=first)
         lines += image_lines(turn.images, numbers, width - 1, indent)
-        lines += _document_lines(turn, claim if mine else None, numbers, spec, width)
+        lines += _passage_number_lines(turn, claim if mine else None, numbers, spec, width)
         if whole and turn.role == "user":
             lines += _unused_passage_lines(turn, width, most)
         if judged and turn.position not in judged:
@@ -66,7 +66,7 @@ def transcript_lines(
     return lines, at
 
 
-def _document_lines(
+def _passage_number_lines(
     turn: TurnView,
     claim: ClaimView | None,
     numbers: Mapping[Image, int],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.gate.thresholds import (
+from faithtui.agreement.gate.threshold_checks import (
     EXIT_CODES,
     CheckOutcome,
     Criterion,
