@@ -74,6 +74,8 @@ class EstimateMethod(StrEnum):
     JACKKNIFE_ATANH = "cluster_jackknife_t_atanh"
     JACKKNIFE = "cluster_jackknife_t"
     BOOTSTRAP = "cluster_bootstrap_percentile"
+    """Of conversations drawn with replacement, where that was asked for; else of the Bayesian
+    bootstrap, or the wider of that and the jackknife."""
     WILSON = "wilson"
     STRATIFIED = "stratified_normal_fpc"
     PPI = "ppi_normal"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.statistics.rates import OutsideAccuracy, OutsideRate, correct_by_accuracy
@@ -41,8 +42,9 @@ def correct_outside_rate(
 ) -> OutsideRate | Reason:
     """Correct another run's share of passing units by an accuracy that was certified.
 
-    Labels of one conversation resemble each other, so each share counts as many independent units
-    as would give its standard error; without one, as many as there were groups.
+    Labels of one conversation resemble each other, and in a sample by strata a few of them stand
+    for many units, so each share counts as many independent units as would give an interval as
+    wide.
 
     Args:
         accuracy: Of the same judge.
@@ -100,8 +102,14 @@ def estimate_outside_rate(
 
 
 def _count_independent_units(found: Estimate) -> int:
-    """Count the independent units that would give a share's standard error."""
-    value = found.value or 0.0
-    if not found.se:
-        return found.clusters
-    return max(1, min(found.n, round(value * (1 - value) / found.se**2)))
+    """Count the independent units that would give a share an interval as wide.
+
+    Of the normal interval around the middle of the ends, as the share itself may be 1.
+    """
+    if found.ci_low is None or found.ci_high is None or found.level is None:
+        return max(1, found.clusters)
+    middle, width = (found.ci_low + found.ci_high) / 2, found.ci_high - found.ci_low
+    if not width:
+        return max(1, found.n)
+    z = NormalDist().inv_cdf((1 + found.level) / 2)
+    return max(1, min(found.n, round(middle * (1 - middle) * (2 * z / width) ** 2)))

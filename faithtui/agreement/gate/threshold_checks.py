@@ -189,27 +189,35 @@ def _estimate_kappa(report: LevelReport) -> Estimate:
 
 
 def find_doubtful_figures(
-    found: GateFigures, this_run: Estimate, forecast: Estimate, run: str
+    found: GateFigures,
+    this_run: Estimate,
+    forecast: Estimate,
+    run: str,
+    *,
+    lower_end: bool = True,
 ) -> dict[Criterion, str]:
-    """Name the figures whose intervals are known to promise too much, each with why and a way out.
+    """Name the figures that must not decide, each with why and a way out.
 
     In a sample by strata the judge's misses lie in thinly drawn strata, where each weighs many
-    labels: the 95 % interval of recall held the true recall in 42 to 83 % of simulations. And a
-    forecast cannot be surer than what it is made from: where its interval is the narrower one, the
-    labels happen to differ too little to tell how much conversations do.
+    labels: the value of recall alone, which is 1 where none was drawn, says little. And a forecast
+    cannot be surer than what it is made from: where its interval is the narrower one, the labels
+    happen to differ too little to tell how much conversations do.
 
     Args:
         found: The figures.
         this_run: The corrected score of the run that people labelled.
         forecast: The score to expect beyond it.
         run: Names the run that people labelled in a command, such as `3`.
+        lower_end: The lower end of an interval computed from the labels at hand decides; not so
+            with `--point`, and where a certificate has the figures.
     """
     known: dict[Criterion, str] = {}
-    if found.design is DesignKind.STRATIFIED:
+    if found.design is DesignKind.STRATIFIED and not lower_end:
         known[Criterion.RECALL] = (
-            "in a stratified sample one FN weighs many labels, and recall has no interval "
-            f"to trust there yet: label a simple sample (faithtui label {run} --sample simple) and "
-            "name it with --sample, or label every claim"
+            "in a stratified sample one FN weighs many labels, so that only the lower end of the "
+            "interval of the labelled run itself decides on recall: leave out --point and "
+            f"--certificate, or label a simple sample (faithtui label {run} --sample simple) and "
+            "name it with --sample"
         )
     expected, known_run = _compute_interval_width(forecast), _compute_interval_width(this_run)
     if expected is not None and known_run is not None and expected < known_run - _ROUNDING:

@@ -20,9 +20,19 @@ from faithtui.agreement.statistics.coefficients import (
     make_weighted_statistic,
     quadratic_weights,
 )
-from faithtui.agreement.statistics.figures import Statistic, estimate_figures
-from faithtui.agreement.statistics.matrices import Flags, Floats, GroupedMatrix, Ints
+from faithtui.agreement.statistics.figures import Statistic
+from faithtui.agreement.statistics.matrices import (
+    Flags,
+    Floats,
+    GroupedMatrix,
+    Ints,
+    UnitFrame,
+)
 from faithtui.agreement.statistics.paired_judges import bowker_test, mcnemar_mid_p
+from faithtui.agreement.statistics.posterior import (
+    estimate_figures_by_posterior,
+    widen_intervals,
+)
 from faithtui.domain.estimates import Estimate, Point, Reason
 
 DETECTION_STATISTICS: Mapping[str, Statistic] = {
@@ -70,6 +80,8 @@ class WeightedFrame:
     """In order."""
     populations: Ints
     """Units with a label of the judge, labelled by people or not; shape (strata, groups)."""
+    unfair: Ints
+    """Of these, drawn ones that people call no fair claim; shape (strata, groups)."""
     weights: tuple[float, ...]
     """How many units a labelled one of each stratum stands for; 0 where none is labelled."""
 
@@ -84,6 +96,10 @@ class FigureContext:
     settings: ReportSettings
     frame: WeightedFrame | None = None
     """None: every unit weighs the same."""
+    drawn_from: tuple[Ints, Ints] | None = None
+    """By stratum, the judge's label and group: drawn units that people call no fair claim, and all
+    units that were drawn from; shapes (strata, q, groups), one stratum where `frame` is None. None:
+    nothing was drawn."""
     _resamples: list[Resamples] = field(default_factory=list)
     """The last draws: all figures of a level are read off the same ones."""
 
@@ -93,7 +109,12 @@ class FigureContext:
         Of a sample by strata, weights are estimated anew without each group.
         """
         if self.frame is None or units.strata is None:
-            return self.count_part(units)
+            if self.drawn_from is None:
+                return self.count_part(units)
+            counts, _ = self._count_cells(units, None, 1)
+            return GroupedMatrix.of_groups(
+                self.categories, counts, frame=UnitFrame(counts, *self.drawn_from)
+            )
         inside = units.strata >= 0
         cells = (units.strata * np.int64(len(self.categories) ** 2) + units.cells)[inside]
         strata, size = len(self.frame.strata), len(self.categories)
@@ -101,10 +122,13 @@ class FigureContext:
             cells * units.group_count + units.groups[inside],
             minlength=strata * size**2 * units.group_count,
         )
+        counts = counts.reshape(strata, size, size, units.group_count)
         return GroupedMatrix.of_groups(
             self.categories,
-            counts.reshape(strata, size, size, units.group_count),
+            counts,
             populations=self.frame.populations,
+            unfair=self.frame.unfair,
+            frame=None if self.drawn_from is None else UnitFrame(counts, *self.drawn_from),
         )
 
     def count_part(self, units: UnitColumns) -> GroupedMatrix:
@@ -221,8 +245,8 @@ class FigureContext:
     def estimate_figures(
         self, statistics: Mapping[str, Statistic], whole: GroupedMatrix
     ) -> dict[str, Estimate]:
-        """Compute figures with their intervals, leaving out one group at a time."""
-        return estimate_figures(statistics, whole, self.settings.level)
+        """Compute figures with their intervals, see `estimate_figures_by_posterior`."""
+        return estimate_figures_by_posterior(statistics, whole, self.settings.level)
 
     def _estimate_by_chosen_method(
         self,
@@ -238,15 +262,15 @@ class FigureContext:
             positive: Labels that are put together, and all the others too; None: all stay apart.
         """
         settings = self.settings
+        groups = whole if positive is None else whole.collapse(positive)
         if settings.interval is IntervalMethod.JACKKNIFE or not whole.group_count:
-            return self.estimate_figures(
-                statistics, whole if positive is None else whole.collapse(positive)
-            )
+            return self.estimate_figures(statistics, groups)
         if not self._resamples or self._resamples[0].groups is not whole:
             self._resamples[:] = [Resamples(whole, settings.resamples, settings.seed)]
-        return estimate_by_bootstrap(
+        found = estimate_by_bootstrap(
             statistics, whole, positive, resamples=self._resamples[0], level=settings.level
         )
+        return widen_intervals(found, statistics, groups, settings.level)
 
     def compute_agreement(self, whole: GroupedMatrix, *, main: bool = False) -> Agreement:
         """Compare two sides.

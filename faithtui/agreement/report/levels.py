@@ -36,6 +36,7 @@ from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
 from faithtui.agreement.statistics.matrices import Flags, Ints, number_keys
+from faithtui.agreement.statistics.posterior import widen_future_rate
 from faithtui.agreement.statistics.rates import (
     GroupedStrata,
     compute_worst_case_bounds,
@@ -58,7 +59,7 @@ _UNCHANGED = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PassColumns:
-    """Units of a run in columns; those that people call unfair are left out before."""
+    """Units of a run in columns."""
 
     groups: Ints
     """Number of each unit's group, from 0."""
@@ -70,6 +71,8 @@ class PassColumns:
     """1: passes by the judge; 0: does not; -1: no label."""
     human: Ints
     """1: passes by people; 0: does not; -1: no label that counts."""
+    is_unfair: Flags | None = None
+    """Whether people call it no fair claim; None: none are."""
     drawn: Flags | None = None
     """In the sample the report rests on; None where there is none."""
 
@@ -183,18 +186,18 @@ def _count_verdicts(
 
 
 def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> PassColumns:
-    """Say of all claims but unfair ones what passes."""
+    """Say of all claims what passes."""
     names, claims = compared.labels.names, compared.all
     passes = np.array([*(name in rule.passing for name in names), -1], np.int64)
-    fair = claims.is_fair
     by_design = compared.design.kind is DesignKind.STRATIFIED
     return PassColumns(
-        groups=claims.groups[fair],
+        groups=claims.groups,
         group_count=claims.group_count,
-        strata=(compared.strata if by_design else claims.judge)[fair],
-        judge=passes[claims.judge][fair],
-        human=passes[claims.human][fair],
-        drawn=claims.is_drawn[fair] if compared.design.kind in RANDOM_DESIGNS else None,
+        strata=compared.strata if by_design else claims.judge,
+        judge=np.where(claims.is_fair, passes[claims.judge], -1),
+        human=passes[claims.human],
+        is_unfair=~claims.is_fair,
+        drawn=claims.is_drawn if compared.design.kind in RANDOM_DESIGNS else None,
     )
 
 
@@ -355,7 +358,7 @@ def estimate_rate(
         none = make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters)
         total = strata.total
         # Where nothing is left unlabelled they would be the rate that is withheld.
-        nothing = all(each.labelled == each.population for each in total)
+        nothing = all(each.seen == each.population for each in total)
         nothing = nothing or kind is DesignKind.NONE
         bounds = None if nothing else compute_worst_case_bounds(total)
         return PassRate(
@@ -378,7 +381,7 @@ def estimate_rate(
         judge,
         labelled,
         this_run,
-        estimate_future_rate(strata, level),
+        widen_future_rate(estimate_future_rate(strata, level), this_run, strata, level),
         RateEstimator.POST_STRATIFIED if post else RateEstimator.STRATIFIED,
         None,
         (*_ASSUMPTIONS[kind], *_COMMON_ASSUMPTIONS),
@@ -429,11 +432,19 @@ def _count_strata(units: PassColumns, design: LabelDesign, labels: Sequence[str]
         is_known = is_known & units.drawn
     inside = strata >= 0
     pairs = strata * np.int64(units.group_count) + units.groups
+    is_unfair = np.zeros(len(human), np.bool_) if units.is_unfair is None else units.is_unfair
+    if units.drawn is not None:
+        is_unfair = is_unfair & units.drawn
     counts = [
         np.bincount(pairs[some], minlength=size * units.group_count)
-        for some in (inside, inside & is_known, inside & is_known & (human == 1))
+        for some in (
+            inside,
+            inside & is_known,
+            inside & is_known & (human == 1),
+            inside & is_unfair,
+        )
     ]
-    return GroupedStrata.of_counts(np.array(counts).reshape(3, size, units.group_count))
+    return GroupedStrata.of_counts(np.array(counts).reshape(4, size, units.group_count))
 
 
 def update_level_points(
@@ -459,11 +470,14 @@ def update_level_points(
         for claims in (before, after)
     )
     moved = whole.total_counts.copy()
+    unfair = None if whole.unfair is None else whole.unfair @ whole.times
     for some, change in ((old, -1), (new, 1)):
+        if unfair is not None and some.drawn_from is not None:
+            unfair = unfair + change * some.drawn_from[0].sum(axis=(1, 2))
         for place in some.places.tolist():
             stratum = 0 if context.frame is None else int(some.strata[place])
             moved[stratum, some.all.human[place], some.all.judge[place]] += change
-    whole = whole.replace_total(moved)
+    whole = whole.replace_total(moved, unfair)
     agreement = context.compute_agreement(whole)
     coverage = _shift_coverage(level.coverage, count_coverage(old), count_coverage(new))
     return replace(

@@ -278,18 +278,12 @@ class ComparedClaims:
         if self.design.kind is not DesignKind.STRATIFIED:
             return None
         names = tuple(each.name for each in self.design.strata)
-        strata, claims = self.strata, self.all
-        inside = (claims.judge >= 0) & (strata >= 0)
-        populations = np.bincount(
-            strata[inside] * np.int64(claims.group_count) + claims.groups[inside],
-            minlength=len(names) * claims.group_count,
-        ).reshape(len(names), claims.group_count)
-        labelled = strata[self.places]
-        counted = np.bincount(labelled[labelled >= 0], minlength=len(names))
-        weights = np.where(
-            counted > 0, populations.sum(axis=1) / np.maximum(counted, 1), 0.0
-        ).tolist()
-        return WeightedFrame(names, populations, tuple(weights))
+        assert self.drawn_from is not None
+        unfair, populations = (each.sum(axis=1) for each in self.drawn_from)
+        labelled = self.strata[self.places]
+        seen = np.bincount(labelled[labelled >= 0], minlength=len(names)) + unfair.sum(axis=1)
+        weights = np.where(seen > 0, populations.sum(axis=1) / np.maximum(seen, 1), 0.0)
+        return WeightedFrame(names, populations, unfair, tuple(weights.tolist()))
 
     @cached_property
     def strata(self) -> Ints:
@@ -299,7 +293,30 @@ class ComparedClaims:
     @cached_property
     def context(self) -> FigureContext:
         """How figures are computed."""
-        return FigureContext(self.labels.names, self.bad, self.settings, self.frame)
+        return FigureContext(
+            self.labels.names, self.bad, self.settings, self.frame, self.drawn_from
+        )
+
+    @cached_property
+    def drawn_from(self) -> tuple[Ints, Ints] | None:
+        """Count what the labelled claims were drawn from, see `FigureContext.drawn_from`."""
+        if self.design.kind not in RANDOM_DESIGNS:
+            return None
+        claims, size = self.all, len(self.labels.names)
+        by_strata = self.design.kind is DesignKind.STRATIFIED
+        strata = self.strata if by_strata else np.zeros(len(claims), np.int64)
+        number = len(self.design.strata) if by_strata else 1
+        inside = (claims.judge >= 0) & (strata >= 0)
+        pairs = (strata * np.int64(size) + claims.judge) * np.int64(claims.group_count)
+        pairs += claims.groups
+        is_unfair = inside & claims.is_drawn & ~claims.is_fair
+        unfair, verdicts = (
+            np.bincount(pairs[some], minlength=number * size * claims.group_count).reshape(
+                number, size, claims.group_count
+            )
+            for some in (is_unfair, inside)
+        )
+        return unfair, verdicts
 
     @cached_property
     def units(self) -> UnitColumns:

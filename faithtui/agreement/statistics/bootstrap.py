@@ -41,7 +41,7 @@ class Resamples:
         is PCG64, O'Neill 2014.
     """
 
-    __slots__ = ("counts", "groups", "populations")
+    __slots__ = ("counts", "groups", "populations", "unfair")
 
     def __init__(
         self,
@@ -52,9 +52,10 @@ class Resamples:
     ) -> None:
         self.groups = groups
         generator = np.random.Generator(np.random.PCG64(seed))
+        strata = len(groups.counts)
         flat = groups.counts.reshape(-1, len(groups.times))
-        if groups.populations is not None:
-            flat = np.concatenate([groups.populations, flat])
+        beside = [each for each in (groups.populations, groups.unfair) if each is not None]
+        flat = np.concatenate([*beside, flat])
         parts = flat.T.astype(np.float64)
         totals: Ints = np.empty((len(flat), count), np.int64)
         size, number = len(groups.times), groups.group_count
@@ -71,9 +72,10 @@ class Resamples:
             totals[:, start : start + rows] = (kinds.astype(np.float64) @ parts).T
             if on_progress is not None:
                 on_progress(start + rows)
-        strata = 0 if groups.populations is None else len(groups.populations)
-        self.populations = totals[:strata] if strata else None
-        self.counts = totals[strata:].reshape(*groups.counts.shape[:-1], count)
+        parts_beside = [totals[n : n + strata] for n in range(0, strata * len(beside), strata)]
+        self.populations = None if groups.populations is None else parts_beside[0]
+        self.unfair = None if groups.unfair is None else parts_beside[-1]
+        self.counts = totals[strata * len(beside) :].reshape(*groups.counts.shape[:-1], count)
         """Shape (strata, q, q, resamples)."""
 
     def make_matrices(self, positive: Collection[str] | None = None) -> MatrixStack:
@@ -86,7 +88,7 @@ class Resamples:
         counts: Ints = self.counts
         if positive is not None:
             counts = collapse_counts(counts, self.groups.categories, positive)
-        return MatrixStack(self.groups.sum_weighted(counts, self.populations))
+        return MatrixStack(self.groups.sum_weighted(counts, self.populations, self.unfair))
 
 
 def _draw_single_groups(

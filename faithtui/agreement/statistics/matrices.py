@@ -7,7 +7,7 @@ adds long columns instead of many short rows.
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 KeyT = TypeVar("KeyT", bound=Hashable)
+NumberT = TypeVar("NumberT", bound=np.number[Any])
 
 
 class MatrixStack:
@@ -57,6 +58,31 @@ class MatrixStack:
         return np.asarray(apart.sum(axis=0))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitFrame:
+    """All units that labelled ones were drawn from, of all groups in one order."""
+
+    labelled: Ints
+    """By stratum, the reference's label and the judge's; shape (strata, q, q, groups)."""
+    unfair: Ints
+    """Looked at and no fair claim, by the judge's label; shape (strata, q, groups)."""
+    verdicts: Ints
+    """All units by the judge's label, looked at or not; shape (strata, q, groups)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightedTotals:
+    """What groups of random weights add up to, many times."""
+
+    units: Floats
+    """All units by the judge's label; shape (draws, strata, 1, q)."""
+    labels: Floats
+    """Labelled units by human label, the last for no fair claim, and the judge's; shape (draws,
+    strata, q + 1, q)."""
+    worth: Floats
+    """What a label given beforehand weighs; shape (strata, q)."""
+
+
 @dataclass(frozen=True, eq=False)  # without slots: what is computed from it is kept
 class GroupedMatrix:
     """The units of all groups, counted by stratum and by both labels.
@@ -78,6 +104,19 @@ class GroupedMatrix:
     """All units of each stratum, labelled or not; shape (strata, different groups). A labelled unit
     then weighs the population of its stratum over the labelled units of it, both counted anew when
     a group is left out, as they would be in another sample of conversations."""
+    unfair: Ints | None = None
+    """Units that people looked at and that are no fair claim, by stratum; shape (strata, different
+    groups). Where there are `populations`, these have them too: a labelled unit weighs the
+    population over the units that people looked at, fair or not."""
+    frame: "UnitFrame | None" = field(default=None, repr=False)
+    """What the labelled units were drawn from; None: nothing but themselves is known."""
+    collapsed_from: "tuple[GroupedMatrix, tuple[str, ...]] | None" = field(default=None, repr=False)
+    """What this was collapsed from, and the labels that were put together."""
+    totals: "dict[float, WeightedTotals]" = field(default_factory=dict, repr=False)
+    """Draws of randomly weighted groups, by confidence level."""
+    draws: dict[tuple[float, Hashable], MatrixStack] = field(default_factory=dict, repr=False)
+    """Matrices drawn from the posterior, by confidence level and by the labels that were put
+    together: all figures are read off the same."""
     estimates: dict[tuple[Hashable, float], Estimate] = field(default_factory=dict, repr=False)
     """Figures that were computed, by statistic and confidence level: a report asks for some of the
     same groups more than once."""
@@ -90,7 +129,9 @@ class GroupedMatrix:
         *,
         weights: Sequence[float] = (1.0,),
         populations: Ints | None = None,
+        unfair: Ints | None = None,
         times: Ints | None = None,
+        frame: "UnitFrame | None" = None,
     ) -> "GroupedMatrix":
         """Put groups together that are alike, and leave out those without any unit.
 
@@ -100,12 +141,14 @@ class GroupedMatrix:
             weights: As the field.
             populations: As the field, of all groups.
             times: How many groups there are of each; None: one.
+            unfair: As the field, of all groups.
+            frame: As the field.
         """
-        flat = counts.reshape(math.prod(counts.shape[:-1]), counts.shape[-1])
-        rows = flat if populations is None else np.concatenate([populations, flat])
-        kinds, found = count_distinct_columns(rows, times)
         strata = len(counts)
-        own = kinds if populations is None else kinds[strata:]
+        flat = counts.reshape(math.prod(counts.shape[:-1]), counts.shape[-1])
+        beside = [each for each in (populations, unfair) if each is not None]
+        kinds, found = count_distinct_columns(np.concatenate([*beside, flat]), times)
+        own = kinds[strata * len(beside) :]
         shape = (*counts.shape[:-1], kinds.shape[1])
         return cls(
             tuple(categories),
@@ -113,6 +156,8 @@ class GroupedMatrix:
             found,
             tuple(weights),
             None if populations is None else kinds[:strata],
+            None if unfair is None else kinds[strata * (len(beside) - 1) : strata * len(beside)],
+            frame,
         )
 
     @property
@@ -130,6 +175,17 @@ class GroupedMatrix:
         """Whether units stand for others than themselves."""
         return self.populations is not None or self.weights != (1.0,)
 
+    @property
+    def stratum_weights(self) -> Floats:
+        """How many units a labelled one of each stratum stands for; 0 where none is labelled."""
+        populations = self._total_populations
+        if populations is None:
+            return np.asarray(self.weights)
+        seen = self.total_counts.sum(axis=(1, 2))
+        if self._total_unfair is not None:
+            seen = seen + self._total_unfair
+        return np.asarray(np.where(seen > 0, populations / np.maximum(seen, 1), 0.0))
+
     @cached_property
     def total_counts(self) -> Ints:
         """Labelled units of all groups; shape (strata, q, q)."""
@@ -144,7 +200,9 @@ class GroupedMatrix:
     @cached_property
     def whole(self) -> MatrixStack:
         """All groups as one matrix, weighted; NaN where a stratum with units has no label."""
-        return MatrixStack(self.sum_weighted(self.total_counts, self._total_populations))
+        return MatrixStack(
+            self.sum_weighted(self.total_counts, self._total_populations, self._total_unfair)
+        )
 
     @cached_property
     def weighted_total(self) -> ConfusionMatrix[float] | Reason:
@@ -166,8 +224,11 @@ class GroupedMatrix:
         populations, total = self.populations, self._total_populations
         if populations is not None and total is not None:
             populations = total[:, None] - populations
+        unfair, total = self.unfair, self._total_unfair
+        if unfair is not None and total is not None:
+            unfair = total[:, None] - unfair
         return MatrixStack(
-            self.sum_weighted(self.total_counts[..., None] - self.counts, populations)
+            self.sum_weighted(self.total_counts[..., None] - self.counts, populations, unfair)
         )
 
     @property
@@ -179,12 +240,19 @@ class GroupedMatrix:
     def _total_populations(self) -> Ints | None:
         return None if self.populations is None else np.asarray(self.populations @ self.times)
 
-    def sum_weighted(self, counts: Ints, populations: Ints | None) -> Floats:
+    @property
+    def _total_unfair(self) -> Ints | None:
+        return None if self.unfair is None else np.asarray(self.unfair @ self.times)
+
+    def sum_weighted(
+        self, counts: Ints, populations: Ints | None, unfair: Ints | None = None
+    ) -> Floats:
         """Weight the units of strata and add them up.
 
         Args:
             counts: Shape (strata, q, q, …).
             populations: Shape (strata, …); None: `weights` apply.
+            unfair: Shape (strata, …); None: none are.
 
         Returns:
             Shape (q, q, …); NaN where a stratum has units and no label.
@@ -193,7 +261,7 @@ class GroupedMatrix:
             if len(self.weights) == 1:
                 return np.asarray(counts[0] * self.weights[0])
             return np.tensordot(np.asarray(self.weights), counts, axes=1)
-        labelled = counts.sum(axis=(1, 2))
+        labelled = counts.sum(axis=(1, 2)) + (0 if unfair is None else unfair)
         # Multiplied first, so that a census gives back its whole numbers.
         cells = (populations[:, None, None] * counts / np.maximum(labelled, 1)[:, None, None]).sum(
             axis=0
@@ -206,18 +274,28 @@ class GroupedMatrix:
         if len(self.times) == 1:
             return self.collapse_each(positive)
         counts = collapse_counts(self.counts, self.categories, positive)
-        return GroupedMatrix.of_groups(
+        found = GroupedMatrix.of_groups(
             TWO_CATEGORIES,
             counts,
             weights=self.weights,
             populations=self.populations,
+            unfair=self.unfair,
             times=self.times,
         )
+        return replace(found, collapsed_from=(self, tuple(positive)))
 
     def collapse_each(self, positive: Collection[str]) -> "GroupedMatrix":
         """Collapse, and keep every group in its place, alike or not."""
         counts = collapse_counts(self.counts, self.categories, positive)
-        return GroupedMatrix(TWO_CATEGORIES, counts, self.times, self.weights, self.populations)
+        return GroupedMatrix(
+            TWO_CATEGORIES,
+            counts,
+            self.times,
+            self.weights,
+            self.populations,
+            self.unfair,
+            collapsed_from=(self, tuple(positive)),
+        )
 
     def take_groups(self, places: Ints) -> "GroupedMatrix":
         """Take some of the different groups; of fixed weights only."""
@@ -233,11 +311,12 @@ class GroupedMatrix:
             self.categories, counts, weights=self.weights, times=self.times
         )
 
-    def replace_total(self, counts: Ints) -> "GroupedMatrix":
+    def replace_total(self, counts: Ints, unfair: Ints | None) -> "GroupedMatrix":
         """Take other labels of the same units, all groups as one.
 
         Args:
             counts: Labelled units by stratum, shape (strata, q, q).
+            unfair: Units that are no fair claim, by stratum; None where they do not matter.
 
         Returns:
             A single group: its figures have no intervals.
@@ -249,10 +328,13 @@ class GroupedMatrix:
             np.ones(1, np.int64),
             self.weights,
             None if populations is None else populations[:, None],
+            None if unfair is None else unfair[:, None],
         )
 
 
-def collapse_counts(counts: Ints, categories: Sequence[str], positive: Collection[str]) -> Ints:
+def collapse_counts(
+    counts: npt.NDArray[NumberT], categories: Sequence[str], positive: Collection[str]
+) -> npt.NDArray[NumberT]:
     """Put categories together into two, first the positive ones, then the rest.
 
     Args:

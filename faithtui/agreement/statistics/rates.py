@@ -41,22 +41,35 @@ _SAME = 1e-12
 class LabelledStratum:
     """Claims that were drawn alike, such as those with one verdict, and what people said of some.
 
+    Rates are of fair claims. How many of the unlabelled ones are fair is estimated, from those that
+    people looked at.
+
     Raises:
-        ValueError: More faithful than labelled, or more labelled than there are.
+        ValueError: More faithful than labelled, or more labelled and unfair than there are.
     """
 
     population: int
+    """Fair or not."""
     labelled: int
+    """Labelled faithful or unfaithful."""
     faithful: int
-    """Labelled and faithful."""
+    """Labelled faithful."""
+    unfair: int = 0
+    """Labelled as no fair claim (`x`)."""
 
     def __post_init__(self) -> None:
         """Check the counts against each other."""
-        if not 0 <= self.faithful <= self.labelled <= self.population:
+        seen = self.labelled + self.unfair
+        if not (0 <= self.faithful <= self.labelled <= seen <= self.population):
             raise ValueError(
-                f"{self.faithful} faithful of {self.labelled} labelled of {self.population}: "
-                "each must be at most the next"
+                f"{self.faithful} faithful of {self.labelled} labelled, {self.unfair} unfair, of "
+                f"{self.population}: more than there are"
             )
+
+    @property
+    def seen(self) -> int:
+        """Claims that people looked at, fair or not."""
+        return self.labelled + self.unfair
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,17 +81,17 @@ class GroupedStrata:
     """
 
     counts: Ints
-    """Population, labelled and faithful; shape (3, strata, different conversations)."""
+    """Population, labelled, faithful and unfair; shape (4, strata, different conversations)."""
     times: Ints
     """How many conversations there are of each."""
 
     @classmethod
     def of_counts(cls, counts: Ints, times: Ints | None = None) -> "GroupedStrata":
-        """Take counts of conversations in any order, shape (3, strata, conversations)."""
+        """Take counts of conversations in any order, shape (4, strata, conversations)."""
         # Sorted stratum by stratum.
-        rows = counts.swapaxes(0, 1).reshape(3 * counts.shape[1], counts.shape[2])
+        rows = counts.swapaxes(0, 1).reshape(4 * counts.shape[1], counts.shape[2])
         kinds, found = count_distinct_columns(rows, times)
-        by_stratum = kinds.reshape(counts.shape[1], 3, kinds.shape[1])
+        by_stratum = kinds.reshape(counts.shape[1], 4, kinds.shape[1])
         return cls(by_stratum.swapaxes(0, 1), found)
 
     @property
@@ -96,30 +109,37 @@ def group_strata(
         conversations: What each has of each stratum, in the same order in all; may be 0.
     """
     rows = [
-        [(part.population, part.labelled, part.faithful) for part in each] for each in conversations
+        [(part.population, part.labelled, part.faithful, part.unfair) for part in each]
+        for each in conversations
     ]
     if not rows:
-        return GroupedStrata(np.zeros((3, 0, 0), np.int64), np.zeros(0, np.int64))
+        return GroupedStrata(np.zeros((4, 0, 0), np.int64), np.zeros(0, np.int64))
     return GroupedStrata.of_counts(np.array(rows, np.int64).T)
 
 
 def compute_stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
-    """Weight the share of each stratum by its part of all claims.
+    """Weight the share of each stratum by its part of all fair claims.
 
     Returns:
-        In [0, 1]; undefined when there are no claims, or a stratum with claims has no label: of
-        that part nothing is known.
+        In [0, 1]; undefined when there are no claims, when nobody looked at any claim of a stratum
+        that has some, so that nothing is known of that part, or when no claim is fair.
 
     Source:
-        Cochran 1977, 5.3: sum of (N_h / N) p_h.
+        Cochran 1977, 5.3: sum of (N_h / N) p_h; with unfair claims the ratio of two such sums for
+        a domain of the population, 5A.14.
     """
-    whole = sum(each.population for each in strata)
-    if not whole or any(each.population and not each.labelled for each in strata):
+    if any(each.population and not each.seen for each in strata):
         return Reason.NO_ITEMS
-    parts = (
-        each.population / whole * each.faithful / each.labelled for each in strata if each.labelled
-    )
+    whole = _estimate_fair(strata)
+    if not whole:
+        return Reason.NO_ITEMS
+    parts = (each.population / whole * each.faithful / each.seen for each in strata if each.seen)
     return math.fsum(parts)
+
+
+def _estimate_fair(strata: Sequence[LabelledStratum]) -> float:
+    """Estimate how many claims are fair; 0 where nobody looked at any."""
+    return math.fsum(each.population * (each.labelled / each.seen) for each in strata if each.seen)
 
 
 def compute_stratified_se(
@@ -176,7 +196,7 @@ def compute_worst_case_bounds(strata: Sequence[LabelledStratum]) -> tuple[float,
     Source:
         Manski 1989, Journal of Human Resources 24:343-360.
     """
-    whole = sum(each.population for each in strata)
+    whole = sum(each.population - each.unfair for each in strata)
     if not whole:
         return None
     faithful = sum(each.faithful for each in strata)
@@ -202,20 +222,27 @@ def estimate_run_rate(
     Source:
         Cochran 1977, 5.6 and 5A.9, with divisor n_h and, in the variance only, the share
         (y_h + 1) / (n_h + 2) of Laplace: a stratum with equal labels would otherwise claim to be
-        without error. Simulated coverage of 95 % intervals is 95 to 97 %.
+        without error. With unfair claims the rate is a ratio, 5A.14. Simulated coverage of 95 %
+        intervals is 95 to 97 %.
     """
     value = compute_stratified_rate(strata)
     labelled = sum(each.labelled for each in strata)
     bounds = compute_worst_case_bounds(strata)
     if isinstance(value, Reason) or bounds is None:
         return make_undefined_estimate(Reason.NO_ITEMS, labelled, clusters)
-    whole = sum(each.population for each in strata)
+    whole = _estimate_fair(strata)
+    # Without unfair claims there are two kinds of label to be mistrusted, else three.
+    kinds = 3 if any(each.unfair for each in strata) else 2
     variance = 0.0
     for each in strata:
-        if each.labelled:
-            share = (each.faithful + 1) / (each.labelled + 2)
-            rest = 1 - each.labelled / each.population
-            variance += (each.population / whole) ** 2 * share * (1 - share) / each.labelled * rest
+        if each.seen:
+            faithful = (each.faithful + 1) / (each.seen + kinds)
+            unfaithful = (each.labelled - each.faithful + 1) / (each.seen + kinds)
+            # Of what a claim adds to the rate: 1 - value, -value, or nothing if it is unfair.
+            mean = faithful - value * (faithful + unfaithful)
+            spread = faithful * (1 - value) ** 2 + unfaithful * value**2 - mean**2
+            rest = 1 - each.seen / each.population
+            variance += (each.population / whole) ** 2 * spread / each.seen * rest
     se = math.sqrt(variance)
     half = NormalDist().inv_cdf((1 + level) / 2) * se
     low, high = bounds
@@ -249,18 +276,21 @@ def estimate_run_rate_clustered(groups: GroupedStrata, level: float = LEVEL) -> 
         Cochran 1977, 9A.1 and 2.6: variance between drawn clusters, times 1 - g / G.
     """
     total = groups.total
-    _, labelled, faithful = groups.counts
-    is_drawn = labelled.any(axis=0)
+    _, labelled, faithful, unfair = groups.counts
+    is_drawn = (labelled + unfair).any(axis=0)
     times = groups.times[is_drawn]
     drawn, every = int(times.sum()), int(groups.times.sum())
     value = compute_stratified_rate(total)
-    if isinstance(value, Reason) or all(each.labelled == each.population for each in total):
+    if isinstance(value, Reason) or all(each.seen == each.population for each in total):
         return estimate_run_rate(total, clusters=drawn, level=level)
-    populations, all_labelled, all_faithful = np.array(groups.counts @ groups.times)[..., None]
+    populations, all_labelled, all_faithful, all_unfair = np.array(groups.counts @ groups.times)[
+        ..., None
+    ]
     without = _weigh_shares(
         np.broadcast_to(populations, labelled.shape),
         all_labelled - labelled,
         all_faithful - faithful,
+        all_unfair - unfair,
     )[is_drawn]
     moved = value + math.sqrt(1 - drawn / every) * (without - value)
     n = sum(each.labelled for each in total)
@@ -300,11 +330,11 @@ def compute_left_out_rates(groups: GroupedStrata) -> Floats:
     return _weigh_shares(*rest)
 
 
-def _weigh_shares(populations: Ints, labelled: Ints, faithful: Ints) -> Floats:
+def _weigh_shares(populations: Ints, labelled: Ints, faithful: Ints, unfair: Ints) -> Floats:
     """Weight the shares of the strata that have labels; each shape (strata, conversations)."""
-    known = np.where(labelled > 0, populations, 0)
-    shares = faithful / np.maximum(labelled, 1)
-    return divide((known * shares).sum(axis=0), known.sum(axis=0))
+    seen = labelled + unfair
+    weights = divide(populations, np.where(seen > 0, seen, np.inf))
+    return divide((weights * faithful).sum(axis=0), (weights * labelled).sum(axis=0))
 
 
 def merge_unlabelled(groups: GroupedStrata) -> GroupedStrata:
@@ -321,8 +351,8 @@ def merge_unlabelled(groups: GroupedStrata) -> GroupedStrata:
         Cochran 1977, 5A.9: strata after selection are put together where they are too small.
     """
     total = groups.total
-    labelled = [(each.population, i) for i, each in enumerate(total) if each.labelled]
-    empty = [i for i, each in enumerate(total) if each.population and not each.labelled]
+    labelled = [(each.population, i) for i, each in enumerate(total) if each.seen]
+    empty = [i for i, each in enumerate(total) if each.population and not each.seen]
     if not labelled or not empty:
         return groups
     merged = groups.counts.copy()

@@ -179,7 +179,8 @@ def check_gate(
         labelled = RunId(certificate.run.number)
         if not known.has_interval:
             known, forecast = certificate.measured.score, found.score
-    doubted = find_doubtful_figures(found, known, forecast, str(labelled))
+    lower_end = own and thresholds.basis is ThresholdBasis.LOWER
+    doubted = find_doubtful_figures(found, known, forecast, str(labelled), lower_end=lower_end)
     age = None if evidence_at is None else (now - evidence_at).total_seconds() / _DAY_S
     results = check_thresholds(found, thresholds, age, doubted)
     outcome = (

@@ -78,7 +78,8 @@ def test_the_json_of_a_census_gives_peoples_rate_as_the_corrected_one() -> None:
     assert value == pytest.approx(found.claims.rate.corrected_this_run.value, abs=1e-6)
     this_run = rate["corrected_this_run"]
     assert (this_run["ci_low"], this_run["value"], this_run["ci_high"]) == (value, value, value)
-    assert rate["corrected_future"]["method"] == "cluster_jackknife_t_logit"
+    future = rate["corrected_future"]
+    assert future["ci_low"] < future["value"] == value < future["ci_high"]
     assert rate["estimator"] == "stratified"
 
 
@@ -162,8 +163,11 @@ def test_settings_stand_in_the_json(wanted: ReportSettings) -> None:
     assert document["settings"]["level"] == wanted.level
     assert document["settings"]["blind_only"] is wanted.blind_only
     assert document["scope"]["scale"] == ("ordinal" if wanted.ordinal else "nominal")
+    asked = document["settings"]["interval"]
+    assert asked.startswith("cluster_bootstrap" if bootstrap else "cluster_jackknife")
     percent = document["agreement"]["judge_vs_consensus"]["percent"]
-    assert percent["method"].startswith("cluster_bootstrap" if bootstrap else "cluster_jackknife")
+    assert percent["level"] == wanted.level
+    assert percent["ci_low"] < percent["value"] < percent["ci_high"]
 
 
 def test_a_rich_report_fills_every_part_of_the_json() -> None:

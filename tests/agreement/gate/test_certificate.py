@@ -35,7 +35,8 @@ from tests.agreement.report.building import readings
 
 
 def share(value: float, se: float | None, n: int = 100, clusters: int = 20) -> Estimate:
-    low, high = max(0.0, value - 0.1), min(1.0, value + 0.1)
+    half = 0.1 if se is None else 1.96 * se
+    low, high = max(0.0, value - half), min(1.0, value + half)
     return Estimate(
         value, EstimateStatus.OK, n, clusters, ci_low=low, ci_high=high, level=LEVEL,
         method=EstimateMethod.JACKKNIFE_LOGIT, se=se,
@@ -189,14 +190,14 @@ def test_where_it_cannot_be_corrected_the_reason_is_told(
     assert (found.value, found.reason) == (None, reason)
 
 
-def test_a_share_without_a_standard_error_counts_its_groups() -> None:
-    sure = JudgeAccuracy(("no",), share(1.0, None, clusters=20), share(1.0, None, clusters=20))
-    surer = JudgeAccuracy(("no",), share(1.0, None, clusters=400), share(1.0, None, clusters=400))
+def test_a_share_of_one_counts_as_many_units_as_its_interval_is_wide() -> None:
     judge = share(0.7, 0.02, n=500)
-    few, many = (
-        estimate_outside_rate(sure, judge, LEVEL),
-        estimate_outside_rate(surer, judge, LEVEL),
-    )
+
+    def correct(low: float) -> Estimate:
+        one = replace(share(1.0, None, n=400), ci_low=low)
+        return estimate_outside_rate(JudgeAccuracy(("no",), one, one), judge, LEVEL)
+
+    few, many = correct(0.8), correct(0.98)
     assert few.value == many.value == pytest.approx(0.7)
     assert few.ci_low is not None
     assert many.ci_low is not None

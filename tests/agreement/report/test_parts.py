@@ -23,7 +23,7 @@ from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slic
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings, Severity
 from faithtui.domain.annotations import Action
-from faithtui.domain.estimates import Reason
+from faithtui.domain.estimates import EstimateMethod, Reason
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
@@ -406,7 +406,8 @@ def test_the_bootstrap_is_a_second_opinion_with_the_same_values() -> None:
     asked = ReportSettings(interval=IntervalMethod.BOOTSTRAP, resamples=300, seed=3)
     found = report(readings(rows), asked).claims.cohen_kappa
     assert found.value == usual.value
-    assert found.method is not usual.method
+    assert found.method is EstimateMethod.BOOTSTRAP
+    assert (found.ci_low, found.ci_high) != (usual.ci_low, usual.ci_high)
     assert found.ci_low is not None
     assert usual.ci_low is not None
     assert abs(found.ci_low - usual.ci_low) < 0.1

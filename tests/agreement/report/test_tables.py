@@ -10,7 +10,9 @@ from faithtui.agreement.statistics.matrices import GroupedMatrix, Ints
 
 WORDS = ("yes", "no", "idk")
 GROUPS = 13
-FRAME = WeightedFrame(("yes", "no"), np.full((2, GROUPS), 20), (2.5, 4.0))
+FRAME = WeightedFrame(
+    ("yes", "no"), np.full((2, GROUPS), 20), np.zeros((2, GROUPS), np.int64), (2.5, 4.0)
+)
 
 
 def context_of(*, strata: bool) -> FigureContext:

@@ -129,9 +129,11 @@ def test_the_textbook_standard_error() -> None:
     assert wider > case["expected"]["se"]
 
 
-@pytest.mark.parametrize("counts", [(3, 4, 1), (5, 2, 3), (5, 3, -1)])
-def test_counts_that_cannot_be_are_refused(counts: tuple[int, int, int]) -> None:
-    with pytest.raises(ValueError, match="at most the next"):
+@pytest.mark.parametrize(
+    "counts", [(3, 4, 1, 0), (5, 2, 3, 0), (5, 3, -1, 0), (5, 3, 1, 3), (5, 3, 1, -1)]
+)
+def test_counts_that_cannot_be_are_refused(counts: tuple[int, int, int, int]) -> None:
+    with pytest.raises(ValueError, match="more than there are"):
         LabelledStratum(*counts)
 
 

@@ -155,21 +155,24 @@ def test_a_random_sample_is_enough(empty: Store, calendar: Calendar) -> None:
     assert result.measured.labels == 60
 
 
-def test_a_sample_by_strata_leaves_recall_undecided(empty: Store, calendar: Calendar) -> None:
+def test_a_sample_by_strata_decides_on_recall_by_its_lower_end_alone(
+    empty: Store, calendar: Calendar
+) -> None:
     run, plan = run_over(empty), SamplePlan(SamplingDesign.STRATIFIED, 3, 60, sizes=SIZES)
     drawn = make_sample_draw(empty.samples.read_frame(run, ("verdict",)), plan)
     empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
     asked = GateRequest(kappa=0.2, recall_no=0.1)
     result = check_gate(empty, run, asked, clock=calendar)
-    assert (result.outcome, EXIT_CODES[result.outcome]) == (CheckOutcome.UNDECIDED, 2)
-    assert outcomes(result) == {
-        "labels": CheckOutcome.PASSED,
-        "cohen_kappa": CheckOutcome.PASSED,
-        "recall_no": CheckOutcome.UNDECIDED,
-    }
-    without = check_gate(empty, run, replace(asked, recall_no=None), clock=calendar)
-    assert without.outcome is CheckOutcome.PASSED
+    assert set(outcomes(result).values()) == {CheckOutcome.PASSED}
+    recall = result.measured.recall_no
+    assert recall.value is not None
+    assert recall.ci_low is not None
+    more = replace(asked, recall_no=(recall.ci_low + recall.value) / 2)
+    assert check_gate(empty, run, more, clock=calendar).outcome is CheckOutcome.BELOW
+    point = check_gate(empty, run, replace(more, basis=ThresholdBasis.POINT), clock=calendar)
+    assert (point.outcome, EXIT_CODES[point.outcome]) == (CheckOutcome.UNDECIDED, 2)
+    assert outcomes(point)["recall_no"] is CheckOutcome.UNDECIDED
 
 
 def test_a_certificate_of_a_sample_by_strata_leaves_recall_undecided(
