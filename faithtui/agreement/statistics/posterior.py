@@ -8,6 +8,7 @@ and the verdicts, which are known of all units, weigh it.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
@@ -78,11 +79,12 @@ def draw_matrices(groups: GroupedMatrix, level: float = LEVEL) -> MatrixStack:
         totals = whole.totals.get(level)
         if totals is None:
             totals = whole.totals[level] = _draw_totals(*_count_frame(whole), level)
-        cells = [_draw_cells(totals, whole.categories, positive)]
+        cells = _draw_cells(totals, whole.categories, positive)[:, :, None]
         if positive is not None:
-            apart = _draw_cells(totals, whole.categories, None)
-            cells.append(collapse_counts(apart[None], whole.categories, positive)[0])
-        known = MatrixStack(np.stack(cells, axis=2))
+            apart = draw_matrices(whole, level).cells[None]
+            collapsed = collapse_counts(apart, whole.categories, positive)[0]
+            cells = np.concatenate([cells, collapsed], axis=2)
+        known = MatrixStack(cells)
         whole.draws[level, positive] = known
     return known
 
@@ -235,11 +237,24 @@ def _share_out(totals: WeightedTotals, labels: Floats, prior: Floats) -> Floats:
     Returns:
         Units by human label, verdict and draw.
     """
-    generator = np.random.Generator(np.random.PCG64(SEED + 1))
-    given = generator.gamma(prior, 1.0, labels.shape) * totals.worth[:, None, :]
-    labels = labels + given
+    given = _draw_given_labels(tuple(map(tuple, prior.tolist())), labels.shape[1])
+    labels = labels + given * totals.worth[:, None, :]
     cells = (totals.units * labels / labels.sum(axis=2, keepdims=True)).sum(axis=1)
     return np.ascontiguousarray(np.moveaxis(cells, 0, -1))
+
+
+@lru_cache(maxsize=32)
+def _draw_given_labels(prior: tuple[tuple[float, ...], ...], strata: int) -> Floats:
+    """Draw weights of labels given beforehand; the same for all groups of units of a report.
+
+    Returns:
+        Shape (draws, strata, human labels, verdicts).
+    """
+    generator = np.random.Generator(np.random.PCG64(SEED + 1))
+    shares = np.array(prior)
+    found = generator.gamma(shares, 1.0, (DRAWS, strata, *shares.shape))
+    found.flags.writeable = False
+    return found
 
 
 def estimate_figures_by_posterior(
@@ -284,10 +299,13 @@ def widen_intervals(
         if each.value is None:
             continue
         values = statistics[name].compute(drawn)
-        if np.isnan(values).mean() > _UNDEFINED:
+        unknown = np.isnan(values)
+        if unknown.mean() > _UNDEFINED:
             continue
-        ends = np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2], axis=-1)
-        low, high = float(ends[0].min()), float(ends[1].max())
+        ends = [(1 - level) / 2, (1 + level) / 2]
+        # Looking for values that are none takes several times as long.
+        found_ends = (np.nanquantile if unknown.any() else np.quantile)(values, ends, axis=-1)
+        low, high = float(found_ends[0].min()), float(found_ends[1].max())
         if (
             each.method is not EstimateMethod.WILSON
             and each.ci_low is not None
