@@ -183,7 +183,7 @@ def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -
     if level.level is ReportLevel.CLAIMS and report.humans is not None:
         lines += estimate_line("human α", report.humans.krippendorff_alpha, width, name_width=9)
     groups = fmt.count_in_words(level.agreement.clusters, "group")
-    way = f"leaving out one of {groups} at a time"
+    way = f"over {groups}, the wider of two"
     if report.settings.interval is IntervalMethod.BOOTSTRAP:
         way = f"{report.settings.resamples} draws of {groups}, seed {report.settings.seed}"
     words = f"in brackets: {report.confidence_level:.0%} interval, {way}"

@@ -173,21 +173,27 @@ def _list_method_sentences(report: AgreementReport, header: ReportHeader) -> Ite
     if settings.interval is IntervalMethod.BOOTSTRAP:
         yield (
             f"Intervals ({report.confidence_level:.0%}): whole groups drawn with replacement "
-            f"{settings.resamples:,} times, seed {settings.seed}; percentiles. Figures of "
-            "inter-annotator agreement, of scores and of rates leave out one group at a time "
-            "(jackknife)."
+            f"{settings.resamples:,} times, seed {settings.seed}; percentiles, widened to what "
+            "few labels leave open (below). Figures of inter-annotator agreement, of scores and of "
+            "rates leave out one group at a time (jackknife)."
         )
     else:
         yield (
             f"Intervals ({report.confidence_level:.0%}): whole conversations, or the groups "
             "they belong to, "
             "are left out one at a time (jackknife, Student t), on the logit scale for shares and "
-            "the atanh scale for the others. Without variation: Wilson over groups, or withheld. "
-            "Below five groups: none."
+            "the atanh scale for the others; judge against human labels has the wider of this and "
+            "the next. A coefficient without variation is withheld. Below five groups: none."
         )
     yield (
+        "What few labels leave open: 1,000 confusion matrices that may be true, drawn with random "
+        "weights of whole groups and one label more for each verdict of the judge (Bayesian "
+        "bootstrap, Jeffreys prior); percentiles."
+    )
+    yield (
         "Corrected share of this run: a normal interval over the strata with finite population "
-        "correction. Of future conversations: one group left out at a time."
+        "correction. Of future conversations: the widest of that, of leaving out one group at a "
+        "time, and of such draws."
     )
     yield (
         "Labels are nominal."
