@@ -1,5 +1,6 @@
 """What a judge's accuracy on labelled data says of runs that nobody labelled."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -43,8 +44,8 @@ def correct_outside_rate(
     """Correct another run's share of passing units by an accuracy that was certified.
 
     Labels of one conversation resemble each other, and in a sample by strata a few of them stand
-    for many units, so each share counts as many independent units as would give an interval as
-    wide.
+    for many units, so each share counts as many independent units as have an interval that reaches
+    as far.
 
     Args:
         accuracy: Of the same judge.
@@ -102,14 +103,17 @@ def estimate_outside_rate(
 
 
 def _count_independent_units(found: Estimate) -> int:
-    """Count the independent units that would give a share an interval as wide.
+    """Count the independent units whose Wilson interval would reach as far as a share's own does.
 
-    Of the normal interval around the middle of the ends, as the share itself may be 1.
+    Source:
+        Wilson 1927: (value - end)² = z² end (1 - end) / n, solved for n.
     """
-    if found.ci_low is None or found.ci_high is None or found.level is None:
+    if found.value is None or found.ci_low is None or found.ci_high is None or found.level is None:
         return max(1, found.clusters)
-    middle, width = (found.ci_low + found.ci_high) / 2, found.ci_high - found.ci_low
-    if not width:
-        return max(1, found.n)
     z = NormalDist().inv_cdf((1 + found.level) / 2)
-    return max(1, min(found.n, round(middle * (1 - middle) * (2 * z / width) ** 2)))
+    numbers = [
+        z**2 * end * (1 - end) / (found.value - end) ** 2
+        for end in (found.ci_low, found.ci_high)
+        if 0 < end < 1 and end != found.value
+    ]
+    return max(1, min(found.n, *(math.floor(each) for each in numbers)) if numbers else found.n)

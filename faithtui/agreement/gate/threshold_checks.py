@@ -15,7 +15,6 @@ from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import FEW_MINORITY, ReportLevel
 from faithtui.domain.estimates import (
     Estimate,
-    EstimateMethod,
     EstimateStatus,
     Reason,
     make_withheld_estimate,
@@ -184,7 +183,7 @@ def _estimate_kappa(report: LevelReport) -> Estimate:
         ci_low=(percent.ci_low - chance) / (1 - chance),
         ci_high=1.0,
         level=percent.level,
-        method=EstimateMethod.WILSON,
+        method=percent.method,
     )
 
 

@@ -207,6 +207,8 @@ def report_progress(compared: ComparedClaims, given: ReviewerLabels) -> Progress
     for labels, whole in zip(looks, wholes, strict=False):
         found = estimate_figure(statistic, whole, level)
         history.append(ProgressPoint(labels, found.value, found.ci_low, found.ci_high))
+    # The figure that the report shows, whose interval may be wider than that of the history.
+    last = context.estimate_figures({name: statistic}, compared.whole_matrix)[name]
     half = _compute_half_width(last)
     rows = compared.whole_matrix.total.rows
     bad = sum(rows[context.categories.index(name)] for name in context.bad)

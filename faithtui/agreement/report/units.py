@@ -379,7 +379,10 @@ def weigh_claims(
         case DesignKind.CENSUS:
             return {each.claim: 1.0 for each in inside}
         case DesignKind.SIMPLE:
-            weight = float((compared.all.judge >= 0).sum() / len(inside))
+            seen = len(inside)
+            if compared.drawn_from is not None:
+                seen += int(compared.drawn_from[0].sum())
+            weight = float((compared.all.judge >= 0).sum() / seen)
             return {each.claim: weight for each in inside}
         case DesignKind.STRATIFIED:
             known = compared.weights

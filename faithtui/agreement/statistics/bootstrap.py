@@ -112,7 +112,7 @@ def estimate_by_bootstrap(
     """Estimate figures with percentile intervals over resamples of the groups.
 
     Where the jackknife gives no interval or Wilson's, for too few groups or no variation, its
-    answer stands: resampling cannot know more.
+    answer stands: resampling cannot know more. `widen_intervals` is for what labels leave open.
 
     Args:
         statistics: Figures by name; all are read off the same resamples.

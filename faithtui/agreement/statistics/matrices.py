@@ -81,6 +81,10 @@ class WeightedTotals:
     strata, q + 1, q)."""
     worth: Floats
     """What a label given beforehand weighs; shape (strata, q)."""
+    parts: Floats
+    """Part of the units with a verdict that each stratum has; shape (strata, q)."""
+    total: float
+    """All units."""
 
 
 @dataclass(frozen=True, eq=False)  # without slots: what is computed from it is kept
@@ -177,7 +181,7 @@ class GroupedMatrix:
 
     @property
     def stratum_weights(self) -> Floats:
-        """How many units a labelled one of each stratum stands for; 0 where none is labelled."""
+        """How many units a labelled one of each stratum stands for; 0 where people saw none."""
         populations = self._total_populations
         if populations is None:
             return np.asarray(self.weights)

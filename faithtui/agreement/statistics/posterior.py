@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from faithtui.agreement.statistics.figures import Statistic, estimate_figures
 from faithtui.agreement.statistics.intervals import t_quantile
@@ -45,6 +46,9 @@ tests/benchmarks/coverage.py."""
 
 _NUMBERS = 2_000_000
 """Weights drawn at a time, to bound the memory."""
+_NOTHING = 1e-9
+_MOST_VERDICTS = 4
+"""Strata of a simple sample: three labels of the judge, and none."""
 _UNDEFINED = 0.5
 """Share of the draws that may have no value where there is an interval."""
 
@@ -53,8 +57,8 @@ def draw_matrices(groups: GroupedMatrix, level: float = LEVEL) -> MatrixStack:
     """Draw confusion matrices of all units from their posterior distribution.
 
     Each draw gives every conversation a random weight, the same for its labels and its units
-    (Bayesian bootstrap), adds `PSEUDO_LABELS` of random weight to the labels of each verdict, and
-    weighs the shares of human labels by the units with that verdict. With one unit in each
+    (Bayesian bootstrap), adds `PSEUDO_LABELS` of random weight to the labels of each verdict, shared
+    among its strata by their units, and weighs the shares of human labels by the units with that verdict. With one unit in each
     conversation this is the Dirichlet posterior per stratum and verdict; with several, the spread
     between conversations comes in.
 
@@ -115,7 +119,7 @@ def _draw_cells(
     prior[:rows][agrees] = PSEUDO_LABELS / 2
     # Nobody expects unfair claims where there has been none.
     prior[rows] *= bool(labels[:, :, rows].any())
-    cells = _share_out(totals, labels, prior)[:rows]
+    cells = _share_out(totals, labels, prior, totals.parts)[:rows]
     if positive is None:
         return cells
     return np.stack([cells[:, side].sum(axis=1) for side in agrees], axis=1)
@@ -177,7 +181,11 @@ def widen_future_rate(
     by_label = np.stack([faithful, labelled - faithful, unfair], axis=1)[:, :, None]
     prior = np.array([[0.5], [0.5], [0.25 * unfair.any()]]) * PSEUDO_LABELS
     totals = _draw_totals(by_label, populations[:, None].astype(np.float64), groups.times, level)
-    passing, failing, _ = _share_out(totals, totals.labels, prior)[:, 0]
+    # Strata of the judge's verdicts have a label each; of more they share as many.
+    parts = min(1.0, _MOST_VERDICTS / max(1, int((populations @ groups.times > 0).sum())))
+    passing, failing, _ = _share_out(
+        totals, totals.labels, prior, np.full((len(populations), 1), parts)
+    )[:, 0]
     low, high = np.quantile(
         passing / (passing + failing), [(1 - level) / 2, (1 + level) / 2]
     ).tolist()
@@ -219,27 +227,36 @@ def _draw_totals(labelled: Ints, all_units: Floats, times: Ints, level: float) -
         totals[start : start + count] = weights @ numbers
     # Units with one verdict that a conversation has, as a labelled unit sees it.
     together = ((by_verdict**2) @ times) / np.maximum(by_verdict @ times, 1)
+    units = all_units @ times
     return WeightedTotals(
         totals[:, : strata * columns].reshape(DRAWS, strata, 1, columns),
         totals[:, strata * columns :].reshape(DRAWS, strata, rows, columns),
         1 + LIKENESS * np.maximum(together - 1, 0),
+        units / np.maximum(units.sum(axis=0), 1),
+        float(units.sum()),
     )
 
 
-def _share_out(totals: WeightedTotals, labels: Floats, prior: Floats) -> Floats:
+def _share_out(
+    totals: WeightedTotals, labels: Floats, prior: Floats, parts: npt.ArrayLike
+) -> Floats:
     """Share the units of each verdict out by the labels, and those given beforehand.
 
     Args:
         totals: All units.
         labels: Their labels, of one shape with those of `totals` but for the rows.
         prior: Labels given beforehand, by human label and verdict.
+        parts: How much of them each stratum gets, by stratum and verdict.
 
     Returns:
         Units by human label, verdict and draw.
     """
     given = _draw_given_labels(tuple(map(tuple, prior.tolist())), labels.shape[1])
-    labels = labels + given * totals.worth[:, None, :]
+    # Never nothing: a stratum without a label and almost without units has shares all the same.
+    labels = labels + given * (totals.worth * np.maximum(parts, _NOTHING))[:, None, :]
     cells = (totals.units * labels / labels.sum(axis=2, keepdims=True)).sum(axis=1)
+    # As many units as there are: alpha depends on their number.
+    cells *= totals.total / cells.sum(axis=(1, 2), keepdims=True)
     return np.ascontiguousarray(np.moveaxis(cells, 0, -1))
 
 
@@ -260,7 +277,7 @@ def _draw_given_labels(prior: tuple[tuple[float, ...], ...], strata: int) -> Flo
 def estimate_figures_by_posterior(
     statistics: Mapping[str, Statistic], groups: GroupedMatrix, level: float = LEVEL
 ) -> dict[str, Estimate]:
-    """Estimate figures with the wider of two intervals: of the jackknife, and of the posterior.
+    """Estimate figures with the wider of two intervals: of `estimate_figures`, and the posterior's.
 
     Args:
         statistics: Figures by name.
@@ -282,8 +299,10 @@ def widen_intervals(
     """Widen the intervals of figures to what the posterior leaves open.
 
     The posterior knows what empty cells leave open, resampling and leaving out how far
-    conversations differ. Where these give no interval of their own, because a figure is at an end
-    of its range or one conversation decides it, the posterior alone is taken.
+    conversations differ, and Wilson's interval over groups that few of them tell little where a
+    share is 0 or 1. Where a drawn sample gives no interval of these kinds because one conversation
+    decides the figure, the posterior alone is taken; not where a stratum has labels of one
+    conversation only, whose units would then be guessed.
 
     Args:
         found: Figures by name, by the jackknife or the bootstrap.
@@ -294,9 +313,11 @@ def widen_intervals(
     widened = dict(found)
     if groups.labelled_group_count < FEWEST_GROUPS:
         return widened
+    whole = groups if groups.collapsed_from is None else groups.collapsed_from[0]
+    is_thin = bool(np.isnan(groups.without_each_group.n).any())
     drawn = draw_matrices(groups, level)
     for name, each in found.items():
-        if each.value is None:
+        if each.value is None or (each.ci_low is None and (whole.frame is None or is_thin)):
             continue
         values = statistics[name].compute(drawn)
         unknown = np.isnan(values)
@@ -306,11 +327,7 @@ def widen_intervals(
         # Looking for values that are none takes several times as long.
         found_ends = (np.nanquantile if unknown.any() else np.quantile)(values, ends, axis=-1)
         low, high = float(found_ends[0].min()), float(found_ends[1].max())
-        if (
-            each.method is not EstimateMethod.WILSON
-            and each.ci_low is not None
-            and each.ci_high is not None
-        ):
+        if each.ci_low is not None and each.ci_high is not None:
             if each.ci_low <= low and high <= each.ci_high:
                 continue
             low, high = min(low, each.ci_low), max(high, each.ci_high)

@@ -96,6 +96,9 @@ class LineWidget(Widget):
         """Forget styles when the theme or a state of the widget changed."""
         super().notify_style_update()
         self._styles = self._combined_styles = None
+        # Lines are kept as they were painted, with the filters of that time.
+        self._styles_cache.clear()
+        self.refresh()
 
     def _combine_styles(self, look: str) -> Style:
         style = Style.null()

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
-from faithtui.agreement.statistics.detection import NPV, PREVALENCE, RECALL
+from faithtui.agreement.statistics.coefficients import ALPHA, KAPPA, PERCENT
+from faithtui.agreement.statistics.detection import NPV, PREVALENCE, RECALL, SPECIFICITY
 from faithtui.agreement.statistics.figures import estimate_figures
 from faithtui.agreement.statistics.matrices import GroupedMatrix, Ints, UnitFrame
 from faithtui.agreement.statistics.posterior import (
@@ -162,6 +162,80 @@ def test_a_forecast_is_never_surer_than_what_is_known_of_the_run() -> None:
     assert None not in (found.ci_low, found.ci_high, run.ci_low, run.ci_high)
     assert found.ci_low <= run.ci_low  # type: ignore[operator]  # said a line before
     assert found.ci_high >= run.ci_high  # type: ignore[operator]
+
+
+def test_groups_that_all_say_the_same_are_few_all_the_same() -> None:
+    """Only flagged units are labelled: nothing is known of the others, and no width may be 0."""
+    counts = np.zeros((1, 2, 2, 20), np.int64)
+    counts[0, 1, 1] = 1
+    counts[0, 0, 1, :10] = 1
+    whole = GroupedMatrix.of_groups(LABELS, counts).collapse(("no",))
+    statistics = {"recall": RECALL, "specificity": SPECIFICITY}
+    for name, found in estimate_figures_by_posterior(statistics, whole).items():
+        before = estimate_figures(statistics, whole)[name]
+        assert (found.ci_low, found.ci_high) == (before.ci_low, before.ci_high)
+        assert found.ci_low is not None
+        assert found.ci_high is not None
+        assert found.ci_high - found.ci_low > 0.1
+
+
+def test_parts_without_an_interval_get_none_from_draws() -> None:
+    counts = np.zeros((1, 2, 2, 30), np.int64)
+    counts[0, 0, 0] = 3
+    counts[0, 1, 0, 0] = 1
+    whole = GroupedMatrix.of_groups(LABELS, counts).collapse(("no",))
+    assert estimate_figures_by_posterior({"recall": RECALL}, whole)["recall"].ci_low is None
+
+
+def test_many_strata_share_the_labels_given_beforehand() -> None:
+    """900 units in 30 strata, 90 labels without a difference: once .76 was the lower end."""
+    counts = np.zeros((30, 2, 2, 90), np.int64)
+    for place in range(90):
+        counts[place % 30, 0, 0, place] = 1
+    verdicts = np.zeros((30, 2, 90), np.int64)
+    for stratum in range(30):
+        verdicts[stratum, 0, stratum::30] = 10
+    none = np.zeros((30, 2, 90), np.int64)
+    whole = GroupedMatrix.of_groups(
+        LABELS,
+        counts,
+        populations=verdicts.sum(axis=1),
+        unfair=none.sum(axis=1),
+        frame=UnitFrame(counts, none, verdicts),
+    )
+    found = estimate_figures_by_posterior({"percent": PERCENT}, whole)["percent"]
+    assert found.ci_low is not None
+    assert found.ci_low > 0.92
+
+
+def test_a_stratum_with_labels_of_one_group_leaves_a_figure_without_interval() -> None:
+    counts = np.zeros((2, 2, 2, 40), np.int64)
+    counts[0, 0, 0, :20] = 1
+    counts[0, 1, 0, 20:22] = 1
+    counts[1, 1, 1, 5] = 1
+    verdicts = np.zeros((2, 2, 40), np.int64)
+    verdicts[0, 0], verdicts[1, 1] = 19, 2
+    none = np.zeros((2, 2, 40), np.int64)
+    whole = GroupedMatrix.of_groups(
+        LABELS,
+        counts,
+        populations=verdicts.sum(axis=1),
+        unfair=none.sum(axis=1),
+        frame=UnitFrame(counts, none, verdicts),
+    )
+    assert estimate_figures_by_posterior({"kappa": KAPPA}, whole)["kappa"].ci_low is None
+
+
+def test_alpha_of_few_units_stays_in_its_range() -> None:
+    counts = np.zeros((1, 2, 2, 5), np.int64)
+    for place, (human, judge) in enumerate([(0, 0), (0, 1), (1, 0), (0, 0), (1, 0)]):
+        counts[0, human, judge, place] = 1
+    whole = GroupedMatrix.of_groups(LABELS, counts)
+    for level in (0.95, 0.99):
+        found = estimate_figures_by_posterior({"alpha": ALPHA}, whole, level)["alpha"]
+        assert found.ci_low is not None
+        assert found.ci_high is not None
+        assert -1 <= found.ci_low < found.ci_high <= 1
 
 
 @pytest.mark.parametrize(

@@ -53,3 +53,19 @@ async def test_no_screen_draws_anything_but_ascii(store_path: Path) -> None:
             text = screen_text(app)
             assert text.isascii(), (keys, [each for each in text if not each.isascii()])
             assert "+-" in text
+
+
+async def test_lines_that_are_kept_are_drawn_anew_when_the_characters_change(
+    store_path: Path,
+) -> None:
+    """26 lines of the list of runs were Unicode before, and 16 stayed so."""
+    app = FaithApp(store_path, reviewer="ann", now=lambda: NOON, ascii=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        assert not screen_text(app).isascii()
+        app.appearance.change(None, ascii=True)
+        await pilot.pause()
+        assert screen_text(app).isascii()
+        app.appearance.change(None, ascii=False)
+        await pilot.pause()
+        assert not screen_text(app).isascii()
