@@ -57,9 +57,10 @@ def draw_matrices(groups: GroupedMatrix, level: float = LEVEL) -> MatrixStack:
     """Draw confusion matrices of all units from their posterior distribution.
 
     Each draw gives every conversation a random weight, the same for its labels and its units
-    (Bayesian bootstrap), adds `PSEUDO_LABELS` of random weight to the labels of each verdict, shared
-    among its strata by their units, and weighs the shares of human labels by the units with that verdict. With one unit in each
-    conversation this is the Dirichlet posterior per stratum and verdict; with several, the spread
+    (Bayesian bootstrap), adds `PSEUDO_LABELS` of random weight to the labels of each verdict,
+    shared among its strata by their units, and weighs the shares of human labels by the units with
+    that verdict. With one unit in each conversation this is the Dirichlet posterior per stratum and
+    verdict; with several, the spread
     between conversations comes in.
 
     Args:
