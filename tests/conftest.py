@@ -26,6 +26,8 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 
 THOROUGH = (
     r"agreement/.*_?oracle\.py",
+    r"agreement/documents/test_(html|markdown)_report\.py::test_hostile_words_.*\[text([2-9]|1\d)\]",
+    r"agreement/statistics/test_posterior\.py::test_intervals_hold_.*\[(half|simple)-",
     r"cli/test_hostile\.py",
     r"cli/commands/test_metrics\.py::test_every_metric_runs_and_shows_its_own_labels\[words[12]-",
     r"cli/test_streams\.py::test_a_run_whose_events_nobody_takes.*\[(no stdout|full)\]",
@@ -60,6 +62,7 @@ THOROUGH = (
     r"tui/test_hostile\.py",
     r"tui/review/test_judge_facts\.py::.*\[size[023]\]",
     r"tui/keymap/test_key_names\.py",
+    r"tui/keymap/test_keys\.py::test_the_footer_of_every_screen_.*\[(120|200)\]",
     r"tui/keymap/test_keymap\.py::test_every_key_that_types_something.*\[(digits|left-hand)\]",
     r"tui/metrics/test_every_metric\.py::.*(ragas|deepevalex|llamaindex)-faithfulness\]",
     r"tui/metrics/test_every_metric\.py::test_panes_speak_of_the_metrics_units\[size[02]-",
