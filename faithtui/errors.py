@@ -7,6 +7,7 @@
     ├── StoreError             4   newer schema, no database, damaged
     │   ├── StoreBusy              locked by another process
     │   ├── StoreFull              the disk is full
+    │   ├── NoSharedClaims         a run judged none of the claims that a sample or set is of
     │   └── StoreReadOnly          it can only be read here
     ├── JudgeError             5
     │   ├── JudgeUnusable          no other question can succeed now; stops a run
@@ -98,6 +99,10 @@ class StoreError(FaithtuiError):
     """The database cannot be opened, read or written."""
 
     exit_code = 4
+
+
+class NoSharedClaims(StoreError):
+    """A run judged none of the claims that a sample or a claim set was drawn from."""
 
 
 class StoreBusy(StoreError):

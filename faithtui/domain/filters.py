@@ -36,7 +36,7 @@ class TermName(StrEnum):
     REVIEWER = "reviewer"
     CODE = "code"
     SCORE = "score"
-    CORRECTED = "corrected"
+    WITH_OVERRIDES = "with-overrides"
     STATE = "state"
     SOURCE = "source"
     GROUP = "group"
@@ -56,14 +56,14 @@ NAMES_BY_SCOPE: Mapping[Scope, tuple[TermName, ...]] = {
         TermName.JUDGE,
         TermName.STATE,
         TermName.SCORE,
-        TermName.CORRECTED,
+        TermName.WITH_OVERRIDES,
         TermName.SOURCE,
         TermName.ARCHIVED,
     ),
     Scope.CONVERSATIONS: (
         *(name for name in TermName if name in CLAIM_NAMES),
         TermName.SCORE,
-        TermName.CORRECTED,
+        TermName.WITH_OVERRIDES,
         TermName.STATE,
         TermName.SOURCE,
         TermName.GROUP,
@@ -84,8 +84,9 @@ QUALITIES: Mapping[str, str] = {
 }
 """What can stand after `is:`, and what it says of a claim."""
 
+_EARLIER_NAMES = {"corrected": TermName.WITH_OVERRIDES.value}
 _EARLIER_QUALITIES = {"later": "skipped"}
-"""Earlier words after `is:`: saved views may hold them."""
+"""Earlier names of terms and words after `is:`: saved views may hold them."""
 
 DIFFERS = "differs"
 """A short way to write `is:disagreement`."""
@@ -121,14 +122,16 @@ _HINTS: Mapping[TermName, str] = {
     TermName.METRIC: "a metric, or the beginning of one",
     TermName.JUDGE: "a judge, or the beginning of one",
 }
-_REVEALING_NAMES = frozenset({TermName.VERDICT, TermName.CODE, TermName.SCORE, TermName.CORRECTED})
+_REVEALING_NAMES = frozenset(
+    {TermName.VERDICT, TermName.CODE, TermName.SCORE, TermName.WITH_OVERRIDES}
+)
 _JUDGE_QUALITIES = frozenset({"disagreement", "agreement"})
 
 _NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
 _BOUND = re.compile(rf"(<=|>=|<|>)({_NUMBER})", re.ASCII)
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})", re.ASCII)
 _EXACT = re.compile(_NUMBER, re.ASCII)
-_NAMED = re.compile(r"([A-Za-z]+):(?!//)")
+_NAMED = re.compile(rf"({TermName.WITH_OVERRIDES}|[A-Za-z]+):(?!//)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +297,7 @@ def describe_values(name: TermName, ground: FilterContext) -> str:
             return ", ".join(_list_qualities(ground))
         case TermName.CODE:
             return ", ".join(f"{n} or {code.name}" for n, code in enumerate(REASON_CODES, start=1))
-        case TermName.SCORE | TermName.CORRECTED:
+        case TermName.SCORE | TermName.WITH_OVERRIDES:
             return f"<0.5, >=0.8, 0.2..0.8, 1, {NONE}"
         case TermName.STATE:
             return ", ".join(STATES[ground.scope])
@@ -364,7 +367,7 @@ def _read_quoted(text: str, start: int) -> tuple[str, int]:
 
 def _make_named_term(name: str, value: str, negated: bool, quoted: bool, typed: str) -> Term | str:
     try:
-        found = TermName(name.casefold())
+        found = TermName(_EARLIER_NAMES.get(name.casefold(), name.casefold()))
     except ValueError:
         found = TermName.TEXT
     if found is TermName.TEXT:
@@ -413,7 +416,7 @@ def _is_possible(term: Term, ground: FilterContext) -> bool:
             return value in QUALITIES
         case TermName.CODE:
             return find_reason_code(value) is not None
-        case TermName.SCORE | TermName.CORRECTED:
+        case TermName.SCORE | TermName.WITH_OVERRIDES:
             return value == NONE or read_bounds(value) is not None
         case TermName.STATE:
             return value in STATES[ground.scope]

@@ -11,4 +11,6 @@ ClaimId = NewType("ClaimId", int)
 TruthId = NewType("TruthId", int)
 LabelId = NewType("LabelId", int)
 SampleId = NewType("SampleId", int)
+ClaimSetId = NewType("ClaimSetId", int)
+"""One version of one claim set."""
 GuidelineId = NewType("GuidelineId", int)

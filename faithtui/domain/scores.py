@@ -1,6 +1,6 @@
 """Arithmetic from labels to scores, for the judge's labels and for people's alike.
 
-One code path: a corrected score is this arithmetic over corrected labels.
+One code path: a score with overrides is this arithmetic over labels of which people changed some.
 Undefined, incomplete, failed and skipped are states with a reason, never numbers.
 """
 
@@ -276,7 +276,7 @@ def score_conversation(
     rule: ScoringRule,
     human: Mapping[Hashable, str] | None = None,
 ) -> tuple[ScoreSet, tuple[Score, ...]]:
-    """Score a conversation, by the judge's labels or corrected by people's.
+    """Score a conversation, by the judge's labels or with people's overrides.
 
     A claim's label outside its windows (per interaction and pooled) is that of its home window:
     the first one that holds it. Where that has no score, only people's labels count. An interaction

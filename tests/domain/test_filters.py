@@ -105,7 +105,9 @@ def test_what_cannot_be_read_is_told_with_what_is_possible(
     assert [term.value for term in reading.filter.terms] == ["good", "card"]
 
 
-@pytest.mark.parametrize("text", ["verdict:no", "score:<1", "corrected:1", "differs", "code:1"])
+@pytest.mark.parametrize(
+    "text", ["verdict:no", "score:<1", "With-Overrides:1", "corrected:1", "differs", "code:1"]
+)
 def test_a_blind_queue_takes_no_term_that_tells_what_the_judge_said(text: str) -> None:
     blind = FilterContext(Scope.CONVERSATIONS, FACTS.labels, FACTS.synonyms, blind=True)
     reading = parse_filter(text, blind)
@@ -176,7 +178,7 @@ def test_everything_offered_is_taken(scope: Scope) -> None:
         TermName.IS: tuple(QUALITIES),
         TermName.CODE: ("1", "other"),
         TermName.SCORE: ("none",),
-        TermName.CORRECTED: ("0..1",),
+        TermName.WITH_OVERRIDES: ("0..1",),
         TermName.STATE: STATES[scope],
         TermName.ARCHIVED: ARCHIVED,
     }

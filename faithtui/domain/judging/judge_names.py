@@ -14,12 +14,14 @@ def judge_title(ref: str, calibration: Mapping[str, object] | None = None) -> st
 
     Args:
         ref: What the user calls it.
-        calibration: How its probabilities were recalibrated, as a run keeps it; None: as shipped.
+        calibration: How it was recalibrated, as a run keeps it; None: as shipped.
     """
     title = OFFLINE_TITLE if ref == "offline" else ref
     if calibration is None:
         return title
-    return f"{title}, recalibrated on {calibration['labels']} labels"
+    threshold = calibration.get("threshold")
+    verdicts = f", yes from {threshold:.2f}" if isinstance(threshold, float) else ""
+    return f"{title}, recalibrated on {calibration['labels']} labels{verdicts}"
 
 
 def describe_judge_label(ref: str, label: str, labels: LabelSet) -> str:
