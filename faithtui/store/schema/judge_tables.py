@@ -164,19 +164,20 @@ class FreshVerdictTable(StoreTable, table=True):
 
 
 class RecalibrationTable(StoreTable, table=True):
-    """How human labels moved a judge's probabilities; the last one not withdrawn counts."""
+    """What human labels moved of a judge; of each kind the last one not withdrawn counts."""
 
     __tablename__: ClassVar[str] = "recalibration"
 
     id: int | None = Field(default=None, primary_key=True)
     judge: str = Field(sa_type=StoredText)
-    """Its fingerprint without any recalibration."""
+    """Its fingerprint without any recalibration; `;verdicts` after it where the row moves verdicts
+    alone."""
     slope: float
     intercept: float
     labels: int
     """How many it rests on."""
     error_before: float
-    """Expected calibration error on those labels."""
+    """Expected calibration error on those labels; of verdicts 1 - balanced accuracy."""
     error_after: float
     """The same, cross-validated, with the new slope and intercept."""
     reviewer: str = Field(sa_type=StoredText)

@@ -187,6 +187,8 @@ class RunTable(StoreTable, table=True):
     """Its questions go through the provider's batches."""
     claims_run: int | None
     """The run whose claims it judges, where `claims_from` is `run`."""
+    claim_set: int | None
+    """The version of a claim set whose claims it judges, where `claims_from` is `set`."""
     calibration: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
     """How the probabilities of the embedded judge were recalibrated; none: they were not."""
     archived_at: datetime | None = Field(sa_type=UTCDateTime)
@@ -528,6 +530,59 @@ class SampleClaimTable(StoreTable, table=True):
     """Served with the judge's verdict shown, to measure its influence on annotators."""
 
 
+class ClaimSetTable(StoreTable, table=True):
+    """A version of a named claim set: labelled claims, what they were drawn from, and how."""
+
+    __tablename__: ClassVar[str] = "claim_set"
+    __table_args__ = (UniqueConstraint("name", "version"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(sa_type=StoredText)
+    version: int
+    """From 1."""
+    digest: str = Field(sa_type=StoredText)
+    """Hash of its claims, strata and places."""
+    labels_digest: str = Field(sa_type=StoredText)
+    """Hash of the labels its claims had when this version was made."""
+    metric: str = Field(sa_type=StoredText)
+    """The metric its labels were given under."""
+    window_size: int | None
+    """Of the run it was drawn from, in interactions; none: it had no windows."""
+    design: str = Field(sa_type=StoredText)
+    """As of a sample."""
+    stratified_by: list[str] = Field(sa_type=JSON_OR_NULL)
+    seed: int
+    frame: int
+    """Claims it was drawn from, which are all its claims."""
+    strata: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
+    """`name`, `population` and `drawn` of each."""
+    sample_uid: str = Field(sa_type=StoredText)
+    """Names the sample it was made of."""
+    made_by: str = Field(sa_type=StoredText)
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
+class ClaimSetClaimTable(StoreTable, table=True):
+    """A claim of a claim set: one that could be drawn, or was."""
+
+    __tablename__: ClassVar[str] = "claim_set_claim"
+    __table_args__ = (
+        PrimaryKeyConstraint("claim_set_id", "position"),
+        UniqueConstraint("claim_set_id", "claim_id"),
+    )
+
+    claim_set_id: int = Field(foreign_key="claim_set.id")
+    position: int
+    """In the order of the run it was drawn from."""
+    claim_id: int = Field(foreign_key="claim.id", index=True)
+    stratum: str = Field(sa_type=StoredText)
+    """In the drawing."""
+    place: int | None
+    """In the drawn order, from 0; none: it was not drawn."""
+    shown: bool
+    """As of a sample; false where it was not drawn."""
+
+
 class ExposureTable(StoreTable, table=True):
     """An annotator saw the judge's verdicts on a conversation of a run."""
 
@@ -644,6 +699,8 @@ finding = get_table(FindingTable)
 human_label = get_table(HumanLabelTable)
 sample = get_table(SampleTable)
 sample_claim = get_table(SampleClaimTable)
+claim_set = get_table(ClaimSetTable)
+claim_set_claim = get_table(ClaimSetClaimTable)
 exposure = get_table(ExposureTable)
 guideline = get_table(GuidelineTable)
 saved_view = get_table(SavedViewTable)

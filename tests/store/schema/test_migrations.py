@@ -13,6 +13,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 from faithtui.domain.annotations import Action
+from faithtui.domain.claim_set import hash_set_claims
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT
 from faithtui.domain.scores import Score, ScoreState, make_score, no_score
@@ -281,3 +282,16 @@ def test_conversations_that_lack_a_verdict_are_counted_in_an_older_file(path: Pa
         assert (row.incomplete, row.pending) == (0, 1)
         (pending,) = store.runs.list_pending(RunId(1))
         assert pending.asked_after == 1, "replies that were stored until now are asked past"
+
+
+def test_the_claim_set_of_a_file_is_kept(path: Path) -> None:
+    shutil.copy(FIXTURES / "v14.sqlite", path)
+    with Store.open(path) as store:
+        (row,) = store.claim_sets.rows()
+        assert (row.title, row.drawn, row.frame) == ("kept version 1", 2, 3)
+        assert not row.has_new_labels
+        found = store.claim_sets.collect(row.id)
+        digest = hash_set_claims(
+            found.metric, found.window_size, found.design, found.strata, found.claims
+        )
+        assert digest == row.digest
