@@ -49,6 +49,7 @@ from faithtui.store.deletion_records import (
 )
 from faithtui.store.records import WorkerRow
 from faithtui.store.runs.rollups import recount_run, refresh_conversation
+from faithtui.store.samples.claim_set_rows import shrink_claim_sets
 from faithtui.store.samples.sampling_frames import read_frame
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow
@@ -63,6 +64,8 @@ from faithtui.store.schema.judge_tables import (
 )
 from faithtui.store.schema.tables import (
     claim,
+    claim_set,
+    claim_set_claim,
     conversation,
     deletion,
     document,
@@ -113,6 +116,7 @@ NAME_COLUMNS: tuple[tuple[Table, str], ...] = (
     (fresh_verdict, "asked_by"),
     (recalibration, "reviewer"),
     (deletion, "deleted_by"),
+    (claim_set, "made_by"),
 )
 """Columns with the name of a person beside something that others need."""
 
@@ -312,6 +316,7 @@ def _delete_conversations(
     runs = sorted({row.run_id for row in items})
     _shrink_samples(connection, runs, {row.id for row in items}, counts)
     _delete_items(connection, counts, [row.id for row in items])
+    counts["claim sets with fewer claims"] += shrink_claim_sets(connection, claims)
     counts["labels"] += _delete_rows(
         connection, human_label, _among(human_label.c.claim_id, claims)
     )
@@ -469,7 +474,7 @@ def _recount_sample(
     """Give frame and strata of a sample without some conversations; None: they are not known."""
     if not left or row.kind == SampleKind.REPEAT.value:
         return None
-    frame = read_frame(connection, RunId(row.run_id), row.stratified_by)
+    frame = read_frame(connection, RunId(row.run_id), row.stratified_by, row.created_at)
     units = [each for each in frame if each.item not in items]
     if row.design == SamplingDesign.CONVERSATIONS.value:
         before = {CONVERSATIONS: frame.conversation_count}
@@ -640,6 +645,7 @@ def _delete_unused_claims(
         human_label,
         verdict,
         sample_claim,
+        claim_set_claim,
         evidence,
         sufficient_set,
         finding,

@@ -28,6 +28,7 @@ from faithtui.store.deletion import Deletions
 from faithtui.store.runs.claim_details import ClaimDetails
 from faithtui.store.runs.findings import Findings
 from faithtui.store.runs.runs import Runs
+from faithtui.store.samples.claim_sets import ClaimSets
 from faithtui.store.samples.samples import Samples
 from faithtui.store.samples.splits import Splits
 from faithtui.store.schema.checksums import refuse_changed_labels
@@ -86,6 +87,7 @@ class Store:
         self.examples = Examples(database, clock)
         self.provenance = Provenance(database)
         self.deletions = Deletions(database, clock)
+        self.claim_sets = ClaimSets(database, clock)
         self.recalibrations = Recalibrations(database, clock)
 
     @classmethod

@@ -248,8 +248,11 @@ def store(path: Path) -> Iterator[Store]:
         run = judge_all(found, (f"set {CANARY}", "plain"))
         alone = judge_all(found, (f"set {CANARY}",))
         label_all(found, run, 1, ("ann", "ben"))
-        sample_of(found, run, SamplingDesign.SIMPLE, 8)
-        sample_of(found, alone, SamplingDesign.STRATIFIED, 4)
+        for number in (
+            sample_of(found, run, SamplingDesign.SIMPLE, 8),
+            sample_of(found, alone, SamplingDesign.STRATIFIED, 4),
+        ):
+            found.claim_sets.make(f"set-{number}", number, "ann")
         for item in found.runs.item_ids(run):
             found.reviews.record_exposure(item, "ann")
             claim = found.runs.review_view(item, "ann").claims[0]
@@ -468,7 +471,12 @@ def test_every_table_with_something_of_a_conversation_or_a_person_is_known() -> 
         for name, table in METADATA.tables.items()
         for column in table.columns
         if column.name in ("reviewer", "author") or column.name.endswith("_by")
-    } - {("human_label", "reviewer"), ("exposure", "reviewer"), ("sample", "stratified_by")}
+    } - {
+        ("human_label", "reviewer"),
+        ("exposure", "reviewer"),
+        ("sample", "stratified_by"),
+        ("claim_set", "stratified_by"),
+    }
     assert people == {(table.name, column) for table, column in NAME_COLUMNS}
     parents = {
         (name, constraint.referred_table.name)

@@ -11,7 +11,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import ColumnElement, Connection, Select, select
 
 from faithtui.agreement.labelled_units import LabelState, Opinion
 from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, combine_verdicts
@@ -76,6 +76,11 @@ def read_claims_label_log(connection: Connection, claims: Sequence[ClaimId]) -> 
     return _read_log(
         connection, _EVENTS.where(human_label.c.claim_id.in_(claims)).order_by(*LOG_ORDER)
     )
+
+
+def read_label_log(connection: Connection, which: ColumnElement[bool]) -> list[LabelEvent]:
+    """Read all acts that a condition on them holds for, as `read_run_label_log` does."""
+    return _read_log(connection, _EVENTS.where(which).order_by(*LOG_ORDER))
 
 
 def _read_log(connection: Connection, wanted: Select[Any]) -> list[LabelEvent]:

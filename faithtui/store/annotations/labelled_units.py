@@ -22,10 +22,10 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     UnitSettings,
     UnratedAnswer,
+    is_tied,
 )
 from faithtui.agreement.rating_scales import translate_to_rating
-from faithtui.agreement.sampling.designs import LabelledSample, find_label_design
-from faithtui.agreement.sampling.draw import SamplingDesign
+from faithtui.agreement.sampling.designs import find_label_design
 from faithtui.domain.annotations import Action, LabelEvent
 from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
@@ -38,6 +38,7 @@ from faithtui.store.annotations.counted_labels import (
     read_run_label_log,
     replay_label_log,
 )
+from faithtui.store.annotations.set_matching import match_labels_to_set, match_run_to_set
 from faithtui.store.records import ItemState
 from faithtui.store.runs.answer_view import AnswerKey, HomeLabel, answer_score, read_home_scores
 from faithtui.store.runs.judge_verdicts import (
@@ -49,8 +50,7 @@ from faithtui.store.runs.judge_verdicts import (
     read_scoring_rule,
 )
 from faithtui.store.runs.scores import score_labelled_units
-from faithtui.store.samples.sample_draws import read_report_sample
-from faithtui.store.samples.sampling_frames import read_frame
+from faithtui.store.samples.sample_draws import ReportSample, read_report_sample, read_report_set
 from faithtui.store.schema.tables import claim, human_label, run_item, turn
 
 DEFAULTS = UnitSettings()
@@ -63,6 +63,8 @@ class _RunLabels:
     """What judge and people said."""
 
     judged: JudgedRun
+    matched: JudgedRun
+    """The same, with the claims of the set that is asked for in place of its own ones."""
     log: Sequence[LabelEvent]
     """Of the run's conversations, with claims that the run did not judge."""
     said: Mapping[ClaimId, CountedLabels]
@@ -82,14 +84,16 @@ def read_run_units(
     sample = _read_sample(connection, run_id, settings, known, rated=rated)
     claims = tuple(_make_claim_units(connection, run_id, known, settings, severity, sample))
     heard = {
-        each: found.run_label for each, found in known.said.items() if found.run_label is not None
+        each: found.run_label
+        for each, found in known.said.items()
+        if found.run_label is not None and not is_tied(found.opinions, known.judged.rule.labels)
     }
     answers, unrated = _read_answers(connection, run_id, known)
     return RunUnits(
         claims=claims,
         answers=answers,
         scores=tuple(score_labelled_units(known.judged, heard)),
-        design=find_label_design(claims, sample, rated=rated),
+        design=find_label_design(claims, None if sample is None else sample.sample, rated=rated),
         unrated=unrated,
     )
 
@@ -141,8 +145,11 @@ def read_paired_units(
             f"runs {first} and {second} do not use the same labels, so that their verdicts cannot "
             "be compared claim by claim; choose two runs of one metric"
         )
-    one = {claim_id: label for _, _, _, claim_id, label, *_ in judged.homes}
     two = read_claim_labels(connection, second)
+    if settings.claim_set is not None:
+        judged = match_run_to_set(connection, first, judged, settings.claim_set)
+        two = match_labels_to_set(connection, second, two, settings.claim_set)
+    one = {claim_id: label for _, _, _, claim_id, label, *_ in judged.homes}
     said = replay_label_log(
         read_run_label_log(connection, first),
         judged.rule,
@@ -161,7 +168,7 @@ def read_paired_units(
                 group=item.group,
                 first=label,
                 second=two[claim_id],
-                human=people.human,
+                human=None if is_tied(people.opinions, judged.rule.labels) else people.human,
                 blind=people.blind,
             )
         )
@@ -173,9 +180,12 @@ def read_paired_units(
 def _read_run_labels(connection: Connection, run_id: RunId, settings: UnitSettings) -> _RunLabels:
     judged = read_judged_run(connection, run_id)
     log = read_run_label_log(connection, run_id)
-    words = {claim_id: label for _, _, _, claim_id, label, _, _, _ in judged.homes}
+    matched = judged
+    if settings.claim_set is not None:
+        matched = match_run_to_set(connection, run_id, judged, settings.claim_set)
+    words = {claim_id: label for _, _, _, claim_id, label, _, _, _ in matched.homes}
     said = replay_label_log(log, judged.rule, {run_id: words}, blind_only=settings.blind_only)
-    return _RunLabels(judged, log, said, words)
+    return _RunLabels(judged, matched, log, said, words)
 
 
 def _has_imported_ratings(known: _RunLabels) -> bool:
@@ -195,16 +205,19 @@ def _read_sample(
     known: _RunLabels,
     *,
     rated: bool,
-) -> LabelledSample | None:
+) -> ReportSample | None:
     """Read the sample that the labels of a run rest on; None where they need none or have none."""
     labelled = {
         claim_id
         for claim_id, people in known.said.items()
         if people.state is LabelState.LABELLED and claim_id in known.words
     }
+    if settings.claim_set is not None:
+        beyond = len(known.judged.homes) - len(known.matched.homes)
+        return read_report_set(connection, settings.claim_set, known.words.keys(), beyond)
     if labelled and len(labelled) == len(known.words) and not rated:
         return None
-    return read_report_sample(connection, run_id, settings.sample, labelled)
+    return read_report_sample(connection, run_id, settings.sample, known.words.keys(), labelled)
 
 
 def _make_claim_units(
@@ -213,16 +226,20 @@ def _make_claim_units(
     known: _RunLabels,
     settings: UnitSettings,
     severity: Mapping[str, int],
-    sample: LabelledSample | None,
+    sample: ReportSample | None,
 ) -> Iterator[ClaimUnit]:
-    """Put together what is known about each claim of a run."""
-    judged, said = known.judged, known.said
+    """Put together what is known about each claim of a run, or of it what a sample stands for."""
+    judged, said = known.matched, known.said
     texts: Mapping[tuple[int, int], str] = {}
     if any(kind == "answer" for *_, kind, _ in judged.homes):
         texts = answer_texts(connection, run_id)
-    drawn = {} if sample is None else sample.find_claim_places()
-    strata = _read_strata(connection, run_id, sample)
+    drawn = {} if sample is None else sample.sample.find_claim_places()
+    audit = set() if sample is None else {each.claim for each in sample.sample.claims if each.shown}
+    strata = {} if sample is None else sample.strata
+    frame = None if sample is None else sample.frame
     for number, at, _, claim_id, label, confidence, kind, text in judged.homes:
+        if frame is not None and claim_id not in frame:
+            continue
         item = judged.items[number]
         labels = judged.repeated.get(claim_id)
         state, opinions, _, human, reviewers, blind = said.get(claim_id, UNREVIEWED)
@@ -246,21 +263,8 @@ def _make_claim_units(
             confidence,
             stratum,
             position,
+            claim_id in audit,
         )
-
-
-def _read_strata(
-    connection: Connection, run_id: RunId, sample: LabelledSample | None
-) -> Mapping[ClaimId, str]:
-    """Say of which stratum each claim of the run is, drawn or not.
-
-    What a label stands for is counted in the run, not among what was drawn.
-    """
-    if sample is None or sample.design is not SamplingDesign.STRATIFIED:
-        return {}
-    known = {each.name for each in sample.strata}
-    frame = read_frame(connection, run_id, sample.stratified_by)
-    return {each.claim: each.stratum for each in frame if each.stratum in known}
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +362,9 @@ def _read_unrated(
             continue
         score, claims = scores.get_score((item_id, at))
         passing = passes_threshold(score, judged.rule) if claims else None
-        yield UnratedAnswer(item.conversation, item.group, passing)
+        yield UnratedAnswer(
+            item.conversation, item.group, passing, item.key, at, score.value, claims
+        )
 
 
 def _select_labelled_answers(run_id: RunId) -> Select[Any]:

@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import select
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import LOG_ORDER, read_acts, replay_verdicts
 from faithtui.store.database import Database
 from faithtui.store.schema.tables import claim, human_label, run_item, verdict, window
 
@@ -29,11 +30,39 @@ class LabelOrigins:
     Labels that came with data were given under rules of their own."""
 
 
+class LabelMoment(NamedTuple):
+    """When, and under which guideline, one label event was stored."""
+
+    at: datetime
+    """UTC."""
+    guideline: str | None
+    """Digest of the guideline that was in force; None: there was none."""
+
+
 class Provenance:
     """Where the labels of a store come from."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    def read_label_moments(self, run_id: RunId) -> tuple[LabelMoment, ...]:
+        """Read when each act on the conversations of a run was stored.
+
+        Returns:
+            In the order of the log, so that `Opinion.order` is the place of a verdict here.
+        """
+        with self._database.open_reader() as connection:
+            rows = connection.execute(
+                select(human_label.c.created_at, human_label.c.guideline_version)
+                .join(claim, claim.c.id == human_label.c.claim_id)
+                .where(
+                    claim.c.conversation_id.in_(
+                        select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
+                    )
+                )
+                .order_by(*LOG_ORDER)
+            )
+            return tuple(LabelMoment(*row) for row in rows)
 
     def read_label_origins(self, run_id: RunId) -> LabelOrigins:
         """Read it for the verdicts that stand on what a run judged, and on its answers as a whole.

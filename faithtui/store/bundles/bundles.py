@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from faithtui.domain.annotations import Action, Event, LabelMark
 from faithtui.domain.ids import RunId
@@ -62,7 +62,7 @@ class Bundles:
         """
         with self._database.open_reader() as connection:
             refuse_changed_labels(connection)
-            return _collect_bundle(connection, run_id, [make_storable(each) for each in reviewers])
+            return collect_bundle(connection, run_id, [make_storable(each) for each in reviewers])
 
     def merge(self, bundle: LabelBundle) -> MergeCounts:
         """Take a bundle in; see `merging.merge`."""
@@ -76,42 +76,64 @@ class Bundles:
         and merges does not matter. Reads the whole log.
         """
         with self._database.open_reader() as connection:
-            said = replay_verdicts(read_acts(connection, claim.c.id.is_not(None)))
-            lines: list[str] = []
-            for some in split_into_chunks(sorted(said)):
-                for row in connection.execute(
-                    select(
-                        claim.c.id,
-                        conversation.c.source,
-                        conversation.c.key,
-                        claim.c.kind,
-                        claim.c.turn,
-                        claim.c.digest,
-                    )
-                    .join(conversation, conversation.c.id == claim.c.conversation_id)
-                    .where(claim.c.id.in_(some))
-                ):
-                    lines += [
-                        json.dumps(
-                            [
-                                *tuple(row)[1:],
-                                each.reviewer,
-                                each.verdict,
-                                each.action and each.action.value,
-                                each.note,
-                                each.code,
-                                each.flagged,
-                                each.unsure,
-                            ]
-                        )
-                        for each in said[row.id]
+            return hash_labels(connection, claim.c.id.is_not(None))[:STATE_DIGITS]
+
+
+def hash_labels(connection: Connection, which: ColumnElement[bool]) -> str:
+    """Hash what everybody stands by on some claims, in 64 hexadecimal digits; see `state_digest`.
+
+    Args:
+        connection: Where to read.
+        which: Condition on acts and their claims.
+    """
+    said = replay_verdicts(read_acts(connection, which))
+    lines: list[str] = []
+    for some in split_into_chunks(sorted(said)):
+        for row in connection.execute(
+            select(
+                claim.c.id,
+                conversation.c.source,
+                conversation.c.key,
+                claim.c.kind,
+                claim.c.turn,
+                claim.c.digest,
+            )
+            .join(conversation, conversation.c.id == claim.c.conversation_id)
+            .where(claim.c.id.in_(some))
+        ):
+            lines += [
+                json.dumps(
+                    [
+                        *tuple(row)[1:],
+                        each.reviewer,
+                        each.verdict,
+                        each.action and each.action.value,
+                        each.note,
+                        each.code,
+                        each.flagged,
+                        each.unsure,
                     ]
-        return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:STATE_DIGITS]
+                )
+                for each in said[row.id]
+            ]
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 
-def _collect_bundle(
-    connection: Connection, run_id: RunId | None, reviewers: Sequence[str]
+def collect_bundle(
+    connection: Connection,
+    run_id: RunId | None = None,
+    reviewers: Sequence[str] = (),
+    *,
+    claims: Collection[int] | None = None,
 ) -> LabelBundle:
+    """Gather acts and all they refer to.
+
+    Args:
+        connection: Where to read.
+        run_id: Only acts on claims that this run judged; None: all.
+        reviewers: Only acts of these people; () means all.
+        claims: Only acts on these, all of which are in the bundle, and no samples; None: all.
+    """
     runs = {number: name for name, number in runs_by_name(connection).items()}
     samples = {
         row.id: row for row in connection.execute(select(sample).order_by(sample.c.id)).all()
@@ -126,6 +148,9 @@ def _collect_bundle(
             .where(run_item.c.run_id == run_id)
         )
         wanted = wanted.where(human_label.c.claim_id.in_(judged))
+    if claims is not None:
+        listed = func.json_each(json.dumps(sorted(claims))).table_valued("value")
+        wanted = wanted.where(human_label.c.claim_id.in_(select(listed.c.value)))
     target = human_label.alias("target")
     rows = connection.execute(
         select(human_label, target.c.uid.label("target_uid"))
@@ -134,6 +159,8 @@ def _collect_bundle(
         .order_by(*LOG_ORDER)
     ).all()
     drawn = {number: samples[number] for number in {row.sample_id for row in rows if row.sample_id}}
+    if claims is not None:
+        drawn = {}
     in_samples: dict[int, list[AnyRow]] = {number: [] for number in drawn}
     for some in split_into_chunks(sorted(drawn)):
         for row in connection.execute(
@@ -142,7 +169,7 @@ def _collect_bundle(
             .order_by(sample_claim.c.sample_id, sample_claim.c.position)
         ):
             in_samples[row.sample_id].append(row)
-    numbers = {row.claim_id for row in rows}
+    numbers = {row.claim_id for row in rows} | set(claims or ())
     numbers |= {each.claim_id for found in in_samples.values() for each in found}
     named = _read_claims(connection, sorted(numbers))
     names = {number: name for number, (name, _) in named.items()}
@@ -199,6 +226,11 @@ def _read_claims(
                 BundleClaim(row.text, span_from_row(row), row.imported),
             )
     return found
+
+
+def read_claim_names(connection: Connection, numbers: Sequence[int]) -> dict[int, ClaimName]:
+    """Read what claims are called in every store, by id."""
+    return {number: name for number, (name, _) in _read_claims(connection, numbers).items()}
 
 
 def _act_from_row(

@@ -105,7 +105,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         StoreError: It cannot be written. Earlier conversations are.
     """
     count = _MergeTally()
-    talks, elsewhere = _find_conversations(database, bundle)
+    talks, elsewhere = find_conversations(database, bundle)
     acts: dict[ConversationName, list[BundleEvent]] = defaultdict(list)
     with database.open_reader() as connection:
         last = next_clock(connection) + _FAR_AHEAD
@@ -167,7 +167,7 @@ def _group_conversations(
         yield some
 
 
-def _find_conversations(
+def find_conversations(
     database: Database, bundle: LabelBundle
 ) -> tuple[dict[ConversationName, int], tuple[UnmergedConversation, ...]]:
     """Find the conversations of a bundle; say which are not here, and how many acts they have."""

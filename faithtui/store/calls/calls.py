@@ -314,6 +314,17 @@ class Calls:
             total += part
         return ItemCost(total, parts)
 
+    def list_served_models(self, run_id: RunId) -> tuple[str, ...]:
+        """Name the models that answered a run, as its provider says, stored replies aside."""
+        statement = (
+            select(judge_call.c.served_model)
+            .where(judge_call.c.run_id == run_id, judge_call.c.served_model.is_not(None))
+            .distinct()
+            .order_by(judge_call.c.served_model)
+        )
+        with self._database.open_reader() as connection:
+            return tuple(connection.execute(statement).scalars())
+
     def recall_output_format(self, fingerprint: str) -> str | None:
         """Recall the way of asking for JSON that worked with a judge; None: nobody knows."""
         statement = select(judge_memory.c.rung).where(judge_memory.c.fingerprint == fingerprint)

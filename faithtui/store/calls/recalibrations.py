@@ -1,4 +1,4 @@
-"""How people's labels moved a judge's probabilities, every time somebody asked for it.
+"""How people's labels moved a judge's probabilities or verdicts, every time somebody asked for it.
 
 Rows are appended and withdrawn, never changed: an earlier recalibration stays readable, and runs
 that were made under it keep saying so.
@@ -10,7 +10,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, insert, select, update
 
-from faithtui.agreement.statistics.recalibration import Recalibration, RecalibrationEffect
+from faithtui.agreement.statistics.recalibration import Recalibration
 from faithtui.store.database import Database
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.schema.json_columns import AnyRow
@@ -23,12 +23,12 @@ class StoredRecalibration:
 
     id: int
     judge: str
-    """Fingerprint of the judge without any recalibration."""
+    """Fingerprint of the judge without any recalibration, and what is moved."""
     fitted: Recalibration
     labels: int
     """How many it rests on."""
     error_before: float
-    """Expected calibration error on those labels, in [0, 1]."""
+    """Expected calibration error on those labels, in [0, 1]; of verdicts 1 - balanced accuracy."""
     error_after: float
     """The same after it, cross-validated."""
     reviewer: str
@@ -69,15 +69,31 @@ class Recalibrations:
             rows = connection.execute(select(recalibration).order_by(recalibration.c.id))
             return tuple(_recalibration_from_row(row) for row in rows)
 
-    def apply(self, judge: str, effect: RecalibrationEffect, reviewer: str) -> None:
-        """Put a recalibration in force for new runs of a judge."""
+    def apply(
+        self,
+        judge: str,
+        fitted: Recalibration,
+        reviewer: str,
+        *,
+        labels: int,
+        errors: tuple[float, float],
+    ) -> None:
+        """Put a recalibration in force for new runs of a judge.
+
+        Args:
+            judge: As `find_in_force` takes it.
+            fitted: Slope and intercept.
+            reviewer: Who applies it.
+            labels: How many it rests on.
+            errors: Before and after it, in [0, 1].
+        """
         row = {
             "judge": judge,
-            "slope": effect.fitted.slope,
-            "intercept": effect.fitted.intercept,
-            "labels": effect.labels,
-            "error_before": effect.error_before,
-            "error_after": effect.error_after,
+            "slope": fitted.slope,
+            "intercept": fitted.intercept,
+            "labels": labels,
+            "error_before": errors[0],
+            "error_after": errors[1],
             "reviewer": make_storable(reviewer),
             "created_at": self._clock(),
         }

@@ -1,14 +1,14 @@
 """What stands beside the claims of a run: passages, remarks, and second verdicts."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, select
 
 from faithtui.agreement.report.raters import RepeatedLabel
 from faithtui.domain.annotations import Action
-from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
 from faithtui.store.annotations.raters import read_repeated_labels
@@ -53,6 +53,21 @@ class ClaimDetails:
             for some in split_into_chunks(list(claims)):
                 found |= _passages(connection, run_id, some)
             return found
+
+    def answer_texts(
+        self, conversations: Iterable[ConversationId]
+    ) -> dict[tuple[ConversationId, int], str]:
+        """Read what the assistant said in conversations, by conversation and turn."""
+        found: dict[tuple[ConversationId, int], str] = {}
+        with self._database.open_reader() as connection:
+            for some in split_into_chunks(sorted(conversations)):
+                rows = connection.execute(
+                    select(turn.c.conversation_id, turn.c.position, turn.c.content).where(
+                        turn.c.conversation_id.in_(some), turn.c.role == "assistant"
+                    )
+                )
+                found |= {(ConversationId(row[0]), row[1]): row[2] for row in rows}
+        return found
 
     def notes(self, run_id: RunId) -> dict[ClaimId, tuple[str, ...]]:
         """Read the remarks of people on the claims of a run; claims without one are left out."""

@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import ClaimSetId, RunId
 from faithtui.domain.integrity.run_summary import EMPTY_SUMMARY, IntegritySummary
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
 from faithtui.domain.judging.judge_names import judge_title
@@ -57,6 +57,8 @@ class RunSettings:
     """Its questions go through the provider's batches."""
     claims_run: RunId | None = None
     """The run whose claims it judges instead of extracting any; None: none, or it was deleted."""
+    claim_set: ClaimSetId | None = None
+    """The version of a claim set whose claims it judges; None: none, or it was deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +78,12 @@ class RunSpec(RunSettings):
     judge_fingerprint: str
     prompt_digest: str
     claims_from: str
-    """`extracted`, `imported` or `run`."""
+    """`extracted`, `imported`, `run` or `set`."""
     example_set: str | None = None
     """Names the examples its questions show, see `Examples`; None: they show none."""
     calibration: Mapping[str, object] | None = None
-    """How the embedded judge's probabilities were recalibrated: `slope`, `intercept`, `labels`."""
+    """How the embedded judge was recalibrated: `slope`, `intercept`, `labels`, and `threshold`
+    where its verdicts do not begin at 0.5."""
 
     @property
     def judge_title(self) -> str:

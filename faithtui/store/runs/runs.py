@@ -302,6 +302,14 @@ class Runs:
             ).all()
         return tuple(Claim(row.turn, row.text, span_from_row(row)) for row in rows)
 
+    def list_conversations(self, run_id: RunId) -> frozenset[ConversationId]:
+        """List the conversations of a run."""
+        with self._database.open_reader() as connection:
+            rows = connection.execute(
+                select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
+            )
+            return frozenset(ConversationId(each) for each in rows.scalars())
+
     def item_ids(self, run_id: RunId, order: ItemOrder = "number") -> tuple[ItemId, ...]:
         """List the conversations of a run, for paging through them by `item_rows`.
 

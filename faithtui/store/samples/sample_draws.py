@@ -1,56 +1,173 @@
-"""The sample that a report on a run rests on."""
+"""The sample that a report on a run rests on: one of its own, or of a run over the same claims."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, select
 
-from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim
+from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, restrict_sample
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
-from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
-from faithtui.errors import StoreError
-from faithtui.store.schema.tables import sample, sample_claim
+from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
+from faithtui.errors import NoSharedClaims, StoreError
+from faithtui.store.samples.claim_set_rows import read_set_sample
+from faithtui.store.samples.sampling_frames import read_frame
+from faithtui.store.schema.json_columns import AnyRow
+from faithtui.store.schema.tables import (
+    claim_set,
+    claim_set_claim,
+    run,
+    run_item,
+    sample,
+    sample_claim,
+    verdict,
+)
 
 _REPRESENTATIVE_KINDS = (SampleKind.SAMPLE.value, SampleKind.SPOT_CHECK.value)
 """Kinds that stand for the run: what is drawn of one's own labelled claims does not."""
 
+MOST_BEYOND = 0.05
+"""Share of a run's claims outside of what another run's sample was drawn from up to which that
+sample is taken unasked: it then still stands for the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSample:
+    """A sample, and what is known of the claims that were not drawn."""
+
+    sample: LabelledSample
+    strata: Mapping[ClaimId, str]
+    """Of every claim it was drawn from; {} where it was not drawn by strata."""
+    frame: Collection[ClaimId] | None = None
+    """What it was drawn from where that was another run; None: all claims of the run."""
+
 
 def read_report_sample(
-    connection: Connection, run_id: RunId, asked: SampleId | None, labelled: Collection[ClaimId]
-) -> LabelledSample | None:
+    connection: Connection,
+    run_id: RunId,
+    asked: SampleId | None,
+    judged: Collection[ClaimId],
+    labelled: Collection[ClaimId],
+) -> ReportSample | None:
     """Read the sample that labels of a run rest on.
+
+    Weights belong to claims: where no own sample is labelled, the claim set that the run judged is
+    taken, else the sample of another run over the same claims, else a set of them.
 
     Args:
         connection: Where to read.
         run_id: The run.
         asked: The sample to take; None: the one with the most labelled claims, of equals the
             newest.
-        labelled: Claims of the run that count as labelled.
+        judged: All claims of the run.
+        labelled: Those that count as labelled.
 
     Returns:
         None when no claim of any sample is labelled and none was asked for.
 
     Raises:
-        StoreError: The sample asked for is not there, is of another run, or is a repeat.
+        StoreError: The sample asked for is not there, shares no claim with the run, or is a repeat.
     """
-    chosen = _find_most_labelled(connection, run_id, labelled) if asked is None else asked
+    chosen = asked
+    if chosen is None:
+        chosen = _find_own_sample(connection, run_id, labelled)
+    if chosen is None and labelled:
+        number = connection.execute(select(run.c.claim_set).where(run.c.id == run_id)).scalar()
+        if number is None:
+            chosen = _find_sample_of_same_claims(connection, run_id, judged, labelled)
+        if number is None and chosen is None:
+            number = _find_set_of_same_claims(connection, judged)
+        if number is not None:
+            return read_report_set(connection, ClaimSetId(number), judged, 0)
     if chosen is None:
         return None
     row = connection.execute(select(sample).where(sample.c.id == chosen)).one_or_none()
-    if row is None or row.run_id != run_id:
-        raise StoreError(f"run {run_id} has no sample {chosen}; choose one of its own, or none")
+    if row is None:
+        raise StoreError(
+            f"run {run_id} has no sample {chosen}; choose one of its own, or of a run over the "
+            "same claims"
+        )
     if row.kind not in _REPRESENTATIVE_KINDS:
         raise StoreError(
             f"sample {chosen} is a {row.kind} of claims that were labelled before, so it does not "
             "stand for the run; choose one that was drawn from all of it"
         )
+    found = _read_sample(connection, row)
+    by_strata = found.design is SamplingDesign.STRATIFIED
+    if row.run_id == run_id:
+        strata = {}
+        if by_strata:
+            known = {each.name for each in found.strata}
+            frame = read_frame(connection, run_id, found.stratified_by, row.created_at)
+            # What a label stands for is counted in the run, not among what was drawn.
+            strata = {each.claim: each.stratum for each in frame if each.stratum in known}
+        return ReportSample(found, strata)
+    frame = read_frame(connection, RunId(row.run_id), found.stratified_by, row.created_at)
+    part = restrict_sample(replace(found, drawn_in=RunId(row.run_id)), frame, judged)
+    if not part.frame:
+        raise NoSharedClaims(
+            f"sample {chosen} was drawn from run {row.run_id}, and run {run_id} judged none of its "
+            f"claims; faithtui run --claims run:{row.run_id} judges them"
+        )
+    places = {each.claim: each.stratum for each in frame}
+    return ReportSample(part, places if by_strata else {}, places.keys())
+
+
+def read_report_set(
+    connection: Connection, number: ClaimSetId, judged: Collection[ClaimId], unmatched: int
+) -> ReportSample:
+    """Read the sample that a claim set was made of.
+
+    Args:
+        connection: Where to read.
+        number: The version of the set.
+        judged: Claims of the run, those that were matched under their name in the set.
+        unmatched: Further claims of the run that match none of the set.
+
+    Raises:
+        StoreError: It is not there, or the run judged none of its claims.
+    """
+    found, frame = read_set_sample(connection, number)
+    part = restrict_sample(found, frame, judged)
+    if not part.frame:
+        raise NoSharedClaims(
+            f"the run judged no claim of the claim set {found.name}; faithtui run --claims "
+            f"set:{found.name.partition(' ')[0]} judges them"
+        )
+    by_strata = found.design is SamplingDesign.STRATIFIED
+    places = {each.claim: each.stratum for each in frame}
+    part = replace(part, beyond=part.beyond + unmatched)
+    return ReportSample(part, places if by_strata else {}, places.keys())
+
+
+def _find_set_of_same_claims(
+    connection: Connection, judged: Collection[ClaimId]
+) -> ClaimSetId | None:
+    """Find the newest claim set that stands for a run."""
+    numbers = connection.execute(select(claim_set.c.id).order_by(claim_set.c.id.desc())).scalars()
+    for each in numbers.all():
+        there = connection.execute(
+            select(claim_set_claim.c.claim_id).where(claim_set_claim.c.claim_set_id == each)
+        ).scalars()
+        shared = sum(claim_id in judged for claim_id in there)
+        if len(judged) - shared <= MOST_BEYOND * len(judged):
+            return ClaimSetId(each)
+    return None
+
+
+def _read_sample(connection: Connection, row: AnyRow) -> LabelledSample:
     claims = connection.execute(
-        select(sample_claim.c.claim_id, sample_claim.c.run_item_id, sample_claim.c.stratum)
-        .where(sample_claim.c.sample_id == chosen)
+        select(
+            sample_claim.c.claim_id,
+            sample_claim.c.run_item_id,
+            sample_claim.c.stratum,
+            sample_claim.c.shown,
+        )
+        .where(sample_claim.c.sample_id == row.id)
         .order_by(sample_claim.c.position)
     )
     return LabelledSample(
-        id=chosen,
+        id=SampleId(row.id),
         name=row.name,
         seed=row.seed,
         design=SamplingDesign(row.design),
@@ -60,21 +177,52 @@ def read_report_sample(
             Stratum(each["name"], each["population"], each["drawn"]) for each in row.strata
         ),
         claims=tuple(
-            SampledClaim(ClaimId(claim_id), ItemId(item), stratum)
-            for claim_id, item, stratum in claims
+            SampledClaim(ClaimId(claim_id), ItemId(item), stratum, shown)
+            for claim_id, item, stratum, shown in claims
         ),
     )
 
 
-def _find_most_labelled(
+def _find_own_sample(
     connection: Connection, run_id: RunId, labelled: Collection[ClaimId]
 ) -> SampleId | None:
+    counts = _count_labelled(connection, labelled, run_id, own=True)
+    return max(counts, key=lambda each: (counts[each], each), default=None)
+
+
+def _find_sample_of_same_claims(
+    connection: Connection,
+    run_id: RunId,
+    judged: Collection[ClaimId],
+    labelled: Collection[ClaimId],
+) -> SampleId | None:
+    """Find the sample of another run that stands for this one too."""
+    counts = _count_labelled(connection, labelled, run_id, own=False)
+    for each in sorted(counts, key=lambda each: (counts[each], each), reverse=True):
+        of = select(sample.c.run_id).where(sample.c.id == each).scalar_subquery()
+        there = connection.execute(
+            select(verdict.c.claim_id)
+            .join(run_item, run_item.c.id == verdict.c.run_item_id)
+            .where(run_item.c.run_id == of, verdict.c.is_home)
+        ).scalars()
+        shared = sum(claim_id in judged for claim_id in there)
+        if len(judged) - shared <= MOST_BEYOND * len(judged):
+            return each
+    return None
+
+
+def _count_labelled(
+    connection: Connection, labelled: Collection[ClaimId], run_id: RunId, *, own: bool
+) -> Counter[SampleId]:
+    """Count the labelled claims of each sample of a run, or of all others."""
     if not labelled:
-        return None
+        return Counter()
     rows = connection.execute(
         select(sample_claim.c.sample_id, sample_claim.c.claim_id)
         .join(sample, sample.c.id == sample_claim.c.sample_id)
-        .where(sample.c.run_id == run_id, sample.c.kind.in_(_REPRESENTATIVE_KINDS))
+        .where(
+            (sample.c.run_id == run_id) if own else (sample.c.run_id != run_id),
+            sample.c.kind.in_(_REPRESENTATIVE_KINDS),
+        )
     )
-    counts = Counter(sample_id for sample_id, claim_id in rows if claim_id in labelled)
-    return max(counts, key=lambda each: (counts[each], each), default=None)
+    return Counter(SampleId(number) for number, claim_id in rows if claim_id in labelled)

@@ -56,12 +56,15 @@ class Samples:
         self._database = database
         self._clock = clock
 
-    def read_frame(self, run_id: RunId, stratified_by: Sequence[str] = ()) -> SamplingFrame:
+    def read_frame(
+        self, run_id: RunId, stratified_by: Sequence[str] = (), drawn_at: datetime | None = None
+    ) -> SamplingFrame:
         """List every claim a run judged, each once, in the order of the run and of the text.
 
         Args:
             run_id: The run.
             stratified_by: Of `STRATA`; the stratum of a claim names its value of each.
+            drawn_at: Give strata as they were then; None: as they are.
 
         Raises:
             StoreError: A name is not one of `STRATA`.
@@ -72,7 +75,7 @@ class Samples:
                 f"strata cannot be made of {unknown[0]!r}; expected {', '.join(STRATA)}"
             )
         with self._database.open_reader() as connection:
-            return read_frame(connection, run_id, stratified_by)
+            return read_frame(connection, run_id, stratified_by, drawn_at)
 
     def read_own_labelled_frame(self, run_id: RunId, reviewer: str) -> SamplingFrame:
         """List the claims of a run that a person has a counted verdict on, for blind repeats."""
@@ -148,7 +151,7 @@ class Samples:
         before = self.row(sample_id, reviewer)
         if before.kind is not SampleKind.SAMPLE:
             raise StoreError(f"a {before.kind} is not extended; draw a new sample")
-        frame = self.read_frame(before.run, before.stratified_by)
+        frame = self.read_frame(before.run, before.stratified_by, before.created_at)
         plan = SamplePlan(before.design, before.seed, shown_share=before.shown_share)
         drawn = make_sample_draw(frame, enlarge_plan(plan, before.strata, more))
         if drawn.frame != before.frame or _populations(drawn.strata) != _populations(before.strata):

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection, func, select
@@ -9,7 +10,7 @@ from sqlalchemy import Connection, func, select
 from faithtui.agreement.sampling.draw import SamplingFrame
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.store.schema.column_types import make_storable
-from faithtui.store.schema.tables import claim, conversation, run, run_item, verdict
+from faithtui.store.schema.tables import claim, conversation, run, run_item, verdict, window
 
 STRATA = ("verdict", "turn", "model", "disagreement", "flip")
 """What strata can be made of: the judge's verdict, where in the conversation, the model that wrote
@@ -40,10 +41,21 @@ ValueReader = Callable[[FrameColumns], Sequence[str]]
 
 
 def read_frame(
-    connection: Connection, run_id: RunId, stratified_by: Sequence[str]
+    connection: Connection,
+    run_id: RunId,
+    stratified_by: Sequence[str],
+    drawn_at: datetime | None = None,
 ) -> SamplingFrame:
-    """Read the frame of a run; see `Samples.frame`."""
-    strata_of = _make_strata_namer(connection, run_id, stratified_by)
+    """Read the frame of a run; see `Samples.frame`.
+
+    Args:
+        connection: Where to read.
+        run_id: The run.
+        stratified_by: Of `STRATA`.
+        drawn_at: When the sample was drawn whose strata these are: what other judges said later
+            moves no claim into another stratum. None: now.
+    """
+    strata_of = _make_strata_namer(connection, run_id, stratified_by, drawn_at)
     rows = connection.execute(
         select(verdict.c.run_item_id, verdict.c.claim_id, verdict.c.label, claim.c.turn)
         .join(run_item, run_item.c.id == verdict.c.run_item_id)
@@ -61,11 +73,16 @@ def read_frame(
     return SamplingFrame.from_columns(read_parts())
 
 
+def name_verdict_stratum(label: str | None) -> str:
+    """Name the stratum of claims with a verdict; None: without one."""
+    return f"judge {label or _NO_VERDICT}"
+
+
 def _make_strata_namer(
-    connection: Connection, run_id: RunId, stratified_by: Sequence[str]
+    connection: Connection, run_id: RunId, stratified_by: Sequence[str], drawn_at: datetime | None
 ) -> Callable[[FrameColumns], Sequence[str]]:
     """Read what is needed to name the strata of rows."""
-    values = [_make_value_reader(connection, run_id, name) for name in stratified_by]
+    values = [_make_value_reader(connection, run_id, name, drawn_at) for name in stratified_by]
     names: dict[tuple[str, ...], str] = {}
 
     def name_strata(columns: FrameColumns) -> Sequence[str]:
@@ -79,13 +96,13 @@ def _make_strata_namer(
     return name_strata
 
 
-def _make_value_reader(connection: Connection, run_id: RunId, name: str) -> ValueReader:
+def _make_value_reader(
+    connection: Connection, run_id: RunId, name: str, drawn_at: datetime | None
+) -> ValueReader:
     """Read what is needed to tell the values of one of `STRATA`."""
     match name:
         case "verdict":
-            return lambda rows: _name_values(
-                rows.labels, lambda label: f"judge {label or _NO_VERDICT}"
-            )
+            return lambda rows: _name_values(rows.labels, name_verdict_stratum)
         case "turn":
             return lambda rows: _name_values(
                 rows.turns, lambda turn: _name_turn_band(turn // 2 + 1)
@@ -94,7 +111,7 @@ def _make_value_reader(connection: Connection, run_id: RunId, name: str) -> Valu
             models = _read_models(connection, run_id)
             return lambda rows: [models[item] for item in rows.items]
         case "disagreement":
-            others = _read_other_labels(connection, run_id)
+            others = _read_other_labels(connection, run_id, drawn_at)
             return lambda rows: [
                 _name_judge_agreement(label, others.get(claim_id))
                 for claim_id, label in zip(rows.claims, rows.labels, strict=True)
@@ -150,15 +167,22 @@ def _find_flipped_claims(connection: Connection, run_id: RunId) -> set[int]:
     )
 
 
-def _read_other_labels(connection: Connection, run_id: RunId) -> Mapping[int, set[str | None]]:
+def _read_other_labels(
+    connection: Connection, run_id: RunId, until: datetime | None
+) -> Mapping[int, set[str | None]]:
     """Read what the judges of other runs of the same metric say of the claims of a run."""
     metric = select(run.c.metric).where(run.c.id == run_id).scalar_subquery()
     found: dict[int, set[str | None]] = defaultdict(set)
-    for row in connection.execute(
+    wanted = (
         select(verdict.c.claim_id, verdict.c.label)
         .join(run_item, run_item.c.id == verdict.c.run_item_id)
         .join(run, run.c.id == run_item.c.run_id)
         .where(verdict.c.is_home, run.c.id != run_id, run.c.metric == metric)
-    ):
+    )
+    if until is not None:
+        wanted = wanted.join(window, window.c.id == verdict.c.window_id).where(
+            window.c.judged_at <= until
+        )
+    for row in connection.execute(wanted):
         found[row.claim_id].add(row.label)
     return found

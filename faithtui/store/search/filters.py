@@ -226,7 +226,7 @@ class Search:
                     found = _make_words_condition(wanted, term)
                 case TermName.SCORE:
                     found = _make_score_condition(run_item.c.score, term)
-                case TermName.CORRECTED:
+                case TermName.WITH_OVERRIDES:
                     found = _make_score_condition(run_item.c.corrected, term)
                 case TermName.STATE:
                     found = run_item.c.state == term.value.casefold()

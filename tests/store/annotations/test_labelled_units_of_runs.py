@@ -534,7 +534,8 @@ def test_two_runs_are_compared_on_the_claims_that_both_judged(store: Store) -> N
     about = partial(PairedClaim, conversation=store.conversations.ids()[0], group="one")
     assert store.reviews.read_paired_units(first, second) == PairedClaims(
         (
-            about(one, first="yes", second="no", human="x", blind=True),
+            # One says yes and one says x.
+            about(one, first="yes", second="no", human=None, blind=True),
             about(two, first="no", second=None, human=None, blind=None),
         ),
         only_first=2,

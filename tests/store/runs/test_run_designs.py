@@ -1,6 +1,7 @@
 """How the labelled claims of a run were chosen, by samples that are in the store."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -20,7 +21,7 @@ from faithtui.agreement.sampling.draw import (
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId, SampleId
 from faithtui.errors import StoreError
-from faithtui.store.records import ItemState
+from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from tests.store.building import SPEC, Labels, assess, imported, judged, talk, windows_of
@@ -35,12 +36,14 @@ def run(store: Store) -> RunId:
     return judged_all(store, "abcd")
 
 
-def judged_all(store: Store, keys: Iterable[str]) -> RunId:
+def judged_all(
+    store: Store, keys: Iterable[str], labels: Labels = FIVE, spec: RunSpec = SPEC
+) -> RunId:
     talks = [talk(key) for key in keys]
-    run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+    run = store.runs.create(spec, [imported(store, each) for each in talks])
     for item, each in zip(store.runs.item_ids(run), talks, strict=True):
         for window in windows_of(each):
-            store.runs.save_window(item, assess(window, FIVE))
+            store.runs.save_window(item, assess(window, labels))
         store.runs.finish_item(item, ItemState.DONE, None)
     return run
 
@@ -78,6 +81,10 @@ def drawn(store: Store, row: SampleRow, stratum: str | None = None) -> list[Clai
 
 def claims_of(store: Store, run: RunId) -> tuple[ClaimUnit, ...]:
     return store.reviews.read_run_units(run).claims
+
+
+def claims_of_sample(store: Store, run: RunId, sample: SampleId) -> tuple[ClaimUnit, ...]:
+    return store.reviews.read_run_units(run, UnitSettings(sample=sample)).claims
 
 
 def design(store: Store, run: RunId, sample: SampleId | None = None) -> LabelDesign:
@@ -170,6 +177,20 @@ def test_a_gap_in_the_drawn_order_is_found(
     assert design(store, run, row.id).random_prefix is prefix
 
 
+@pytest.mark.parametrize(
+    ("labelled", "prefix"),
+    [((5, 2, 0), True), ((5, 5, 1), True), ((3, 5, 0), False), ((1, 1, 1), False)],
+)
+def test_a_conversation_left_half_done_is_a_gap_before_another(
+    store: Store, run: RunId, labelled: tuple[int, ...], prefix: bool
+) -> None:
+    row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, 3))
+    order = drawn(store, row)
+    for place, count in enumerate(labelled):
+        label(store, run, order[5 * place : 5 * place + count])
+    assert design(store, run).random_prefix is prefix
+
+
 def test_what_was_answered_in_bulk_is_a_gap(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 8))
     first, second, *_ = drawn(store, row)
@@ -224,9 +245,9 @@ def test_conversations_count_when_all_their_claims_are_labelled(store: Store, ru
     assert (found.kind, found.conversations) == (DesignKind.CLUSTER, 4)
     assert (found.drawn_conversations, found.random_prefix) == (1, True)
     assert found.strata == (StratumCounts("conversations", 20, 15, 9, 0),)
-    # What is begun does not count yet, so it may be begun anywhere.
+    # Its claims are in the figures, and what is left of the second one is not.
     label(store, run, three[1:2])
-    assert design(store, run).random_prefix
+    assert not design(store, run).random_prefix
     label(store, run, three)
     assert (design(store, run).drawn_conversations, design(store, run).random_prefix) == (2, False)
     skip(store, run, two[4])
@@ -287,14 +308,64 @@ def test_a_sample_asked_for_may_have_all_labels_outside(store: Store, run: RunId
     assert (found.kind, found.outside, found.strata[0].labelled) == (DesignKind.SIMPLE, 2, 0)
 
 
-def test_a_sample_of_another_run_is_refused(store: Store, run: RunId) -> None:
+def test_a_sample_of_other_claims_is_refused(store: Store, run: RunId) -> None:
     other, _ = judged(store, talk("z"), FIVE)
     row = sampled(store, other, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
-    for wrong in (row.id, SampleId(99)):
-        with pytest.raises(StoreError, match=f"run {run} has no sample {wrong}"):
-            design(store, run, wrong)
+    with pytest.raises(StoreError, match=f"run {run} judged none of its claims"):
+        design(store, run, row.id)
+    with pytest.raises(StoreError, match=f"run {run} has no sample 99"):
+        design(store, run, SampleId(99))
     label(store, other, drawn(store, row))
     assert design(store, run).kind is DesignKind.NONE
+
+
+@pytest.mark.parametrize("by", [("verdict",), ("disagreement",)])
+def test_another_judge_of_the_same_claims_has_the_strata_of_the_drawing(
+    store: Store, run: RunId, by: tuple[str, ...]
+) -> None:
+    row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 7, 8), *by)
+    label(store, run, drawn(store, row))
+    before = design(store, run)
+    second = judged_all(store, "abcd", {1: ("no", "no"), 3: ("no", "no", "yes")})
+    found = design(store, second)
+    assert found == replace(before, drawn_in=run)
+    strata = {each.claim: each.stratum for each in claims_of(store, run)}
+    assert {each.claim: each.stratum for each in claims_of(store, second)} == strata
+    assert {each.judge for each in claims_of(store, second)} == {"yes", "no"}
+    assert design(store, run) == before
+    assert design(store, second, row.id) == found
+
+
+def test_a_sample_stands_for_the_claims_that_it_was_drawn_from_alone(
+    store: Store, run: RunId
+) -> None:
+    row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 7, 8), "verdict")
+    label(store, run, drawn(store, row))
+    part = judged_all(store, "abx")
+    assert design(store, part).sample is None
+    found = design(store, part, row.id)
+    assert (found.frame_units, found.unjudged, found.beyond) == (10, 10, 5)
+    assert {each.key for each in claims_of_sample(store, part, row.id)} == {"a", "b"}
+    assert sum(each.population for each in found.strata) == 10
+    inside = [each for each in claims_of_sample(store, part, row.id) if each.position is not None]
+    assert sum(each.labelled for each in found.strata) == len(inside)
+    # The same conversations, with a fifth of the claims beyond those that could be drawn.
+    most = judged_all(store, "abcd", {1: ("yes", "no"), 3: ("idk", "yes", "yes", "yes")})
+    assert design(store, most).sample is None
+    assert design(store, most, row.id).beyond == 4
+
+
+def test_drawn_conversations_stand_for_those_that_another_run_judged(
+    store: Store, run: RunId
+) -> None:
+    row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, 2))
+    label(store, run, drawn(store, row))
+    second = judged_all(store, "abc")
+    found = design(store, second)
+    judged_keys = {each.key for each in claims_of(store, second) if each.position is not None}
+    assert (found.kind, found.conversations) == (DesignKind.CLUSTER, 3)
+    assert found.drawn_conversations == len(judged_keys)
+    assert found.unjudged == 5
 
 
 def test_blind_labels_alone_may_be_of_another_design(store: Store, run: RunId) -> None:

@@ -122,6 +122,7 @@ def shop(store: Store) -> tuple[Store, RunId, list[ItemId]]:
         ("score:0.9..1", "pear"),
         ("score:none", "plum"),
         ("-score:none", "apple pear"),
+        ("with-overrides:<=0.5", "apple"),
         ("corrected:<=0.5", "apple"),
         ("group:pear", "pear"),
         ("source:fruit -group:pear", "apple plum"),

@@ -1,0 +1,387 @@
+"""Claim sets: a drawn sample with what it was drawn from, named, versioned and free of its run.
+
+A version keeps claims, strata and places as they were when it was made. Labels are never copied:
+they are the claims', so that whatever annotators say later counts for every run over the set, and
+`has_new_labels` says whether they said something.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from faithtui.agreement.labelled_units import LabelState
+from faithtui.agreement.sampling.draw import SamplingDesign, Stratum
+from faithtui.domain.claim_set import MOST_NAME, ClaimSetBundle, SetClaim, is_set_name
+from faithtui.domain.ids import ClaimId, ClaimSetId, ConversationId, SampleId
+from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.scores import ScoringRule
+from faithtui.domain.verdicts import Claim
+from faithtui.errors import StoreError
+from faithtui.store.annotations.counted_labels import read_label_log, replay_label_log
+from faithtui.store.bundles.bundles import collect_bundle, hash_labels, read_claim_names
+from faithtui.store.bundles.foreign_claims import add_claims
+from faithtui.store.bundles.merge import MergeCounts, find_conversations, merge_bundle
+from faithtui.store.database import Database
+from faithtui.store.samples.claim_set_rows import (
+    among_claims,
+    copy_columns,
+    delete_claim_sets,
+    find_version,
+    hash_claims,
+    insert_version,
+    read_sample_as_set,
+    read_set_rows,
+    read_set_sample,
+    read_version,
+    strata_from_json,
+)
+from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.json_columns import AnyRow, span_from_row
+from faithtui.store.schema.tables import (
+    claim,
+    claim_set,
+    claim_set_claim,
+    conversation,
+    human_label,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSetRow:
+    """A version of a claim set in a list."""
+
+    id: ClaimSetId
+    name: str
+    version: int
+    digest: str
+    metric: str
+    window_size: int | None
+    design: SamplingDesign
+    stratified_by: tuple[str, ...]
+    seed: int
+    frame: int
+    """Claims it was drawn from, which are all its claims."""
+    drawn: int
+    strata: tuple[Stratum, ...]
+    sample_uid: str
+    made_by: str
+    created_at: datetime
+    has_new_labels: bool
+    """Its claims have other labels by now than when this version was made."""
+
+    @property
+    def title(self) -> str:
+        """What people call this version."""
+        return f"{self.name} version {self.version}"
+
+
+class ClaimSets:
+    """Claim sets of a store."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+
+    def make(self, name: str, sample_id: SampleId | None, made_by: str) -> tuple[ClaimSetRow, bool]:
+        """Make a version of a set: of a sample, or of the claims it has with their labels now.
+
+        Args:
+            name: Of the set, there already or not.
+            sample_id: The sample; None: the claims of the newest version.
+            made_by: Who makes it.
+
+        Returns:
+            The version, and whether it is a new one: nothing changes where nothing changed.
+
+        Raises:
+            StoreError: The name cannot be one, there is no such sample, it is a repeat, or the run
+                is no longer what it was drawn from; without a sample, there is no such set.
+        """
+        if not is_set_name(name):
+            raise StoreError(
+                f"a claim set cannot be called so; expected up to {MOST_NAME} letters, digits, "
+                "dots, hyphens and underscores"
+            )
+        now = self._clock()
+
+        def make_version(connection: Connection) -> tuple[ClaimSetId, bool]:
+            newest = find_version(connection, name, None)
+            if sample_id is not None:
+                columns, claims = read_sample_as_set(connection, sample_id)
+            elif newest is not None:
+                columns, claims = copy_columns(newest), read_set_rows(connection, newest.id)
+            else:
+                raise StoreError(f"there is no claim set {name}; name the sample it is made of")
+            columns["digest"] = hash_claims(connection, columns, claims)
+            columns["labels_digest"] = hash_labels(
+                connection, among_claims([each["claim_id"] for each in claims])
+            )
+            if newest is not None and all(
+                columns[each] == newest._mapping[each] for each in ("digest", "labels_digest")
+            ):
+                return ClaimSetId(newest.id), False
+            columns |= {
+                "name": name,
+                "version": 1 if newest is None else newest.version + 1,
+                "made_by": make_storable(made_by),
+                "created_at": now,
+            }
+            return insert_version(connection, columns, claims), True
+
+        number, is_new = self._database.write(make_version, durable=True)
+        return self.row(number), is_new
+
+    def rows(self) -> tuple[ClaimSetRow, ...]:
+        """List all versions of all sets, by name, the newest version first."""
+        with self._database.open_reader() as connection:
+            order = (claim_set.c.name, claim_set.c.version.desc())
+            found = connection.execute(select(claim_set).order_by(*order)).all()
+            return tuple(_row_from_columns(connection, each) for each in found)
+
+    def row(self, number: ClaimSetId) -> ClaimSetRow:
+        """Read a version.
+
+        Raises:
+            StoreError: It is not there.
+        """
+        with self._database.open_reader() as connection:
+            return _row_from_columns(connection, read_version(connection, number))
+
+    def find(self, name: str) -> ClaimSetRow:
+        """Find a set by its name, `NAME` for the newest version or `NAME@2`.
+
+        Raises:
+            StoreError: There is none.
+        """
+        plain, at, number = name.partition("@")
+        with self._database.open_reader() as connection:
+            version = int(number) if at and number.isdecimal() and len(number) < 10 else None
+            found = None
+            if version is not None or not at:
+                found = find_version(connection, plain, version)
+            if found is None:
+                raise StoreError(f"there is no claim set {name}; faithtui claim-set list")
+            return _row_from_columns(connection, found)
+
+    def claims(self, number: ClaimSetId, conversation_id: ConversationId) -> tuple[Claim, ...]:
+        """List the claims of a set in a conversation, in the order of its text."""
+        with self._database.open_reader() as connection:
+            rows = connection.execute(
+                select(claim.c.turn, claim.c.text, claim.c.span_start, claim.c.span_end)
+                .join(claim_set_claim, claim_set_claim.c.claim_id == claim.c.id)
+                .where(
+                    claim_set_claim.c.claim_set_id == number,
+                    claim.c.conversation_id == conversation_id,
+                    claim.c.kind == "claim",
+                )
+                .order_by(claim_set_claim.c.position)
+            ).all()
+        return tuple(Claim(row.turn, row.text, span_from_row(row)) for row in rows)
+
+    def list_conversations(self, number: ClaimSetId) -> frozenset[ConversationId]:
+        """List the conversations that have claims of a set."""
+        with self._database.open_reader() as connection:
+            rows = connection.execute(
+                select(claim.c.conversation_id)
+                .join(claim_set_claim, claim_set_claim.c.claim_id == claim.c.id)
+                .where(claim_set_claim.c.claim_set_id == number)
+                .distinct()
+            )
+            return frozenset(ConversationId(each) for each in rows.scalars())
+
+    def weigh_labels(self, number: ClaimSetId, rule: ScoringRule) -> dict[ClaimId, float]:
+        """Say how many claims of a set each of its labelled ones stands for.
+
+        Args:
+            number: The version.
+            rule: Of a run over it, in whose words labels are read; what means nothing there, and
+                what is called no fair claim, is left out.
+        """
+        with self._database.open_reader() as connection:
+            found, frame = read_set_sample(connection, number)
+            log = read_label_log(connection, among_claims([each.claim for each in found.claims]))
+        said = replay_label_log(log, rule, {}, blind_only=False)
+        labelled = [
+            each
+            for each in found.claims
+            if each.claim in said and said[each.claim].state is LabelState.LABELLED
+        ]
+        if found.design is SamplingDesign.CONVERSATIONS:
+            weights = dict.fromkeys((each.stratum for each in labelled), 1.0)
+        else:
+            answered = Counter(each.stratum for each in labelled)
+            weights = {name: frame.populations[name] / count for name, count in answered.items()}
+        return {
+            each.claim: weights[each.stratum]
+            for each in labelled
+            if said[each.claim].run_label not in (None, NOT_A_CLAIM)
+        }
+
+    def collect(self, number: ClaimSetId) -> ClaimSetBundle:
+        """Gather a version with its claims and their labels, from one snapshot."""
+        with self._database.open_reader() as connection:
+            row = read_version(connection, number)
+            claims = read_set_rows(connection, number)
+            names = read_claim_names(connection, [each["claim_id"] for each in claims])
+            return ClaimSetBundle(
+                name=row.name,
+                version=row.version,
+                digest=row.digest,
+                labels_digest=row.labels_digest,
+                metric=row.metric,
+                window_size=row.window_size,
+                design=row.design,
+                stratified_by=tuple(row.stratified_by),
+                seed=row.seed,
+                strata=tuple(
+                    (each["name"], each["population"], each["drawn"]) for each in row.strata
+                ),
+                sample_uid=row.sample_uid,
+                made_by=row.made_by,
+                created_at=row.created_at,
+                claims=tuple(
+                    SetClaim(names[each["claim_id"]], each["stratum"], each["place"], each["shown"])
+                    for each in claims
+                ),
+                labels=collect_bundle(connection, claims=names.keys()),
+            )
+
+    def refuse_conflicts(self, found: ClaimSetBundle) -> None:
+        """Refuse a version that cannot be taken in, before its conversations are.
+
+        Raises:
+            StoreError: A conversation is here with other turns, or another version has its name
+                and number.
+        """
+        with self._database.open_reader() as connection:
+            _refuse_other_version(connection, found)
+            for name in {each.claim.conversation for each in found.claims}:
+                here = connection.execute(
+                    select(conversation.c.content_hash).where(
+                        conversation.c.source == name.source, conversation.c.key == name.key
+                    )
+                ).scalar()
+                if here not in (None, name.content_hash):
+                    raise StoreError(
+                        f"{name.source}/{name.key} is in this store with other turns than those "
+                        "that were labelled; import the set into another store"
+                    )
+
+    def add(self, found: ClaimSetBundle) -> tuple[ClaimSetRow, MergeCounts, bool]:
+        """Take a version in whose conversations are here, with its labels.
+
+        The set's row comes last: after a crash, add it again.
+
+        Returns:
+            The version here, what became of its labels, and whether the version is new here.
+
+        Raises:
+            StoreError: A conversation is not here or has other turns, a claim does not fit its
+                conversation, or another version of this name and number is here.
+        """
+        merged = merge_bundle(self._database, found.labels)
+        talks, _ = find_conversations(self._database, found.labels)
+        names = [each.claim for each in found.claims]
+        for each in names:
+            if each.conversation not in talks:
+                name = f"{each.conversation.source}/{each.conversation.key}"
+                raise StoreError(f"{name} is not in this store with the turns that were labelled")
+        texts = found.labels.claims
+
+        def insert_set(connection: Connection) -> tuple[ClaimSetId, bool]:
+            ids, _ = add_claims(connection, names, texts, talks)
+            if len(ids) < len(names):
+                raise StoreError("a claim of the set does not fit its conversation")
+            rows = [
+                {
+                    "position": position,
+                    "claim_id": ids[each.claim],
+                    "stratum": each.stratum,
+                    "place": each.place,
+                    "shown": each.shown,
+                }
+                for position, each in enumerate(found.claims)
+            ]
+            known = _refuse_other_version(connection, found)
+            if known is not None:
+                return ClaimSetId(known.id), False
+            return insert_version(connection, _columns_from_bundle(found), rows), True
+
+        number, is_new = self._database.write(insert_set, durable=True)
+        return self.row(number), merged, is_new
+
+    def delete(self, name: str) -> int:
+        """Delete all versions of a set; claims and labels stay. Say how many there were.
+
+        Raises:
+            StoreError: There is no such set.
+        """
+
+        def delete_versions(connection: Connection) -> int:
+            wanted = select(claim_set.c.id).where(claim_set.c.name == make_storable(name))
+            numbers = list(connection.execute(wanted).scalars())
+            delete_claim_sets(connection, numbers)
+            return len(numbers)
+
+        count = self._database.write(delete_versions, durable=True)
+        if not count:
+            raise StoreError(f"there is no claim set {name}; faithtui claim-set list")
+        return count
+
+
+def _refuse_other_version(connection: Connection, found: ClaimSetBundle) -> AnyRow | None:
+    """Give the version that is here already; None without one.
+
+    Raises:
+        StoreError: It is another one.
+    """
+    known = find_version(connection, found.name, found.version)
+    expected = (found.digest, found.labels_digest)
+    if known is not None and (known.digest, known.labels_digest) != expected:
+        raise StoreError(
+            f"another claim set {found.name} version {found.version} is in this store; delete it "
+            f"first: faithtui claim-set delete {found.name}"
+        )
+    return known
+
+
+def _columns_from_bundle(found: ClaimSetBundle) -> dict[str, Any]:
+    return {
+        **{name: getattr(found, name) for name in ("name", "version", "digest", "labels_digest")},
+        **{name: getattr(found, name) for name in ("metric", "window_size", "design", "seed")},
+        **{name: getattr(found, name) for name in ("sample_uid", "made_by", "created_at")},
+        "stratified_by": list(found.stratified_by),
+        "frame": len(found.claims),
+        "strata": [
+            {"name": name, "population": population, "drawn": drawn}
+            for name, population, drawn in found.strata
+        ],
+    }
+
+
+def _row_from_columns(connection: Connection, row: AnyRow) -> ClaimSetRow:
+    of_set = select(claim_set_claim.c.claim_id).where(claim_set_claim.c.claim_set_id == row.id)
+    drawn = connection.execute(of_set.where(claim_set_claim.c.place.is_not(None))).scalars().all()
+    return ClaimSetRow(
+        id=ClaimSetId(row.id),
+        name=row.name,
+        version=row.version,
+        digest=row.digest,
+        metric=row.metric,
+        window_size=row.window_size,
+        design=SamplingDesign(row.design),
+        stratified_by=tuple(row.stratified_by),
+        seed=row.seed,
+        frame=row.frame,
+        drawn=len(drawn),
+        strata=strata_from_json(row.strata),
+        sample_uid=row.sample_uid,
+        made_by=row.made_by,
+        created_at=row.created_at,
+        has_new_labels=hash_labels(connection, human_label.c.claim_id.in_(of_set))
+        != row.labels_digest,
+    )

@@ -1,0 +1,186 @@
+"""Claim sets: what a version keeps, when there is a new one, and what deletion leaves of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from faithtui.agreement.labelled_units import DesignKind, UnitSettings
+from faithtui.agreement.sampling.draw import SampleKind, SamplePlan, SamplingDesign
+from faithtui.domain.claim_set import ClaimSetBundle, hash_set_claims
+from faithtui.domain.ids import ClaimSetId, RunId, SampleId
+from faithtui.domain.verdicts import Claim
+from faithtui.errors import StoreError
+from faithtui.store.deletion_records import DeletionKind
+from faithtui.store.records import ItemState
+from faithtui.store.samples.claim_sets import ClaimSetRow
+from faithtui.store.store import Store
+from tests.store.building import SPEC, assess, imported, talk, windows_of
+from tests.store.runs.test_run_designs import FIVE, drawn, judged_all, label, sampled
+
+STRATIFIED = SamplePlan(SamplingDesign.STRATIFIED, 7, 8)
+
+
+@pytest.fixture
+def run(store: Store) -> RunId:
+    return judged_all(store, "abcd")
+
+
+@pytest.fixture
+def made(store: Store, run: RunId) -> ClaimSetRow:
+    """Version 1 of a set of 8 labelled claims of 20."""
+    row = sampled(store, run, STRATIFIED, "verdict")
+    label(store, run, drawn(store, row))
+    found, is_new = store.claim_sets.make("shop", row.id, "ann")
+    assert is_new
+    return found
+
+
+def digest_of(found: ClaimSetBundle) -> str:
+    return hash_set_claims(
+        found.metric, found.window_size, found.design, found.strata, found.claims
+    )
+
+
+def test_a_set_keeps_claims_strata_and_order_of_its_sample(
+    store: Store, run: RunId, made: ClaimSetRow
+) -> None:
+    assert (made.title, made.frame, made.drawn, made.metric) == (
+        *("shop version 1", 20, 8),
+        "turn-faithfulness",
+    )
+    found = store.claim_sets.collect(made.id)
+    assert digest_of(found) == made.digest
+    assert sorted(each.place for each in found.claims if each.place is not None) == [*range(8)]
+    assert {each.stratum for each in found.claims} == {"judge yes", "judge no", "judge idk"}
+    assert len(found.labels.acts) == 8
+    assert found.labels.samples == ()
+    assert store.claim_sets.find("shop") == store.claim_sets.find("shop@1") == made
+    conversation = min(store.claim_sets.list_conversations(made.id))
+    assert store.claim_sets.claims(made.id, conversation) == store.runs.claims(run, conversation)
+
+
+def test_a_version_is_made_only_where_something_changed(
+    store: Store, run: RunId, made: ClaimSetRow
+) -> None:
+    assert store.claim_sets.make("shop", None, "bo") == (made, False)
+    assert store.claim_sets.make("shop", SampleId(1), "bo") == (made, False)
+    first = drawn(store, store.samples.row(SampleId(1), "ann"))[:1]
+    label(store, run, first, "no", who="bo")
+    assert store.claim_sets.row(made.id).has_new_labels
+    second, is_new = store.claim_sets.make("shop", None, "bo")
+    assert (is_new, second.title, second.digest) == (True, "shop version 2", made.digest)
+    assert [each.version for each in store.claim_sets.rows()] == [2, 1]
+    store.samples.extend(SampleId(1), "ann", 3)
+    third, _ = store.claim_sets.make("shop", SampleId(1), "bo")
+    assert (third.version, third.drawn) == (3, 11)
+    assert third.digest != second.digest
+    assert store.claim_sets.find("shop@2") == second
+
+
+@pytest.mark.parametrize(
+    ("name", "sample", "message"),
+    [
+        ("two words", 1, "cannot be called so"),
+        ("a/b", 1, "cannot be called so"),
+        ("", 1, "cannot be called so"),
+        ("x" * 61, 1, "cannot be called so"),
+        ("new", None, "there is no claim set new"),
+        ("new", 9, "there is no sample 9"),
+        ("new", 2, "is a repeat"),
+    ],
+)
+def test_what_cannot_be_a_set_is_refused(
+    store: Store, run: RunId, made: ClaimSetRow, name: str, sample: int | None, message: str
+) -> None:
+    plan = SamplePlan(SamplingDesign.SIMPLE, 1, 3)
+    sampled(store, run, plan, kind=SampleKind.REPEAT, name="again")
+    with pytest.raises(StoreError, match=message):
+        store.claim_sets.make(name, None if sample is None else SampleId(sample), "ann")
+    assert store.claim_sets.rows() == (made,)
+
+
+def test_what_is_not_there_is_said(store: Store, made: ClaimSetRow) -> None:
+    for name in ("shops", "shop@2", "shop@", "shop@x", f"shop@{'9' * 30}"):
+        with pytest.raises(StoreError, match="there is no claim set"):
+            store.claim_sets.find(name)
+    with pytest.raises(StoreError, match="not in this store any more"):
+        store.claim_sets.row(ClaimSetId(9))
+    with pytest.raises(StoreError, match="there is no claim set shops"):
+        store.claim_sets.delete("shops")
+    assert store.claim_sets.delete("shop") == 1
+    assert store.check() == []
+
+
+def test_a_set_stands_without_the_run_it_was_drawn_from(
+    store: Store, run: RunId, made: ClaimSetRow
+) -> None:
+    before = store.reviews.read_run_units(run)
+    second = judged_all(store, "abcd", {1: ("no", "no"), 3: ("no", "yes", "yes")})
+    store.deletions.delete_run(run, "ann")
+    assert store.samples.rows("ann") == ()
+    found = store.reviews.read_run_units(second)
+    assert (found.design.kind, found.design.claim_set) == (DesignKind.STRATIFIED, made.id)
+    assert found.design.strata == before.design.strata
+    assert {each.claim: each.stratum for each in found.claims} == {
+        each.claim: each.stratum for each in before.claims
+    }
+    assert store.claim_sets.collect(made.id).claims
+    assert store.check() == []
+
+
+def test_claims_that_are_deleted_leave_a_set_of_the_others(store: Store, made: ClaimSetRow) -> None:
+    (gone, *_) = store.conversations.ids(("tests",))
+    done = store.deletions.delete_conversations(DeletionKind.DATASET, [gone], "ann")
+    assert done.counts["claim sets with fewer claims"] == 1
+    row = store.claim_sets.row(made.id)
+    found = store.claim_sets.collect(made.id)
+    assert (row.frame, len(found.claims)) == (15, 15)
+    assert sum(each.population for each in row.strata) == 15
+    assert sum(each.drawn for each in row.strata) == row.drawn
+    assert digest_of(found) == row.digest != made.digest
+    rest = store.conversations.ids(("tests",))
+    store.deletions.delete_conversations(DeletionKind.DATASET, rest, "ann")
+    assert store.claim_sets.rows() == ()
+    assert store.check() == []
+
+
+def test_verdicts_on_claims_that_a_judge_worded_itself_are_matched(
+    store: Store, made: ClaimSetRow
+) -> None:
+    """One claim of each answer is worded otherwise, one is new, the rest is left out."""
+    talks = [talk(key) for key in "abcd"]
+    run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+    for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+        for window in windows_of(each):
+            plain = assess(window, {1: ("no", "yes"), 3: ("yes", "yes")})
+            verdicts = tuple(
+                replace(one, claim=Claim(one.claim.turn, worded.get(one.claim.text, "Else here.")))
+                for worded in [{"Claim 1.0": "A claim: 1.0", "Claim 3.0": "Claim 3.0"}]
+                for one in plain.verdicts
+            )
+            store.runs.save_window(item, replace(plain, verdicts=verdicts))
+        store.runs.finish_item(item, ItemState.DONE, None)
+    by_identity = store.reviews.read_run_units(run)
+    assert by_identity.design.sample is None, "three of four claims are not of the set"
+    found = store.reviews.read_run_units(run, UnitSettings(claim_set=made.id))
+    assert {each.text for each in found.claims} == {"Claim 1.0", "Claim 3.0"}
+    assert {each.judge for each in found.claims if each.text == "Claim 1.0"} == {"no"}
+    assert (found.design.frame_units, found.design.unjudged, found.design.beyond) == (8, 12, 8)
+    pairs = store.reviews.read_paired_units(RunId(1), run, UnitSettings(claim_set=made.id))
+    assert len(pairs.claims) == 8
+    assert FIVE[1][0] == "yes"
+    assert {(each.first, each.second) for each in pairs.claims} == {("yes", "no"), ("idk", "yes")}
+    other = judged_all(store, "z")
+    with pytest.raises(StoreError, match="judged no claim of the claim set shop version 1"):
+        store.reviews.read_run_units(other, UnitSettings(claim_set=made.id))
+
+
+def test_a_run_over_a_set_rests_on_it_and_not_on_the_sample_it_was_made_of(
+    store: Store, run: RunId, made: ClaimSetRow
+) -> None:
+    over = judged_all(store, "abcd", spec=replace(SPEC, claims_from="set", claim_set=made.id))
+    found = store.reviews.read_run_units(over).design
+    assert (found.claim_set, found.drawn_in, found.name) == (made.id, None, "shop version 1")
+    beside = store.reviews.read_run_units(judged_all(store, "abcd")).design
+    assert (beside.claim_set, beside.drawn_in) == (None, run)
+    assert beside.strata == found.strata
