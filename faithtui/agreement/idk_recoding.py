@@ -5,6 +5,8 @@ from enum import StrEnum
 from faithtui.domain.label_sets import LabelSet, Polarity
 
 FAITHFUL, UNFAITHFUL = "faithful", "unfaithful"
+EXCLUDED = "excluded"
+"""What `idk` is read as where it is left out: no label of any table."""
 
 
 class IdkRule(StrEnum):
@@ -22,6 +24,8 @@ class IdkRule(StrEnum):
     """`idk` counts as unfaithful: faithful is only what is supported."""
     LIVE = "live"
     """As the run's score counts it: faithful are the labels that pass."""
+    EXCLUDE = "exclude"
+    """Claims that judge or annotators call `idk` are left out."""
     STRICT = "strict"
     """The earlier name of `PASS`; peers use `strict` for the opposite."""
     LENIENT = "lenient"
@@ -29,7 +33,7 @@ class IdkRule(StrEnum):
 
     @property
     def option(self) -> str:
-        """The word for `--idk`: three, pass, fail or live."""
+        """The word for `--idk`: three, pass, fail, live or exclude."""
         return self.name.lower()
 
     @classmethod
@@ -48,7 +52,7 @@ def recode_label(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str
         passing: Labels that pass under the run's rule; matters under `LIVE`.
 
     Returns:
-        One of `list_recoded_labels`.
+        One of `list_recoded_labels`, or `EXCLUDED`.
 
     Raises:
         KeyError: No label of the set has this name.
@@ -63,6 +67,10 @@ def recode_label(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str
             good = polarity is Polarity.GOOD
         case IdkRule.LIVE:
             good = label in passing
+        case IdkRule.EXCLUDE:
+            if polarity is Polarity.UNSURE:
+                return EXCLUDED
+            good = polarity is Polarity.GOOD
     return FAITHFUL if good else UNFAITHFUL
 
 

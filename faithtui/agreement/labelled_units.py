@@ -1,11 +1,14 @@
 """What agreement is computed from: one reading per unique claim, one per rated answer."""
 
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from faithtui.domain.annotations import Action
-from faithtui.domain.ids import ClaimId, ConversationId, SampleId
+from faithtui.domain.ids import ClaimId, ClaimSetId, ConversationId, RunId, SampleId
+from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import Score
 
 Duplicates = Literal["first_window", "majority", "worst", "latest"]
@@ -21,6 +24,8 @@ class UnitSettings:
     duplicates: Duplicates = "first_window"
     sample: SampleId | None = None
     """The sample to rest on; None: the one with the most labelled claims."""
+    claim_set: ClaimSetId | None = None
+    """The version of a claim set to rest on, to whose claims the run's own are matched."""
     blind_only: bool = False
     """Labels given with the judge's word in view are read as if they were not there, so that an
     earlier blind one of the same person stands."""
@@ -59,6 +64,36 @@ class Opinion(NamedTuple):
     """Reason code: the stage that failed."""
     order: int = 0
     """Place in the log: larger is later. Draws the progress."""
+
+
+def count_votes(opinions: Iterable[Opinion], words: Mapping[str, str]) -> Counter[str]:
+    """Count people's verdicts on a unit; the last final word stands for all.
+
+    Args:
+        opinions: Verdicts that count, in the order in which they were given.
+        words: What each verdict is read as; others mean nothing.
+    """
+    known = [each for each in opinions if each.verdict in words]
+    final = [each for each in known if each.action is Action.ADJUDICATED]
+    return Counter(words[each.verdict] for each in (final[-1:] or known))
+
+
+def list_winners(votes: Counter[str]) -> tuple[str, ...]:
+    """Name the words with the most votes: one, several where people are evenly split, or none."""
+    most = max(votes.values(), default=0)
+    return tuple(word for word, count in votes.items() if count == most)
+
+
+def is_tied(opinions: Sequence[Opinion], labels: Collection[str]) -> bool:
+    """Say whether people are evenly split on a unit between labels of a metric, or `x`."""
+    if len(opinions) < 2:
+        return False
+    words = {
+        each.verdict: each.verdict
+        for each in opinions
+        if not labels or each.verdict in labels or each.verdict == NOT_A_CLAIM
+    }
+    return len(list_winners(count_votes(opinions, words))) > 1
 
 
 class ClaimUnit(NamedTuple):
@@ -102,6 +137,9 @@ class ClaimUnit(NamedTuple):
     where no sample was drawn by strata."""
     position: int | None = None
     """Place in the drawn order of that sample, from 0; None: not drawn."""
+    audit: bool = False
+    """Drawn to be served with the judge's verdict in view, to measure its pull: in no figure but
+    that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +166,29 @@ class AnswerUnit:
     """Labels of the answer as a whole, one per person, imported and given here."""
 
 
+def decide_answer(
+    answer: AnswerUnit, passing: Collection[str], labels: Collection[str]
+) -> bool | None:
+    """Say whether most people pass an answer; None without a label, or if as many fail it.
+
+    Args:
+        answer: What they said.
+        passing: Labels that pass.
+        labels: All labels of the metric; (): any word is one.
+    """
+    if answer.human is None:
+        return None
+    words = {
+        each.verdict: "pass" if each.verdict in passing else "fail"
+        for each in answer.opinions
+        if not labels or each.verdict in labels
+    }
+    winners = list_winners(count_votes(answer.opinions, words))
+    if not winners:
+        return answer.human in passing
+    return winners[0] == "pass" if len(winners) == 1 else None
+
+
 class UnratedAnswer(NamedTuple):
     """An answer of a run that nobody rated as a whole, while others were."""
 
@@ -136,6 +197,11 @@ class UnratedAnswer(NamedTuple):
     passes: bool | None
     """By the judge's score of that answer alone; None: nothing was judged in it, or it has no
     score or no threshold to meet."""
+    key: str = ""
+    """The conversation's own id."""
+    turn: int = 0
+    score: float | None = None
+    claims: int = 0
 
 
 class ScoredUnit(StrEnum):
@@ -221,6 +287,15 @@ class LabelDesign:
     rated: bool = False
     """What was judged are whole answers, and ratings of them came with the data: nobody knows how
     these were chosen, so that they are no census even where every answer has one."""
+    drawn_in: RunId | None = None
+    """The run that the sample was drawn from where that is another one; then every count above is
+    of the claims that both judged."""
+    claim_set: ClaimSetId | None = None
+    """The version of a claim set whose labels these are; counts are as with `drawn_in`."""
+    unjudged: int = 0
+    """Of the claims the sample was drawn from, those that this run did not judge."""
+    beyond: int = 0
+    """Claims that this run judged and the sample was not drawn from: no figure is about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +327,7 @@ class PairedClaim:
     """The same of the second run."""
     human: str | None
     """Consensus of people in the words of both runs, `x` included, or a word that means nothing
-    there; None: no label that counts."""
+    there; None: no label that counts, or as many for one as for another."""
     blind: bool | None
     """Every verdict in the consensus was given before a judge's was shown; None: without any. A
     label given with one judge in view favours that one."""

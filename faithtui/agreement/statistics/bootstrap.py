@@ -59,17 +59,17 @@ class Resamples:
         parts = flat.T.astype(np.float64)
         totals: Ints = np.empty((len(flat), count), np.int64)
         size, number = len(groups.times), groups.group_count
-        # Whether kinds or single groups are drawn only changes how long it takes.
+        # Whether types or single groups are drawn only changes how long it takes.
         by_kind = size * _FEW_KINDS <= number
-        kind_of = np.repeat(np.arange(size), groups.times)
+        type_of = np.repeat(np.arange(size), groups.times)
         at_once = max(1, _NUMBERS // (size if by_kind else max(size, number)))
         for start in range(0, count, at_once):
             rows = min(at_once, count - start)
             if by_kind:
-                kinds: Ints = generator.multinomial(number, groups.times / number, size=rows)
+                types: Ints = generator.multinomial(number, groups.times / number, size=rows)
             else:
-                kinds = _draw_single_groups(generator, kind_of, rows, size)
-            totals[:, start : start + rows] = (kinds.astype(np.float64) @ parts).T
+                types = _draw_single_groups(generator, type_of, rows, size)
+            totals[:, start : start + rows] = (types.astype(np.float64) @ parts).T
             if on_progress is not None:
                 on_progress(start + rows)
         parts_beside = [totals[n : n + strata] for n in range(0, strata * len(beside), strata)]
@@ -92,13 +92,13 @@ class Resamples:
 
 
 def _draw_single_groups(
-    generator: np.random.Generator, kind_of: Ints, rows: int, size: int
+    generator: np.random.Generator, type_of: Ints, rows: int, size: int
 ) -> Ints:
-    """Draw as many groups as there are, some times, and count their kinds."""
-    number = len(kind_of)
-    kinds = kind_of[generator.integers(number, size=(rows, number))]
-    kinds += np.arange(rows)[:, None] * size
-    return np.bincount(kinds.ravel(), minlength=rows * size).reshape(rows, size)
+    """Draw as many groups as there are, some times, and count their types."""
+    number = len(type_of)
+    types = type_of[generator.integers(number, size=(rows, number))]
+    types += np.arange(rows)[:, None] * size
+    return np.bincount(types.ravel(), minlength=rows * size).reshape(rows, size)
 
 
 def estimate_by_bootstrap(

@@ -190,7 +190,7 @@ def _compute_skill(rows: _DistinctUnits) -> Point:
 
 
 def equal_width_bins(
-    units: ProbabilityOutcomes, count: int, level: float = LEVEL
+    units: ProbabilityOutcomes, count: int, level: float = LEVEL, weights: Weights = ()
 ) -> tuple[CalibrationBin, ...]:
     """Sort units into bins of equal width over [0, 1]; empty ones are left out.
 
@@ -200,8 +200,9 @@ def equal_width_bins(
         units: Any order.
         count: Bins, at least 1.
         level: Confidence level of the limits, in (0, 1).
+        weights: Of the units; () for 1 each.
     """
-    rows = _sort_and_count(units)
+    rows = _sort_and_count(units, weights)
     edges = np.arange(1, count) / count
     places = np.searchsorted(edges, rows.stated)
     bounds = [0.0, *edges.tolist(), 1.0]

@@ -326,10 +326,10 @@ def compute_alpha(
     """
     values = coincidences.sum(axis=1)
     n = values.sum(axis=0)
-    apart = _square_differences(values, level, scores)
-    observed = (coincidences * apart).sum(axis=(0, 1))
-    expected = (values[:, None] * values * apart).sum(axis=(0, 1))
-    largest = apart.max(axis=(0, 1), initial=0.0)
+    distances = _square_differences(values, level, scores)
+    observed = (coincidences * distances).sum(axis=(0, 1))
+    expected = (values[:, None] * values * distances).sum(axis=(0, 1))
+    largest = distances.max(axis=(0, 1), initial=0.0)
     # What the largest difference is called does not matter, only that there is one.
     whole = np.where(largest > 0, n * n * largest, 1)
     return compute_above_chance((n - 1) * observed, expected, whole)
@@ -352,15 +352,15 @@ def _square_differences(values: Floats, level: MeasurementLevel, scores: Sequenc
         middles = np.cumsum(values, axis=0) - values / 2
         return np.asarray((middles[:, None] - middles) ** 2)
     if level is MeasurementLevel.NOMINAL:
-        apart = 1 - np.eye(len(values))
+        distances = 1 - np.eye(len(values))
     else:
         numbers = np.asarray(scores, dtype=np.float64)
-        apart = numbers[:, None] - numbers
+        distances = numbers[:, None] - numbers
         if level is MeasurementLevel.RATIO:
             sums = numbers[:, None] + numbers
-            apart = apart / np.where(sums == 0, 1, sums)
-        apart = apart**2
-    return apart.reshape(apart.shape + (1,) * (values.ndim - 1))
+            distances = distances / np.where(sums == 0, 1, sums)
+        distances = distances**2
+    return distances.reshape(distances.shape + (1,) * (values.ndim - 1))
 
 
 @figure()

@@ -323,16 +323,16 @@ def enumerate_bootstrap(groups: GroupedMatrix) -> tuple[float, float] | Reason:
     count = groups.group_count
     if not count:
         return Reason.NO_ITEMS
-    kinds = Counter[tuple[int, int]]()
+    types = Counter[tuple[int, int]]()
     for agreed, n, times in zip(
         groups.by_group.agreed, groups.by_group.n, groups.times, strict=True
     ):
-        kinds[int(agreed), int(n)] += int(times)
+        types[int(agreed), int(n)] += int(times)
     sums = Counter({(0, 0): 1})
     for _ in range(count):
         drawn = Counter[tuple[int, int]]()
         for (agreed, n), ways in sums.items():
-            for (more_agreed, more), times in kinds.items():
+            for (more_agreed, more), times in types.items():
                 drawn[agreed + more_agreed, n + more] += ways * times
         sums = drawn
     # Divided as whole numbers: G^G soon leaves the range of floats.

@@ -79,7 +79,7 @@ class WeightedTotals:
     labels: Floats
     """Labelled units by human label, the last for no fair claim, and the judge's; shape (draws,
     strata, q + 1, q)."""
-    worth: Floats
+    design_effects: Floats
     """What a label given beforehand weighs; shape (strata, q)."""
     parts: Floats
     """Part of the units with a verdict that each stratum has; shape (strata, q)."""

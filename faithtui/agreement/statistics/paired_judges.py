@@ -87,8 +87,8 @@ def mcnemar_test(b: int, c: int, *, corrected: bool = False) -> ChiSquare | Reas
     """
     if not b + c:
         return Reason.NO_VARIATION
-    apart = max(0, abs(b - c) - corrected)
-    return ChiSquare(apart**2 / (b + c), 1)
+    difference = max(0, abs(b - c) - corrected)
+    return ChiSquare(difference**2 / (b + c), 1)
 
 
 def mcnemar_exact_p(b: int, c: int) -> float:

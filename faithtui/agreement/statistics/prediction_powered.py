@@ -101,10 +101,10 @@ def tune_lambda(labelled: Labelled, unlabelled: Unlabelled) -> float:
     spread = _compute_mean_and_squares(judged, np.concatenate([times, rest_times]))[1]
     if not spread:
         return 0.0
-    apart = (human - _compute_mean_and_squares(human, times)[0]) * (
+    products = (human - _compute_mean_and_squares(human, times)[0]) * (
         judge - _compute_mean_and_squares(judge, times)[0]
     )
-    best = float(times @ apart) / n / ((1 + n / others) * spread / (n + others - 1))
+    best = float(times @ products) / n / ((1 + n / others) * spread / (n + others - 1))
     return min(max(best, 0.0), 1.0)
 
 
@@ -279,8 +279,8 @@ def compute_ppi_effective_size(correlation: float, labelled: int, judged_only: i
     """Compute n (n + N) / (n + N (1 - r²)); 0 without labels."""
     if not labelled:
         return 0.0
-    together = labelled + judged_only
-    return labelled * together / (labelled + judged_only * (1 - correlation**2))
+    units = labelled + judged_only
+    return labelled * units / (labelled + judged_only * (1 - correlation**2))
 
 
 def _compute_price_per_label(correlation: float, costs: LabelCosts) -> float:
@@ -305,8 +305,8 @@ def _compute_best_numbers(
     ratio = costs.judged_unit / costs.label
     both = math.sqrt(explained * (1 - explained))
     labelled = effective * (1 - explained + both * math.sqrt(ratio))
-    together = effective * (explained + both / math.sqrt(ratio))
-    return labelled, together - labelled
+    units = effective * (explained + both / math.sqrt(ratio))
+    return labelled, units - labelled
 
 
 def _make_split(

@@ -2,7 +2,8 @@
 
 A judge may rank claims well and yet say 0.8 where six in ten are supported: the level follows the
 share of supported claims in the data it was fitted on. Two numbers on the log odds mend that. The
-ranking stays as it is, and nothing is ever changed without somebody asking for it.
+ranking stays as it is, and so do verdicts: `verdict_threshold` chooses where these begin. Nothing
+is ever changed without somebody asking for it.
 
 Every run reads the values here, so numpy is loaded only to measure what a recalibration does.
 """
@@ -12,36 +13,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from faithtui.agreement.statistics.labelled_probabilities import LabelledProbability, assign_folds
+
 if TYPE_CHECKING:
     from faithtui.agreement.statistics.calibration import CalibrationBin
 
-FEWEST_LABELS: Final = 20
-"""Labels below which nothing is offered: two numbers from fewer are mostly the prior."""
 SLOPE_SPREAD: Final = 0.3
 """Standard deviation of the prior of the slope, around 1."""
 INTERCEPT_SPREAD: Final = 2.0
 """Standard deviation of the prior of the intercept, around 0."""
 LEAST_SLOPE: Final = 0.05
 """A slope of 0 or less would turn the judge's order round; labels alone may not do that."""
-_FOLDS: Final = 10
 _BINS: Final = 10
 _EDGE: Final = 1e-4
 """Probabilities are kept this far from 0 and 1: they are stored with four digits."""
 _MOST_STEPS: Final = 100
 _SHORTEST: Final = 1e-6
 """Part of a step below which no better point is looked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledProbability:
-    """A claim with a judge's probability and a person's label."""
-
-    group: str
-    """What must stay together when the effect is measured: the conversation."""
-    chance: float
-    """The judge's probability, in [0, 1], that the claim is supported; as shipped."""
-    is_supported: bool
-    """What people say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,33 +62,35 @@ class RecalibrationEffect:
     """The same where every claim is moved by numbers fitted without its fold: an honest guess."""
     bins_before: tuple["CalibrationBin", ...]
     bins_after: tuple["CalibrationBin", ...]
-    raised: int
-    """Labelled claims below 0.5 that the fitted numbers move to 0.5 or more."""
-    lowered: int
-    """And those that go the other way."""
 
 
-def fit_recalibration(labelled: Sequence[LabelledProbability]) -> Recalibration:
+def fit_recalibration(
+    labelled: Sequence[LabelledProbability], *, intercept_spread: float = INTERCEPT_SPREAD
+) -> Recalibration:
     """Find the most probable slope and intercept given the labels and the priors.
 
     Without labels they are 1 and 0. The slope is at least `LEAST_SLOPE`.
+
+    Args:
+        labelled: Each counts by its weight.
+        intercept_spread: Standard deviation of the prior of the intercept, around 0.
 
     Source:
         Platt, "Probabilistic outputs for support vector machines", 1999, with normal priors
         (docs/judges/offline.md, "Recalibration"). Newton's method; the loss is strictly convex.
     """
-    points = [(log_odds(each.chance), each.is_supported) for each in labelled]
+    points = [(log_odds(each.chance), each.is_supported, each.weight) for each in labelled]
     slope, intercept = 1.0, 0.0
-    now = _negative_log_posterior(points, slope, intercept)
+    now = _negative_log_posterior(points, slope, intercept, intercept_spread)
     for _ in range(_MOST_STEPS):
         pull_slope = -(slope - 1) / SLOPE_SPREAD**2
-        pull_intercept = -intercept / INTERCEPT_SPREAD**2
-        bend_slope, bend_both, bend_intercept = SLOPE_SPREAD**-2, 0.0, INTERCEPT_SPREAD**-2
-        for odds, is_supported in points:
+        pull_intercept = -intercept / intercept_spread**2
+        bend_slope, bend_both, bend_intercept = SLOPE_SPREAD**-2, 0.0, intercept_spread**-2
+        for odds, is_supported, weight in points:
             chance = _logistic(slope * odds + intercept)
-            pull_slope += (is_supported - chance) * odds
-            pull_intercept += is_supported - chance
-            bend = chance * (1 - chance)
+            pull_slope += weight * (is_supported - chance) * odds
+            pull_intercept += weight * (is_supported - chance)
+            bend = weight * chance * (1 - chance)
             bend_slope += bend * odds * odds
             bend_both += bend * odds
             bend_intercept += bend
@@ -116,7 +106,7 @@ def fit_recalibration(labelled: Sequence[LabelledProbability]) -> Recalibration:
         length = 1.0
         while True:
             tried = (max(slope + length * step[0], LEAST_SLOPE), intercept + length * step[1])
-            after = _negative_log_posterior(points, *tried)
+            after = _negative_log_posterior(points, *tried, intercept_spread)
             if after < now or length < _SHORTEST:
                 break
             length /= 2
@@ -137,9 +127,9 @@ def evaluate_recalibration(labelled: Sequence[LabelledProbability]) -> Recalibra
     fitted = fit_recalibration(labelled)
     before = [(each.chance, each.is_supported) for each in labelled]
     after = _cross_validate(labelled)
-    bins_before = equal_width_bins(before, _BINS)
-    bins_after = equal_width_bins(after, _BINS)
-    moved = [(chance >= 0.5, fitted.apply(chance) >= 0.5) for chance, _ in before]
+    weights = [each.weight for each in labelled]
+    bins_before = equal_width_bins(before, _BINS, weights=weights)
+    bins_after = equal_width_bins(after, _BINS, weights=weights)
     return RecalibrationEffect(
         fitted=fitted,
         labels=len(labelled),
@@ -148,8 +138,6 @@ def evaluate_recalibration(labelled: Sequence[LabelledProbability]) -> Recalibra
         error_after=calibration_error(bins_after),
         bins_before=bins_before,
         bins_after=bins_after,
-        raised=moved.count((False, True)),
-        lowered=moved.count((True, False)),
     )
 
 
@@ -160,13 +148,17 @@ def log_odds(chance: float) -> float:
 
 
 def _negative_log_posterior(
-    points: Sequence[tuple[float, bool]], slope: float, intercept: float
+    points: Sequence[tuple[float, bool, float]],
+    slope: float,
+    intercept: float,
+    intercept_spread: float,
 ) -> float:
     """Negative log of the posterior, up to a constant."""
-    prior = ((slope - 1) / SLOPE_SPREAD) ** 2 / 2 + (intercept / INTERCEPT_SPREAD) ** 2 / 2
+    prior = ((slope - 1) / SLOPE_SPREAD) ** 2 / 2 + (intercept / intercept_spread) ** 2 / 2
     return prior + math.fsum(
-        _softplus(-(slope * odds + intercept) if is_supported else slope * odds + intercept)
-        for odds, is_supported in points
+        weight
+        * _softplus(-(slope * odds + intercept) if is_supported else slope * odds + intercept)
+        for odds, is_supported, weight in points
     )
 
 
@@ -176,12 +168,7 @@ def _softplus(value: float) -> float:
 
 def _cross_validate(labelled: Sequence[LabelledProbability]) -> list[tuple[float, bool]]:
     """Each claim moved by numbers that were fitted without its fold."""
-    groups = list(dict.fromkeys(each.group for each in labelled))
-    if len(groups) > 1:
-        fold_of_group = {group: number % _FOLDS for number, group in enumerate(groups)}
-        folds = [fold_of_group[each.group] for each in labelled]
-    else:
-        folds = [number % _FOLDS for number in range(len(labelled))]
+    folds = assign_folds(labelled)
     fitted = {
         fold: fit_recalibration(
             [each for each, own in zip(labelled, folds, strict=True) if own != fold]

@@ -1,6 +1,7 @@
 import pytest
 
 from faithtui.agreement.idk_recoding import (
+    EXCLUDED,
     FAITHFUL,
     UNFAITHFUL,
     IdkRule,
@@ -19,6 +20,7 @@ from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
         (IdkRule.FAIL, ("yes", "idk"), [FAITHFUL, UNFAITHFUL, UNFAITHFUL]),
         (IdkRule.LIVE, ("yes", "idk"), [FAITHFUL, UNFAITHFUL, FAITHFUL]),
         (IdkRule.LIVE, ("yes",), [FAITHFUL, UNFAITHFUL, UNFAITHFUL]),
+        (IdkRule.EXCLUDE, ("yes",), [FAITHFUL, UNFAITHFUL, EXCLUDED]),
     ],
 )
 def test_what_unsure_counts_as(
@@ -32,10 +34,10 @@ def test_what_unsure_counts_as(
 @pytest.mark.parametrize("rule", list(IdkRule))
 def test_every_label_of_every_vocabulary_has_a_place_in_the_table(rule: IdkRule) -> None:
     for labels in (FAITHFULNESS, INFERENCE):
-        places = list_recoded_labels(rule, labels)
-        assert {recode_label(label, rule, labels, ("yes", "1")) for label in labels.names} <= set(
-            places
-        )
+        places = {*list_recoded_labels(rule, labels)}
+        left_out = {EXCLUDED} if rule is IdkRule.EXCLUDE else set()
+        found = {recode_label(label, rule, labels, ("yes", "1")) for label in labels.names}
+        assert found <= places | left_out
 
 
 def test_each_rule_has_a_stored_value_and_a_word_for_users() -> None:
@@ -44,6 +46,7 @@ def test_each_rule_has_a_stored_value_and_a_word_for_users() -> None:
         ("strict", "pass"),
         ("lenient", "fail"),
         ("live", "live"),
+        ("exclude", "exclude"),
     ]
 
 

@@ -11,6 +11,7 @@ from faithtui.agreement.statistics.posterior import (
     draw_matrices,
     estimate_figures_by_posterior,
     widen_future_rate,
+    widen_run_rate,
 )
 from faithtui.agreement.statistics.rates import (
     LabelledStratum,
@@ -20,7 +21,7 @@ from faithtui.agreement.statistics.rates import (
     estimate_run_rate,
     group_strata,
 )
-from faithtui.domain.estimates import EstimateMethod
+from faithtui.domain.estimates import EstimateMethod, Reason
 from tests.benchmarks.coverage import Setting, simulate
 
 LABELS = ("yes", "no")
@@ -257,3 +258,51 @@ def test_intervals_hold_the_truth_of_the_run(setting: Setting) -> None:
         assert found.holds_run >= found.shown - 3, name
         if setting.error >= 0.1 and name != "certified rate":
             assert found.shown == 20, name
+
+
+def test_the_lower_end_of_a_runs_rate_is_not_above_the_truth_too_often() -> None:
+    """Of a thinly labelled stratum a lucky sample has a high rate and a small variance."""
+    chance = np.random.default_rng(5)
+    above = {"normal": 0, "shown": 0}
+    for _ in range(600):
+        # 620 claims that the judge passes, 70 of them unfaithful, and 280 that it fails.
+        misses, right = chance.hypergeometric(70, 550, 100), chance.hypergeometric(80, 200, 100)
+        strata = (
+            LabelledStratum(620, 100, 100 - int(misses)),
+            LabelledStratum(280, 100, int(right)),
+        )
+        normal = estimate_run_rate(strata)
+        shown = widen_run_rate(normal, strata)
+        for name, each in (("normal", normal), ("shown", shown)):
+            assert each.ci_low is not None
+            above[name] += each.ci_low > (550 + 80) / 900
+    assert above["normal"] / 600 > 0.03
+    assert above["shown"] / 600 <= 0.025
+
+
+def test_a_census_leaves_nothing_to_draw() -> None:
+    strata = (LabelledStratum(40, 40, 30), LabelledStratum(10, 8, 2, 2))
+    assert widen_run_rate(estimate_run_rate(strata), strata) == estimate_run_rate(strata)
+
+
+def test_unfair_claims_leave_open_how_many_are_fair() -> None:
+    fair = (LabelledStratum(400, 40, 30),)
+    unfair = (LabelledStratum(400, 40, 30, 20),)
+    for strata in (fair, unfair):
+        found = widen_run_rate(estimate_run_rate(strata), strata)
+        assert found.value == pytest.approx(0.75)
+        assert found.ci_low is not None
+        assert 0.55 < found.ci_low < 0.65
+
+
+def test_a_future_rate_of_fewer_than_five_labelled_groups_has_no_interval() -> None:
+    """Whole conversations: three of thirty were drawn, and their labels differ."""
+    drawn = [[LabelledStratum(9, 9, 9 - 3 * place)] for place in range(3)]
+    groups = group_strata([*drawn, *[[LabelledStratum(9, 0, 0)]] * 27])
+    run = estimate_run_rate(groups.total)
+    assert run.ci_low is not None
+    alone = estimate_future_rate(groups)
+    assert alone.ci_low is not None, "the jackknife counts the groups without labels"
+    found = widen_future_rate(alone, run, groups)
+    assert found.value == alone.value
+    assert (found.ci_low, found.reason) == (None, Reason.TOO_FEW_CLUSTERS)

@@ -1,15 +1,16 @@
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.agreement.statistics.labelled_probabilities import LabelledProbability
 from faithtui.agreement.statistics.recalibration import (
     INTERCEPT_SPREAD,
     LEAST_SLOPE,
     SLOPE_SPREAD,
-    LabelledProbability,
     Recalibration,
     evaluate_recalibration,
     fit_recalibration,
@@ -75,6 +76,15 @@ def test_the_fit_is_the_most_probable_one(labelled: list[LabelledProbability]) -
             assert near >= best - 1e-9
 
 
+def test_a_label_of_weight_two_counts_as_two_labels() -> None:
+    few = drawn(30, 1.0)
+    heavy = [replace(each, weight=2.0) for each in few]
+    one, other = fit_recalibration(heavy), fit_recalibration([*few, *few])
+    assert (one.slope, one.intercept) == pytest.approx((other.slope, other.intercept), abs=1e-4)
+    bins = evaluate_recalibration(heavy).bins_before
+    assert sum(each.weight for each in bins) == pytest.approx(60)
+
+
 @given(LABELLED, st.floats(0, 1), st.floats(0, 1))
 def test_the_order_of_claims_stays(
     labelled: list[LabelledProbability], one: float, other: float
@@ -95,8 +105,6 @@ def test_a_judge_that_is_off_by_its_level_gets_a_smaller_error() -> None:
     found = evaluate_recalibration(drawn(120, 1.5))
     assert (found.labels, found.groups) == (120, 12)
     assert found.error_after < found.error_before / 2
-    assert found.raised > 0
-    assert found.lowered == 0
 
 
 @pytest.mark.parametrize("groups", [1, 2, 25])
@@ -122,7 +130,6 @@ def test_effects_are_in_range_and_count_every_claim(labelled: list[LabelledProba
     ):
         assert 0 <= error <= 1
         assert sum(each.n for each in bins) == len(labelled)
-    assert found.raised + found.lowered <= len(labelled)
 
 
 @pytest.mark.parametrize(

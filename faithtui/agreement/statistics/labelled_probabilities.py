@@ -1,0 +1,87 @@
+"""Claims with a judge's probability and a person's label, and when these allow no recalibration."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+FEWEST_LABELS: Final = 20
+"""Labels below which nothing is offered: two numbers from fewer are mostly the prior."""
+FEWEST_OF_CLASS: Final = 5
+"""Supported and unsupported claims below which nothing is offered: labels of one kind would only
+teach the judge to say that kind."""
+FEWEST_GROUPS: Final = 5
+"""Conversations below which nothing is offered: the effect is measured by leaving them out."""
+_FOLDS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledProbability:
+    """A claim with a judge's probability and a person's label."""
+
+    group: str
+    """What must stay together when the effect is measured: the conversation."""
+    chance: float
+    """The judge's probability, in [0, 1], that the claim is supported; as shipped."""
+    is_supported: bool
+    """What people say."""
+    weight: float = 1.0
+    """What it counts for beside the others, above 0; see `normalise_weights`."""
+    is_clash: bool = False
+    """The judge says `no` whatever the probability: its words clash with the context."""
+    is_override: bool = False
+    """People's label is not that of the judge."""
+
+
+def explain_refusal(labelled: Sequence[LabelledProbability]) -> str | None:
+    """Say why labels allow no recalibration, and what would; None: they allow it."""
+    good = sum(each.is_supported for each in labelled)
+    bad = len(labelled) - good
+    groups = len({each.group for each in labelled})
+    if len(labelled) < FEWEST_LABELS:
+        claims, are = ("claim", "is") if len(labelled) == 1 else ("claims", "are")
+        return (
+            f"{len(labelled)} {claims} judged by the embedded judge {are} labelled by "
+            f"annotators; recalibrating takes {FEWEST_LABELS}: label more with faithtui label"
+        )
+    if all(each.is_override for each in labelled):
+        return (
+            f"all {len(labelled)} labels are corrections of the judge: they say nothing of where "
+            "it is right; label a random sample with faithtui label --sample stratified"
+        )
+    if min(good, bad) < FEWEST_OF_CLASS:
+        return (
+            f"annotators call {good} claims supported and {bad} not; recalibrating takes "
+            f"{FEWEST_OF_CLASS} of each, or it would only teach the judge to say one of them: "
+            "faithtui label --sample stratified finds more of the rare kind"
+        )
+    if groups < FEWEST_GROUPS:
+        return (
+            f"the labels are on claims of {groups} {'group' if groups == 1 else 'groups'} of "
+            f"conversations; recalibrating takes {FEWEST_GROUPS}, as it is tried on conversations "
+            "that had no say in it: label claims of more conversations"
+        )
+    return None
+
+
+def normalise_weights(labelled: Sequence[LabelledProbability]) -> list[LabelledProbability]:
+    """Scale weights to sum to as many labels as would tell as much if all weighed the same.
+
+    Source:
+        Kish 1965, 11.7: (sum of w)² / sum of w².
+    """
+    whole = sum(each.weight for each in labelled)
+    squares = sum(each.weight**2 for each in labelled)
+    scale = whole / squares if squares else 1.0
+    return [replace(each, weight=each.weight * scale) for each in labelled]
+
+
+def assign_folds(labelled: Sequence[LabelledProbability]) -> list[int]:
+    """Share claims out to at most ten parts, whole groups together.
+
+    A single group is shared out claim by claim instead.
+    """
+    groups = list(dict.fromkeys(each.group for each in labelled))
+    if len(groups) == 1:
+        return [number % _FOLDS for number in range(len(labelled))]
+    fold_of_group = {group: number % _FOLDS for number, group in enumerate(groups)}
+    return [fold_of_group[each.group] for each in labelled]

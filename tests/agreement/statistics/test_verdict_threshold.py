@@ -1,0 +1,168 @@
+"""Where `yes` begins: what is refused, what is offered, and what it costs on real claims."""
+
+import csv
+import random
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.agreement.statistics.labelled_probabilities import (
+    FEWEST_LABELS,
+    LabelledProbability,
+    explain_refusal,
+    normalise_weights,
+)
+from faithtui.agreement.statistics.verdict_threshold import (
+    SHIPPED_THRESHOLD,
+    VerdictAccuracy,
+    choose_threshold,
+    evaluate_threshold,
+    measure_verdicts,
+)
+
+ROWS = Path(__file__).parents[2] / "embedded_judge_training" / "probabilities.csv"
+
+
+def labelled(
+    good: int, bad: int, groups: int = 10, *, chance: float = 0.5
+) -> list[LabelledProbability]:
+    kinds = [True] * good + [False] * bad
+    return [
+        LabelledProbability(f"g{number % groups}", chance, kind)
+        for number, kind in enumerate(kinds)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("claims", "words"),
+    [
+        (labelled(10, 9), "19 claims judged by the embedded judge are labelled"),
+        (labelled(1, 0), "1 claim judged by the embedded judge is labelled"),
+        (labelled(40, 0), "40 claims supported and 0 not; recalibrating takes 5 of each"),
+        (labelled(4, 36), "4 claims supported and 36 not"),
+        (labelled(20, 20, groups=4), "claims of 4 groups of conversations"),
+        (labelled(20, 20, groups=1), "claims of 1 group of conversations"),
+        (
+            [replace(each, is_override=True) for each in labelled(20, 20)],
+            "all 40 labels are corrections of the judge",
+        ),
+    ],
+)
+def test_labels_that_would_bend_the_judge_are_refused(
+    claims: list[LabelledProbability], words: str
+) -> None:
+    found = explain_refusal(claims)
+    assert found is not None
+    assert words in found
+
+
+def test_labels_of_both_kinds_from_several_conversations_are_taken() -> None:
+    assert explain_refusal(labelled(FEWEST_LABELS - 5, 5, groups=5)) is None
+
+
+def test_weights_sum_to_as_many_labels_as_tell_as_much() -> None:
+    claims = [replace(each, weight=9.0) for each in labelled(10, 10)]
+    assert sum(each.weight for each in normalise_weights(claims)) == pytest.approx(20)
+    claims[10:] = [replace(each, weight=1.0) for each in claims[10:]]
+    found = normalise_weights(claims)
+    assert sum(each.weight for each in found) == pytest.approx(100**2 / (10 * 81 + 10))
+    assert found[0].weight / found[-1].weight == pytest.approx(9)
+
+
+def test_verdicts_are_counted_by_weight_and_unsupported_is_positive() -> None:
+    claims = [
+        LabelledProbability("a", 0.2, False, 3.0),
+        LabelledProbability("a", 0.9, False, 1.0),
+        LabelledProbability("b", 0.2, True, 2.0),
+        LabelledProbability("b", 0.9, True, 6.0),
+    ]
+    found = measure_verdicts(claims, [False, True, False, True])
+    assert found == VerdictAccuracy(recall=0.75, precision=0.6, balanced_accuracy=0.75)
+    assert measure_verdicts(claims[2:], [True, True]) == VerdictAccuracy(None, None, None)
+
+
+def test_most_claims_being_supported_does_not_lower_the_threshold() -> None:
+    """With probabilities that is what happens: 0.5 is reached by nearly every claim then."""
+    claims = [
+        LabelledProbability(f"g{number % 12}", 0.3 + 0.5 * (number % 7) / 7, number % 10 > 0)
+        for number in range(120)
+    ]
+    assert choose_threshold(claims) > 0.41
+    rare = [replace(each, weight=9.0) if each.is_supported else each for each in claims]
+    assert choose_threshold(rare) == pytest.approx(choose_threshold(claims), abs=0.02)
+
+
+def test_a_threshold_that_helps_on_conversations_left_out_is_offered() -> None:
+    chance = random.Random(1)
+    claims = [
+        LabelledProbability(f"g{number % 20}", chance.uniform(*span), kind)
+        for number in range(100)
+        for kind, span in ((True, (0.72, 0.95)), (False, (0.5, 0.72)))
+    ]
+    found = evaluate_threshold(claims)
+    assert found.is_offered
+    assert found.before.recall == pytest.approx(0)
+    assert found.after.recall is not None
+    assert found.after.recall > 0.5
+    assert (found.raised, found.lowered > 50) == (0, True)
+
+
+def test_labels_that_are_noise_offer_nothing() -> None:
+    chance = random.Random(2)
+    offered = 0
+    for _ in range(10):
+        claims = [
+            LabelledProbability(f"g{number % 15}", chance.random(), chance.random() < 0.6)
+            for number in range(45)
+        ]
+        offered += evaluate_threshold(claims).is_offered
+    assert offered <= 1
+
+
+def test_clashing_claims_are_never_yes_and_have_no_say() -> None:
+    claims = labelled(15, 15, chance=0.6)
+    clashes = [replace(each, is_clash=True, chance=0.1) for each in labelled(0, 20)]
+    assert choose_threshold([*claims, *clashes]) == choose_threshold(claims)
+    assert choose_threshold(clashes) == SHIPPED_THRESHOLD
+    assert evaluate_threshold([*claims, *clashes]).before.recall == pytest.approx(20 / 35)
+
+
+def test_twenty_labels_cost_at_most_two_points_of_balanced_accuracy_on_any_source() -> None:
+    """Draws of 20 labels per source of the development rows; the rest tells what became of it.
+
+    `python -m tests.embedded_judge_training.recalibration` makes the rows, and the whole table.
+    """
+    by_source: dict[str, list[LabelledProbability]] = defaultdict(list)
+    with ROWS.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            by_source[row["source"]].append(
+                LabelledProbability(
+                    row["group"],
+                    float(row["probability"]),
+                    row["supported"] == "1",
+                    is_clash=row["clash"] == "1",
+                )
+            )
+    assert len(by_source) == 9
+    chance = random.Random(11)
+    for source, rows in by_source.items():
+        for _ in range(10):
+            chosen = set(chance.sample(range(len(rows)), 20))
+            claims = [rows[place] for place in chosen]
+            if explain_refusal(claims) is not None:
+                continue
+            found = evaluate_threshold(claims)
+            if not found.is_offered:
+                continue
+            rest = [row for place, row in enumerate(rows) if place not in chosen]
+            before, after = (
+                measure_verdicts(
+                    rest, [not row.is_clash and row.chance >= least for row in rest]
+                ).balanced_accuracy
+                for least in (SHIPPED_THRESHOLD, found.threshold)
+            )
+            assert before is not None
+            assert after is not None
+            assert after - before >= -0.02, source
