@@ -5,8 +5,8 @@ its claims alone.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from faithtui.agreement.labelled_units import (
     ClaimUnit,
@@ -15,8 +15,8 @@ from faithtui.agreement.labelled_units import (
     LabelState,
     StratumCounts,
 )
-from faithtui.agreement.sampling.draw import CONVERSATIONS, SamplingDesign, Stratum
-from faithtui.domain.ids import ClaimId, ItemId, SampleId
+from faithtui.agreement.sampling.draw import CONVERSATIONS, FrameUnit, SamplingDesign, Stratum
+from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
 
 _KINDS = {
     SamplingDesign.SIMPLE: DesignKind.SIMPLE,
@@ -33,13 +33,16 @@ class SampledClaim:
     item: ItemId
     """The conversation of the run that it is in."""
     stratum: str
+    shown: bool = False
+    """Drawn to be served with the judge's verdict in view."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledSample:
     """A sample that labels may rest on."""
 
-    id: SampleId
+    id: SampleId | None
+    """None: it is that of a claim set."""
     name: str
     seed: int
     design: SamplingDesign
@@ -51,10 +54,53 @@ class LabelledSample:
     """With `CONVERSATIONS` one, which counts conversations."""
     claims: tuple[SampledClaim, ...]
     """In the drawn order."""
+    drawn_in: RunId | None = None
+    """The run it was drawn from; None: the one whose labels are looked at, or none."""
+    claim_set: ClaimSetId | None = None
+    """The version of a claim set that it is."""
+    unjudged: int = 0
+    """Of the claims it was drawn from, those that the run at hand did not judge."""
+    beyond: int = 0
+    """Claims that the run at hand judged, and that it was not drawn from."""
 
     def find_claim_places(self) -> dict[ClaimId, tuple[str, int]]:
         """Say of which stratum each claim is, and where it stands in the drawn order, from 0."""
         return {each.claim: (each.stratum, place) for place, each in enumerate(self.claims)}
+
+
+def restrict_sample(
+    sample: LabelledSample, frame: Iterable[FrameUnit], judged: Collection[ClaimId]
+) -> LabelledSample:
+    """Take the part of a sample that another run judged.
+
+    What is drawn at random from a frame is drawn at random from each part of it that does not
+    depend on the draw, with the strata of the drawing.
+
+    Args:
+        sample: As it was drawn.
+        frame: What it was drawn from.
+        judged: Claims of the other run.
+    """
+    inside = [each for each in frame if each.claim in judged]
+    claims = tuple(each for each in sample.claims if each.claim in judged)
+    if sample.design is SamplingDesign.CONVERSATIONS:
+        populations = Counter({CONVERSATIONS: len({each.item for each in inside})})
+        drawn = Counter({CONVERSATIONS: len({each.item for each in claims})})
+    else:
+        populations = Counter(each.stratum for each in inside)
+        drawn = Counter(each.stratum for each in claims)
+    return replace(
+        sample,
+        frame=len(inside),
+        strata=tuple(
+            Stratum(each.name, populations[each.name], drawn[each.name])
+            for each in sample.strata
+            if populations[each.name]
+        ),
+        claims=claims,
+        unjudged=sample.frame - len(inside),
+        beyond=len(judged) - len(inside),
+    )
 
 
 def find_label_design(
@@ -70,8 +116,19 @@ def find_label_design(
     labelled = [each for each in claims if each.state is LabelState.LABELLED]
     kind = _find_kind(claims, labelled, sample, rated=rated)
     conversations = len({each.conversation for each in claims})
-    if sample is None or kind is DesignKind.CENSUS:
+    if sample is None:
         return LabelDesign(kind, len(claims), conversations=conversations, rated=rated)
+    if kind is DesignKind.CENSUS:
+        return LabelDesign(
+            kind,
+            len(claims),
+            name=sample.name if sample.claim_set is not None else "",
+            conversations=conversations,
+            rated=rated,
+            claim_set=sample.claim_set,
+            unjudged=sample.unjudged,
+            beyond=sample.beyond,
+        )
     known = {each.claim: each.state for each in claims}
     drawn = [(each, known.get(each.claim, LabelState.UNREVIEWED)) for each in sample.claims]
     whole = (
@@ -85,15 +142,19 @@ def find_label_design(
         sample=sample.id,
         name=sample.name,
         seed=sample.seed,
-        random_prefix=not _has_gap(
-            [(each.stratum, state) for each, state in drawn]
+        random_prefix=not (
+            _has_gap((each.stratum, state) for each, state in drawn)
             if whole is None
-            else [(CONVERSATIONS, state) for state in whole]
+            else _has_unfinished_conversations(drawn)
         ),
         outside=sum(each.claim not in inside for each in labelled),
         conversations=conversations if whole is None else sample.strata[0].population,
         drawn_conversations=0 if whole is None else whole.count(LabelState.LABELLED),
         rated=rated,
+        drawn_in=sample.drawn_in,
+        claim_set=sample.claim_set,
+        unjudged=sample.unjudged,
+        beyond=sample.beyond,
     )
 
 
@@ -154,6 +215,17 @@ def _list_conversation_states(drawn: Sequence[tuple[SampledClaim, LabelState]]) 
         else LabelState.LABELLED
         for states in found.values()
     ]
+
+
+def _has_unfinished_conversations(drawn: Sequence[tuple[SampledClaim, LabelState]]) -> bool:
+    """Say whether anything is served after a conversation of which something is still to do."""
+    waiting: ItemId | None = None
+    for each, state in drawn:
+        if state not in (LabelState.LABELLED, LabelState.SKIPPED):
+            waiting = waiting or each.item
+        elif waiting not in (None, each.item):
+            return True
+    return False
 
 
 def _has_gap(units: Iterable[tuple[str, LabelState]]) -> bool:

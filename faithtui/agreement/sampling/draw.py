@@ -10,7 +10,8 @@ Source: Cochran, Sampling Techniques (1977), chapters 2, 5 and 9.
 import hashlib
 import random
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import overload
@@ -127,6 +128,28 @@ class SamplingFrame(Sequence[FrameUnit]):
     def conversation_count(self) -> int:
         """Conversations that have claims."""
         return len(set(self._items))
+
+    def count_strata_by_item(self) -> Counter[tuple[ItemId, str]]:
+        """Count the claims of each conversation and stratum."""
+        counts = Counter(zip(self._items, self._codes, strict=True))
+        return Counter(
+            {(ItemId(item), self._names[code]): count for (item, code), count in counts.items()}
+        )
+
+    def count_pairs(self, other: "SamplingFrame") -> Counter[tuple[str, str]]:
+        """Count claims by their stratum here and in a frame of the same claims in this order."""
+        counts = Counter(zip(self._codes, other._codes, strict=True))
+        return Counter(
+            {(self._names[own], other._names[its]): count for (own, its), count in counts.items()}
+        )
+
+    def find_strata(self, claims: Collection[ClaimId]) -> dict[ClaimId, str]:
+        """Say of which stratum some claims are."""
+        return {
+            ClaimId(claim): self._names[code]
+            for claim, code in zip(self._claims, self._codes, strict=True)
+            if claim in claims
+        }
 
     def group_places_by_stratum(self) -> "dict[str, array[int]]":
         """Say where the claims of each stratum stand."""

@@ -1,0 +1,269 @@
+"""How many labels of which stratum bring the rate and the recall to a half width.
+
+The rate is that of this run, whose claims are drawn one by one: for it claims of one conversation
+may be alike without any harm, and a stratum that is labelled as a whole adds nothing to its
+interval. Recall is as reports give it, whose interval is that of conversations like these.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+from faithtui.domain.estimates import LEVEL
+
+FEWEST = 10
+"""Labels of a stratum, or all it has: of fewer, nothing can be said of how conversations differ."""
+
+_LEAST_SHARE = 0.01
+"""Share of unfaithful claims that is allowed for where none, or nothing else, is expected."""
+_LARGE, _HALVINGS = 1e30, 100
+"""Bounds of the search for the factor between weights and labels: to the last digit."""
+_MIXTURES = 20
+"""Steps between the allocation that is best for the rate and the one that is best for recall."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStratum:
+    """A stratum, and what is expected of it."""
+
+    name: str
+    population: int
+    is_flagged: bool | None
+    """The judge calls its claims unfaithful; None: some of them."""
+    share: float
+    """Share of unfaithful claims that is expected, in [0, 1]."""
+    labels: int = 0
+    """Labels that the share is from; 0: it is assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTarget:
+    """Half widths of 95 % intervals; None: as they come."""
+
+    rate: float | None = None
+    recall: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPlan:
+    """Labels of each stratum, and what they will give."""
+
+    sizes: Mapping[str, int]
+    rate: float | None
+    """Half width of the share of faithful claims; None where a stratum gives no label."""
+    recall: float | None
+    """Half width of recall; None where strata mix verdicts, too, or nothing unfaithful is
+    expected. Even all claims of a run leave some."""
+
+    @property
+    def size(self) -> int:
+        """All labels."""
+        return sum(self.sizes.values())
+
+
+def plan_for_target(
+    strata: Sequence[PlanStratum],
+    target: PlanTarget,
+    *,
+    fewest: int = FEWEST,
+    design_effect: float = 1.0,
+    level: float = LEVEL,
+) -> LabelPlan:
+    """Find the fewest labels that reach all half widths that are wanted.
+
+    Args:
+        strata: All claims of the run.
+        target: At least one half width, above 0. A recall that cannot be foreseen is left out.
+        fewest: Labels of each stratum at least, or all that it has.
+        design_effect: By how much the variance is larger than that of independent claims.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        All claims where recall is not to be had as narrow as wanted.
+    """
+    if _find_recall_parts(strata) is None:
+        target = replace(target, recall=None)
+
+    def find_plan(mixture: float) -> LabelPlan:
+        def make_plan(size: int) -> LabelPlan:
+            sizes = _allocate(strata, size, _weigh_claims(strata, target, mixture), fewest)
+            return foresee_widths(strata, sizes, design_effect=design_effect, level=level)
+
+        whole = range(sum(each.population for each in strata))
+        return make_plan(bisect_left(whole, True, key=lambda n: _reaches(make_plan(n), target)))
+
+    if target.recall is None:
+        return find_plan(0.0)
+    if target.rate is None:
+        return find_plan(1.0)
+    plans = [find_plan(step / _MIXTURES) for step in range(_MIXTURES + 1)]
+    return min(plans, key=lambda each: each.size)
+
+
+def plan_for_budget(
+    strata: Sequence[PlanStratum],
+    size: int,
+    *,
+    fewest: int = FEWEST,
+    design_effect: float = 1.0,
+    level: float = LEVEL,
+) -> LabelPlan:
+    """Share labels among strata such that rate and recall both come near the best there is.
+
+    Args:
+        strata: All claims of the run.
+        size: Labels; more than there are claims mean all.
+        fewest: Labels of each stratum at least, or all that it has, as far as `size` goes.
+        design_effect: By how much the variance is larger than that of independent claims.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        Of all allocations the one with the smallest sum of variances, each as a multiple of its
+        smallest. Without a recall to foresee: the best for the rate.
+    """
+
+    def make_plan(target: PlanTarget, mixture: float) -> LabelPlan:
+        sizes = _allocate(strata, size, _weigh_claims(strata, target, mixture), fewest)
+        return foresee_widths(strata, sizes, design_effect=design_effect, level=level)
+
+    for_rate = make_plan(PlanTarget(), 0.0)
+    if not for_rate.rate or for_rate.recall is None:
+        return for_rate
+    best = PlanTarget(for_rate.rate, make_plan(PlanTarget(), 1.0).recall)
+    return make_plan(best, 0.5)
+
+
+def foresee_widths(
+    strata: Sequence[PlanStratum],
+    sizes: Mapping[str, int],
+    *,
+    design_effect: float = 1.0,
+    level: float = LEVEL,
+) -> LabelPlan:
+    """Foresee the half widths that so many labels of each stratum give.
+
+    Args:
+        strata: All claims of the run.
+        sizes: Labels by stratum; 0 where none are named.
+        design_effect: By how much the variance is larger than that of independent claims.
+        level: Confidence level in (0, 1).
+
+    Source:
+        Cochran 1977, 5.6 for the rate, with the shares that `estimate_run_rate` takes for its
+        variance, and the moments of the beta-binomial draws by which `widen_run_rate` widens it to
+        one side; 6.3 for recall, a ratio, by its residuals and without the finite population
+        correction.
+    """
+    rate = recall = drawn = shift = 0.0
+    whole = sum(each.population for each in strata)
+    parts = _find_recall_parts(strata)
+    for each in strata:
+        n = sizes.get(each.name, 0)
+        if not n:
+            return LabelPlan(sizes, None, None)
+        share = (each.share * n + 1) / (n + 2)
+        variance = share * (1 - share) / n * each.population**2
+        rate += variance * (1 - n / each.population) / whole**2
+        unlabelled = each.population - n
+        drawn += unlabelled * share * (1 - share) * (each.population + 2) / (n + 3) / whole**2
+        shift += unlabelled * (share - each.share) / whole
+        if parts is not None:
+            recall += variance * parts[each.is_flagged is True] ** 2
+    half = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(design_effect)
+    normal = half * math.sqrt(rate)
+    return LabelPlan(
+        sizes,
+        min(0.5, (normal + max(normal, half * math.sqrt(drawn) + abs(shift))) / 2),
+        None if parts is None else min(0.5, half * math.sqrt(recall)),
+    )
+
+
+def _reaches(plan: LabelPlan, target: PlanTarget) -> bool:
+    wanted = ((plan.rate, target.rate), (plan.recall, target.recall))
+    return all(aim is None or (half is not None and half <= aim) for half, aim in wanted)
+
+
+def _find_recall_parts(strata: Sequence[PlanStratum]) -> tuple[float, float] | None:
+    """Say by how much recall changes with one unfaithful claim more.
+
+    Returns:
+        Where the judge passes it, and where it flags it; None where strata mix both, or nothing
+        unfaithful is expected.
+    """
+    if any(each.is_flagged is None for each in strata):
+        return None
+    unfaithful = sum(each.population * each.share for each in strata)
+    if not unfaithful:
+        return None
+    found = sum(each.population * each.share for each in strata if each.is_flagged)
+    recall = found / unfaithful
+    return recall / unfaithful, (1 - recall) / unfaithful
+
+
+def _weigh_claims(
+    strata: Sequence[PlanStratum], target: PlanTarget, mixture: float
+) -> dict[str, float]:
+    """Say how much a label of each stratum tells.
+
+    Args:
+        strata: All claims of the run.
+        target: What variances are measured in.
+        mixture: Part of recall in what is made small, in [0, 1].
+    """
+    whole = sum(each.population for each in strata)
+    parts = _find_recall_parts(strata) or (0.0, 0.0)
+    found = {}
+    for each in strata:
+        rate = 1 / whole / (target.rate or 1)
+        recall = parts[each.is_flagged is True] / (target.recall or 1)
+        share = min(max(each.share, _LEAST_SHARE), 1 - _LEAST_SHARE)
+        change = math.sqrt((1 - mixture) * rate**2 + mixture * recall**2)
+        found[each.name] = each.population * math.sqrt(share * (1 - share)) * change
+    return found
+
+
+def _allocate(
+    strata: Sequence[PlanStratum], size: int, weights: Mapping[str, float], fewest: int
+) -> dict[str, int]:
+    """Share labels among strata by their weights.
+
+    Args:
+        strata: All claims of the run.
+        size: Labels; more than there are claims mean all.
+        weights: Claims times standard deviation of what a label says, by stratum.
+        fewest: Labels of each stratum at least, or all that it has, as far as `size` goes.
+
+    Source:
+        Neyman 1934; Cochran 1977, 5.5 and 5.8 for strata that are to give more than they have.
+    """
+    size = min(size, sum(each.population for each in strata))
+    fewest = min(fewest, size // max(1, len(strata)))
+    # Where nothing tells anything, labels are shared by claims.
+    floor = max(weights.values(), default=0.0) * 1e-9 or 1e-9
+
+    def share_out(factor: float) -> dict[str, float]:
+        return {
+            each.name: min(
+                float(each.population),
+                max(fewest, factor * (weights[each.name] + floor * each.population)),
+            )
+            for each in strata
+        }
+
+    low, high = 0.0, 1.0
+    while sum(share_out(high).values()) < size and high < _LARGE:
+        high *= 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(share_out(middle).values()) < size else (low, middle)
+    parts = share_out(high)
+    sizes = {name: math.floor(part + 1e-6) for name, part in parts.items()}
+    populations = {each.name: each.population for each in strata}
+    left = size - sum(sizes.values())
+    for name in sorted(parts, key=lambda each: (sizes[each] - parts[each], each)):
+        if left > 0 and sizes[name] < populations[name]:
+            sizes[name] += 1
+            left -= 1
+    return sizes

@@ -1,0 +1,147 @@
+"""Plans: worked by hand, against enumeration, and against the intervals of simulated samples."""
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.sampling.label_plan import (
+    PlanStratum,
+    PlanTarget,
+    foresee_widths,
+    plan_for_budget,
+    plan_for_target,
+)
+from tests.benchmarks.coverage import RULE, Setting, draw_population, label_run
+
+FLAGGED = PlanStratum("judge no", 100, True, 0.5)
+PASSED = PlanStratum("judge yes", 900, False, 0.1)
+STRATA = (FLAGGED, PASSED)
+Z = 1.959964
+
+
+def test_widths_are_those_of_the_formulas_by_hand() -> None:
+    found = foresee_widths(STRATA, {"judge no": 50, "judge yes": 100})
+    flagged = 100**2 * 0.5 * 0.5 / 50
+    share = 11 / 102
+    passed = 900**2 * share * (1 - share) / 100
+    normal = Z * math.sqrt(flagged * 50 / 100 + passed * 800 / 900)
+    # Draws of what is not labelled lie above 0.1, and the interval reaches as far to that side.
+    drawn = 50 * 0.5 * 0.5 * 102 / 53 + 800 * share * (1 - share) * 902 / 103
+    wider = Z * math.sqrt(drawn) + 800 * (share - 0.1)
+    assert found.rate == pytest.approx((normal + wider) / 2 / 1000, abs=1e-6)
+    # 50 of 140 unfaithful claims are flagged.
+    recall = 50 / 140
+    spread = ((1 - recall) ** 2 * flagged + recall**2 * passed) / 140**2
+    assert found.recall == pytest.approx(Z * math.sqrt(spread), abs=1e-6)
+
+
+def test_a_design_effect_widens_by_its_root() -> None:
+    sizes = {"judge no": 50, "judge yes": 100}
+    strata = (FLAGGED, replace(PASSED, share=0.5))
+    plain, wider = (foresee_widths(strata, sizes, design_effect=each) for each in (1, 4))
+    assert plain.rate is not None
+    assert wider.rate == pytest.approx(2 * plain.rate)
+
+
+def test_labels_are_shared_by_claims_times_standard_deviation() -> None:
+    strata = (PlanStratum("judge no", 1000, True, 0.5), PlanStratum("judge yes", 9000, False, 0.1))
+    found = plan_for_target(strata, PlanTarget(rate=0.03))
+    # Neyman: 1000 · 0.5 to 9000 · 0.3.
+    assert found.sizes["judge yes"] / found.sizes["judge no"] == pytest.approx(5.4, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    "target", [PlanTarget(0.05), PlanTarget(None, 0.15), PlanTarget(0.05, 0.2)]
+)
+def test_no_smaller_allocation_reaches_the_target(target: PlanTarget) -> None:
+    strata = (PlanStratum("a", 40, True, 0.5), PlanStratum("b", 160, False, 0.1))
+    found = plan_for_target(strata, target, fewest=1)
+    assert found.rate is not None
+    assert found.recall is not None
+    assert target.rate is None or found.rate <= target.rate
+    assert target.recall is None or found.recall <= target.recall
+    least = min(
+        a + b
+        for a, b in product(range(1, 41), range(1, 161))
+        for each in (foresee_widths(strata, {"a": a, "b": b}),)
+        if (target.rate is None or (each.rate or 1) <= target.rate)
+        and (target.recall is None or (each.recall or 1) <= target.recall)
+    )
+    # The expected share of few labels is moved towards one half, which Neyman does not know.
+    assert found.size <= least + 2
+
+
+def test_a_stratum_gives_what_it_has_and_the_fewest_at_least() -> None:
+    strata = (PlanStratum("small", 4, True, 0.5), PlanStratum("sure", 50, False, 0.0), PASSED)
+    found = plan_for_budget(strata, 100)
+    assert found.sizes["small"] == 4
+    assert found.sizes["sure"] == 10
+    assert found.size == 100
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 30, 999, 1000, 5000])
+def test_a_budget_is_spent_and_never_more(size: int) -> None:
+    found = plan_for_budget(STRATA, size)
+    assert found.size == min(size, 1000)
+    assert all(found.sizes[each.name] <= each.population for each in STRATA)
+
+
+def test_all_claims_leave_no_rate_open_and_a_stratum_without_labels_every_rate() -> None:
+    everything = plan_for_target(STRATA, PlanTarget(rate=1e-9))
+    assert (everything.size, everything.rate) == (1000, 0)
+    assert plan_for_budget(STRATA, 1).rate is None
+    # A recall that all claims do not give takes all claims.
+    assert plan_for_target(STRATA, PlanTarget(recall=0.01)).size == 1000
+
+
+def test_recall_is_not_foreseen_where_strata_mix_verdicts_or_nothing_is_unfaithful() -> None:
+    mixed = (PlanStratum("turns 1-2", 100, None, 0.2), PlanStratum("turns 3-5", 50, None, 0.2))
+    found = plan_for_target(mixed, PlanTarget(rate=0.1, recall=0.1))
+    assert found.recall is None
+    assert found.rate is not None
+    assert found.rate <= 0.1
+    clean = (PlanStratum("judge yes", 100, False, 0.0),)
+    assert plan_for_budget(clean, 20).recall is None
+
+
+def test_a_budget_serves_recall_too() -> None:
+    """Near the best for each: neither variance is more than half above its smallest."""
+    rate = plan_for_target(STRATA, PlanTarget(rate=0.04))
+    shared = plan_for_budget(STRATA, rate.size)
+    assert rate.rate is not None
+    assert shared.rate is not None
+    assert shared.rate < rate.rate * 1.22
+
+
+def test_reports_of_such_samples_have_the_foreseen_width() -> None:
+    """The mean over 20 simulated runs that are sampled, labelled and reported by the program."""
+    setting = Setting("stratified", 0.1, 100, 40)
+    pairs = []
+    for seed in range(20):
+        population = draw_population(setting, np.random.default_rng([seed, 40]))
+        compared = label_run(population, setting, seed)
+        human, judge = np.array(population.human), np.array(population.judge)
+        strata = tuple(
+            PlanStratum(
+                each.name,
+                each.population,
+                each.name == "no",
+                float((human[judge == place] == 2).mean()),
+            )
+            for place, name in enumerate(("yes", "idk", "no"))
+            for each in compared.design.strata
+            if each.name == name
+        )
+        sizes = {each.name: each.labelled for each in compared.design.strata}
+        report = report_claims(compared, RULE)
+        found = report.rate.corrected_this_run
+        assert found.ci_low is not None
+        assert found.ci_high is not None
+        pairs.append(((found.ci_high - found.ci_low) / 2, foresee_widths(strata, sizes).rate or 0))
+    measured, foreseen = np.mean(pairs, axis=0)
+    # A little less than foreseen where an end of the interval is an end of what is possible.
+    assert measured == pytest.approx(foreseen, rel=0.1)
