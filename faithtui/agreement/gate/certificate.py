@@ -23,7 +23,9 @@ from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion
 from faithtui.domain.annotations import Action
 
-CERTIFICATE_SCHEMA_VERSION = 1
+CERTIFICATE_SCHEMA_VERSION = 2
+"""Certificates of version 1 were issued before warnings were asked about, on intervals that were
+too narrow in samples by strata."""
 
 _SILENT_OPTIONS = ("async_mode", "verbose_mode")
 """Options that change neither a question nor a score."""
@@ -75,6 +77,16 @@ class GuidelineIdentity:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimSetIdentity:
+    """A version of a claim set."""
+
+    name: str
+    version: int
+    digest: str
+    """Of its claims and their design."""
+
+
+@dataclass(frozen=True, slots=True)
 class SampleIdentity:
     """How the labelled units were chosen."""
 
@@ -86,6 +98,8 @@ class SampleIdentity:
     """Units drawn."""
     frame: int
     """Units that could have been drawn."""
+    claim_set: ClaimSetIdentity | None = None
+    """The claim set that these were; None: of none."""
 
 
 @dataclass(frozen=True, slots=True)

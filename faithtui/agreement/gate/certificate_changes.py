@@ -36,6 +36,11 @@ def list_judging_changes(
     ]
 
 
+def is_judge_change(phrase: str) -> bool:
+    """Say whether a phrase names another judge, prompt or set of examples, not another metric."""
+    return phrase.startswith(("judge:", "prompt:", "examples:"))
+
+
 def _list_judge_changes(was: JudgeIdentity, now: JudgeIdentity) -> Iterator[str]:
     if was.fingerprint == now.fingerprint:
         return

@@ -35,8 +35,8 @@ def parse_certificate(content: bytes) -> Certificate:
     found = _parse_object(content)
     if found.get("schema_version") != CERTIFICATE_SCHEMA_VERSION:
         raise InputError(
-            f"is no certificate of schema version {CERTIFICATE_SCHEMA_VERSION}; write it "
-            "again with "
+            f"is no certificate of schema version {CERTIFICATE_SCHEMA_VERSION} (version 1 rests on "
+            "narrower intervals, and its warnings were not asked about); write it again with "
             "faithtui gate --write-certificate"
         )
     digest = found.pop("digest", None)

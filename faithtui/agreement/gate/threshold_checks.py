@@ -65,6 +65,7 @@ class Criterion(StrEnum):
     RECALL = "recall_no"
     SCORE = "corrected_score"
     AGE = "age_days"
+    CHANGE = "accuracy_change"
 
 
 CRITERION_TITLES = {
@@ -73,6 +74,7 @@ CRITERION_TITLES = {
     Criterion.RECALL: "recall of no",
     Criterion.SCORE: "corrected score",
     Criterion.AGE: "age in days",
+    Criterion.CHANGE: "change of accuracy",
 }
 
 
@@ -93,6 +95,8 @@ class Thresholds:
     basis: ThresholdBasis = ThresholdBasis.LOWER
     among_labelled: bool = False
     """Kappa and recall count although nobody drew the labelled units at random."""
+    accepted: tuple[str, ...] = ()
+    """Codes of the report's warnings that are accepted, sorted; see `warning_checks`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ class CriterionCheck:
     estimate: Estimate | None = None
     """The figure with its interval; None for labels and age."""
     reason: str = ""
-    """Why it has not passed, where the numbers do not say it."""
+    """Why it has not passed, where the numbers do not say it; or what it passes in spite of."""
 
 
 def read_gate_figures(report: LevelReport, *, among_labelled: bool = False) -> GateFigures:
@@ -310,6 +314,54 @@ def _check_figure(
     if low >= threshold - _ROUNDING:
         return replace(check, outcome=CheckOutcome.PASSED)
     reason = "the value reaches it, the lower end of its interval does not" if value_reaches else ""
+    return replace(check, outcome=CheckOutcome.BELOW, reason=reason)
+
+
+def check_change(
+    difference: Estimate,
+    threshold: float,
+    basis: ThresholdBasis,
+    *,
+    differing: float | None,
+    doubt: str = "",
+) -> CriterionCheck:
+    """Hold the change of accuracy against the largest drop that is accepted.
+
+    Accuracy cannot change by more than the share of claims on which the two runs differ, labelled
+    or not; so the lower end is never below that.
+
+    Args:
+        difference: Accuracy now minus accuracy before, on the same labelled claims.
+        threshold: At least, in [-1, 0].
+        basis: What has to reach it.
+        differing: Share of the claims of both runs on which they differ; None: there is none.
+        doubt: Why the labels allow no such figure; "": they do.
+    """
+    check = CriterionCheck(
+        Criterion.CHANGE, threshold, CheckOutcome.UNKNOWN, difference.value, difference
+    )
+    ends = [] if differing is None else [-differing]
+    if differing is not None and -differing >= threshold - _ROUNDING:
+        return replace(
+            check,
+            outcome=CheckOutcome.PASSED,
+            reason=f"the runs differ on {differing:.1%} of the claims",
+        )
+    if difference.value is None or doubt:
+        return replace(
+            check, reason=doubt or (difference.reason.words if difference.reason else "")
+        )
+    if basis is ThresholdBasis.POINT:
+        ends = [difference.value]
+    elif difference.ci_low is None:
+        why = f": {difference.reason.words}" if difference.reason else ""
+        return replace(check, reason=f"no interval{why}")
+    else:
+        ends.append(difference.ci_low)
+    if max(ends) >= threshold - _ROUNDING:
+        return replace(check, outcome=CheckOutcome.PASSED)
+    reaches = difference.value >= threshold - _ROUNDING
+    reason = "the value reaches it, the lower end of its interval does not" if reaches else ""
     return replace(check, outcome=CheckOutcome.BELOW, reason=reason)
 
 

@@ -59,7 +59,7 @@ def certificate(
     model: str = "judge-1", options: dict[str, str | int | float | bool | None] | None = None
 ) -> Certificate:
     return Certificate(
-        schema_version=1,
+        schema_version=2,
         issued_at=DAY,
         tool_version="0.1.0",
         judge=JudgeIdentity("openai", model, f"openai/1 {model}"),
@@ -157,9 +157,9 @@ def test_order_and_white_space_are_no_change() -> None:
         (b"\xff\xfe", "no JSON"),
         (b"[" * 100_000, "no JSON"),
         (b"[]", "no JSON object"),
-        (b"{}", "no certificate of schema version 1"),
-        (b'{"schema_version": 2}', "no certificate of schema version 1"),
-        (b'{"schema_version": 1, "digest": 7}', "does not match its own digest"),
+        (b"{}", "no certificate of schema version 2"),
+        (b'{"schema_version": 1}', "no certificate of schema version 2"),
+        (b'{"schema_version": 2, "digest": 7}', "does not match its own digest"),
         (b" " * (MOST_BYTES + 1), "too large"),
     ],
 )

@@ -15,6 +15,7 @@ from faithtui.agreement.gate.threshold_checks import (
     GateFigures,
     ThresholdBasis,
     Thresholds,
+    check_change,
     check_thresholds,
     choose_worst_outcome,
     find_doubtful_figures,
@@ -259,3 +260,38 @@ def test_labels_that_nobody_drew_give_no_figures(
     assert (found.recall_no.value is not None) is there
     if not there:
         assert found.kappa.reason is Reason.DESIGN_NOT_RANDOM
+
+
+LOWER, POINT = ThresholdBasis.LOWER, ThresholdBasis.POINT
+NOTHING = make_undefined_estimate(Reason.NO_ITEMS, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("difference", "basis", "differing", "doubt", "outcome"),
+    [
+        (figure(0.0, -0.04), LOWER, 0.5, "", CheckOutcome.PASSED),
+        (figure(0.0, -0.06), LOWER, 0.5, "", CheckOutcome.BELOW),
+        (figure(-0.2, -0.3), LOWER, 0.5, "", CheckOutcome.BELOW),
+        (figure(0.0, -0.06), LOWER, 0.05, "", CheckOutcome.PASSED),
+        (figure(0.0, None), LOWER, 0.06, "", CheckOutcome.UNKNOWN),
+        (figure(0.0, None), LOWER, 0.0, "", CheckOutcome.PASSED),
+        (figure(-0.04, -0.3), POINT, 0.5, "", CheckOutcome.PASSED),
+        (figure(-0.06, -0.3), POINT, 0.5, "", CheckOutcome.BELOW),
+        (NOTHING, LOWER, None, "", CheckOutcome.UNKNOWN),
+        (figure(0.1, 0.05), LOWER, 0.5, "nobody drew them", CheckOutcome.UNKNOWN),
+        (figure(0.1, 0.05), LOWER, 0.01, "nobody drew them", CheckOutcome.PASSED),
+    ],
+)
+def test_accuracy_may_not_drop_by_more_than_is_asked(
+    difference: Estimate,
+    basis: ThresholdBasis,
+    differing: float | None,
+    doubt: str,
+    outcome: CheckOutcome,
+) -> None:
+    """A drop of at most 0.05; it is never larger than the share on which the runs differ."""
+    found = check_change(difference, -0.05, basis, differing=differing, doubt=doubt)
+    assert found.outcome is outcome
+    assert bool(found.reason) is (
+        outcome is CheckOutcome.UNKNOWN or "differ" in found.reason or "value" in found.reason
+    )

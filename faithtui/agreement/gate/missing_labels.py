@@ -1,0 +1,175 @@
+"""Claims of a sample that enter no figure, counted as wrong and as right for the judge.
+
+A sample speaks for its run only with all of its claims. Who skips the hard ones measures the judge
+on the easy ones, so a gate decides only what holds whatever the missing labels would have been.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from faithtui.agreement.idk_recoding import EXCLUDED
+from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelState
+from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.model import LevelReport
+from faithtui.agreement.report.report import PreparedUnits
+from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
+from faithtui.domain.scores import ScoringRule
+
+MISSING_WORDS: Mapping[str, tuple[str, str]] = {
+    "skipped_many": ("is skipped", "are skipped"),
+    "order_broken": ("is passed over", "are passed over"),
+    "ties": ("is tied between annotators", "are tied between annotators"),
+    "stale_labels": ("has a stale label", "have a stale label"),
+    "other_words": ("has a label that the metric does not have",) * 2,
+    "invalid_verdicts": ("has no readable verdict of the judge",) * 2,
+}
+"""Why a claim of a sample is missing, by the code of the report's warning: of one, of several."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingBounds:
+    """What figures would be with labels of all missing claims."""
+
+    counts: Mapping[str, int]
+    """Missing claims by the code of the warning."""
+    against: LevelReport
+    """Every missing label contradicts the judge."""
+    agreeing: LevelReport
+    """Every missing label is the judge's."""
+    failing: LevelReport
+    """Every missing label fails its claim."""
+    passing: LevelReport
+    """Every missing label passes its claim."""
+
+
+def find_missing_bounds(
+    prepared: PreparedUnits, unit: tuple[str, str], accepted: Collection[str] = ()
+) -> MissingBounds | None:
+    """Compute the figures of claims under the worst and the best that missing labels could be.
+
+    Args:
+        prepared: The units of a report.
+        unit: What a claim is called, one and many.
+        accepted: Codes of what may be left out.
+
+    Returns:
+        None when nothing is missing that is not accepted.
+    """
+    compared = prepared.compared
+    missing = {place: code for place, code in find_missing_claims(compared) if code not in accepted}
+    if not missing:
+        return None
+    words = _Words.choose(prepared.labels, prepared.recoded_rule)
+
+    def report(imputed: Mapping[int, ClaimUnit]) -> LevelReport:
+        rows = [imputed.get(place, row) for place, row in enumerate(compared.all.rows)]
+        filled = ComparedClaims(rows, compared.labels, compared.design, compared.settings)
+        return report_claims(filled, prepared.recoded_rule, unit)
+
+    rows = compared.all.rows
+    # The share that passes has half of each tie already, and needs no verdict of the judge.
+    by_hand = [place for place, code in missing.items() if code not in ("ties", "invalid_verdicts")]
+    codes = [*missing.values()]
+    return MissingBounds(
+        {code: codes.count(code) for code in MISSING_WORDS if code in codes},
+        against=report({place: words.contradict(rows[place]) for place in missing}),
+        agreeing=report({place: words.agree(rows[place]) for place in missing}),
+        failing=report({place: _give_label(rows[place], words.failing) for place in by_hand}),
+        passing=report({place: _give_label(rows[place], words.passing) for place in by_hand}),
+    )
+
+
+def find_missing_claims(compared: ComparedClaims) -> Iterator[tuple[int, str]]:
+    """Find the claims that should enter the figures and do not, each with the warning's code.
+
+    Of a sample these are the drawn claims up to the last one that was served, in its stratum or
+    of its conversations; elsewhere labelled ones that cannot be compared.
+
+    Yields:
+        Places, rising.
+    """
+    is_sample = compared.design.kind in RANDOM_DESIGNS
+    inside = compared.is_compared.tolist()
+    ends = _find_served_ends(compared) if is_sample else {}
+    ties = compared.all.votes_of_tied
+    left_out = (NOT_A_CLAIM, EXCLUDED)
+    for place, row in enumerate(compared.all.rows):
+        if inside[place] or (is_sample and (row.position is None or row.audit)):
+            continue
+        if place in ties:
+            yield place, "ties"
+            continue
+        if row.human in left_out or row.judge == EXCLUDED:
+            continue
+        match row.state:
+            case LabelState.LABELLED:
+                known = compared.all.human[place] >= 0
+                yield place, "invalid_verdicts" if known else "other_words"
+            case LabelState.SKIPPED if is_sample:
+                yield place, "skipped_many"
+            case LabelState.STALE if is_sample:
+                yield place, "stale_labels"
+            case _ if is_sample and (row.position or 0) < ends.get(_get_queue(row, compared), 0):
+                yield place, "order_broken"
+
+
+def _find_served_ends(compared: ComparedClaims) -> dict[str | None, int]:
+    """Say up to which place of the drawn order claims were served, by stratum."""
+    ends: dict[str | None, int] = {}
+    last: dict[int, int] = {}
+    served: set[int] = set()
+    for row in compared.all.rows:
+        if row.position is None:
+            continue
+        last[row.conversation] = max(last.get(row.conversation, 0), row.position)
+        if row.state is not LabelState.UNREVIEWED:
+            served.add(row.conversation)
+            queue = _get_queue(row, compared)
+            ends[queue] = max(ends.get(queue, 0), row.position)
+    if compared.design.kind is DesignKind.CLUSTER:
+        # A conversation is drawn whole: a started one is served to its end.
+        return {None: 1 + max((last[each] for each in served), default=-1)}
+    return ends
+
+
+def _get_queue(row: ClaimUnit, compared: ComparedClaims) -> str | None:
+    return row.stratum if compared.design.kind is DesignKind.STRATIFIED else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What a missing label may be, in the words of the report."""
+
+    good: str
+    bad: str
+    passing: str
+    failing: str
+
+    @classmethod
+    def choose(cls, labels: LabelSet, rule: ScoringRule) -> "_Words":
+        """Choose the labels furthest from each other."""
+        mildest_first = sorted(labels.names, key=labels.severity.__getitem__)
+        good, bad = mildest_first[0], mildest_first[-1]
+        return cls(
+            good,
+            bad,
+            next((each for each in mildest_first if each in rule.passing), good),
+            next((each for each in reversed(mildest_first) if each not in rule.passing), bad),
+        )
+
+    def contradict(self, row: ClaimUnit) -> ClaimUnit:
+        """Let judge and human label differ as far as they can; without both words nothing can."""
+        if row.judge is not None:
+            return _give_label(row, self.good if row.judge == self.bad else self.bad)
+        if row.human is None:
+            return row
+        return row._replace(judge=self.good if row.human == self.bad else self.bad)
+
+    def agree(self, row: ClaimUnit) -> ClaimUnit:
+        """Let them be the same."""
+        return row._replace(judge=row.human) if row.judge is None else _give_label(row, row.judge)
+
+
+def _give_label(row: ClaimUnit, word: str) -> ClaimUnit:
+    return row._replace(human=word, state=LabelState.LABELLED, reviewers=1, opinions=(), blind=True)

@@ -1,0 +1,190 @@
+"""What a report warns of keeps a gate from passing until it is dealt with or accepted.
+
+A warning takes a pass away and gives none: what falls short stays short, since every one of these
+faults flatters a judge or leaves open how good it is.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from faithtui.agreement.gate.missing_labels import (
+    MISSING_WORDS,
+    MissingBounds,
+    find_missing_bounds,
+)
+from faithtui.agreement.gate.threshold_checks import (
+    CheckOutcome,
+    Criterion,
+    CriterionCheck,
+    ThresholdBasis,
+    Thresholds,
+    check_thresholds,
+    read_gate_figures,
+)
+from faithtui.agreement.report.model import LevelReport
+from faithtui.agreement.report.report import PreparedUnits
+from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
+from faithtui.errors import ConfigError
+
+_AGREEMENT = (Criterion.KAPPA, Criterion.RECALL)
+_FIGURES = (*_AGREEMENT, Criterion.SCORE)
+_OF_LABELS = (*_FIGURES, Criterion.CHANGE)
+
+ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
+    "suspect_run": _OF_LABELS,
+    "not_checked": _OF_LABELS,
+    "not_blind": _OF_LABELS,
+    "hasty_labels": _OF_LABELS,
+    "annotators_conflict": _OF_LABELS,
+    "rater_outlier": _OF_LABELS,
+    "ties": (*_AGREEMENT, Criterion.CHANGE),
+    "few_conversations": (*_AGREEMENT, Criterion.CHANGE),
+    "unscored_answers": _AGREEMENT,
+    "uninformative_judge": (Criterion.RECALL,),
+}
+"""Warnings of a report that must be dealt with or accepted, with the criteria that they touch."""
+
+OF_RUN = ("suspect_run", "not_checked")
+"""Those that speak of the judge's run alone, labelled or not."""
+
+CONVENIENCE_WARNING = "design_not_random"
+"""Accepted by `--among-labelled` too."""
+
+ACCEPTED_CODES = tuple(sorted({*ASKED_WARNINGS, *MISSING_WORDS, CONVENIENCE_WARNING}))
+"""What can be accepted, each once."""
+
+
+def check_accepted_codes(codes: Iterable[str]) -> tuple[str, ...]:
+    """Check codes of warnings that shall be accepted.
+
+    Returns:
+        Each once, sorted.
+
+    Raises:
+        ConfigError: The gate asks about no such warning.
+    """
+    wanted = sorted(set(codes))
+    for each in wanted:
+        if each not in ACCEPTED_CODES:
+            raise ConfigError(
+                f"--accept {each}: the gate asks about no such warning; known: "
+                f"{', '.join(ACCEPTED_CODES)}"
+            )
+    return tuple(wanted)
+
+
+def check_warnings(
+    checks: Sequence[CriterionCheck],
+    warnings: Iterable[ReportWarning],
+    prepared: PreparedUnits,
+    level: LevelReport,
+    wanted: Thresholds,
+    *,
+    of_labels: Collection[Criterion] = _OF_LABELS,
+) -> tuple[CriterionCheck, ...]:
+    """Leave undecided what missing labels could change, or passes in spite of a warning.
+
+    Args:
+        checks: As thresholds have them.
+        warnings: Of the report.
+        prepared: What the report was computed from.
+        level: The level of the checks.
+        wanted: The thresholds, and what is accepted.
+        of_labels: Criteria whose figures come from the labels of this run, not of a certificate.
+    """
+    asked = [each for each in warnings if _is_asked(each, level.level, wanted.accepted)]
+    is_claims = level.level is ReportLevel.CLAIMS
+    figures = {each.criterion for each in checks}.intersection(of_labels, _FIGURES)
+    if is_claims and figures:
+        bounds = find_missing_bounds(prepared, level.unit, wanted.accepted)
+        if bounds is not None:
+            checks = [
+                _decide_by_bounds(each, bounds, wanted, level.unit)
+                if each.criterion in figures
+                else each
+                for each in checks
+            ]
+    return tuple(_ask(each, asked, of_labels) for each in checks)
+
+
+def _is_asked(warning: ReportWarning, level: ReportLevel, accepted: Collection[str]) -> bool:
+    return (
+        warning.code in ASKED_WARNINGS
+        and warning.code not in accepted
+        and warning.severity is not Severity.INFO
+        and warning.level in (None, level)
+        # What is missing among claims is counted for and against the judge.
+        and not (warning.code in MISSING_WORDS and level is ReportLevel.CLAIMS)
+    )
+
+
+def _ask(
+    check: CriterionCheck, warnings: Iterable[ReportWarning], of_labels: Collection[Criterion]
+) -> CriterionCheck:
+    """Leave undecided what passes in spite of warnings."""
+    why = [
+        f"{each.message} To accept it: --accept {each.code}"
+        for each in warnings
+        if check.criterion in ASKED_WARNINGS[each.code]
+        and (check.criterion in of_labels or each.code in OF_RUN)
+    ]
+    if check.outcome is not CheckOutcome.PASSED or not why:
+        return check
+    return replace(check, outcome=CheckOutcome.UNDECIDED, reason="; ".join(why))
+
+
+def _decide_by_bounds(
+    check: CriterionCheck, bounds: MissingBounds, wanted: Thresholds, unit: tuple[str, str]
+) -> CriterionCheck:
+    """Decide only what is the same whatever the missing labels would be."""
+    if check.outcome not in _BY_FIGURE:
+        return check
+    is_score = check.criterion is Criterion.SCORE
+    ends = (bounds.failing, bounds.passing) if is_score else (bounds.against, bounds.agreeing)
+    worst, best = (_check_figure(each, check.criterion, wanted) for each in ends)
+    one, other = ("as failing", "as passing") if is_score else ("against the judge", "for it")
+    lowest = f"counted {one} {_describe_figure(worst, wanted)}"
+    if worst.outcome is check.outcome is best.outcome:
+        if check.outcome is not CheckOutcome.PASSED:
+            return check
+        return replace(check, reason=f"{_describe_missing(bounds.counts, unit, _SAY)}; {lowest}")
+    why = (
+        f"{_describe_missing(bounds.counts, unit, _SAY_OPTION)}; {lowest}, "
+        f"{other} {_describe_figure(best, wanted)}"
+    )
+    return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)
+
+
+_SAY, _SAY_OPTION = "{what}", "{what} (--accept {code} leaves {them} out)"
+_BY_FIGURE = (CheckOutcome.PASSED, CheckOutcome.BELOW)
+"""Outcomes that a figure decided."""
+
+
+def _check_figure(report: LevelReport, criterion: Criterion, wanted: Thresholds) -> CriterionCheck:
+    figures = read_gate_figures(report, among_labelled=wanted.among_labelled)
+    (found,) = (
+        each for each in check_thresholds(figures, wanted, None) if each.criterion is criterion
+    )
+    return found
+
+
+def _describe_missing(counts: Mapping[str, int], unit: tuple[str, str], pattern: str) -> str:
+    """Say how many claims are missing and why, each kind as the pattern has it."""
+    return ", ".join(
+        pattern.format(
+            what=f"{count:,} {unit[count != 1]} {MISSING_WORDS[code][count != 1]}",
+            code=code,
+            them="it" if count == 1 else "them",
+        )
+        for code, count in counts.items()
+    )
+
+
+def _describe_figure(check: CriterionCheck, wanted: Thresholds) -> str:
+    """Give the number that is held against the threshold."""
+    found = check.estimate
+    if found is None or found.value is None:
+        return "there is no value"
+    if wanted.basis is ThresholdBasis.LOWER and found.ci_low is not None:
+        return f"the lower end is {found.ci_low:.3f}"
+    return f"the value is {found.value:.3f}"

@@ -1,0 +1,216 @@
+"""Warnings of a report before a gate: what is asked, what missing labels decide, what accepts."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from faithtui.agreement.gate.missing_labels import MISSING_WORDS, find_missing_claims
+from faithtui.agreement.gate.threshold_checks import (
+    CheckOutcome,
+    Criterion,
+    CriterionCheck,
+    ThresholdBasis,
+    Thresholds,
+    check_thresholds,
+    read_gate_figures,
+)
+from faithtui.agreement.gate.warning_checks import (
+    ASKED_WARNINGS,
+    check_accepted_codes,
+    check_warnings,
+)
+from faithtui.agreement.labelled_units import (
+    ClaimUnit,
+    DesignKind,
+    LabelDesign,
+    LabelState,
+    Opinion,
+    RunUnits,
+    StratumCounts,
+)
+from faithtui.agreement.report.report import PreparedUnits, report_prepared
+from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId, ConversationId, SampleId
+from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.scores import ScoringRule
+from faithtui.errors import ConfigError
+
+RULE = ScoringRule(passing=("yes", "idk"), when_empty=None)
+GROUPS = 25
+ASKED = Thresholds(kappa=0.4, recall_no=0.5, score=0.5)
+
+Said = tuple[str | None, str | LabelState]
+"""The judge's label, and the human label or why there is none."""
+YES: Said = ("yes", "yes")
+NO: Said = ("no", "no")
+
+
+def claim(number: int, said: Said, kind: DesignKind, *, drawn: bool = True) -> ClaimUnit:
+    judge, human = said
+    labelled = not isinstance(human, LabelState)
+    opinion = Opinion("ann", str(human), Action.BLIND, True, 20.0)
+    group = number // 5 if kind is DesignKind.CLUSTER else number % GROUPS
+    return ClaimUnit(
+        ClaimId(number + 1), ConversationId(group + 1), f"c{group}", f"g{group}", 1, "", judge,
+        human if labelled else None, int(labelled), 1, True, True if labelled else None,
+        LabelState.LABELLED if labelled else LabelState(human),
+        (opinion,) if labelled else (), position=number if drawn else None,
+    )  # fmt: skip
+
+
+def sampled(
+    said: Sequence[Said], kind: DesignKind = DesignKind.SIMPLE, undrawn: int = 200
+) -> PreparedUnits:
+    """Take claims in the drawn order for a sample of a run."""
+    rest: list[Said] = [
+        ("yes" if number % 3 else "no", LabelState.UNREVIEWED) for number in range(undrawn)
+    ]
+    claims = [claim(number, each, kind) for number, each in enumerate(said)]
+    claims += [
+        claim(len(said) + number, each, kind, drawn=False) for number, each in enumerate(rest)
+    ]
+    strata = (StratumCounts("all", len(claims), len(said), len(said), 0),)
+    design = LabelDesign(kind, len(claims), strata, SampleId(1), "s", 1, random_prefix=True)
+    return PreparedUnits(RunUnits(tuple(claims), (), (), design), FAITHFULNESS, RULE)
+
+
+def gate(
+    prepared: PreparedUnits,
+    wanted: Thresholds = ASKED,
+    warnings: Sequence[ReportWarning] | None = None,
+) -> dict[Criterion, CriterionCheck]:
+    report = report_prepared(prepared)
+    found = read_gate_figures(report.claims, among_labelled=wanted.among_labelled)
+    checks = check_warnings(
+        check_thresholds(found, wanted, None),
+        report.warnings if warnings is None else warnings,
+        prepared,
+        report.claims,
+        wanted,
+    )
+    return {each.criterion: each for each in checks}
+
+
+def outcomes(checks: dict[Criterion, CriterionCheck]) -> set[CheckOutcome]:
+    return {each.outcome for name, each in checks.items() if name is not Criterion.LABELS}
+
+
+GOOD = [YES, YES, NO] * 30
+"""A judge that is always right."""
+
+
+def test_labels_of_all_that_was_drawn_pass() -> None:
+    assert outcomes(gate(sampled(GOOD))) == {CheckOutcome.PASSED}
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        (LabelState.SKIPPED, "skipped_many"),
+        (LabelState.UNREVIEWED, "order_broken"),
+        (LabelState.BULK, "order_broken"),
+        (LabelState.STALE, "stale_labels"),
+    ],
+)
+def test_claims_left_out_are_bounds_until_they_are_accepted(state: LabelState, code: str) -> None:
+    """18 % are left out, exactly those that the judge gets wrong."""
+    prepared = sampled([*[("yes", state)] * 20, *GOOD])
+    wanted = Thresholds(kappa=0.6, recall_no=0.7, score=0.5)
+    checks = gate(prepared, wanted)
+    assert outcomes(checks) == {CheckOutcome.UNDECIDED}
+    why = checks[Criterion.RECALL].reason
+    assert f"(--accept {code} leaves them out); counted against the judge the lower end is" in why
+    assert "counted as failing the lower end is" in checks[Criterion.SCORE].reason
+    accepted = replace(wanted, accepted=(code,))
+    assert outcomes(gate(prepared, accepted)) == {CheckOutcome.PASSED}
+
+
+def test_what_is_left_out_decides_nothing_where_both_bounds_say_the_same() -> None:
+    prepared = sampled([*[("yes", LabelState.SKIPPED)] * 2, *GOOD])
+    checks = gate(prepared)
+    assert outcomes(checks) == {CheckOutcome.PASSED}
+    assert checks[Criterion.RECALL].reason.startswith(
+        "2 claims are skipped; counted against the judge the lower end is 0."
+    )
+    most = Thresholds(kappa=0.99, recall_no=0.99, score=0.99)
+    assert outcomes(gate(prepared, most)) == {CheckOutcome.BELOW}
+
+
+def test_bounds_hold_the_value_too() -> None:
+    prepared = sampled([*[("yes", LabelState.SKIPPED)] * 20, *GOOD])
+    wanted = replace(ASKED, recall_no=0.9, basis=ThresholdBasis.POINT)
+    recall = gate(prepared, wanted)[Criterion.RECALL]
+    assert recall.outcome is CheckOutcome.UNDECIDED
+    assert "counted against the judge the value is 0.600, for it the value is 1.000" in (
+        recall.reason
+    )
+
+
+def test_a_few_skips_among_few_unfaithful_claims_count_below_the_reports_share() -> None:
+    """5 of 105 are no `skipped_many` of a report, and all the misses there are."""
+    said = [*[("yes", LabelState.SKIPPED)] * 5, *[YES] * 90, *[NO] * 10]
+    prepared = sampled(said)
+    assert "skipped_many" not in {each.code for each in report_prepared(prepared).warnings}
+    assert gate(prepared)[Criterion.RECALL].outcome is CheckOutcome.UNDECIDED
+
+
+def test_what_is_still_to_do_is_not_missing() -> None:
+    said = [*GOOD, *[("yes", LabelState.UNREVIEWED)] * 20]
+    assert not list(find_missing_claims(sampled(said).compared))
+
+
+def test_claims_of_started_conversations_are_missing() -> None:
+    """Who labels some claims of every drawn conversation leaves the others out."""
+    said = [each for _ in range(20) for each in (YES, YES, NO, NO, ("yes", LabelState.UNREVIEWED))]
+    prepared = sampled(said, DesignKind.CLUSTER)
+    missing = list(find_missing_claims(prepared.compared))
+    assert missing == [(place, "order_broken") for place in range(4, 100, 5)]
+
+
+def test_words_and_verdicts_that_cannot_be_compared_are_missing_in_a_census_too() -> None:
+    said: list[Said] = [*GOOD, ("yes", "weird"), (None, "no"), (None, "x"), ("no", "x")]
+    prepared = sampled(said, DesignKind.CENSUS, undrawn=0)
+    assert [code for _, code in find_missing_claims(prepared.compared)] == [
+        "other_words",
+        "invalid_verdicts",
+    ]
+    assert outcomes(gate(prepared)) == {CheckOutcome.PASSED}
+    worst = gate(prepared, replace(ASKED, recall_no=0.85, kappa=None, score=None))
+    assert worst[Criterion.RECALL].outcome is CheckOutcome.UNDECIDED
+
+
+def warn(code: str, severity: Severity = Severity.CAUTION) -> ReportWarning:
+    return ReportWarning(code, severity, f"About {code}.", ReportLevel.CLAIMS)
+
+
+@pytest.mark.parametrize("code", [each for each in ASKED_WARNINGS if each not in MISSING_WORDS])
+def test_a_warning_takes_passes_away_until_it_is_accepted(code: str) -> None:
+    prepared = sampled(GOOD)
+    checks = gate(prepared, warnings=[warn(code)])
+    for name, check in checks.items():
+        touched = name in ASKED_WARNINGS[code]
+        assert (check.outcome is CheckOutcome.UNDECIDED) == touched
+        assert (check.reason == f"About {code}. To accept it: --accept {code}") == touched
+    accepted = replace(ASKED, accepted=(code,))
+    assert outcomes(gate(prepared, accepted, [warn(code)])) == {CheckOutcome.PASSED}
+
+
+def test_what_falls_short_stays_short_and_good_to_know_is_not_asked() -> None:
+    prepared = sampled(GOOD)
+    most = Thresholds(kappa=0.99, recall_no=0.99, score=0.99)
+    assert outcomes(gate(prepared, most, [warn("not_blind")])) == {CheckOutcome.BELOW}
+    for each in (warn("not_blind", Severity.INFO), warn("few_minority"), warn("marginal_bias")):
+        assert outcomes(gate(prepared, warnings=[each])) == {CheckOutcome.PASSED}
+    of_answers = replace(warn("not_blind"), level=ReportLevel.ANSWERS)
+    assert outcomes(gate(prepared, warnings=[of_answers])) == {CheckOutcome.PASSED}
+
+
+def test_a_code_that_nobody_asks_about_is_named() -> None:
+    assert check_accepted_codes(["not_blind", "hasty_labels", "not_blind"]) == (
+        "hasty_labels",
+        "not_blind",
+    )
+    with pytest.raises(ConfigError, match=r"--accept few_items: .* known: .*few_conversations"):
+        check_accepted_codes(["few_items"])
