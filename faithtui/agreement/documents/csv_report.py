@@ -4,10 +4,12 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from io import StringIO
+from typing import Protocol
 
 from faithtui.agreement.documents.header import ReportHeader
-from faithtui.agreement.labelled_units import ClaimUnit
+from faithtui.agreement.labelled_units import ClaimUnit, Opinion
 
 COLUMNS = (
     "claim",
@@ -41,6 +43,18 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 """What makes a spreadsheet compute a cell, full-width forms included."""
 
 
+class OpinionDates(Protocol):
+    """When, and under which guideline, verdicts of people were stored."""
+
+    def get_date(self, opinion: Opinion) -> datetime | None:
+        """Say when, aware; None: not known."""
+        ...
+
+    def get_guideline(self, opinion: Opinion) -> str | None:
+        """Name the guideline in force; None: the verdict came with data, or it is not known."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimExtras:
     """What a row holds beside the reading."""
@@ -54,7 +68,11 @@ class ClaimExtras:
 
 
 def claims_csv(
-    claims: Iterable[tuple[ClaimUnit, ClaimExtras]], header: ReportHeader, *, sample: str = ""
+    claims: Iterable[tuple[ClaimUnit, ClaimExtras]],
+    header: ReportHeader,
+    dates: OpinionDates,
+    *,
+    sample: str = "",
 ) -> Iterator[str]:
     """Write claims as CSV, row by row, so that the passages of a run are never in memory at once.
 
@@ -67,6 +85,7 @@ def claims_csv(
     Args:
         claims: Readings and what is known beside them, in the order of the rows.
         header: Whose verdicts they are, so that rows of several reports can be put together.
+        dates: When verdicts were stored.
         sample: Name of the sample that the positions belong to.
 
     Yields:
@@ -77,19 +96,22 @@ def claims_csv(
     writer.writerow(COLUMNS)
     judged = (int(header.run), header.metric, escape_formula(header.judge))
     for claim, extras in claims:
-        yield _drain_buffer(out)
-        writer.writerow((*_make_row(claim, extras, sample), *judged))
-    yield _drain_buffer(out)
+        yield drain_buffer(out)
+        writer.writerow((*_make_row(claim, extras, dates, sample), *judged))
+    yield drain_buffer(out)
 
 
-def _drain_buffer(out: StringIO) -> str:
+def drain_buffer(out: StringIO) -> str:
+    """Take what was written since the last call."""
     text = out.getvalue()
     out.seek(0)
     out.truncate()
     return text
 
 
-def _make_row(claim: ClaimUnit, extras: ClaimExtras, sample: str) -> tuple[str | int | float, ...]:
+def _make_row(
+    claim: ClaimUnit, extras: ClaimExtras, dates: OpinionDates, sample: str
+) -> tuple[str | int | float, ...]:
     both = claim.judge is not None and claim.human is not None
     drawn = claim.position is not None
     return (
@@ -100,33 +122,21 @@ def _make_row(claim: ClaimUnit, extras: ClaimExtras, sample: str) -> tuple[str |
         escape_formula(claim.text),
         _list_to_json(extras.passages),
         escape_formula(claim.judge or ""),
-        _number_cell(claim.confidence),
+        number_cell(claim.confidence),
         escape_formula(claim.human or ""),
-        _yes_or_no_cell(claim.judge == claim.human if both else None),
+        yes_or_no_cell(claim.judge == claim.human if both else None),
         claim.state.value,
         escape_formula(sample if drawn else ""),
         escape_formula(claim.stratum or ""),
-        "" if claim.position is None else claim.position,
-        _number_cell(extras.weight),
+        count_cell(claim.position),
+        number_cell(extras.weight),
         claim.reviewers,
-        _list_to_json(
-            [
-                {
-                    "reviewer": each.reviewer,
-                    "verdict": each.verdict,
-                    "action": each.action.value,
-                    "blind": each.blind,
-                    "seconds": each.seconds,
-                    "code": each.code,
-                }
-                for each in claim.opinions
-            ]
-        ),
-        _list_to_json(sorted({each.code for each in claim.opinions if each.code is not None})),
+        opinions_cell(claim.opinions, dates),
+        codes_cell(claim.opinions),
         _list_to_json(extras.notes),
-        _yes_or_no_cell(claim.blind),
+        yes_or_no_cell(claim.blind),
         claim.windows,
-        _yes_or_no_cell(claim.steady),
+        yes_or_no_cell(claim.steady),
     )
 
 
@@ -139,14 +149,55 @@ def escape_formula(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
+def opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> str:
+    """Write what each person said, and when and under which guideline it was stored."""
+    return _list_to_json(
+        [
+            {
+                "reviewer": each.reviewer,
+                "verdict": each.verdict,
+                "action": each.action.value,
+                "blind": each.blind,
+                "seconds": each.seconds,
+                "code": each.code,
+                "at": None if (at := dates.get_date(each)) is None else _time_text(at),
+                "guideline": dates.get_guideline(each),
+            }
+            for each in opinions
+        ]
+    )
+
+
+def _time_text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def codes_cell(opinions: Sequence[Opinion]) -> str:
+    """Write the reason codes that people gave."""
+    return _list_to_json(sorted({each.code for each in opinions if each.code is not None}))
+
+
+def blind_cell(opinions: Sequence[Opinion]) -> str:
+    """Say whether all verdicts were given before the judge's was shown; "" where not known."""
+    known = [each.blind for each in opinions]
+    return yes_or_no_cell(None if not known or None in known else all(known))
+
+
 def _list_to_json(values: Sequence[object]) -> str:
     """Write a JSON list, which no spreadsheet takes for a formula; "" for an empty one."""
     return json.dumps(values, ensure_ascii=False, allow_nan=False) if values else ""
 
 
-def _number_cell(value: float | None) -> str | float:
+def number_cell(value: float | None) -> str | float:
+    """Write a number, "" for none."""
     return "" if value is None else round(value, 6) + 0.0
 
 
-def _yes_or_no_cell(flag: bool | None) -> str:
+def count_cell(value: int | None) -> str | int:
+    """Write a whole number, "" for none."""
+    return "" if value is None else value
+
+
+def yes_or_no_cell(flag: bool | None) -> str:
+    """Write `yes` or `no`, "" where it is not known."""
     return "" if flag is None else ("yes" if flag else "no")

@@ -2,8 +2,23 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from faithtui.agreement.report.settings import ReportLevel
+
+
+@dataclass(frozen=True, slots=True)
+class LabelProvenance:
+    """When, and under which guideline, the labels of a level were given."""
+
+    first_at: datetime
+    """Of the first label that counts; aware."""
+    last_at: datetime
+    imported: int
+    """Labels that came with the data: they are as old as their import, under rules of their own."""
+    by_guideline: tuple[tuple[str, int], ...]
+    """Labels given here, by name of the guideline version that was in force."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +47,8 @@ class ReportHeader:
     tool_version: str
     unscored_windows: int = 0
     """Windows that were judged and have no score: undefined or incomplete."""
+    provenance: Mapping[ReportLevel, LabelProvenance] = field(default_factory=dict)
+    """Of the levels at which anything is labelled."""
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from faithtui.agreement.documents.header import PlotFile, ReportHeader
+from faithtui.agreement.documents.wording import provenance_text
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign, StratumCounts
 from faithtui.agreement.report.model import (
     Agreement,
@@ -17,12 +18,14 @@ from faithtui.agreement.report.model import (
     CalibrationReport,
     ClassReport,
     ComparisonReport,
+    ConfidenceSequences,
     Coverage,
     Disagreement,
     JudgeConsistency,
     LevelReport,
     PairReport,
     PassRate,
+    ProgressReport,
     RaterReport,
     ScoreReport,
     Slice,
@@ -99,7 +102,7 @@ def report_json(
                 {"rater": each.reviewer, "agreement": _WRITER.write(each.agreement)}
                 for each in raters
             ],
-            "between_humans": _WRITER.write(report.humans if claims else None),
+            "between_humans": _WRITER.write(report.get_humans(which.level)),
             "blind_vs_shown": _WRITER.write(report.anchoring if claims else None),
         },
         "detection": {
@@ -120,7 +123,7 @@ def report_json(
         "comparison": _WRITER.write(report.comparison if claims else None),
         "progress": _WRITER.write(report.progress),
         "disagreements": [_WRITER.write_object(each, **hidden) for each in which.disagreements],
-        "warnings": _WRITER.write(_list_warnings(report, which)),
+        "warnings": _WRITER.write(_list_warnings(report, which, header)),
         "plots": _WRITER.write(plots),
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
@@ -191,7 +194,9 @@ def _answer_scores_json(report: AgreementReport) -> list[JsonFields]:
     ]
 
 
-def _list_warnings(report: AgreementReport, which: LevelReport) -> list[ReportWarning]:
+def _list_warnings(
+    report: AgreementReport, which: LevelReport, header: ReportHeader
+) -> list[ReportWarning]:
     shown = [each for each in report.warnings if each.level in (None, which.level)]
     if which.level is ReportLevel.CLAIMS:
         shown += _make_extra_warnings(report)
@@ -202,6 +207,16 @@ def _list_warnings(report: AgreementReport, which: LevelReport) -> list[ReportWa
                 Severity.INFO,
                 "Units are answers, each judged by itself as a window of one interaction; "
                 "yes means that it passes.",
+                about=(WarningSubject.COVERAGE,),
+            )
+        )
+    if which.level in header.provenance:
+        facts = provenance_text(header.provenance[which.level])
+        shown.append(
+            ReportWarning(
+                "label_dates",
+                Severity.INFO,
+                f"{which.unit[1].capitalize()}: {facts}",
                 about=(WarningSubject.COVERAGE,),
             )
         )
@@ -352,8 +367,7 @@ FORMS: Mapping[type, JsonForm] = {
     ComparisonReport: JsonForm(
         left_out={
             "weighted": "a warning says it",
-            "judges": _NO_KEY,
-            "kappa_difference": _NO_KEY,
+            **dict.fromkeys(("judges", "kappa_a", "kappa_b", "kappa_difference"), _NO_KEY),
         }
     ),
     Disagreement: JsonForm(
@@ -371,6 +385,7 @@ FORMS: Mapping[type, JsonForm] = {
             (
                 *("groups", "compared", "compared_groups", "not_a_claim", "other_words"),
                 *("no_verdict", "vacuous", "unscored", "shown", "outside"),
+                *("audit", "tied", "idk_excluded"),
             ),
             _NO_KEY,
         ),
@@ -392,7 +407,11 @@ FORMS: Mapping[type, JsonForm] = {
     ),
     LabelDesign: JsonForm(
         left_out=dict.fromkeys(
-            ("sample", "name", "outside", "conversations", "drawn_conversations", "rated"), _NO_KEY
+            (
+                *("sample", "name", "outside", "conversations", "drawn_conversations", "rated"),
+                *("drawn_in", "claim_set", "unjudged", "beyond"),
+            ),
+            _NO_KEY,
         ),
         more=lambda design: {"reason": _DESIGN_REASONS.get(design.kind)},
         order=("kind", "frame_units", "seed", "random_prefix", "valid_for_rate", "reason"),
@@ -403,6 +422,7 @@ FORMS: Mapping[type, JsonForm] = {
             "idk": _NO_KEY,
             "ordinal": "in `scale` of the scope",
             "sample": _NO_KEY,
+            "claim_set": _NO_KEY,
             "target": "in the progress",
         },
         renamed={"duplicates": "duplicate_rule"},
@@ -413,8 +433,17 @@ FORMS: Mapping[type, JsonForm] = {
         ),
     ),
     ReportWarning: JsonForm(left_out={"level": "a file has the warnings of its level"}),
+    ProgressReport: JsonForm(left_out={"sequences": _NO_KEY}),
+    ConfidenceSequences: JsonForm(
+        left_out=dict.fromkeys(("labels", "later", "rate", "recall"), _NO_KEY)
+    ),
     # These are taken apart by `report_json`, which leaves out:
-    AgreementReport: JsonForm(left_out={"headline": "a sentence made of the figures"}),
+    AgreementReport: JsonForm(
+        left_out={
+            "headline": "a sentence made of the figures",
+            "answer_humans": "`between_humans` of a file about answers",
+        }
+    ),
     LevelReport: JsonForm(
         left_out={"unit": "the metric's own words", "unjudged": _NO_KEY, "weights": _NO_KEY}
     ),

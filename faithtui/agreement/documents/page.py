@@ -34,9 +34,9 @@ def make_report_page(report: AgreementReport, header: ReportHeader) -> tuple[Blo
         header: What it is about.
 
     Returns:
-        Headline, warnings, coverage, then, where anything is labelled, agreement, people,
-        detection, where it goes wrong, scores, calibration, comparison and progress; the share
-        that passes and the method at the end.
+        Headline, warnings, the share that passes and coverage, then, where anything is labelled,
+        detection, where it goes wrong, agreement, people, scores, calibration, comparison and
+        progress; the method at the end.
     """
     return tuple(_write_blocks(report, header))
 
@@ -45,18 +45,18 @@ def _write_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
     shown = [level for level in report.levels if level.coverage.reviewed]
     shown.sort(key=lambda level: level is not report.primary_level)
     yield from write_opening(report, header)
+    yield from write_rate_sections(report, report.levels)
     yield from write_coverage_section(report, header)
-    for level in shown:
-        yield from write_agreement_section(level, report.humans)
-    if shown:
-        yield from write_annotator_section(report)
     for level in shown:
         yield from write_detection_section(level)
     yield from write_disagreement_section(report, shown)
+    for level in shown:
+        yield from write_agreement_section(level, report.get_humans(level.level))
+    if shown:
+        yield from write_annotator_section(report, shown)
     if shown or report.scores.answers:
         yield from write_score_section(report)
         yield from write_calibration_section(report)
         yield from write_second_judge_section(report)
         yield from write_progress_section(report)
-    yield from write_rate_sections(report, report.levels)
     yield from write_method_section(report, header)

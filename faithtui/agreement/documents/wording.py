@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from faithtui.agreement.documents.header import LabelProvenance
 from faithtui.agreement.report.model import LevelReport, Slice
 from faithtui.domain.estimates import Estimate
 
@@ -65,6 +66,20 @@ def join_alternatives(words: Iterable[str]) -> str:
 def make_estimate_row(name: str, found: Estimate) -> tuple[str, str, str, str]:
     """Make a row of a figure: name, value, n, groups."""
     return name, estimate_text(found), f"{found.n:,}", f"{found.clusters:,}"
+
+
+def provenance_text(found: LabelProvenance) -> str:
+    """Say when labels were given, and under which versions of the guideline."""
+    first, last = (f"{each:%Y-%m-%d %H:%M} UTC" for each in (found.first_at, found.last_at))
+    when = f"on {first}" if first == last else f"from {first} to {last}"
+    parts = []
+    if found.imported:
+        parts.append(f"{count_text(found.imported, 'label', 'labels')} came with the data")
+    parts += [
+        f"{count_text(labels, 'label', 'labels')} under {name}"
+        for name, labels in found.by_guideline
+    ]
+    return f"labels were stored {when}: {', '.join(parts)}."
 
 
 FIGURE_HEADS = ("figure", "value", "n", "groups")

@@ -2,21 +2,24 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, combinations
 
 import numpy as np
 
-from faithtui.agreement.labelled_units import ClaimUnit, Opinion
+from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.model import (
+    FAIL,
+    PASS,
     AnchoringReport,
     HumanReport,
     PairReport,
     RaterReport,
 )
+from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import (
-    ClaimColumns,
     ComparedClaims,
     number_flag,
     number_labels,
@@ -34,6 +37,8 @@ from faithtui.agreement.statistics.matrices import (
 )
 from faithtui.agreement.statistics.scores import estimate_share_difference
 from faithtui.domain.annotations import Action
+from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.scores import ScoringRule
 
 MOST_PAIRS = 45
 """Pairs of people listed: those of ten people. More are a table nobody reads."""
@@ -44,11 +49,12 @@ class ReviewerLabels:
 
     Args:
         compared: What the figures of the report are about.
+        with_audit: Also claims that were drawn to be labelled with the judge's verdict in view.
     """
 
-    def __init__(self, compared: ComparedClaims) -> None:
+    def __init__(self, compared: ComparedClaims, *, with_audit: bool = False) -> None:
         claims, context = compared.all, compared.context
-        inside = compared.places
+        inside = compared.places_with_audit if with_audit else compared.places
         rows = take_places(claims.rows, inside)
         by_claim = [row.opinions for row in rows]
         numbers = np.fromiter(map(len, by_claim), np.int32, len(by_claim))
@@ -123,15 +129,36 @@ def report_raters(given: ReviewerLabels) -> tuple[RaterReport, ...]:
     return tuple(found)
 
 
-def report_humans(claims: ClaimColumns, context: FigureContext) -> HumanReport | None:
+def report_humans_of_answers(
+    answers: Sequence[AnswerUnit], rule: ScoringRule, settings: ReportSettings
+) -> HumanReport | None:
+    """Compare people with each other on whole answers, which they pass or fail by a rule."""
+    read = [
+        replace(
+            answer,
+            opinions=tuple(
+                each._replace(verdict=PASS if each.verdict in rule.passing else FAIL)
+                for each in answer.opinions
+                if each.verdict != NOT_A_CLAIM and (not rule.labels or each.verdict in rule.labels)
+            ),
+        )
+        for answer in answers
+        if len(answer.opinions) > 1
+    ]
+    return report_humans(read, FigureContext((PASS, FAIL), (FAIL,), settings))
+
+
+def report_humans(
+    units: Sequence[ClaimUnit | AnswerUnit], context: FigureContext
+) -> HumanReport | None:
     """Compare people with each other; None unless two of them labelled the same unit.
 
     The judge does not enter, and every unit counts once: who labels a second time is not drawn by
     the sample's design.
     """
-    several = [claim for claim in claims.rows if len(claim.opinions) > 1]
+    several = [unit for unit in units if len(unit.opinions) > 1]
     shared = [
-        (claim.group, words) for claim in several if len(words := _list_labels(claim, context)) > 1
+        (unit.group, words) for unit in several if len(words := _list_labels(unit, context)) > 1
     ]
     if not shared:
         return None
@@ -141,9 +168,7 @@ def report_humans(claims: ClaimColumns, context: FigureContext) -> HumanReport |
     level = context.settings.level
     measured = MeasurementLevel.ORDINAL if context.settings.ordinal else MeasurementLevel.NOMINAL
     return HumanReport(
-        raters=len(
-            {reviewer for claim in claims.rows for reviewer, _ in _list_labels(claim, context)}
-        ),
+        raters=len({reviewer for unit in units for reviewer, _ in _list_labels(unit, context)}),
         units=len(shared),
         percent=ratings.estimate_rating_figure(
             ratings.percent_agreement.bind(), whole, IntervalScale.LOGIT, level
@@ -161,11 +186,11 @@ def report_humans(claims: ClaimColumns, context: FigureContext) -> HumanReport |
     )
 
 
-def _list_labels(claim: ClaimUnit, context: FigureContext) -> list[tuple[str, str]]:
-    """List who said what of a claim, in words of the metric."""
+def _list_labels(unit: ClaimUnit | AnswerUnit, context: FigureContext) -> list[tuple[str, str]]:
+    """List who said what of a unit, in words of the metric."""
     return [
         (each.reviewer, each.verdict)
-        for each in claim.opinions
+        for each in unit.opinions
         if each.action is not Action.ADJUDICATED and each.verdict in context.categories
     ]
 

@@ -120,6 +120,8 @@ def _compare_two(
         accuracy_a=estimate_figure(PERCENT, both.first, level),
         accuracy_b=estimate_figure(PERCENT, both.second, level),
         difference=both.estimate_difference(PERCENT, level),
+        kappa_a=estimate_figure(KAPPA, both.first, level),
+        kappa_b=estimate_figure(KAPPA, both.second, level),
         kappa_difference=both.estimate_difference(KAPPA, level),
         a_only_correct=only_a,
         b_only_correct=only_b,

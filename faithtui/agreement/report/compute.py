@@ -96,7 +96,7 @@ class FigureContext:
     settings: ReportSettings
     frame: WeightedFrame | None = None
     """None: every unit weighs the same."""
-    drawn_from: tuple[Ints, Ints] | None = None
+    frame_counts: tuple[Ints, Ints] | None = None
     """By stratum, the judge's label and group: drawn units that people call no fair claim, and all
     units that were drawn from; shapes (strata, q, groups), one stratum where `frame` is None. None:
     nothing was drawn."""
@@ -109,11 +109,11 @@ class FigureContext:
         Of a sample by strata, weights are estimated anew without each group.
         """
         if self.frame is None or units.strata is None:
-            if self.drawn_from is None:
+            if self.frame_counts is None:
                 return self.count_part(units)
             counts, _ = self._count_cells(units, None, 1)
             return GroupedMatrix.of_groups(
-                self.categories, counts, frame=UnitFrame(counts, *self.drawn_from)
+                self.categories, counts, frame=UnitFrame(counts, *self.frame_counts)
             )
         inside = units.strata >= 0
         cells = (units.strata * np.int64(len(self.categories) ** 2) + units.cells)[inside]
@@ -128,7 +128,7 @@ class FigureContext:
             counts,
             populations=self.frame.populations,
             unfair=self.frame.unfair,
-            frame=None if self.drawn_from is None else UnitFrame(counts, *self.drawn_from),
+            frame=None if self.frame_counts is None else UnitFrame(counts, *self.frame_counts),
         )
 
     def count_part(self, units: UnitColumns) -> GroupedMatrix:

@@ -1,12 +1,75 @@
-"""The sentence on top of a report, and how counts are put into words."""
+"""The sentences on top of a report, and how counts are put into words."""
 
-from faithtui.agreement.report.model import LevelReport
+from collections.abc import Sequence
+
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.model import Detection, LevelReport
 from faithtui.domain.estimates import Estimate
 
+_FEW = 10
+"""Units below which a number of 100 would promise more than is known."""
 
-def write_headline(report: LevelReport, judge: str = "") -> str:
-    """Say in a sentence or two how far the judge can be trusted at a level."""
-    return f"{_describe_rates(report, judge)}{_describe_agreement(report)}"
+
+def write_headline(report: LevelReport, passing: Sequence[str], judge: str = "") -> str:
+    """Say in plain sentences how far the judge can be trusted at a level.
+
+    Args:
+        report: Of the level.
+        passing: Labels that pass by the run's rule; units with another one are unfaithful here.
+        judge: Name of the judge.
+
+    Returns:
+        What the judge misses and what it flags wrongly, then the corrected share where a sample
+        allows one, then kappa.
+    """
+    errors = _describe_errors(report, passing, judge or "the judge")
+    if errors.startswith("the judge "):
+        errors = f"T{errors[1:]}"
+    rates = _describe_rates(report, "It" if errors else judge)
+    return f"{errors}{rates}{_describe_agreement(report)}"
+
+
+def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) -> str:
+    """Say how many unfaithful units the judge misses and how many faithful ones it flags."""
+    if not report.agreement.n or report.design.kind is DesignKind.OVERRIDE_ONLY:
+        return ""
+    found, (one, many) = _choose_detection(report, passing), report.unit
+    labelled = "" if report.design.kind is DesignKind.CENSUS else " labelled"
+    unfaithful = found.tp + found.fn
+    if not unfaithful:
+        return f"No{labelled} {one} is unfaithful, so what {judge} misses is not known. "
+    flagged = ""
+    if found.specificity.value is not None:
+        faithful = found.fp + found.tn
+        wrongly = (
+            f"{found.fp:,} of {format_quantity(faithful, 'faithful one', 'faithful ones')}"
+            if faithful < _FEW
+            else _count_of_hundred(found.specificity, "faithful ones")
+        )
+        flagged = f" and flags {wrongly}"
+    if unfaithful < _FEW:
+        few = format_quantity(unfaithful, f"unfaithful {one}", f"unfaithful {many}")
+        return f"{judge} misses {found.fn:,} of {few}{' with a label' * bool(labelled)}{flagged}. "
+    among = f"Among the labelled {many}, " if report.design.kind is DesignKind.CONVENIENCE else ""
+    missed = f"{judge} misses {_count_of_hundred(found.recall, f'unfaithful {many}')}"
+    return f"{among}{missed}{flagged}. "
+
+
+def _choose_detection(report: LevelReport, passing: Sequence[str]) -> Detection:
+    """Choose the figures in which unfaithful is what does not pass."""
+    lenient = report.lenient
+    if lenient is not None and set(lenient.positive).isdisjoint(passing):
+        return lenient
+    return report.strict
+
+
+def _count_of_hundred(right: Estimate, units: str) -> str:
+    """Say of how many of 100 units the judge is wrong, from the share on which it is right."""
+    assert right.value is not None
+    wrong = f"{100 * (1 - right.value):.0f} of 100 {units}"
+    if right.ci_low is None or right.ci_high is None:
+        return wrong
+    return f"{wrong} [{100 * (1 - right.ci_high):.0f}, {100 * (1 - right.ci_low):.0f}]"
 
 
 def _describe_rates(report: LevelReport, judge: str) -> str:

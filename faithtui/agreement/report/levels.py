@@ -13,6 +13,12 @@ from faithtui.agreement.labelled_units import (
     LabelDesign,
     LabelState,
     UnratedAnswer,
+    decide_answer,
+)
+from faithtui.agreement.report.annotator_error import (
+    AnnotatorError,
+    measure_annotator_error,
+    widen_by_doubt,
 )
 from faithtui.agreement.report.compute import FigureContext, UnitColumns
 from faithtui.agreement.report.model import (
@@ -36,7 +42,7 @@ from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
 from faithtui.agreement.statistics.matrices import Flags, Ints, number_keys
-from faithtui.agreement.statistics.posterior import widen_future_rate
+from faithtui.agreement.statistics.posterior import widen_future_rate, widen_run_rate
 from faithtui.agreement.statistics.rates import (
     GroupedStrata,
     compute_worst_case_bounds,
@@ -74,7 +80,11 @@ class PassColumns:
     is_unfair: Flags | None = None
     """Whether people call it no fair claim; None: none are."""
     drawn: Flags | None = None
-    """In the sample the report rests on; None where there is none."""
+    """In the part of the sample the report rests on; None where there is none."""
+    conversations: tuple[Ints, int] | None = None
+    """Number of each unit's conversation, from 0, and how many there are; None: each is a group."""
+    error: AnnotatorError | None = None
+    """What is in doubt as annotators differ; None where no two labelled a unit."""
 
 
 def report_claims(
@@ -117,10 +127,13 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
     total = len(claims)
     judge, human = claims.judge, claims.human
     is_unreviewed = claims.is_unreviewed
-    not_a_claim = total - int(claims.is_fair.sum())
+    not_a_claim = int((~claims.is_fair & ~claims.is_human_excluded).sum())
     unreviewed = int(is_unreviewed.sum())
     is_compared = compared.is_compared
     n, usable = int(is_compared.sum()), int((human >= 0).sum())
+    by_judge = int((claims.is_judge_excluded & (human >= 0)).sum())
+    by_human, tied = int(claims.is_human_excluded.sum()), int(claims.is_tied.sum())
+    audit = len(compared.places_with_audit) - len(compared.places) if compared.has_audit else 0
     agreed = int((is_compared & (judge == human)).sum())
     states = dict.fromkeys(LabelState, 0)
     skipped = np.zeros(total, np.bool_)
@@ -128,7 +141,7 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         numbers = np.bincount(claims.states.codes[is_unreviewed]).tolist()
         states.update(zip(claims.states.names, numbers, strict=False))
         skipped = claims.states.flag_values(lambda state: state is LabelState.SKIPPED)
-    blind = claims.blind[is_compared]
+    blind = claims.blind[compared.places]
     return Coverage(
         units=total,
         conversations=claims.conversation_count,
@@ -140,11 +153,11 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         overridden=n - agreed,
         unreviewed=unreviewed,
         not_a_claim=not_a_claim,
-        other_words=total - unreviewed - not_a_claim - usable,
-        no_verdict=usable - n,
+        other_words=total - unreviewed - not_a_claim - by_human - tied - usable,
+        no_verdict=usable - n - by_judge,
         vacuous=0,
         unscored=0,
-        missing_verdicts=int((judge < 0).sum()),
+        missing_verdicts=int(((judge < 0) & ~claims.is_judge_excluded).sum()),
         labelled_by_two_or_more=int((claims.has_several_reviewers & ~is_unreviewed).sum()),
         blind=int((blind == 1).sum()),
         shown=int((blind == 0).sum()),
@@ -152,13 +165,17 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         skipped=states[LabelState.SKIPPED],
         bulk_accepted=states[LabelState.BULK],
         stale=states[LabelState.STALE],
-        outside=n - len(compared.places),
+        outside=n - len(compared.places) - audit,
+        audit=audit,
+        tied=tied,
+        idk_excluded=by_human + by_judge,
     )
 
 
 def _count_unjudged(compared: ComparedClaims) -> tuple[int, ...]:
     """Count reviewed claims without a judge's verdict, by people's label."""
-    human = compared.all.human[compared.all.judge < 0]
+    claims = compared.all
+    human = claims.human[(claims.judge < 0) & ~claims.is_judge_excluded]
     found = np.bincount(human[human >= 0], minlength=len(compared.labels.names))
     return tuple(found.tolist())
 
@@ -190,14 +207,20 @@ def _find_rate_units(rule: ScoringRule, compared: ComparedClaims) -> PassColumns
     names, claims = compared.labels.names, compared.all
     passes = np.array([*(name in rule.passing for name in names), -1], np.int64)
     by_design = compared.design.kind is DesignKind.STRATIFIED
+    human: Ints = passes[claims.human]
+    if compared.has_audit:
+        human = np.where(claims.is_audit, -1, human)
+    human, error = measure_annotator_error(compared, rule.passing, human)
     return PassColumns(
         groups=claims.groups,
         group_count=claims.group_count,
         strata=compared.strata if by_design else claims.judge,
         judge=np.where(claims.is_fair, passes[claims.judge], -1),
-        human=passes[claims.human],
+        human=human,
         is_unfair=~claims.is_fair,
         drawn=claims.is_drawn if compared.design.kind in RANDOM_DESIGNS else None,
+        conversations=(claims.conversations, claims.conversation_count),
+        error=error,
     )
 
 
@@ -209,7 +232,8 @@ def report_answers(
 ) -> LevelReport:
     """Compare people's labels of whole answers with the judge's pass or fail.
 
-    People pass an answer when their label is one of `rule.passing`; any other label fails it.
+    People pass an answer when their label is one of `rule.passing`; any other label fails it. An
+    answer that as many pass as fail is left out and counted.
     Nobody draws answers to be rated, so they are never a census: even where all are rated, only
     the labelled ones are spoken of.
 
@@ -219,22 +243,19 @@ def report_answers(
         rule: The run's rule.
         settings: What is asked for.
     """
-
-    def pass_or_fail(passes: bool) -> str:
-        return PASS if passes else FAIL
-
-    def find_verdict(answer: AnswerUnit) -> str | None:
-        if not answer.claims or answer.passes is None or answer.score.value is None:
-            return None
-        return pass_or_fail(answer.passes)
-
     reviewed = [answer for answer in answers if answer.human is not None]
-    both = [
-        (answer, pass_or_fail(answer.human in rule.passing), judge)
-        for answer in reviewed
-        if (judge := find_verdict(answer)) is not None
+    votes = [decide_answer(answer, rule.passing, rule.labels) for answer in answers]
+    decided = [
+        (answer, pass_or_fail(passes))
+        for answer, passes in zip(answers, votes, strict=True)
+        if passes is not None
     ]
-    vacuous = sum(not answer.claims for answer in reviewed)
+    both = [
+        (answer, human, judge)
+        for answer, human in decided
+        if (judge := find_answer_verdict(answer)) is not None
+    ]
+    vacuous = sum(not answer.claims for answer, _ in decided)
     others = [None if each.passes is None else pass_or_fail(each.passes) for each in unrated]
     context = FigureContext((PASS, FAIL), (FAIL,), settings)
     groups, group_names = number_keys([answer.group for answer, _, _ in both])
@@ -258,28 +279,29 @@ def report_answers(
         other_words=0,
         no_verdict=0,
         vacuous=vacuous,
-        unscored=len(reviewed) - vacuous - len(both),
+        unscored=len(decided) - vacuous - len(both),
         missing_verdicts=0,
         labelled_by_two_or_more=sum(answer.raters >= 2 for answer in reviewed),
         # Labels that came with the data are taken for blind ones.
         blind=len(both) - in_view,
         shown=in_view,
         by_verdict=_count_verdicts(
-            _number_passes([*map(find_verdict, answers), *others]),
+            _number_passes([*map(find_answer_verdict, answers), *others]),
             np.array(
                 [each.human is not None for each in answers] + [False] * len(others), np.bool_
             ),
             np.zeros(len(answers) + len(others), np.bool_),
             (PASS, FAIL),
         ),
+        tied=len(reviewed) - len(decided),
     )
     kind = DesignKind.CONVENIENCE if coverage.reviewed else DesignKind.NONE
     design = LabelDesign(kind, coverage.units)
     # Both rates are of the same answers: nothing was judged in the others.
     judged = [
-        (each.group, said, each.human)
-        for each in answers
-        if (said := find_verdict(each)) is not None
+        (each.group, said, passes)
+        for each, passes in zip(answers, votes, strict=True)
+        if (said := find_answer_verdict(each)) is not None
     ] + [
         (each.group, said, None)
         for each, said in zip(unrated, others, strict=True)
@@ -303,7 +325,7 @@ def report_answers(
                 strata=_number_passes([said for _, said, _ in judged]),
                 judge=np.array([said == PASS for _, said, _ in judged], np.int64),
                 human=np.array(
-                    [-1 if human is None else int(human in rule.passing) for *_, human in judged],
+                    [-1 if passes is None else int(passes) for *_, passes in judged],
                     np.int64,
                 ),
             ),
@@ -329,6 +351,18 @@ def report_answers(
     )
 
 
+def pass_or_fail(passes: bool) -> str:
+    """Name one of the two categories of the answer level."""
+    return PASS if passes else FAIL
+
+
+def find_answer_verdict(answer: AnswerUnit) -> str | None:
+    """Say whether the judge passes an answer; None: nothing was judged in it, or no threshold."""
+    if not answer.claims or answer.passes is None or answer.score.value is None:
+        return None
+    return pass_or_fail(answer.passes)
+
+
 def _is_judge_shown(answer: AnswerUnit) -> bool:
     """Say whether somebody rated an answer with the judge's word in view."""
     return any(each.blind is False for each in answer.opinions)
@@ -342,7 +376,46 @@ def _number_passes(words: Sequence[str | None]) -> Ints:
 def estimate_rate(
     units: PassColumns, design: LabelDesign, labels: Sequence[str], level: float
 ) -> PassRate:
-    """Estimate the share of units that pass.
+    """Estimate the share of units that pass, half of each tie between annotators.
+
+    Args:
+        units: All of the run.
+        design: How the labelled ones were chosen.
+        labels: What the judge can say.
+        level: Confidence level in (0, 1).
+    """
+    error = units.error
+    if error is None or design.kind not in (*RANDOM_DESIGNS, DesignKind.CENSUS):
+        return _estimate_settled_rate(units, design, labels, level)
+    failing, passing = (
+        _estimate_settled_rate(
+            replace(units, human=np.where(error.is_tied, side, units.human)), design, labels, level
+        )
+        for side in (0, 1)
+    )
+    single = np.where((units.human >= 0) | error.is_tied, error.is_single, -1)
+    share = _estimate_settled_rate(replace(units, human=single), design, labels, level)
+    doubt = error.error * (share.corrected_this_run.value or 0.0)
+    return replace(
+        passing,
+        label_mean=widen_by_doubt(failing.label_mean, passing.label_mean, 0.0),
+        corrected_this_run=widen_by_doubt(
+            failing.corrected_this_run, passing.corrected_this_run, doubt
+        ),
+        corrected_future=widen_by_doubt(failing.corrected_future, passing.corrected_future, doubt),
+        assumptions=tuple(
+            "annotators err as often as they differ on units that several labelled"
+            if each == _TRUE_LABELS
+            else each
+            for each in passing.assumptions
+        ),
+    )
+
+
+def _estimate_settled_rate(
+    units: PassColumns, design: LabelDesign, labels: Sequence[str], level: float
+) -> PassRate:
+    """Estimate the share of units that pass, of labels that are taken as they are.
 
     Args:
         units: All of the run.
@@ -358,7 +431,7 @@ def estimate_rate(
         none = make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters)
         total = strata.total
         # Where nothing is left unlabelled they would be the rate that is withheld.
-        nothing = all(each.seen == each.population for each in total)
+        nothing = all(each.answered == each.population for each in total)
         nothing = nothing or kind is DesignKind.NONE
         bounds = None if nothing else compute_worst_case_bounds(total)
         return PassRate(
@@ -373,9 +446,15 @@ def estimate_rate(
     if kind is not DesignKind.STRATIFIED:
         strata = merge_unlabelled(strata)
     if kind is DesignKind.CLUSTER:
-        this_run = estimate_run_rate_clustered(strata, level)
+        # Conversations were drawn, of which a group may have several.
+        this_run = estimate_run_rate_clustered(
+            merge_unlabelled(_count_strata(_group_by_conversation(units), design, labels)), level
+        )
     else:
-        this_run = estimate_run_rate(strata.total, clusters=labelled.clusters, level=level)
+        total = strata.total
+        this_run = widen_run_rate(
+            estimate_run_rate(total, clusters=labelled.clusters, level=level), total, level
+        )
     post = kind in (DesignKind.SIMPLE, DesignKind.CLUSTER)
     return PassRate(
         judge,
@@ -396,9 +475,10 @@ _ASSUMPTIONS = {
     ),
     DesignKind.CLUSTER: ("whole conversations were drawn at random",),
 }
+_TRUE_LABELS = "human labels are the truth"
 _COMMON_ASSUMPTIONS = (
     "what was skipped is like what was labelled",
-    "human labels are the truth",
+    _TRUE_LABELS,
     "groups are a random sample of future ones (future interval only)",
 )
 
@@ -415,6 +495,13 @@ def _estimate_passes(units: PassColumns, passes: Ints, level: float) -> Estimate
     sizes = np.bincount(groups, minlength=units.group_count)
     hits = np.bincount(groups[passes[inside] == 1], minlength=units.group_count)
     return estimate_share_of_counts(hits, sizes, level)
+
+
+def _group_by_conversation(units: PassColumns) -> PassColumns:
+    if units.conversations is None:
+        return units
+    groups, count = units.conversations
+    return replace(units, groups=groups, group_count=count)
 
 
 def _count_strata(units: PassColumns, design: LabelDesign, labels: Sequence[str]) -> GroupedStrata:
@@ -472,8 +559,8 @@ def update_level_points(
     moved = whole.total_counts.copy()
     unfair = None if whole.unfair is None else whole.unfair @ whole.times
     for some, change in ((old, -1), (new, 1)):
-        if unfair is not None and some.drawn_from is not None:
-            unfair = unfair + change * some.drawn_from[0].sum(axis=(1, 2))
+        if unfair is not None and some.frame_counts is not None:
+            unfair = unfair + change * some.frame_counts[0].sum(axis=(1, 2))
         for place in some.places.tolist():
             stratum = 0 if context.frame is None else int(some.strata[place])
             moved[stratum, some.all.human[place], some.all.judge[place]] += change

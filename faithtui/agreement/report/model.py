@@ -40,7 +40,8 @@ class VerdictCount:
 class Coverage:
     """What became of every unit.
 
-    total = compared + unreviewed + not_a_claim + other_words + no_verdict + vacuous + unscored.
+    total = compared + unreviewed + not_a_claim + idk_excluded + tied + other_words + no_verdict
+    + vacuous + unscored.
     """
 
     units: int
@@ -77,9 +78,9 @@ class Coverage:
     labelled_by_two_or_more: int
     """Reviewed units with verdicts of two or more people."""
     blind: int
-    """Compared units people labelled before they saw the judge's verdict."""
+    """Units in the figures that people labelled before they saw the judge's verdict."""
     shown: int
-    """Compared units people labelled with the judge's verdict in view; the rest is not known."""
+    """Units in the figures that people labelled with it in view; the rest is not known."""
     by_verdict: tuple[VerdictCount, ...]
     """One per category in order, then None for missing verdicts; units sum to `total`."""
     skipped: int = 0
@@ -91,6 +92,13 @@ class Coverage:
     outside: int = 0
     """Compared units that are not of the sample the figures rest on, and so are left out of
     them."""
+    audit: int = 0
+    """Compared units that were drawn to be labelled with the judge's verdict in view: they measure
+    its pull, and are left out of all other figures."""
+    tied: int = 0
+    """Units that people are evenly split on and nobody settled."""
+    idk_excluded: int = 0
+    """Reviewed units that the rule for `idk` leaves out, by people's label or the judge's."""
 
     @property
     def reviewed(self) -> int:
@@ -309,7 +317,7 @@ class LevelReport:
     coverage: Coverage
     design: LabelDesign
     agreement: Agreement
-    """Judge against people; `agreement.n` = coverage.compared - coverage.outside."""
+    """Judge against people; `agreement.n` = coverage.compared - outside - audit."""
     unjudged: tuple[int, ...]
     """Reviewed units without a judge's verdict, by people's label in the order of
     `table.categories`. A column of its own beside the table: such a unit never agrees, and it
@@ -595,6 +603,9 @@ class ComparisonReport:
     accuracy_b: Estimate
     difference: Estimate
     """Accuracy of B minus that of A, in [-1, 1]."""
+    kappa_a: Estimate
+    """Of judge A with people, on these units."""
+    kappa_b: Estimate
     kappa_difference: Estimate
     """Kappa of B with people minus that of A, in [-2, 2]."""
     b_only_correct: int
@@ -624,6 +635,20 @@ class ProgressPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfidenceSequences:
+    """Intervals of this run that hold however often one looks at them."""
+
+    labels: int
+    """Labels in the drawn order before the first claim that nobody has answered or skipped."""
+    later: int
+    """Labels after it, which cannot count."""
+    rate: tuple[float, float]
+    """Share that passes."""
+    recall: tuple[float, float]
+    """Of unfaithful claims, strict."""
+
+
+@dataclass(frozen=True, slots=True)
 class ProgressReport:
     """How far labelling is from an interval as narrow as wanted."""
 
@@ -633,10 +658,13 @@ class ProgressReport:
     half_width: float | None
     """Now; None without an interval."""
     labels_still_needed: int | None
-    """Labels still to give; None when it cannot be said."""
+    """Labels still to give, at most as many as units without one, which may not be enough; None
+    when it cannot be said."""
     stop: bool
     """Narrow enough, and enough groups and unfaithful units for the interval to be trusted."""
     history: tuple[ProgressPoint, ...]
+    sequences: ConfidenceSequences | None = None
+    """Rate and recall at every look; None without a sample that has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -657,7 +685,7 @@ class AgreementReport:
     raters: tuple[RaterReport, ...]
     """By name."""
     humans: HumanReport | None
-    """None unless two people labelled the same unit."""
+    """At the claim level; None unless two people labelled the same unit."""
     anchoring: AnchoringReport | None
     """None unless some verdicts were blind and some were not."""
     repeats: tuple[SelfConsistency, ...]
@@ -672,6 +700,12 @@ class AgreementReport:
     """People's labels that count as a pass for an answer; all other labels fail it."""
     threshold: float | None
     """What an answer's score must reach to pass; None: no threshold."""
+    answer_humans: HumanReport | None = None
+    """At the answer level, pass or fail; None unless two people labelled the same answer."""
+
+    def get_humans(self, level: ReportLevel) -> HumanReport | None:
+        """Give how far people agree among themselves at a level."""
+        return self.humans if level is ReportLevel.CLAIMS else self.answer_humans
 
     @property
     def confidence_level(self) -> float:

@@ -10,17 +10,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from faithtui.agreement.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode_label
-from faithtui.agreement.labelled_units import ClaimUnit, RunUnits
+from faithtui.agreement.labelled_units import ClaimUnit, RunUnits, count_votes, list_winners
 from faithtui.agreement.report.annotators import (
     ReviewerLabels,
     report_anchoring,
     report_humans,
+    report_humans_of_answers,
     report_raters,
 )
 from faithtui.agreement.report.compare import PairedUnit, compare_judges, weigh_pairs
 from faithtui.agreement.report.headline import write_headline
 from faithtui.agreement.report.levels import report_answers, report_claims, update_level_points
-from faithtui.agreement.report.model import CLAIM_NOUNS, AgreementReport, choose_primary_level
+from faithtui.agreement.report.model import (
+    CLAIM_NOUNS,
+    AgreementReport,
+    ComparisonReport,
+    choose_primary_level,
+)
 from faithtui.agreement.report.raters import SelfConsistency
 from faithtui.agreement.report.scores import (
     report_answer_scores,
@@ -35,7 +41,7 @@ from faithtui.agreement.report.warnings import list_warnings
 from faithtui.domain.field_types import require_type
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.integrity.run_summary import Soundness
-from faithtui.domain.label_sets import Label, LabelSet, Polarity
+from faithtui.domain.label_sets import NOT_A_CLAIM, Label, LabelSet, Polarity
 from faithtui.domain.scores import ScoringRule
 
 
@@ -117,7 +123,7 @@ class PreparedUnits:
         return tuple(
             claim._replace(
                 judge=self.recode_word(claim.judge),
-                human=self.recode_word(claim.human),
+                human=self._recode_consensus(claim),
                 opinions=tuple(
                     each._replace(verdict=known.get(each.verdict, each.verdict))
                     for each in claim.opinions
@@ -125,6 +131,15 @@ class PreparedUnits:
             )
             for claim in claims
         )
+
+    def _recode_consensus(self, claim: ClaimUnit) -> str | None:
+        """Read what people say together: `yes` and `idk` are two votes for one label."""
+        if claim.reviewers > 1:
+            words = {**self.recoded_words, NOT_A_CLAIM: NOT_A_CLAIM}
+            winners = list_winners(count_votes(claim.opinions, words))
+            if len(winners) == 1:
+                return winners[0]
+        return self.recode_word(claim.human)
 
     def recode_word(self, label: str | None) -> str | None:
         """Read one label."""
@@ -141,7 +156,10 @@ class PreparedUnits:
             )
             for each in units
         )
-        return weigh_pairs(read, self.compared)
+        words = self.labels.names
+        return weigh_pairs(
+            (each for each in read if each.a in words and each.b in words), self.compared
+        )
 
 
 _TWO_LABELS = LabelSet(
@@ -198,29 +216,31 @@ def report_prepared(
     context, wanted = compared.context, compared.settings
     claim_level = report_claims(compared, prepared.recoded_rule, who.unit)
     given = ReviewerLabels(compared)
+    everything = given if not compared.has_audit else ReviewerLabels(compared, with_audit=True)
     # A metric that judges whole answers has all of them, rated or not, among its claims.
     answers, unrated = ((), ()) if who.answers_are_claims else (readings.answers, readings.unrated)
     answer_level = report_answers(answers, unrated, rule, wanted)
     found = AgreementReport(
-        headline=write_headline(choose_primary_level(claim_level, answer_level), who.judge),
+        headline=write_headline(
+            choose_primary_level(claim_level, answer_level),
+            prepared.recoded_rule.passing,
+            who.judge,
+        ),
         warnings=(),
         claims=claim_level,
         answers=answer_level,
         scores=report_answer_scores(readings.answers, rule, wanted.level),
         unit_scores=report_unit_scores(readings.scores, rule, readings.design, wanted),
         consistency=report_consistency(compared.all, wanted.level),
-        raters=report_raters(given),
-        humans=report_humans(compared.all, context),
-        anchoring=report_anchoring(given),
+        raters=report_raters(everything),
+        humans=report_humans(compared.all.rows, context),
+        answer_humans=report_humans_of_answers(answers, rule, wanted),
+        anchoring=report_anchoring(everything),
         repeats=repeats,
         calibration=report_calibration(compared, who.confidence),
         breakdowns=make_breakdowns(compared, given, who.metric, who.judge),
-        comparison=None
-        if other is None
-        else compare_judges([(who.judge, other.name, prepared.recode_pairs(other.units))], context)[
-            0
-        ],
-        progress=report_progress(compared, given),
+        comparison=None if other is None else compare_prepared(prepared, who.judge, other),
+        progress=report_progress(compared, given, prepared.recoded_rule.passing),
         settings=wanted,
         passing=rule.passing,
         threshold=rule.effective_threshold,
@@ -228,6 +248,12 @@ def report_prepared(
     return replace(
         found, warnings=list_warnings(found, who.soundness, who.integrity, who.unfinished)
     )
+
+
+def compare_prepared(prepared: PreparedUnits, judge: str, other: OtherJudge) -> ComparisonReport:
+    """Compare a run's judge with another one, with the weights of the run's figures."""
+    pairs = [(judge, other.name, prepared.recode_pairs(other.units))]
+    return compare_judges(pairs, prepared.compared.context)[0]
 
 
 def update_report_points(
@@ -254,5 +280,7 @@ def update_report_points(
     return replace(
         report,
         claims=level,
-        headline=write_headline(choose_primary_level(level, report.answers), judge),
+        headline=write_headline(
+            choose_primary_level(level, report.answers), prepared.recoded_rule.passing, judge
+        ),
     )

@@ -12,6 +12,7 @@ from faithtui.agreement.labelled_units import (
     LabelDesign,
     ScoredUnit,
     UnitScores,
+    decide_answer,
 )
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.model import (
@@ -284,9 +285,9 @@ def report_answer_scores(
         spearman=estimate_spearman(rated, level),
         auroc=estimate_auroc(
             [
-                (answer.group, score, answer.human in rule.passing)
+                (answer.group, score, passes)
                 for answer, score in scored
-                if answer.human is not None
+                if (passes := decide_answer(answer, rule.passing, rule.labels)) is not None
             ],
             level,
         ),

@@ -6,7 +6,7 @@ from enum import StrEnum
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import Duplicates
 from faithtui.domain.estimates import LEVEL
-from faithtui.domain.ids import SampleId
+from faithtui.domain.ids import ClaimSetId, SampleId
 
 FEW_MINORITY = 10
 """Units that people call unfaithful below which recall says little."""
@@ -57,6 +57,8 @@ class ReportSettings:
     """Verdicts given with the judge in view do not count."""
     sample: SampleId | None = None
     """The sample to rest on; None: the one with the most labels."""
+    claim_set: ClaimSetId | None = None
+    """The version of a claim set to rest on; None: as `sample` says."""
     target: float = 0.1
     """Half-width that the interval of the watched figure shall reach."""
 

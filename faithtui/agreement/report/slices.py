@@ -1,6 +1,7 @@
 """Where the judge goes wrong, and how far labelling is: parts and prefixes of the same units."""
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from heapq import nsmallest
 
 import numpy as np
@@ -14,13 +15,14 @@ from faithtui.agreement.report.model import (
     Slice,
     SliceRow,
 )
+from faithtui.agreement.report.sequences import make_confidence_sequences
 from faithtui.agreement.report.units import ComparedClaims, take_places
 from faithtui.agreement.sampling.stopping_rules import estimate_labels_needed
 from faithtui.agreement.statistics import detection
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.figures import estimate_each_group, estimate_figure
 from faithtui.agreement.statistics.matrices import GroupedMatrix, Ints
-from faithtui.domain.estimates import Estimate
+from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
 
 FEWEST_UNITS = 10
 """Units of a part below which it has no row."""
@@ -150,13 +152,20 @@ def _break_by_conversation(
 
 
 def _break_by_verdict(compared: ComparedClaims) -> Breakdown:
-    """Break agreement down by the judge's label; the matrices have its columns already."""
+    """Break agreement down by the judge's label; the matrices have its columns already.
+
+    Recall is withheld: of units that the judge all gave one label it flags every one or none, so it
+    would be 1 or 0 whatever annotators say.
+    """
     context = compared.context
     sizes = compared.whole_matrix.total.columns
     rows = [
-        _make_row(name, int(size), compared.part_matrix.keep_column(place), context)
-        for place, (name, size) in enumerate(zip(context.categories, sizes, strict=True))
-        if size >= FEWEST_UNITS
+        replace(row, recall=make_withheld_estimate(Reason.NO_VARIATION, row.recall.n, row.clusters))
+        for row in (
+            _make_row(name, int(size), compared.part_matrix.keep_column(place), context)
+            for place, (name, size) in enumerate(zip(context.categories, sizes, strict=True))
+            if size >= FEWEST_UNITS
+        )
     ]
     few = sum(0 < each < FEWEST_UNITS for each in sizes)
     return Breakdown(Slice.VERDICT, _sort_worst_first(rows), few)
@@ -188,8 +197,16 @@ def _make_row(key: str, n: int, whole: GroupedMatrix, context: FigureContext) ->
     )
 
 
-def report_progress(compared: ComparedClaims, given: ReviewerLabels) -> ProgressReport:
-    """Say how the watched figure narrowed as labels came, and how many are still needed."""
+def report_progress(
+    compared: ComparedClaims, given: ReviewerLabels, passing: Sequence[str]
+) -> ProgressReport:
+    """Say how the watched figure narrowed as labels came, and how many are still needed.
+
+    Args:
+        compared: What the figures of the report are about.
+        given: What people said one by one.
+        passing: Labels that count as a pass.
+    """
     context, units, level = compared.context, compared.units, compared.settings.level
     wanted = compared.settings.target
     looks = _choose_label_counts(len(units))
@@ -218,12 +235,15 @@ def report_progress(compared: ComparedClaims, given: ReviewerLabels) -> Progress
         half_width=half,
         labels_still_needed=None
         if half is None
-        else estimate_labels_needed(len(units), half, wanted),
+        else estimate_labels_needed(
+            len(units), half, wanted, left=int(compared.all.is_unreviewed.sum())
+        ),
         stop=half is not None
         and half <= wanted
         and last.clusters >= FEWEST_GROUPS_TO_STOP
         and bad >= FEWEST_BAD,
         history=tuple(history),
+        sequences=make_confidence_sequences(compared, passing),
     )
 
 

@@ -3,6 +3,7 @@
 A report looks at one field of a million claims at a time.
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
@@ -10,7 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign
+from faithtui.agreement.idk_recoding import EXCLUDED
+from faithtui.agreement.labelled_units import (
+    ClaimUnit,
+    DesignKind,
+    LabelDesign,
+    count_votes,
+    list_winners,
+)
 from faithtui.agreement.report.compute import FigureContext, UnitColumns, WeightedFrame
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.statistics.matrices import Flags, Floats, GroupedMatrix, Ints
@@ -150,6 +158,11 @@ class ClaimColumns:
         return len(self._columns["group"].names)
 
     @property
+    def conversations(self) -> Ints:
+        """Number of each claim's conversation, from 0."""
+        return self._columns["conversation"].codes
+
+    @property
     def conversation_count(self) -> int:
         """Number of conversations."""
         return len(self._columns["conversation"].names)
@@ -170,9 +183,35 @@ class ClaimColumns:
         return number_labels(self._columns["judge"], self.labels)
 
     @cached_property
+    def is_judge_excluded(self) -> Flags:
+        """Whether the judge's label is left out by the rule for `idk`."""
+        return self._columns["judge"].flag_values(lambda word: word == EXCLUDED)
+
+    @cached_property
+    def is_human_excluded(self) -> Flags:
+        """Whether people's label is left out by the rule for `idk`."""
+        excluded = self._columns["human"].flag_values(lambda word: word == EXCLUDED)
+        return excluded & ~self.is_tied
+
+    @cached_property
+    def votes_of_tied(self) -> Mapping[int, Counter[str]]:
+        """Votes on claims that people are evenly split on and nobody settled, by place."""
+        words = {each: each for each in (*self.labels, NOT_A_CLAIM, EXCLUDED)}
+        several = np.flatnonzero(self.has_several_reviewers).tolist()
+        votes = ((place, count_votes(self.rows[place].opinions, words)) for place in several)
+        return {place: found for place, found in votes if len(list_winners(found)) > 1}
+
+    @cached_property
+    def is_tied(self) -> Flags:
+        """Whether people are evenly split."""
+        found = np.zeros(len(self), np.bool_)
+        found[[*self.votes_of_tied]] = True
+        return found
+
+    @cached_property
     def human(self) -> Ints:
-        """Place of people's label; -1: none, or another word."""
-        return number_labels(self._columns["human"], self.labels)
+        """Place of people's label; -1: none, another word, or several alike."""
+        return np.where(self.is_tied, -1, number_labels(self._columns["human"], self.labels))
 
     @cached_property
     def is_unreviewed(self) -> Flags:
@@ -181,8 +220,9 @@ class ClaimColumns:
 
     @cached_property
     def is_fair(self) -> Flags:
-        """Whether people do not call it unfair."""
-        return self._columns["human"].flag_values(lambda word: word != NOT_A_CLAIM)
+        """Whether people do not call it unfair, nor what is left out by the rule for `idk`."""
+        left_out = (NOT_A_CLAIM, EXCLUDED)
+        return self._columns["human"].flag_values(lambda word: word not in left_out) | self.is_tied
 
     @property
     def windows(self) -> CodedColumn:
@@ -216,9 +256,19 @@ class ClaimColumns:
         return self._load_column("state")
 
     @cached_property
-    def is_drawn(self) -> Flags:
-        """Whether each is of the sample."""
+    def is_audit(self) -> Flags:
+        """Whether each was drawn to be labelled with the judge's verdict in view."""
+        return self._load_column("audit").flag_values(bool)
+
+    @cached_property
+    def is_of_sample(self) -> Flags:
+        """Whether each was drawn."""
         return self._load_column("position").flag_values(lambda place: place is not None)
+
+    @cached_property
+    def is_drawn(self) -> Flags:
+        """Whether each is of the part of the sample that figures rest on."""
+        return self.is_of_sample & ~self.is_audit
 
     def number_strata(self, names: Sequence[str]) -> Ints:
         """Give the place of each claim's stratum; -1: outside."""
@@ -273,13 +323,23 @@ class ComparedClaims:
         return np.flatnonzero(compared)
 
     @cached_property
+    def has_audit(self) -> bool:
+        """Whether some of the sample was drawn to be labelled with the judge's verdict in view."""
+        return self.design.kind in RANDOM_DESIGNS and bool(self.all.is_audit.any())
+
+    @property
+    def places_with_audit(self) -> Ints:
+        """The same with the claims that were served with the judge's verdict in view."""
+        return np.flatnonzero(self.is_compared & self.all.is_of_sample)
+
+    @cached_property
     def frame(self) -> WeightedFrame | None:
         """What a sample by strata stands for; None where every unit weighs the same."""
         if self.design.kind is not DesignKind.STRATIFIED:
             return None
         names = tuple(each.name for each in self.design.strata)
-        assert self.drawn_from is not None
-        unfair, populations = (each.sum(axis=1) for each in self.drawn_from)
+        assert self.frame_counts is not None
+        unfair, populations = (each.sum(axis=1) for each in self.frame_counts)
         labelled = self.strata[self.places]
         seen = np.bincount(labelled[labelled >= 0], minlength=len(names)) + unfair.sum(axis=1)
         weights = np.where(seen > 0, populations.sum(axis=1) / np.maximum(seen, 1), 0.0)
@@ -294,12 +354,12 @@ class ComparedClaims:
     def context(self) -> FigureContext:
         """How figures are computed."""
         return FigureContext(
-            self.labels.names, self.bad, self.settings, self.frame, self.drawn_from
+            self.labels.names, self.bad, self.settings, self.frame, self.frame_counts
         )
 
     @cached_property
-    def drawn_from(self) -> tuple[Ints, Ints] | None:
-        """Count what the labelled claims were drawn from, see `FigureContext.drawn_from`."""
+    def frame_counts(self) -> tuple[Ints, Ints] | None:
+        """Count what the labelled claims were drawn from, see `FigureContext.frame_counts`."""
         if self.design.kind not in RANDOM_DESIGNS:
             return None
         claims, size = self.all, len(self.labels.names)
@@ -380,8 +440,8 @@ def weigh_claims(
             return {each.claim: 1.0 for each in inside}
         case DesignKind.SIMPLE:
             seen = len(inside)
-            if compared.drawn_from is not None:
-                seen += int(compared.drawn_from[0].sum())
+            if compared.frame_counts is not None:
+                seen += int(compared.frame_counts[0].sum())
             weight = float((compared.all.judge >= 0).sum() / seen)
             return {each.claim: weight for each in inside}
         case DesignKind.STRATIFIED:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from faithtui.agreement.confusion_matrix import FEW_ITEMS, ConfusionMatrix
 from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.annotator_error import FEWEST_SHARED
 from faithtui.agreement.report.headline import format_group_count
 from faithtui.agreement.report.headline import format_quantity as _count
 from faithtui.agreement.report.model import AgreementReport, LevelReport
@@ -21,6 +22,8 @@ from faithtui.domain.integrity.run_summary import Soundness
 FEW_GROUPS = 20
 MANY_SKIPPED = 0.05
 """Share of what was served in a stratum."""
+MANY_DIFFERENCES = 0.25
+"""Share of the units labelled by several annotators of which their labels differ."""
 OUTLIER = 0.25
 """Distance of a person's share of overrides from that of the person in the middle."""
 HASTY_S = 2.0
@@ -105,7 +108,7 @@ def _warn_of_integrity(soundness: Soundness, sentence: str) -> Iterator[ReportWa
 
 def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
     """Warn about who labelled, and how."""
-    anchoring, humans, level = report.anchoring, report.humans, ReportLevel.CLAIMS
+    anchoring, level = report.anchoring, ReportLevel.CLAIMS
     if anchoring is not None:
         gap = anchoring.difference
         if gap.ci_low is not None and gap.ci_low > 0:
@@ -115,15 +118,32 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
             )
             about = (WarningSubject.ANCHORING, WarningSubject.AGREEMENT)
             yield ReportWarning("anchoring_suspected", Severity.CAUTION, message, level, about)
+    humans = report.get_humans(ReportLevel.CLAIMS)
     if humans is not None:
-        ceiling, alpha = humans.krippendorff_alpha.value, report.claims.krippendorff_alpha.value
+        same = humans.percent.value
+        if same is not None and 1 - same > MANY_DIFFERENCES and humans.units >= FEWEST_SHARED:
+            many = report.claims.unit[1]
+            message = (
+                f"Annotators differ on {1 - same:.0%} of the {humans.units:,} {many} that several "
+                "labelled: the guideline or the task is unclear, or one of them is careless."
+            )
+            about = (WarningSubject.HUMANS, WarningSubject.RATE)
+            yield ReportWarning("annotators_conflict", Severity.CAUTION, message, level, about)
+    for each_level in report.levels:
+        humans = report.get_humans(each_level.level)
+        ceiling = None if humans is None else humans.krippendorff_alpha.value
+        alpha = each_level.krippendorff_alpha.value
         if ceiling is not None and alpha is not None and ceiling < alpha:
             message = (
                 f"Annotators agree with each other less (alpha {ceiling:.2f}) than with the judge "
                 f"({alpha:.2f}): the guideline or the task is unclear, or they lean on the judge."
             )
             yield ReportWarning(
-                "humans_disagree", Severity.CAUTION, message, level, (WarningSubject.HUMANS,)
+                "humans_disagree",
+                Severity.CAUTION,
+                message,
+                each_level.level,
+                (WarningSubject.HUMANS,),
             )
     rates = [each.overrides / each.agreement.n for each in report.raters if each.agreement.n]
     for each in report.raters:
@@ -258,11 +278,12 @@ def _warn_of_level(report: LevelReport) -> Iterator[ReportWarning]:
             f"The judge flags unfaithful {many} no more often than faithful ones.",
             WarningSubject.DETECTION,
         )
-    unknown = coverage.compared - coverage.blind - coverage.shown
+    counted = report.agreement.n
+    unknown = counted - coverage.blind - coverage.shown
     if coverage.shown:
         yield make_warning(
             "not_blind",
-            f"{coverage.shown:,} of {_count(coverage.compared, one, many)} were labelled with the "
+            f"{coverage.shown:,} of {_count(counted, one, many)} were labelled with the "
             "judge's verdict in view, so agreement is probably overstated.",
             WarningSubject.AGREEMENT,
         )
@@ -270,7 +291,7 @@ def _warn_of_level(report: LevelReport) -> Iterator[ReportWarning]:
         yield make_warning(
             "not_blind",
             f"It is not recorded whether annotators saw the judge's verdict before they labelled "
-            f"{unknown:,} of {_count(coverage.compared, one, many)}; if so, agreement is probably "
+            f"{unknown:,} of {_count(counted, one, many)}; if so, agreement is probably "
             "overstated.",
             WarningSubject.AGREEMENT,
             severity=Severity.INFO,
@@ -306,6 +327,8 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
         yield ReportWarning(
             "outside_sample", Severity.INFO, message, level, (WarningSubject.COVERAGE,)
         )
+    if design.drawn_in is not None or design.claim_set is not None:
+        yield _make_population_warning(report)
     if design.strata and not design.random_prefix:
         message = (
             "Labels do not follow the drawn order: what was passed over may differ from what was "
@@ -344,6 +367,32 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
         yield ReportWarning(
             "duplicates_removed", Severity.INFO, message, level, (WarningSubject.COVERAGE,)
         )
+
+
+def _make_population_warning(report: LevelReport) -> ReportWarning:
+    """Say whose labels these are, where they were not drawn in this run."""
+    design = report.design
+    one, many = report.unit
+    whose = (
+        f"claim set «{design.name}»"
+        if design.claim_set is not None
+        else f"sample «{design.name}» of run {design.drawn_in}"
+    )
+    message = (
+        f"The labels are of the {whose}: the figures are about the "
+        f"{_count(design.frame_units, one, many)} that could be drawn there and that this run "
+        "judged, with the weights of the drawing."
+    )
+    if design.unjudged:
+        message += f" {design.unjudged:,} more could be drawn, and this run did not judge them."
+    if design.beyond:
+        message += (
+            f" {_count(design.beyond, one, many)} of this run could not be drawn there and are "
+            "left out."
+        )
+    severity = Severity.CAUTION if design.unjudged or design.beyond else Severity.INFO
+    about = (WarningSubject.RATE, WarningSubject.DESIGN)
+    return ReportWarning("sample_of_other_run", severity, message, report.level, about)
 
 
 def _warn_of_table(report: LevelReport) -> Iterator[ReportWarning]:
@@ -413,6 +462,25 @@ def _warn_of_left_out(report: LevelReport) -> Iterator[ReportWarning]:
             "or without a threshold left out."
         )
         yield ReportWarning("unscored_answers", Severity.CAUTION, message, level, about)
+    if coverage.audit:
+        message = (
+            f"{_count(coverage.audit, one, many)} served with the judge's verdict in view, to "
+            "measure its pull, left out of all other figures."
+        )
+        yield ReportWarning("audit_left_out", Severity.INFO, message, level, about)
+    if coverage.tied:
+        message = (
+            f"Annotators are evenly split on {coverage.tied:,} of "
+            f"{_count(coverage.labelled_by_two_or_more, one, many)} that several labelled: left "
+            f"out of tables, {_describe_ties(report)}; an adjudicated label settles a tie."
+        )
+        yield ReportWarning("ties", Severity.CAUTION, message, level, _TIED)
+    if coverage.idk_excluded:
+        message = (
+            f"{_count(coverage.idk_excluded, f'labelled {one}', f'labelled {many}')} left out "
+            "because judge or annotators call them idk (--idk exclude)."
+        )
+        yield ReportWarning("idk_excluded", Severity.INFO, message, level, about)
     if coverage.not_a_claim:
         message = (
             f"{_count(coverage.not_a_claim, one, many)} left out because annotators labelled "
@@ -425,6 +493,16 @@ def _warn_of_left_out(report: LevelReport) -> Iterator[ReportWarning]:
             "label is not a label of this metric."
         )
         yield ReportWarning("other_words", Severity.CAUTION, message, level, about)
+
+
+_TIED = (WarningSubject.AGREEMENT, WarningSubject.DETECTION, WarningSubject.RATE)
+
+
+def _describe_ties(report: LevelReport) -> str:
+    """Say how ties enter the share that passes."""
+    if report.rate.corrected_this_run.value is None:
+        return "and of no share that passes"
+    return "and half of each passes"
 
 
 def _describe_unjudged(report: LevelReport) -> str:

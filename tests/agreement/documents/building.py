@@ -57,6 +57,19 @@ HEADER = ReportHeader(
     tool_version="0.1.0",
 )
 
+
+class FixedDates:
+    """Verdicts that were all stored at noon, under one guideline."""
+
+    def get_date(self, opinion: Opinion) -> datetime | None:
+        return datetime(2026, 1, 4, 12, tzinfo=UTC)
+
+    def get_guideline(self, opinion: Opinion) -> str | None:
+        return "guideline version 2 (abc)"
+
+
+DATES = FixedDates()
+
 HOSTILE = [
     "<script>alert(1)</script>",
     "a | b",

@@ -27,6 +27,7 @@ from faithtui.domain.label_sets import FAITHFULNESS
 from tests.agreement.documents.building import (
     ANSWERS,
     CLAIMS,
+    DATES,
     HEADER,
     HOSTILE,
     RULE,
@@ -98,8 +99,8 @@ def test_equal_input_gives_equal_bytes_and_the_time_is_utc() -> None:
     assert report_json(report(), HEADER) == report_json(report(), moved)
     assert report_markdown(report(), HEADER) == report_markdown(report(), moved)
     assert report_html(report(), HEADER) == report_html(report(), moved)
-    assert list(claims_csv(beside(CLAIMS), HEADER)) == list(
-        claims_csv(beside(list(CLAIMS)), HEADER)
+    assert list(claims_csv(beside(CLAIMS), HEADER, DATES)) == list(
+        claims_csv(beside(list(CLAIMS)), HEADER, DATES)
     )
     assert '"generated_at": "2026-01-05T10:00:00Z"' in report_json(report(), HEADER)
 

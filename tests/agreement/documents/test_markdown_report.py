@@ -103,19 +103,19 @@ def test_the_markdown_says_the_answer_first_and_goes_on_in_order() -> None:
     assert [line for line in headings(page) if not line.startswith("###")] == [
         "# Agreement of run 7",
         "## Before you use the figures",
+        "## Share that passes: claims",
+        "## Share that passes: answers",
         "## What was reviewed",
-        "## Agreement: claims",
-        "## Agreement: answers",
-        "## Annotators",
         "## Detection of unfaithful claims: claims",
         "## Detection of unfaithful claims: answers",
         "## Where it goes wrong",
+        "## Agreement: claims",
+        "## Agreement: answers",
+        "## Annotators",
         "## Scores and thresholds",
         "## Calibration",
         "## Comparison with another judge",
         "## Progress and labels still needed",
-        "## Share that passes: claims",
-        "## Share that passes: answers",
         "## Method",
     ]
     assert page.index(found.headline) < page.index("## Before you use the figures")
@@ -171,7 +171,7 @@ def test_a_rich_report_has_all_sections() -> None:
     found = rich()
     page = report_markdown(found, HEADER)
     for heading in (
-        "### Inter-annotator agreement",
+        "### Inter-annotator agreement: claims",
         "### Labels given blind, and with the judge's verdict shown",
         "### Self-consistency of annotators (test-retest)",
         "### By turn",

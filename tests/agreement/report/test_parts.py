@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from faithtui.agreement.documents.markdown_report import report_markdown
+from faithtui.agreement.documents.sections.method import write_progress_section
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import (
     AnswerUnit,
@@ -21,12 +23,13 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.report.compare import PairedUnit
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
-from faithtui.agreement.report.settings import IntervalMethod, ReportSettings, Severity
+from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings, Severity
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import EstimateMethod, Reason
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
+from tests.agreement.documents.building import HEADER
 from tests.agreement.golden_adapter import evaluate
 from tests.agreement.report.building import readings
 
@@ -199,7 +202,9 @@ def test_the_headline_gives_both_rates_and_both_intervals() -> None:
     found = report(
         stratified({"yes": 60, "no": 20, "idk": 10}), judged=JudgingDescription(judge="big-1")
     )
-    assert found.headline.startswith("big-1 passes 77.8% of the claims; corrected with 90 human")
+    errors, rates = found.headline.split(". ")[:2]
+    assert errors.startswith("big-1 misses ")
+    assert rates.startswith("It passes 77.8% of the claims; corrected with 90 human")
     assert "in this run" in found.headline
     assert "expected of new conversations" in found.headline
     assert "kappa" in found.headline
@@ -320,11 +325,124 @@ def test_progress_ends_with_the_figure_of_the_report() -> None:
         found.claims.cohen_kappa.value,
         found.claims.cohen_kappa.ci_low,
     )
-    assert found.progress.labels_still_needed is not None
-    assert found.progress.labels_still_needed > 0
     assert not found.progress.stop
     narrow = report(readings(rows), ReportSettings(target=0.5)).progress
     assert (narrow.labels_still_needed, narrow.stop) == (0, True)
+
+
+def test_the_headline_says_first_what_the_judge_misses_and_flags_wrongly() -> None:
+    table = [("yes", "no", 16), ("no", "no", 14), ("no", "yes", 5), ("yes", "yes", 65)]
+    pairs = [(judge, human) for judge, human, many in table for _ in range(many)]
+    rows = [claim(number, *each) for number, each in enumerate(pairs)]
+    found = report(readings(rows), judged=JudgingDescription(judge="big-1"))
+    recall = found.claims.strict.recall
+    assert recall.ci_low is not None
+    assert recall.ci_high is not None
+    misses = f"[{100 * (1 - recall.ci_high):.0f}, {100 * (1 - recall.ci_low):.0f}]"
+    start = f"big-1 misses 53 of 100 unfaithful claims {misses} and flags 7 of 100 faithful ones ["
+    assert found.headline.startswith(start)
+    some = report(readings([*rows, claim(100, "yes", None)]))
+    assert some.headline.startswith("Among the labelled claims, the judge misses 53 of 100")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "start"),
+    [
+        ([("yes", "no")] * 2 + [("no", "no")] * 7, "The judge misses 2 of 9 unfaithful claims. "),
+        ([("yes", "yes")] * 9, "No claim is unfaithful, so what the judge misses is not known. "),
+        ([("yes", "x")] * 9, "Annotators labelled 9 claims"),
+        ([("yes", "idk")] * 9 + [("no", "no")] * 11, "The judge misses 0 of 100 unfaithful"),
+    ],
+)
+def test_few_unfaithful_units_are_counted_and_not_made_a_hundred(
+    pairs: list[tuple[str, str]], start: str
+) -> None:
+    rows = [claim(number, *each) for number, each in enumerate(pairs)]
+    assert report(readings(rows)).headline.startswith(start)
+
+
+def test_unfaithful_in_the_headline_is_what_does_not_pass() -> None:
+    rows = [claim(i, "yes", "idk") for i in range(12)] + [
+        claim(12 + i, "no", "no") for i in range(12)
+    ]
+    penalized = replace(RULE, passing=("yes",))
+    found = agreement_report(readings(rows), FAITHFULNESS, penalized)
+    assert found.headline.startswith("The judge misses 50 of 100 unfaithful claims")
+
+
+def test_annotators_of_answers_have_a_ceiling_of_their_own() -> None:
+    def rated(number: int, *words: str) -> AnswerUnit:
+        said_of = tuple(said(f"r{place}", word) for place, word in enumerate(words))
+        return AnswerUnit(
+            ConversationId(number),
+            f"k{number}",
+            f"g{number}",
+            1,
+            Score(1.0, ScoreState.SCORED),
+            2,
+            True,
+            words[0],
+            None,
+            len(words),
+            said_of,
+        )
+
+    words = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("idk", "yes"), ("x", "yes"), ("yes",)]
+    answers = tuple(rated(number, *words[number % 6]) for number in range(60))
+    found = agreement_report(replace(readings([]), answers=answers), FAITHFULNESS, RULE)
+    assert found.humans is None
+    humans = found.answer_humans
+    assert humans is not None
+    # `x` is no label, and one label alone is no pair.
+    assert (humans.raters, humans.units) == (2, 40)
+    assert humans.percent.value == pytest.approx(3 / 4)
+    assert humans.krippendorff_alpha.value is not None
+    text = report_markdown(found, HEADER)
+    assert "2 annotators; 40 answers have labels of two or more" in text
+    assert "No answer has labels of two annotators" not in text
+    assert found.get_humans(ReportLevel.ANSWERS) is humans
+
+
+def test_coefficients_that_say_the_same_come_last() -> None:
+    table = [("yes", "no", 16), ("no", "no", 14), ("no", "yes", 15), ("yes", "yes", 65)]
+    pairs = [(judge, human) for judge, human, many in table for _ in range(many)]
+    rows = [claim(number, *each) for number, each in enumerate(pairs)]
+    text = report_markdown(report(readings(rows)), HEADER)
+    places = [
+        text.index(f"\n| {name} |")
+        for name in ("Cohen's kappa", "Gwet's AC1", "bias index", "Scott's pi")
+    ]
+    assert places == sorted(places)
+
+
+def test_no_more_labels_are_needed_than_units_are_without_one() -> None:
+    rows = [claim(i, ("yes", "no")[i % 4 == 0], ("yes", "no")[i * i % 7 == 0]) for i in range(160)]
+    told = {}
+    for left in (2_000, 200, 0):
+        more = [claim(160 + i, "yes", None) for i in range(left)]
+        found = report(readings([*rows, *more]), ReportSettings(target=0.06))
+        assert not found.progress.stop
+        blocks = [each.text for each in write_progress_section(found) if hasattr(each, "text")]
+        told[left] = (found.progress.labels_still_needed, " ".join(map(str, blocks)))
+    needed = told[2_000][0]
+    assert needed is not None
+    assert 200 < needed < 2_000
+    assert f"About {needed:,} more labels are needed" in told[2_000][1]
+    assert told[200][0] == 200
+    assert "more labels than the 200 claims without one" in told[200][1]
+    assert told[0][0] == 0
+    assert "All claims are labelled: a narrower interval takes other conversations." in told[0][1]
+
+
+def test_recall_by_the_judges_own_verdict_is_withheld() -> None:
+    rows = [claim(i, ("yes", "no")[i % 3 == 0], ("yes", "no")[i % 4 == 0]) for i in range(120)]
+    by = {each.by: each for each in report(readings(rows)).breakdowns}
+    assert {row.key for row in by[Slice.VERDICT].rows} == {"yes", "no"}
+    for row in by[Slice.VERDICT].rows:
+        assert (row.recall.value, row.recall.reason) == (None, Reason.NO_VARIATION)
+        assert row.percent.value is not None
+    (whole,) = by[Slice.METRIC].rows
+    assert whole.recall.value is not None
 
 
 def test_units_labelled_in_part_and_units_without_a_score_are_left_out() -> None:

@@ -24,6 +24,10 @@ from faithtui.agreement.report.model import (
     MarginTest,
 )
 from faithtui.agreement.report.settings import ReportLevel
+from faithtui.domain.estimates import Estimate
+
+_THIRD_DIGIT = 0.0015
+"""Coefficients that differ by less are the same but for the last of three digits."""
 
 
 def write_agreement_section(level: LevelReport, humans: HumanReport | None) -> Iterator[Block]:
@@ -102,30 +106,32 @@ def _cell_text(cell: int, whole: int) -> str:
 
 def _make_coefficient_table(level: LevelReport, humans: HumanReport | None) -> Table:
     found = level.agreement
-    ceiling = humans if level.level is ReportLevel.CLAIMS else None
     of_people = (
         {}
-        if ceiling is None
+        if humans is None
         else {
-            "percent agreement": estimate_text(ceiling.percent),
-            "Krippendorff's alpha": estimate_text(ceiling.krippendorff_alpha),
-            "Gwet's AC1": estimate_text(ceiling.gwet_ac1),
-            "Cohen's kappa": f"Fleiss {estimate_text(ceiling.fleiss_kappa)}",
+            "percent agreement": estimate_text(humans.percent),
+            "Krippendorff's alpha": estimate_text(humans.krippendorff_alpha),
+            "Gwet's AC1": estimate_text(humans.gwet_ac1),
+            "Cohen's kappa": f"Fleiss {estimate_text(humans.fleiss_kappa)}",
         }
     )
-    rows = [
-        make_estimate_row(name, each)
+    known = [
+        (name, each)
         for name, each in (
             ("percent agreement", found.percent),
             ("Cohen's kappa", found.cohen_kappa),
-            ("Krippendorff's alpha", found.krippendorff_alpha),
             ("Gwet's AC1", found.gwet_ac1),
+            ("Krippendorff's alpha", found.krippendorff_alpha),
             ("Scott's pi", found.scott_pi),
             ("Cohen's kappa, quadratic weights", found.weighted_kappa),
             ("Gwet's AC2, quadratic weights", found.gwet_ac2),
         )
         if each is not None
     ]
+    alike = {name for name, each in known[2:] if _is_same_to_third_digit(each, found.cohen_kappa)}
+    rows = [make_estimate_row(name, each) for name, each in known if name not in alike]
+    last = [make_estimate_row(name, each) for name, each in known if name in alike]
     plain = [
         (name, decimal_text(value), f"{found.n:,}", "")
         for name, value in (
@@ -142,8 +148,17 @@ def _make_coefficient_table(level: LevelReport, humans: HumanReport | None) -> T
     return Table(
         f"Agreement of judge and human labels: {level_title(level)}",
         (*FIGURE_HEADS, "inter-annotator agreement"),
-        tuple((*each, of_people.get(each[0], EMPTY_CELL)) for each in [*rows, *plain, *tested]),
+        tuple(
+            (*each, of_people.get(each[0], EMPTY_CELL)) for each in [*rows, *plain, *tested, *last]
+        ),
     )
+
+
+def _is_same_to_third_digit(one: Estimate, other: Estimate) -> bool:
+    """Say whether a coefficient tells nothing that another has not told."""
+    if one.value is None or other.value is None:
+        return False
+    return abs(one.value - other.value) < _THIRD_DIGIT
 
 
 def _make_margin_test_row(test: MarginTest, n: int) -> tuple[str, str, str, str]:
@@ -151,8 +166,15 @@ def _make_margin_test_row(test: MarginTest, n: int) -> tuple[str, str, str, str]
     return f"equal use of labels ({named}, p as if independent)", p_value_text(test.p), f"{n:,}", ""
 
 
-def write_annotator_section(report: AgreementReport) -> Iterator[Block]:
-    """Show each person against the judge, pairs of people, blind against shown, and repeats."""
+def write_annotator_section(
+    report: AgreementReport, levels: Sequence[LevelReport]
+) -> Iterator[Block]:
+    """Show each person against the judge, pairs of people, blind against shown, and repeats.
+
+    Args:
+        report: What to write.
+        levels: Those at which anything is labelled.
+    """
     yield Heading("Annotators")
     if report.raters:
         yield _make_agreement_table(
@@ -160,7 +182,8 @@ def write_annotator_section(report: AgreementReport) -> Iterator[Block]:
             "annotator",
             [(each.reviewer, each.agreement) for each in report.raters],
         )
-    yield from _write_human_agreement(report)
+    for level in levels:
+        yield from _write_human_agreement(report, level)
     yield from _write_anchoring(report)
     yield from _write_repeats(report)
 
@@ -184,9 +207,9 @@ def _make_agreement_table(caption: str, first: str, rows: Sequence[tuple[str, Ag
     )
 
 
-def _write_human_agreement(report: AgreementReport) -> Iterator[Block]:
-    humans, (one, many) = report.humans, report.claims.unit
-    yield Heading("Inter-annotator agreement", 3)
+def _write_human_agreement(report: AgreementReport, level: LevelReport) -> Iterator[Block]:
+    humans, (one, many) = report.get_humans(level.level), level.unit
+    yield Heading(f"Inter-annotator agreement: {many}", 3)
     if humans is None:
         yield Paragraph(
             f"No {one} has labels of two annotators, so inter-annotator agreement, the most "
@@ -214,7 +237,11 @@ def _write_human_agreement(report: AgreementReport) -> Iterator[Block]:
         "pair",
         [(f"{each.a} and {each.b}", each.agreement) for each in humans.pairs],
     )
-    drawn = pairs_plot("pairs", humans, report.raters, "judge")
+    drawn = (
+        pairs_plot("pairs", humans, report.raters, "judge")
+        if level.level is ReportLevel.CLAIMS
+        else None
+    )
     yield table if drawn is None else PlotWithTable(drawn, table)
 
 

@@ -11,7 +11,13 @@ from faithtui.agreement.documents.wording import (
     join_alternatives,
     level_title,
 )
-from faithtui.agreement.report.model import AgreementReport, Detection, LevelReport, Slice
+from faithtui.agreement.report.model import (
+    AgreementReport,
+    Breakdown,
+    Detection,
+    LevelReport,
+    Slice,
+)
 from faithtui.domain.annotations import REASON_CODES
 
 MOST_DISAGREEMENTS = 200
@@ -115,22 +121,7 @@ def write_disagreement_section(
         name = SLICE_WORDS[each.by]
         yield Heading(f"By {name}", 3)
         if each.rows:
-            table = Table(
-                f"Agreement by {name}, worst first",
-                (name, "n", "groups", "percent agreement", "Cohen's kappa", "recall", "precision"),
-                tuple(
-                    (
-                        _slice_key_text(each.by, part.key),
-                        f"{part.n:,}",
-                        f"{part.clusters:,}",
-                        estimate_text(part.percent),
-                        "" if part.cohen_kappa is None else estimate_text(part.cohen_kappa),
-                        estimate_text(part.recall),
-                        estimate_text(part.precision),
-                    )
-                    for part in each.rows[:MOST_SLICE_ROWS]
-                ),
-            )
+            table = _make_part_table(each)
             plot = slice_agreement_plot(f"forest-{each.by.value}", each, report.claims.percent)
             yield table if plot is None else PlotWithTable(plot, table)
         left_out = []
@@ -147,6 +138,33 @@ def write_disagreement_section(
             yield Paragraph(" ".join(left_out))
     for level in differing:
         yield from _write_disagreements(level)
+
+
+def _make_part_table(found: Breakdown) -> Table:
+    """Make a table of parts, without what a single verdict of the judge fixes."""
+    name = SLICE_WORDS[found.by]
+    heads: tuple[str, ...] = (name, "n", "groups", "percent agreement")
+    rows: list[tuple[str, ...]] = [
+        (
+            _slice_key_text(found.by, part.key),
+            f"{part.n:,}",
+            f"{part.clusters:,}",
+            estimate_text(part.percent),
+        )
+        for part in found.rows[:MOST_SLICE_ROWS]
+    ]
+    if found.by is not Slice.VERDICT:
+        heads += ("Cohen's kappa", "recall", "precision")
+        rows = [
+            (
+                *row,
+                "" if part.cohen_kappa is None else estimate_text(part.cohen_kappa),
+                estimate_text(part.recall),
+                estimate_text(part.precision),
+            )
+            for row, part in zip(rows, found.rows, strict=False)
+        ]
+    return Table(f"Agreement by {name}, worst first", heads, tuple(rows))
 
 
 def _slice_key_text(by: Slice, key: str) -> str:

@@ -24,7 +24,12 @@ from faithtui.agreement.documents.wording import (
     percent_estimate_text,
 )
 from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.report.model import AgreementReport, LevelReport, RateEstimator
+from faithtui.agreement.report.model import (
+    AgreementReport,
+    ConfidenceSequences,
+    LevelReport,
+    RateEstimator,
+)
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel
 
 _TARGET_NAMES = {"cohen_kappa": "Cohen's kappa", "percent": "percent agreement"}
@@ -45,12 +50,7 @@ def write_progress_section(report: AgreementReport) -> Iterator[Block]:
             "is wanted."
         )
     else:
-        needed = (
-            "The number of missing labels is unknown."
-            if found.labels_still_needed is None
-            else "About "
-            f"{count_text(found.labels_still_needed, 'more label is', 'more labels are')} needed."
-        )
+        needed = _describe_labels_needed(found.labels_still_needed, report.claims)
         enough = (
             "Labelling may stop."
             if found.stop
@@ -66,6 +66,8 @@ def write_progress_section(report: AgreementReport) -> Iterator[Block]:
         "Stopping when the interval is narrow is harmless. Stopping as soon as a figure looks good "
         "is not."
     )
+    if found.sequences is not None:
+        yield Paragraph(_describe_sequences(found.sequences, report.confidence_level))
     table = Table(
         f"{name} after so many labels, in the order in which they were given",
         ("labels", "value", "interval"),
@@ -82,6 +84,21 @@ def write_progress_section(report: AgreementReport) -> Iterator[Block]:
     )
     drawn = progress_plot("progress", found, name)
     yield table if drawn is None else PlotWithTable(drawn, table, folded=True)
+
+
+def _describe_labels_needed(needed: int | None, level: LevelReport) -> str:
+    """Say how many labels the wanted interval takes, and when the run has too few units for it."""
+    left, units = level.coverage.unreviewed, level.unit[1]
+    if needed is None:
+        return "The number of missing labels is unknown."
+    if needed < left:
+        return f"About {count_text(needed, 'more label is', 'more labels are')} needed."
+    if not left:
+        return f"All {units} are labelled: a narrower interval takes other conversations."
+    return (
+        f"That may take more labels than the {left:,} {units} without one: label these, then judge "
+        "other conversations."
+    )
 
 
 def write_rate_sections(report: AgreementReport, levels: Sequence[LevelReport]) -> Iterator[Block]:
@@ -138,6 +155,21 @@ _ESTIMATORS = {
         "The labelled ones are no random sample, so there is no corrected share, only its bounds."
     ),
 }
+
+
+def _describe_sequences(found: ConfidenceSequences, level: float) -> str:
+    rate, recall = (f"{low:.1%} to {high:.1%}" for low, high in (found.rate, found.recall))
+    words = (
+        f"However often one looked since the first label ({level:.0%}, this run): the share that "
+        f"passes is {rate}, and of unfaithful claims the judge flags {recall}. This rests on "
+        f"{count_text(found.labels, 'label', 'labels')} in the drawn order."
+    )
+    if found.later:
+        words += (
+            f" {count_text(found.later, 'label', 'labels')} after the first claim without an "
+            "answer cannot count."
+        )
+    return words
 
 
 def write_method_section(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
@@ -233,6 +265,10 @@ _IDK = {
     IdkRule.FAIL: (
         "Labels are faithful or unfaithful; faithful is only what is supported, and idk counts as "
         "unfaithful (--idk fail)."
+    ),
+    IdkRule.EXCLUDE: (
+        "Labels are faithful or unfaithful; claims that judge or annotators call idk are left out "
+        "(--idk exclude)."
     ),
     IdkRule.LIVE: "Labels are faithful or unfaithful as in the run's score (--idk live).",
 }

@@ -19,6 +19,7 @@ from faithtui.agreement.documents.wording import (
     decimal_text,
     estimate_text,
     level_title,
+    provenance_text,
     share_text,
 )
 from faithtui.agreement.labelled_units import DesignKind
@@ -81,6 +82,9 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
             yield _make_verdict_table(level)
     for level in levels:
         yield from _write_design(level)
+        if level.level in header.provenance:
+            facts = provenance_text(header.provenance[level.level])
+            yield Paragraph(f"{level_title(level).capitalize()}: {facts}")
     yield from _write_raters(report)
 
 
@@ -96,6 +100,8 @@ _COUNTS = (
     ),
     ("of these, given on a judge's verdict that has changed: not counted in agreement", "stale"),
     ("left out: x, not a fair claim", "not_a_claim"),
+    ("left out: as many annotators for as against", "tied"),
+    ("left out: called idk", "idk_excluded"),
     ("left out: word not in the label set", "other_words"),
     ("left out: no verdict of the judge", "no_verdict"),
     ("left out: answer without claims", "vacuous"),
@@ -106,6 +112,7 @@ _COUNTS = (
     ("of these, labelled blind", "blind"),
     ("of these, labelled with the judge's verdict shown", "shown"),
     ("of these, not of the sample: in no figure", "outside"),
+    ("of these, served with the judge's verdict in view: in no figure but of its pull", "audit"),
     ("conversations or other groups compared", "compared_groups"),
 )
 _ALWAYS_LISTED = ("units", "reviewed", "unreviewed", "compared", "agreed", "overridden")

@@ -1,0 +1,128 @@
+"""What several annotators on one claim say of the share that passes, and of each other's error.
+
+A tie is a tie: half of its claim passes until somebody settles it. And where two annotators often
+differ, the claims that only one of them labelled are as doubtful.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from faithtui.agreement.idk_recoding import EXCLUDED
+from faithtui.agreement.labelled_units import Opinion
+from faithtui.agreement.report.units import ComparedClaims
+from faithtui.agreement.statistics.matrices import Flags, Ints
+from faithtui.domain.annotations import Action
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.label_sets import NOT_A_CLAIM
+
+FEWEST_SHARED = 10
+"""Units labelled by several annotators below which their error is not carried to other units."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnnotatorError:
+    """Which labels are in doubt because annotators differ."""
+
+    is_tied: Flags
+    """Units of which as many annotators say that they pass as that they fail."""
+    is_single: Flags
+    """Units that one annotator labelled."""
+    error: float
+    """How often one annotator's word on whether a unit passes is wrong: half of how often two
+    differ, as if each erred as often. 0 where too few units are shared."""
+
+
+def measure_annotator_error(
+    compared: ComparedClaims, passing: Collection[str], human: Ints
+) -> tuple[Ints, AnnotatorError | None]:
+    """Say of claims whether they pass by several annotators, and how far these differ.
+
+    Args:
+        compared: The claims of a report.
+        passing: Labels that pass.
+        human: 1: passes by the consensus; 0: does not; -1: no label that counts, or a tie.
+
+    Returns:
+        The same, with ties between labels that pass alike, or of which more pass than fail, as
+        what they come to; and what stays in doubt, None where no two annotators labelled a claim.
+    """
+    claims, names = compared.all, compared.labels.names
+    several = np.flatnonzero(claims.has_several_reviewers).tolist()
+    if not several:
+        return human, None
+    human, is_tied = human.copy(), np.zeros(len(human), np.bool_)
+    for place, votes in claims.votes_of_tied.items():
+        if max(votes.values()) in (votes[NOT_A_CLAIM], votes[EXCLUDED]):
+            continue  # by half of them it is in no share
+        passes = sum(count for word, count in votes.items() if word in passing)
+        fails = sum(votes[word] for word in names) - passes
+        is_tied[place] = passes == fails
+        human[place] = -1 if passes == fails else passes > fails
+    differing = [
+        share
+        for place in several
+        if (share := _compute_differing_pairs(claims.rows[place].opinions, names, passing))
+        is not None
+    ]
+    is_single = (human >= 0) & ~claims.has_several_reviewers
+    error = sum(differing) / len(differing) / 2 if len(differing) >= FEWEST_SHARED else 0.0
+    return human, AnnotatorError(is_tied, is_single, error)
+
+
+def _compute_differing_pairs(
+    opinions: Collection[Opinion], names: Collection[str], passing: Collection[str]
+) -> float | None:
+    """Compute the share of pairs of annotators of whom one passes a claim and the other does not.
+
+    Returns:
+        None where fewer than two gave a label.
+    """
+    given = [
+        each.verdict in passing
+        for each in opinions
+        if each.action is not Action.ADJUDICATED and each.verdict in names
+    ]
+    if len(given) < 2:
+        return None
+    return sum(given) * (len(given) - sum(given)) / comb(len(given), 2)
+
+
+def widen_by_doubt(failing: Estimate, passing: Estimate, doubt: float) -> Estimate:
+    """Put a rate with all ties failing and one with all passing together.
+
+    Args:
+        failing: The rate if every tie failed.
+        passing: The rate if every tie passed.
+        doubt: What error of annotators elsewhere could change at most.
+
+    Returns:
+        The rate with half of each tie, and an interval that reaches as far as ties and error may.
+    """
+    if failing.value is None or passing.value is None:
+        return passing
+    value = (failing.value + passing.value) / 2
+    far = (passing.value - failing.value) / 2 + doubt
+    ends: dict[str, float | None] = {"ci_low": None, "ci_high": None}
+    if (
+        failing.ci_low is not None
+        and failing.ci_high is not None
+        and passing.ci_low is not None
+        and passing.ci_high is not None
+    ):
+        low = (failing.ci_low + passing.ci_low) / 2 - far
+        high = (failing.ci_high + passing.ci_high) / 2 + far
+        ends = {"ci_low": max(0.0, min(low, value)), "ci_high": min(1.0, max(high, value))}
+    return Estimate(
+        value,
+        passing.status,
+        passing.n,
+        passing.clusters,
+        passing.reason,
+        level=passing.level,
+        method=passing.method,
+        se=passing.se,
+        **ends,
+    )

@@ -1,0 +1,52 @@
+"""Runs over one claim set in the order in which they were made, as one value."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from faithtui.agreement.report.model import ComparisonReport
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.ids import RunId
+
+
+@dataclass(frozen=True, slots=True)
+class TrendPoint:
+    """A run on the claims of a set. Figures are weighted as the claims were drawn."""
+
+    run: RunId
+    made_at: datetime
+    metric: str
+    judge: str
+    """Its name."""
+    served_models: tuple[str, ...]
+    """What its provider said it was; () where nobody said."""
+    judge_fingerprint: str
+    prompts: str
+    """Digest of the texts of the questions."""
+    claims_from: str
+    window_size: int | None
+    """How far back its judge saw, in interactions; None: its metric has no windows."""
+    accuracy: Estimate
+    """Share of the labelled claims on which judge and human labels agree."""
+    kappa: Estimate
+    recall_no: Estimate
+    score: Estimate
+    """Share of the set's claims that pass, corrected by human labels."""
+    compared: int
+    """Labelled claims with a verdict of the run."""
+    unjudged: int
+    """Claims of the set that the run did not judge, or that match none of its own."""
+    beyond: int
+    """Claims of the run that match none of the set."""
+    accuracy_bounds: tuple[float, float] | None
+    """Accuracy if it were wrong, or right, on every labelled claim it did not judge; None where it
+    judged all of them."""
+    change: ComparisonReport | None
+    """Beside the run before, on the claims of both; None for the first one, and where they share
+    no labelled claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The runs over a set, the first one first."""
+
+    points: tuple[TrendPoint, ...]

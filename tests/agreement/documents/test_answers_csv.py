@@ -1,0 +1,198 @@
+"""The figures of answers in a report can be computed again from `answers.csv`."""
+
+import csv
+import json
+from collections.abc import Iterable
+from io import StringIO
+
+import pytest
+
+from faithtui.agreement.documents.answers_csv import (
+    ANSWER_COLUMNS,
+    AnswerRow,
+    answers_csv,
+    row_of_judged_answer,
+    row_of_rated_answer,
+    row_of_unrated_answer,
+)
+from faithtui.agreement.documents.csv_report import escape_formula
+from faithtui.agreement.labelled_units import (
+    AnswerUnit,
+    ClaimUnit,
+    DesignKind,
+    LabelDesign,
+    LabelState,
+    Opinion,
+    RunUnits,
+    StratumCounts,
+    UnratedAnswer,
+)
+from faithtui.agreement.report.model import LevelReport
+from faithtui.agreement.report.report import JudgingDescription, agreement_report
+from faithtui.agreement.report.units import weigh_claims
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.label_sets import FAITHFULNESS, SUPPORT
+from faithtui.domain.scores import (
+    ScoreState,
+    ScoringRule,
+    make_score,
+    no_score,
+    passes_threshold,
+)
+from tests.agreement.documents.building import DATES, HEADER, stored_hostile
+
+RULE = ScoringRule(("yes", "idk"), None, 0.5, labels=("yes", "no", "idk"))
+ANSWER_RULE = ScoringRule(("yes",), None, 0.5, labels=SUPPORT.names)
+
+Row = dict[str, str]
+
+
+def table(rows: Iterable[AnswerRow], text: str = "An answer.") -> list[Row]:
+    written = "".join(
+        answers_csv(((row, text) for row in rows), HEADER, DATES, threshold=0.5, sample="s")
+    )
+    return list(csv.DictReader(StringIO(written, newline="")))
+
+
+def rated(number: int, score: float | None, human: str | None, claims: int = 4) -> AnswerUnit:
+    found = (
+        no_score(ScoreState.UNDEFINED, "nothing was judged") if score is None else make_score(score)
+    )
+    said = () if human is None else (Opinion("ann", human, Action.BLIND, blind=True),)
+    return AnswerUnit(
+        ConversationId(number),
+        f"key {number}",
+        f"g{number % 20}",
+        3,
+        found,
+        claims,
+        passes_threshold(found, RULE),
+        human,
+        None,
+        len(said),
+        said,
+    )
+
+
+def answer_units() -> RunUnits:
+    scores, humans = (1.0, 0.25, 0.75, 0.0, 0.5, 1.0), ("yes", "no", "no", "idk", "yes", None)
+    answers = [rated(i, scores[i % 6], humans[i * 7 % 6]) for i in range(120)]
+    answers += [rated(120, None, "yes"), rated(121, 1.0, "yes", claims=0)]
+    unrated = [UnratedAnswer(ConversationId(200 + i), f"g{i}", i % 3 > 0) for i in range(15)]
+    unrated.append(UnratedAnswer(ConversationId(300), "g1", None))
+    return RunUnits((), tuple(answers), (), LabelDesign(DesignKind.NONE, 0), tuple(unrated))
+
+
+def sampled_answers() -> tuple[tuple[ClaimUnit, ...], LabelDesign]:
+    """300 answers that the metric judges itself, of which a sample by verdict is labelled."""
+    drawn, labels = {"yes": 40, "no": 25}, {"yes": 240, "no": 60}
+    units: list[ClaimUnit] = []
+    for judge, population in labels.items():
+        for i in range(population):
+            number = len(units)
+            is_drawn = i < drawn[judge]
+            human = ("yes", "no")[i % 10 == 0] if judge == "yes" else ("no", "yes")[i % 4 == 0]
+            units.append(
+                ClaimUnit(
+                    claim=ClaimId(number),
+                    conversation=ConversationId(number % 30),
+                    key=f"key {number % 30}",
+                    group=f"g{number % 30}",
+                    turn=1,
+                    text="An answer.",
+                    judge=judge,
+                    human=human if is_drawn else None,
+                    reviewers=int(is_drawn),
+                    windows=1,
+                    steady=True,
+                    blind=True if is_drawn else None,
+                    state=LabelState.LABELLED if is_drawn else LabelState.UNREVIEWED,
+                    stratum=judge,
+                    position=number if is_drawn else None,
+                )
+            )
+    strata = tuple(StratumCounts(each, labels[each], drawn[each], drawn[each], 0) for each in drawn)
+    return tuple(units), LabelDesign(DesignKind.STRATIFIED, 300, strata, name="s")
+
+
+def check_figures(level: LevelReport, rows: list[Row], *, is_weighted: bool) -> None:
+    """Compute the headline's figures from the rows, and compare."""
+    compared = [row for row in rows if row["judge"] and row["human"]]
+    assert len(compared) == level.agreement.n
+    cells: dict[tuple[str, str], float] = {}
+    for row in compared:
+        cell = (row["human"], row["judge"])
+        cells[cell] = cells.get(cell, 0) + (float(row["weight"]) if is_weighted else 1)
+    whole = sum(cells.values())
+    same = sum(weight for (human, judge), weight in cells.items() if human == judge) / whole
+    chance = sum(
+        sum(weight for cell, weight in cells.items() if cell[0] == each)
+        * sum(weight for cell, weight in cells.items() if cell[1] == each)
+        for each in ("yes", "no")
+    ) / (whole * whole)
+    missed, found = cells["no", "yes"], cells["no", "no"]
+    assert level.percent.value == pytest.approx(same)
+    assert level.cohen_kappa.value == pytest.approx((same - chance) / (1 - chance))
+    assert level.strict.recall.value == pytest.approx(found / (found + missed))
+    assert level.agreement.clusters == len({row["group"] for row in compared})
+    judged = [row for row in rows if row["judge"]]
+    passed = sum(row["judge"] == "yes" for row in judged) / len(judged)
+    assert level.rate.judge_raw.value == pytest.approx(passed)
+
+
+def test_figures_of_rated_answers_follow_from_the_rows() -> None:
+    units = answer_units()
+    level = agreement_report(units, FAITHFULNESS, RULE).answers
+    rows = table(
+        [
+            *(row_of_rated_answer(each, RULE) for each in units.answers),
+            *map(row_of_unrated_answer, units.unrated),
+        ]
+    )
+    assert level.agreement.n
+    check_figures(level, rows, is_weighted=False)
+    # Nobody drew them, so there is no corrected rate and nothing to weigh.
+    assert {row["weight"] for row in rows} == {""}
+    assert level.rate.corrected_this_run.value is None
+
+
+def test_figures_of_sampled_answers_follow_from_rows_and_weights() -> None:
+    claims, design = sampled_answers()
+    found = agreement_report(
+        RunUnits(claims, (), (), design),
+        SUPPORT,
+        ANSWER_RULE,
+        judged=JudgingDescription(unit=("answer", "answers"), answers_are_claims=True),
+    )
+    weights = weigh_claims(claims, SUPPORT, design)
+    rows = table(row_of_judged_answer(each, ANSWER_RULE, weights) for each in claims)
+    check_figures(found.claims, rows, is_weighted=True)
+    weighed = [row for row in rows if row["weight"]]
+    passed = sum(float(row["weight"]) for row in weighed if row["human"] == "yes")
+    share = passed / sum(float(row["weight"]) for row in weighed)
+    assert found.claims.rate.corrected_this_run.value == pytest.approx(share)
+    assert {row["sample"] for row in weighed} == {"s"}
+
+
+def test_an_answer_has_its_text_its_labels_and_their_dates() -> None:
+    (row,) = table([row_of_rated_answer(rated(1, 0.25, "idk"), RULE)], "It costs 3.")
+    assert tuple(row) == ANSWER_COLUMNS
+    assert (row["text"], row["judge"], row["score"], row["claims"]) == (
+        "It costs 3.",
+        "no",
+        "0.25",
+        "4",
+    )
+    assert (row["human"], row["label"], row["same"], row["blind"]) == ("yes", "idk", "no", "yes")
+    (said,) = json.loads(row["verdicts"])
+    assert (said["reviewer"], said["at"]) == ("ann", "2026-01-04T12:00:00Z")
+    assert said["guideline"] == "guideline version 2 (abc)"
+
+
+@pytest.mark.parametrize("text", stored_hostile())
+def test_hostile_words_start_no_formula(text: str) -> None:
+    unit = AnswerRow(conversation=text, group=text, turn=1, judge="yes", label=text, stratum=text)
+    (row,) = table([unit], text)
+    for cell in row.values():
+        assert cell.startswith(("'", "[")) or cell == escape_formula(cell)

@@ -1,0 +1,74 @@
+"""Intervals at every look, from the claims of a report."""
+
+import numpy as np
+import pytest
+
+from faithtui.agreement.labelled_units import LabelState
+from faithtui.agreement.report.model import ConfidenceSequences
+from faithtui.agreement.report.sequences import make_confidence_sequences
+from faithtui.agreement.report.units import ComparedClaims
+from faithtui.agreement.sampling.confidence_sequences import bound_rate, bound_recall
+from tests.benchmarks.coverage import RULE, Setting, draw_population, label_run
+from tests.benchmarks.sequences import list_looks
+
+SIMPLE = Setting("simple", 0.1, 60, 40)
+
+
+def sequences(compared: ComparedClaims) -> ConfidenceSequences | None:
+    return make_confidence_sequences(compared, RULE.passing)
+
+
+def simulated(setting: Setting) -> ComparedClaims:
+    return label_run(draw_population(setting, np.random.default_rng(3)), setting, 5)
+
+
+def changed(compared: ComparedClaims, position: int, state: LabelState) -> ComparedClaims:
+    """Take the label of one drawn claim away."""
+    claims = [
+        each._replace(human=None, state=state, reviewers=0) if each.position == position else each
+        for each in compared.all.rows
+    ]
+    return ComparedClaims(claims, compared.labels, compared.design, compared.settings)
+
+
+@pytest.mark.parametrize("design", ["simple", "stratified", "unfair"])
+def test_they_are_counted_from_stratum_and_verdict_of_every_claim(design: str) -> None:
+    setting = Setting(design, 0.1, 60, 40)
+    population = draw_population(setting, np.random.default_rng(3))
+    found = sequences(label_run(population, setting, 5))
+    *_, (number, cells) = list_looks(population, setting, 5)
+    assert found is not None
+    assert (found.labels, found.later) == (number, 0)
+    assert (found.rate, found.recall) == (bound_rate(cells), bound_recall(cells))
+
+
+def test_labels_count_up_to_the_first_claim_that_waits() -> None:
+    found = sequences(changed(simulated(SIMPLE), 40, LabelState.UNREVIEWED))
+    assert found is not None
+    assert (found.labels, found.later) == (40, 19)
+
+
+def test_a_skipped_claim_may_be_anything() -> None:
+    before, found = (
+        sequences(each)
+        for each in (simulated(SIMPLE), changed(simulated(SIMPLE), 40, LabelState.SKIPPED))
+    )
+    assert before is not None
+    assert found is not None
+    assert (found.labels, found.later) == (59, 0)
+    assert found.rate[0] <= before.rate[0]
+    assert before.rate[1] <= found.rate[1]
+    assert found.recall[0] <= before.recall[0]
+    assert before.recall[1] <= found.recall[1]
+
+
+def test_there_are_none_without_an_order_of_claims() -> None:
+    assert sequences(simulated(Setting("conversations", 0.1, 60, 40))) is None
+    waiting = changed(simulated(SIMPLE), 0, LabelState.UNREVIEWED)
+    assert sequences(waiting) is None
+
+
+def test_there_are_none_where_the_run_judged_more_since() -> None:
+    drawn = simulated(SIMPLE)
+    more = (*drawn.all.rows, drawn.all.rows[0]._replace(position=None))
+    assert sequences(ComparedClaims(more, drawn.labels, drawn.design, drawn.settings)) is None

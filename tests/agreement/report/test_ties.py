@@ -1,0 +1,206 @@
+"""Claims that annotators are evenly split on, and what their differences leave open."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from faithtui.agreement.idk_recoding import IdkRule
+from faithtui.agreement.labelled_units import (
+    AnswerUnit,
+    ClaimUnit,
+    DesignKind,
+    LabelDesign,
+    LabelState,
+    Opinion,
+    decide_answer,
+)
+from faithtui.agreement.report.model import AgreementReport
+from faithtui.agreement.report.report import agreement_report
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.label_sets import FAITHFULNESS, SEVERITY
+from faithtui.domain.scores import Score, ScoreState, ScoringRule
+from tests.agreement.report.building import readings
+
+RULE = ScoringRule(passing=("yes", "idk"), when_empty=None)
+
+
+def claim(number: int, judge: str, said: Sequence[str], final: str | None = None) -> ClaimUnit:
+    """A claim that ann, bo, ... gave a label; the store takes the most severe of a tie."""
+    given = [
+        Opinion(name, word, Action.BLIND, True, 9.0, None, place)
+        for place, (name, word) in enumerate(zip(("ann", "bo", "cy"), said, strict=False))
+    ]
+    if final is not None:
+        given.append(Opinion("ann", final, Action.ADJUDICATED, True, 9.0, None, 9))
+    rank = {**SEVERITY, "x": 9}
+    human = final or max(said, key=lambda word: (said.count(word), rank[word]), default=None)
+    state = LabelState.LABELLED if said else LabelState.UNREVIEWED
+    return ClaimUnit(
+        ClaimId(number + 1), ConversationId(number % 25 + 1), f"c{number % 25}",
+        f"g{number % 25}", 1, "", judge, human, len(said), 1, True, True if said else None,
+        state, tuple(given), position=number if said else None,
+    )  # fmt: skip
+
+
+def report(
+    said: Sequence[tuple[str, Sequence[str]]], idk: IdkRule = IdkRule.THREE, undrawn: int = 0
+) -> AgreementReport:
+    claims = [claim(number, judge, words) for number, (judge, words) in enumerate(said)]
+    claims += [claim(len(said) + number, "yes", ()) for number in range(undrawn)]
+    kind = DesignKind.SIMPLE if undrawn else DesignKind.CENSUS
+    design = LabelDesign(kind, len(claims))
+    return agreement_report(
+        readings(claims, design=design), FAITHFULNESS, RULE, ReportSettings(idk=idk)
+    )
+
+
+def codes(found: AgreementReport) -> set[str]:
+    return {each.code for each in found.warnings}
+
+
+def test_a_tie_is_in_no_table_and_half_of_it_passes() -> None:
+    found = report([("yes", ["yes"])] * 60 + [("no", ["no"])] * 20 + [("yes", ["yes", "no"])] * 20)
+    level = found.claims
+    assert (level.coverage.tied, level.coverage.compared, level.agreement.n) == (20, 80, 80)
+    assert level.percent.value == 1
+    assert level.rate.corrected_this_run.value == pytest.approx(0.7)
+    (warning,) = [each for each in found.warnings if each.code == "ties"]
+    assert warning.message == (
+        "Annotators are evenly split on 20 of 20 claims that several labelled: left out of tables, "
+        "and half of each passes; an adjudicated label settles a tie."
+    )
+
+
+def test_two_who_always_contradict_each_other_leave_the_whole_rate_open() -> None:
+    rate = report([("yes", ["yes", "no"])] * 60).claims.rate.corrected_this_run
+    assert (rate.value, rate.ci_low, rate.ci_high) == (0.5, 0.0, 1.0)
+
+
+def test_differences_widen_the_rate_of_claims_that_one_annotator_labelled() -> None:
+    """They differ on 10 of 40, so each errs on an eighth: of 60 single labels, and 10 ties."""
+    same = [("yes", ["yes", "yes"])] * 30
+    found = report([*same, *[("yes", ["yes", "no"])] * 10, *[("yes", ["yes"])] * 60])
+    rate = found.claims.rate.corrected_this_run
+    assert rate.value == pytest.approx(0.95)
+    assert rate.ci_low is not None
+    assert rate.ci_low == pytest.approx(0.95 - (0.05 + 0.6 * 0.125))
+    assert "annotators err as often as they differ on units that several labelled" in (
+        found.claims.rate.assumptions
+    )
+    few = report([*[("yes", ["yes", "no"])] * 9, *[("yes", ["yes"])] * 91]).claims
+    assert few.rate.corrected_this_run.ci_low == pytest.approx(0.91), "nine say too little"
+
+
+def test_annotators_who_agree_change_nothing() -> None:
+    alone = report([("yes", ["yes"])] * 40 + [("no", ["no"])] * 20, undrawn=100)
+    twice = report([("yes", ["yes", "yes"])] * 40 + [("no", ["no", "no"])] * 20, undrawn=100)
+    assert twice.claims.rate == alone.claims.rate.__class__(
+        *(
+            getattr(twice.claims.rate if name == "assumptions" else alone.claims.rate, name)
+            for name in alone.claims.rate.__slots__
+        )
+    )
+
+
+def test_a_majority_or_a_final_word_is_no_tie() -> None:
+    several = [claim(0, "yes", ["yes", "no", "yes"]), claim(1, "yes", ["yes", "no"], final="no")]
+    level = agreement_report(readings(several), FAITHFULNESS, RULE).claims
+    assert (level.coverage.tied, level.agreement.n) == (0, 2)
+    assert level.table.agreed_count == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "tied", "agreed"),
+    [(IdkRule.THREE, 2, 0), (IdkRule.PASS, 0, 2), (IdkRule.FAIL, 1, 0), (IdkRule.EXCLUDE, 2, 0)],
+)
+def test_ties_are_found_after_idk_is_read(rule: IdkRule, tied: int, agreed: int) -> None:
+    """yes and idk are two votes for faithful; of yes, idk and no the first two are most."""
+    found = report([("yes", ["yes", "idk"]), ("yes", ["yes", "idk", "no"])], rule)
+    assert found.claims.coverage.tied == tied
+    assert found.claims.coverage.agreed == agreed
+
+
+def test_ties_between_labels_that_pass_alike_are_none_for_the_rate() -> None:
+    found = report([("yes", ["yes", "idk"])] * 20 + [("no", ["no", "no"])] * 20)
+    rate = found.claims.rate.corrected_this_run
+    assert found.claims.coverage.tied == 20
+    assert (rate.value, rate.ci_low, rate.ci_high) == (0.5, 0.5, 0.5)
+
+
+def test_every_claim_is_counted_once() -> None:
+    said = [("yes", ["yes", "no"]), ("yes", ["x", "yes"]), ("idk", ["yes"]), ("yes", ["idk"])]
+    for rule in IdkRule:
+        found = report(said, rule).claims.coverage
+        whole = found.compared + found.unreviewed + found.not_a_claim + found.idk_excluded
+        assert whole + found.tied + found.other_words + found.no_verdict == found.units == 4
+
+
+def test_conflict_is_warned_of() -> None:
+    same, other = ("yes", ["yes", "yes"]), ("yes", ["yes", "no"])
+    assert "annotators_conflict" in codes(report([same] * 14 + [other] * 6))
+    assert "annotators_conflict" not in codes(report([same] * 16 + [other] * 4))
+    assert "annotators_conflict" not in codes(report([other] * 9))
+
+
+def test_an_answer_that_as_many_pass_as_fail_is_left_out() -> None:
+    def answer(number: int, *words: str) -> AnswerUnit:
+        opinions = tuple(
+            Opinion(f"r{place}", word, Action.IMPORTED, True) for place, word in enumerate(words)
+        )
+        return AnswerUnit(
+            ConversationId(number + 1), f"c{number}", f"g{number}", 1,
+            Score(0.9, ScoreState.SCORED, ""), 3, True, max(words), None, len(words), opinions,
+        )  # fmt: skip
+
+    both = [answer(number, "yes", "yes") for number in range(5)] + [answer(5, "yes", "no")]
+    level = agreement_report(readings(answers=both), FAITHFULNESS, RULE).answers
+    assert (level.coverage.tied, level.coverage.compared, level.agreement.n) == (1, 5, 5)
+    assert level.percent.value == 1
+    assert decide_answer(answer(6, "yes", "idk", "no"), RULE.passing, FAITHFULNESS.names) is True
+
+
+def test_a_careless_second_annotator_no_longer_pulls_the_rate_down() -> None:
+    """83 % pass; the second annotator calls a third of what passes unfaithful.
+
+    The more severe word of each tie makes the share .70.
+    """
+    said: list[tuple[str, list[str]]] = []
+    for number in range(300):
+        first = "no" if number % 6 == 5 else "yes"
+        second = "no" if number % 3 == 1 else first
+        said.append(("yes", [first, second] if number % 5 < 2 else [first]))
+    rate = report(said, undrawn=600).claims.rate.corrected_this_run
+    severe = sum(max(words, key=SEVERITY.__getitem__) == "yes" for _, words in said) / 300
+    assert severe == pytest.approx(0.7, abs=0.01)
+    assert rate.value is not None
+    assert rate.value == pytest.approx(0.767, abs=0.001)
+    assert rate.ci_low is not None
+    assert rate.ci_high is not None
+    assert rate.ci_low < 0.83 < rate.ci_high
+
+
+def test_idk_left_out_gives_the_figures_without_the_claims_that_either_side_calls_so() -> None:
+    plain = [("yes", ["yes"])] * 30 + [("no", ["no"])] * 15 + [("yes", ["no"])] * 5
+    unsure = [("idk", ["yes"])] * 6 + [("yes", ["idk"])] * 4 + [("idk", ["idk"])] * 3
+    found = report([*plain, *unsure], IdkRule.EXCLUDE)
+    without = report(plain, IdkRule.FAIL)
+    level = found.claims
+    assert level.cohen_kappa.value == without.claims.cohen_kappa.value
+    assert level.strict.recall.value == without.claims.strict.recall.value
+    coverage = level.coverage
+    assert (coverage.idk_excluded, coverage.not_a_claim, coverage.no_verdict) == (13, 0, 0)
+    assert (coverage.missing_verdicts, level.unjudged) == (0, (0, 0))
+    # Of the 56 that annotators decided they pass 36, the judge's idk among them.
+    assert level.rate.corrected_this_run.value == pytest.approx(36 / 56)
+    assert "idk_excluded" in codes(found)
+    assert not {"invalid_verdicts", "not_a_claim", "other_words"} & codes(found)
+
+
+def test_idk_left_out_of_a_sample_counts_among_what_was_looked_at() -> None:
+    """A third of what annotators looked at is idk, so a third of the run is."""
+    said = [("yes", ["yes"])] * 30 + [("yes", ["idk"])] * 20 + [("no", ["no"])] * 10
+    rate = report(said, IdkRule.EXCLUDE, undrawn=100).claims.rate.corrected_this_run
+    # Of 150 `yes` by the judge 90 are decided; of 10 `no` 10 are.
+    assert rate.value == pytest.approx(90 / 100)
