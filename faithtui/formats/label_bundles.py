@@ -121,7 +121,7 @@ def read_bundle(path: Path) -> ParsedBundle:
     Raises:
         InputError: The file cannot be read, is no bundle, or is of a newer version.
     """
-    reader = _BundleReader(path)
+    reader = BundleReader(path)
     for line in read_json_lines(path):
         if isinstance(line.found, InputError):
             if not reader.has_header:
@@ -208,8 +208,12 @@ _EVENT_FIELDS = (
 _read_event_fields = attrgetter(*_EVENT_FIELDS)
 
 
-class _BundleReader:
-    """Takes the lines of one file in."""
+class BundleReader:
+    """Takes the lines of one file in.
+
+    Args:
+        path: The file, for messages.
+    """
 
     def __init__(self, path: Path) -> None:
         self.has_header = False
@@ -220,7 +224,8 @@ class _BundleReader:
         self._seen_acts = 0
         """Lines of acts, usable or not."""
         self._conversations: dict[int, ConversationName] = {}
-        self._claims: dict[int, ClaimName] = {}
+        self.claims: dict[int, ClaimName] = {}
+        """Claims that were read, by their number in the file."""
         self._texts: dict[ClaimName, BundleClaim] = {}
         self._runs: dict[int, RunName] = {}
         self._samples: dict[str, BundleSample] = {}
@@ -313,7 +318,7 @@ class _BundleReader:
         self._texts[name] = BundleClaim(
             fields.text("text", empty=True), _read_span(fields), fields.flag("imported")
         )
-        self._claims[fields.whole_number("number", 0)] = name
+        self.claims[fields.whole_number("number", 0)] = name
 
     def _read_guideline(self, fields: FieldReader) -> None:
         self._guidelines.append(
@@ -337,7 +342,7 @@ class _BundleReader:
     def _read_sample(self, fields: FieldReader) -> None:
         drawn = tuple(
             BundleSampleClaim(
-                each.look_up("claim", self._claims),
+                each.look_up("claim", self.claims),
                 each.text("stratum", empty=True),
                 each.share("probability"),
                 each.flag("shown"),
@@ -382,7 +387,7 @@ class _BundleReader:
         act = Event(
             id=fields.text("uid"),
             clock=fields.whole_number("clock", 1),
-            claim=fields.look_up("claim", self._claims),
+            claim=fields.look_up("claim", self.claims),
             reviewer=fields.text("reviewer", limit=REVIEWER),
             action=Action(fields.one_of("action", _ACTIONS)),
             created_at=fields.time("created_at"),

@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from faithtui.domain.field_types import require_type
 from faithtui.judges.base import Judge
@@ -18,6 +19,9 @@ from faithtui.judges.providers.api_keys import find_key_source, load_key
 from faithtui.judges.providers.endpoints import Endpoint, is_offline_or_replay, parse_endpoint
 from faithtui.judges.providers.secret import Secret
 from faithtui.judges.redaction import Redact, RedactingJudge, add_redaction_to_fingerprint
+
+if TYPE_CHECKING:
+    from faithtui.judges.embedded.weights import Calibration
 
 
 def reads_prompts(ref: str) -> bool:
@@ -32,7 +36,7 @@ def open_judge(
     timeout_s: float = TIMEOUT_S,
     environ: Mapping[str, str] | None = None,
     redact: Redact | None = None,
-    calibration: tuple[float, float] | None = None,
+    calibration: "Calibration | None" = None,
     log_prompts: bool = False,
     before_step: Callable[[], None] = lambda: None,
     deadline: Deadline = after_seconds,
@@ -50,7 +54,7 @@ def open_judge(
         environ: Where keys are looked up before the keyring; None: the process environment.
         redact: Applied to every text before it leaves this process. Judges that are part of this
             program, `offline` and `replay`, do without.
-        calibration: Slope and intercept of the embedded judge's probabilities; None: its own.
+        calibration: Of the embedded judge's probabilities and verdicts; None: as shipped.
             Means nothing to others.
         log_prompts: Write every question as it is sent, and every answer, into the log
             `faithtui.prompts`.
@@ -107,7 +111,7 @@ def judge_fingerprint(
     base_url: str | None = None,
     *,
     redact: Redact | None = None,
-    calibration: tuple[float, float] | None = None,
+    calibration: "Calibration | None" = None,
 ) -> str:
     """Return the `fingerprint` the opened judge would have, without a key, a network or an SDK.
 
@@ -157,7 +161,7 @@ def _make_local_judge(
     ref: str,
     base_url: str | None,
     timeout_s: float = 0.0,
-    calibration: tuple[float, float] | None = None,
+    calibration: "Calibration | None" = None,
     before_step: Callable[[], None] = lambda: None,
     deadline: Deadline = after_seconds,
 ) -> Judge:

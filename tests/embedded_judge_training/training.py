@@ -206,18 +206,11 @@ def train(rows: Sequence[Row], date: str, draws: int = DRAWS) -> dict[str, Any]:
         draws: Bootstrap resamples behind every interval.
     """
     trained_on = [row for row in rows if row.is_trained_on]
-    families = sorted({row.source.family for row in rows})
-    left_out = {
-        family: fit([row for row in trained_on if not _shares(row, family)]) for family in families
-    }
+    left_out = _fit_families(rows)
     honest = [left_out[row.source.family].log_odds(row.features) for row in trained_on]
     final, calibration = fit(trained_on), calibrate(trained_on, honest)
     shipped = final.calibrated(calibration)
-    apart = {}
-    for family, model in left_out.items():
-        kept = [n for n, row in enumerate(trained_on) if not _shares(row, family)]
-        own = calibrate([trained_on[n] for n in kept], [honest[n] for n in kept])
-        apart[family] = model.calibrated(own)
+    apart = fit_left_out(rows, left_out)
     document = {
         "name": "overlap baseline (offline heuristic)",
         "version": HEURISTIC_VERSION,
@@ -251,6 +244,35 @@ def train(rows: Sequence[Row], date: str, draws: int = DRAWS) -> dict[str, Any]:
     }
     parse_weights(document)
     return document
+
+
+def fit_left_out(
+    rows: Sequence[Row], left_out: Mapping[str, Fit] | None = None
+) -> dict[str, OverlapWeights]:
+    """Train and calibrate without each family, by its name.
+
+    Args:
+        rows: As `train` takes them.
+        left_out: Regressions without each family; None: they are fitted here.
+    """
+    trained_on = [row for row in rows if row.is_trained_on]
+    known = _fit_families(rows) if left_out is None else left_out
+    honest = [known[row.source.family].log_odds(row.features) for row in trained_on]
+    apart = {}
+    for family, model in known.items():
+        kept = [n for n, row in enumerate(trained_on) if not _shares(row, family)]
+        own = calibrate([trained_on[n] for n in kept], [honest[n] for n in kept])
+        apart[family] = model.calibrated(own)
+    return apart
+
+
+def _fit_families(rows: Sequence[Row]) -> dict[str, Fit]:
+    """Fit a regression without each family."""
+    trained_on = [row for row in rows if row.is_trained_on]
+    return {
+        family: fit([row for row in trained_on if not _shares(row, family)])
+        for family in sorted({row.source.family for row in rows})
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -10,21 +10,28 @@ from pathlib import Path
 from typing import Literal
 
 from faithtui.agreement.documents.files import (
+    AnswerRow,
     ClaimExtras,
     PlotFile,
     ReportHeader,
+    answers_csv,
     claims_csv,
     report_html,
     report_json,
     report_markdown,
     report_plots,
+    row_of_judged_answer,
+    row_of_rated_answer,
+    row_of_unrated_answer,
 )
 from faithtui.agreement.labelled_units import (
     ClaimUnit,
     LabelState,
+    PairedClaim,
     RunUnits,
     ScoredUnit,
     UnitSettings,
+    is_tied,
 )
 from faithtui.agreement.report.compare import PairedUnit, compute_self_consistency
 from faithtui.agreement.report.digest import hash_units
@@ -39,10 +46,11 @@ from faithtui.agreement.report.report import (
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.split_units import select_split_units
 from faithtui.agreement.report.units import weigh_claims
-from faithtui.domain.ids import LabelId, RunId
+from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
 from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.label_dates import LabelDates, read_label_dates
 from faithtui.engine.review.splits import read_split_conversations, read_split_rule
 from faithtui.engine.runs.gc_pause import pause_gc
 from faithtui.engine.runs.run_liveness import read_run
@@ -52,13 +60,14 @@ from faithtui.output_files import check_target, make_directory, write_text
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store, utc_now
 
-Format = Literal["md", "json", "html", "csv"]
+Format = Literal["md", "json", "html", "csv", "answers"]
 
 FILES: dict[Format, str] = {
     "md": "report.md",
     "json": "report.json",
     "html": "report.html",
     "csv": "claims.csv",
+    "answers": "answers.csv",
 }
 """Name of the file each format is written to."""
 
@@ -130,16 +139,14 @@ def compute_run_agreement(
     wanted = settings or ReportSettings()
     row = read_run(store, run)
     spec = find_metric(row.spec.metric).spec
-    reading = _make_reading_settings(wanted)
     # Before the readings: an act that comes meanwhile is then read twice, and never missed.
     newest = store.reviews.read_newest_act()
-    readings = store.reviews.read_run_units(run, reading, spec.labels.severity)
+    prepared = prepare_run_units(store, row, wanted, split)
+    readings = prepared.readings
     windows, empty_windows = row.windows, store.runs.count_empty_windows(run)
     if split is not None:
-        readings = select_split_units(readings, read_split_rule(store), split)
         of_windows = [each for each in readings.scores if each.unit is ScoredUnit.WINDOW]
         windows, empty_windows = len(of_windows), sum(not each.claims for each in of_windows)
-    prepared = PreparedUnits(readings, spec.labels, row.spec.rule, wanted)
     report = report_prepared(
         prepared,
         judged=JudgingDescription(
@@ -151,12 +158,29 @@ def compute_run_agreement(
             integrity=spec.integrity_sentence(row.integrity),
             unfinished=_format_unfinished(row),
         ),
-        other=None if other is None else _read_other_judge(store, row, other, reading, split),
+        other=None if other is None else _read_other_judge(store, row, other, wanted, split),
         repeats=compute_self_consistency(
             store.claim_details.repeats(run), (*spec.labels.names, NOT_A_CLAIM)
         ),
     )
     return RunAgreement(row, readings, report, windows, empty_windows, newest, prepared, split)
+
+
+def prepare_run_units(
+    store: Store, row: RunRow, settings: ReportSettings, split: Split | None = None
+) -> PreparedUnits:
+    """Read what a run's judge and people said, with the weights of the sample it rests on.
+
+    Raises:
+        ConfigError: A split is wanted and there is none.
+        StoreError: The sample asked for cannot carry a report.
+    """
+    labels = find_metric(row.spec.metric).spec.labels
+    reading = _make_reading_settings(settings)
+    readings = store.reviews.read_run_units(row.id, reading, labels.severity)
+    if split is not None:
+        readings = select_split_units(readings, read_split_rule(store), split)
+    return PreparedUnits(readings, labels, row.spec.rule, settings)
 
 
 def update_run_agreement(store: Store, known: RunAgreement) -> RunAgreement | None:
@@ -213,33 +237,66 @@ def _format_unfinished(row: RunRow) -> str:
 def _make_reading_settings(settings: ReportSettings) -> UnitSettings:
     """Say what is read for a report."""
     return UnitSettings(
-        duplicates=settings.duplicates, sample=settings.sample, blind_only=settings.blind_only
+        duplicates=settings.duplicates,
+        sample=settings.sample,
+        claim_set=settings.claim_set,
+        blind_only=settings.blind_only,
     )
 
 
 def _read_other_judge(
-    store: Store, row: RunRow, other: RunId, reading: UnitSettings, split: Split | None
+    store: Store, row: RunRow, other: RunId, settings: ReportSettings, split: Split | None
 ) -> OtherJudge:
     """Read what another run says of the same claims, but for those that a judge was shown."""
     if other == row.id:
         raise ConfigError(f"both are run {other}; name another run to compare with")
     beside = store.runs.row(other)
+    paired = read_comparable_claims(store, row, beside, settings, split)
+    return make_other_judge(beside, paired.claims)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparableClaims:
+    """What two runs judged, both of them."""
+
+    claims: tuple[PairedClaim, ...]
+    """Without those of conversations that a judge was shown."""
+    shown: int
+    """Claims of conversations that a judge was shown examples of."""
+    only_first: int
+    only_second: int
+
+
+def read_comparable_claims(
+    store: Store, first: RunRow, second: RunRow, settings: ReportSettings, split: Split | None
+) -> ComparableClaims:
+    """Read what two runs say of the same claims.
+
+    Raises:
+        ConfigError: A split is wanted and there is none.
+        StoreError: Their metrics have other labels.
+    """
+    within = None if split is None else read_split_conversations(store, split)
     seen = {
         each.group
-        for one in (row, beside)
+        for one in (first, second)
         for each in read_stored_examples(store, one.spec.example_set)
     }
-    paired = store.reviews.read_paired_units(row.id, other, reading)
-    within = None if split is None else read_split_conversations(store, split)
+    reading = _make_reading_settings(settings)
+    paired = store.reviews.read_paired_units(first.id, second.id, reading)
+    both = [each for each in paired.claims if within is None or each.conversation in within]
+    unseen = tuple(each for each in both if each.group not in seen)
+    return ComparableClaims(unseen, len(both) - len(unseen), paired.only_first, paired.only_second)
+
+
+def make_other_judge(beside: RunRow, claims: Sequence[PairedClaim]) -> OtherJudge:
+    """Put another run beside the one that is reported on."""
     return OtherJudge(
-        f"{beside.spec.judge_title}, run {other}",
+        f"{beside.spec.judge_title}, run {beside.id}",
         tuple(
             PairedUnit(each.group, each.first, each.second, each.human, each.claim)
-            for each in paired.claims
-            if each.first is not None
-            and each.second is not None
-            and each.group not in seen
-            and (within is None or each.conversation in within)
+            for each in claims
+            if each.first is not None and each.second is not None
         ),
     )
 
@@ -267,11 +324,20 @@ def render_report(
     Returns:
         The text, piece by piece.
     """
-    header = _make_header(agreement, clock())
+    dates = read_label_dates(store, agreement.row.id)
+    header = _make_header(agreement, clock(), dates)
     match form:
         case "csv":
             rows = _read_claim_rows(store, agreement, every_passage=include_text)
-            return claims_csv(rows, header, sample=agreement.readings.design.name)
+            return claims_csv(rows, header, dates, sample=agreement.readings.design.name)
+        case "answers":
+            return answers_csv(
+                _read_answer_rows(store, agreement),
+                header,
+                dates,
+                threshold=agreement.row.spec.rule.effective_threshold,
+                sample=agreement.readings.design.name,
+            )
         case "json":
             return [report_json(agreement.report, header, include_text=include_text, plots=plots)]
         case "html":
@@ -300,13 +366,34 @@ def _read_claim_rows(
         passages = store.claim_details.passages(run, shown)
         for each in some:
             yield (
-                each,
+                each._replace(human=None) if is_tied(each.opinions, labels.names) else each,
                 ClaimExtras(
                     passages.get(each.claim, ()),
                     weights.get(each.claim),
                     notes.get(each.claim, ()),
                 ),
             )
+
+
+def _read_answer_rows(store: Store, agreement: RunAgreement) -> Iterator[tuple[AnswerRow, str]]:
+    """Read answers and their texts, some at a time: the labelled ones first."""
+    row, readings = agreement.row, agreement.readings
+    spec, rule = find_metric(row.spec.metric).spec, row.spec.rule
+    known: list[tuple[ConversationId, AnswerRow]]
+    if spec.judges == "answer":
+        weights = weigh_claims(agreement.claims, spec.labels, readings.design)
+        known = [
+            (each.conversation, row_of_judged_answer(each, rule, weights))
+            for each in agreement.claims
+        ]
+    else:
+        known = [(each.conversation, row_of_rated_answer(each, rule)) for each in readings.answers]
+        known += [(each.conversation, row_of_unrated_answer(each)) for each in readings.unrated]
+    for start in range(0, len(known), _AT_ONCE):
+        some = known[start : start + _AT_ONCE]
+        texts = store.claim_details.answer_texts({conversation for conversation, _ in some})
+        for conversation, answer in some:
+            yield answer, texts.get((conversation, answer.turn), "")
 
 
 def write_report(
@@ -361,9 +448,8 @@ def write_report_files(
             sentence = str(error).partition("; ")[0]
             raise ExportError(f"{sentence}; choose another directory with -o") from error
     now = clock()
-    plots = (
-        report_plots(agreement.report, _make_header(agreement, now)) if "html" in formats else ()
-    )
+    header = _make_header(agreement, now, read_label_dates(store, agreement.row.id))
+    plots = report_plots(agreement.report, header) if "html" in formats else ()
     written = []
     for form in dict.fromkeys(formats):
         path = directory / FILES[form]
@@ -381,7 +467,7 @@ def write_report_files(
     return tuple(written)
 
 
-def _make_header(agreement: RunAgreement, now: datetime) -> ReportHeader:
+def _make_header(agreement: RunAgreement, now: datetime, dates: LabelDates) -> ReportHeader:
     row = agreement.row
     sources = row.spec.sources
     if agreement.split is not None:
@@ -404,4 +490,5 @@ def _make_header(agreement: RunAgreement, now: datetime) -> ReportHeader:
         created_at=row.created_at,
         generated_at=now,
         tool_version=version("faithtui"),
+        provenance=dates.describe_levels(agreement.readings),
     )

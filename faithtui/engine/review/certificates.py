@@ -10,6 +10,7 @@ from faithtui.agreement.gate.accuracy_transfer import find_judge_accuracy
 from faithtui.agreement.gate.certificate import (
     CERTIFICATE_SCHEMA_VERSION,
     Certificate,
+    ClaimSetIdentity,
     CountingRules,
     CriterionResult,
     GuidelineIdentity,
@@ -35,7 +36,7 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.model import PASS, AgreementReport, LevelReport
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import ClaimSetId, RunId
 from faithtui.engine.review.agreement_report import RunAgreement, compute_run_agreement
 from faithtui.errors import InputError
 from faithtui.output_files import write_text
@@ -149,11 +150,38 @@ def make_binding(store: Store, seen: GateInput, level: ReportLevel) -> Certifica
             seen.agreement.readings_digest,
         ),
         sample=_make_sample_identity(store, seen.get_level(level).design),
-        labels=hash_labels(readings.claims, readings.answers),
+        labels=hash_run_labels(seen, level),
     )
 
 
+def hash_run_labels(seen: GateInput, level: ReportLevel) -> str:
+    """Hash what people said of a run; of a claim set, what they said of its claims alone."""
+    is_set = seen.get_level(level).design.claim_set is not None
+    return hash_labels(seen.readings.claims, () if is_set else seen.readings.answers)
+
+
+def find_certified_set(store: Store, certificate: Certificate) -> ClaimSetId | None:
+    """Find the claim set that was certified; None where it was none, or is not here as it was."""
+    wanted = certificate.sample.claim_set
+    if wanted is None:
+        return None
+    for each in store.claim_sets.rows():
+        if (each.name, each.version, each.digest) == (wanted.name, wanted.version, wanted.digest):
+            return each.id
+    return None
+
+
 def _make_sample_identity(store: Store, design: LabelDesign) -> SampleIdentity:
+    if design.claim_set is not None:
+        found = store.claim_sets.row(design.claim_set)
+        return SampleIdentity(
+            design.kind,
+            found.sample_uid,
+            found.seed,
+            found.drawn,
+            found.frame,
+            ClaimSetIdentity(found.name, found.version, found.digest),
+        )
     if design.sample is None:
         return SampleIdentity(design.kind, None, None, None, design.frame_units)
     row = store.samples.row(design.sample, "")

@@ -40,7 +40,7 @@ LEFT_OUT: Final = frozenset(
         # What tells runs apart that are set alike: reports and certificates hold it.
         *("metric_version", "peer", "rule", "judge_fingerprint", "prompt_digest", "calibration"),
         # Names of what only this machine, or this store, has.
-        *("prompts_dir", "example_set", "claims_run"),
+        *("prompts_dir", "example_set", "claims_run", "claim_set"),
     )
 )
 """What is not told of how a run is set."""

@@ -18,12 +18,14 @@ from faithtui.agreement.gate.certificate import (
     make_judge_identity,
 )
 from faithtui.agreement.gate.certificate_changes import (
+    is_judge_change,
     list_data_changes,
     list_guideline_changes,
     list_judging_changes,
 )
 from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
+    Criterion,
     CriterionCheck,
     GateFigures,
     ThresholdBasis,
@@ -33,8 +35,12 @@ from faithtui.agreement.gate.threshold_checks import (
     find_doubtful_figures,
     read_gate_figures,
 )
+from faithtui.agreement.gate.warning_checks import (
+    CONVENIENCE_WARNING,
+    check_accepted_codes,
+    check_warnings,
+)
 from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.agreement.statistics.rates import OutsideRate
@@ -46,6 +52,7 @@ from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.engine.review import certificates
 from faithtui.engine.review.certificates import GateInput, read_gate_input
 from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.gate_change import check_run_change
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import ConfigError
 from faithtui.output_files import check_target
@@ -83,7 +90,13 @@ class GateRequest:
     labels: int | None = None
     age_days: float | None = None
     basis: ThresholdBasis | None = None
+    max_drop: float | None = None
+    """By how much accuracy may be lower than that of an earlier run."""
+    against: RunId | None = None
+    """That run; None: the certified one."""
     among_labelled: bool = False
+    accept: tuple[str, ...] = ()
+    """Codes of the report's warnings that are accepted."""
     level: ReportLevel | None = None
     """None: the certificate's, else the one the report speaks of first."""
     idk: IdkRule | None = None
@@ -92,6 +105,8 @@ class GateRequest:
     """Count blind verdicts only; None: as certified, else all."""
     sample: SampleId | None = None
     """The sample to rest on; None: the one with the most labels."""
+    claim_set: str | None = None
+    """Name of the claim set to rest on, to whose claims the run's own are matched."""
     certificate: Path | None = None
     write: Path | None = None
     """Where a certificate is written."""
@@ -101,7 +116,10 @@ class GateRequest:
     @property
     def has_thresholds(self) -> bool:
         """Whether any threshold is named."""
-        asked = (self.kappa, self.recall_no, self.score, self.labels, self.age_days)
+        asked = (
+            *(self.kappa, self.recall_no, self.score),
+            *(self.labels, self.age_days, self.max_drop),
+        )
         return any(each is not None for each in asked)
 
 
@@ -154,6 +172,12 @@ def check_gate(
         check_target(order.write, force=order.force)
     thresholds = _choose_thresholds(order, certificate)
     settings = _choose_settings(order, certificate)
+    if order.claim_set is not None:
+        if order.sample is not None:
+            raise ConfigError("--set and --sample name two designs; leave one of them out")
+        settings = replace(settings, claim_set=store.claim_sets.find(order.claim_set).id)
+    elif certificate is not None and order.sample is None:
+        settings = replace(settings, claim_set=certificates.find_certified_set(store, certificate))
     now = clock()
     seen = read_gate_input(store, run, settings)
     level = seen.get_level(order.level or (certificate.measured.level if certificate else None))
@@ -166,11 +190,15 @@ def check_gate(
     ]
     notes = [*_list_integrity_notes(seen.run_row), *_list_bias_notes(store, seen)]
     if certificate is not None:
+        notes += _list_set_notes(certificate, settings)
         evidence_at = certificate.evidence_at
-        broken += _refuse_outdated(certificate)
         changes, unseen = _find_changes(store, seen, certificate)
-        broken += changes
         notes += unseen
+        if order.max_drop is not None and _is_same_data(certificate, seen):
+            # Another judge or prompt is what is asked about, and its figures are its own.
+            notes += [each for each in changes if is_judge_change(each)]
+            changes = [each for each in changes if not is_judge_change(each)]
+        broken += changes
     own = certificate is None or _is_same_data(certificate, seen)
     known, forecast, labelled = level.rate.corrected_this_run, level.rate.corrected_future, run
     if certificate is not None and not own:
@@ -183,6 +211,31 @@ def check_gate(
     doubted = find_doubtful_figures(found, known, forecast, str(labelled), lower_end=lower_end)
     age = None if evidence_at is None else (now - evidence_at).total_seconds() / _DAY_S
     results = check_thresholds(found, thresholds, age, doubted)
+    if order.max_drop is not None:
+        results += (
+            check_run_change(
+                store,
+                seen.run_row,
+                order.against or _find_certified_run_id(store, certificate),
+                order.max_drop,
+                settings,
+                thresholds.basis,
+                among_labelled=thresholds.among_labelled,
+            ),
+        )
+    results = check_warnings(
+        results,
+        seen.report.warnings,
+        seen.agreement.prepared,
+        level,
+        thresholds,
+        of_labels=_list_criteria_of_labels(level, own=own),
+    )
+    notes += [
+        f"accepted: {each.message}"
+        for each in seen.report.warnings
+        if each.code in thresholds.accepted and each.level in (None, level.level)
+    ]
     outcome = (
         CheckOutcome.STALE if broken else choose_worst_outcome(each.outcome for each in results)
     )
@@ -215,6 +268,19 @@ def check_gate(
     )
 
 
+def _list_criteria_of_labels(level: LevelReport, *, own: bool) -> tuple[Criterion, ...]:
+    """List the figures that come from the labels of the run at hand, not from a certificate."""
+    if own:
+        return (Criterion.KAPPA, Criterion.RECALL, Criterion.SCORE, Criterion.CHANGE)
+    # A change is measured on labels that both runs share.
+    return (Criterion.SCORE, Criterion.CHANGE) if _has_own_score(level) else (Criterion.CHANGE,)
+
+
+def _has_own_score(level: LevelReport) -> bool:
+    own = level.rate.corrected_this_run
+    return own.status is EstimateStatus.OK and own.has_interval
+
+
 def _choose_thresholds(order: GateRequest, certificate: Certificate | None) -> Thresholds:
     """Put what was ordered before what was certified.
 
@@ -240,7 +306,9 @@ def _choose_thresholds(order: GateRequest, certificate: Certificate | None) -> T
         for name in ("kappa", "recall_no", "score", "labels", "age_days", "basis")
         if (value := getattr(order, name)) is not None
     }
-    return replace(known, **given, among_labelled=known.among_labelled or order.among_labelled)
+    accepted = check_accepted_codes((*known.accepted, *order.accept))
+    among_labelled = known.among_labelled or order.among_labelled or CONVENIENCE_WARNING in accepted
+    return replace(known, **given, among_labelled=among_labelled, accepted=accepted)
 
 
 def _choose_settings(order: GateRequest, certificate: Certificate | None) -> ReportSettings:
@@ -325,17 +393,6 @@ def _list_bias_notes(store: Store, seen: GateInput) -> list[str]:
     return notes
 
 
-def _refuse_outdated(certificate: Certificate) -> list[str]:
-    """Refuse a certificate in which rated answers were taken for all answers of a run."""
-    found = certificate.measured
-    if found.level is ReportLevel.ANSWERS and found.design is DesignKind.CENSUS:
-        return [
-            "the certificate counts the rated answers as all answers, but they "
-            "are no random sample: write it again"
-        ]
-    return []
-
-
 def _find_changes(
     store: Store, seen: GateInput, certificate: Certificate
 ) -> tuple[list[str], list[str]]:
@@ -344,11 +401,12 @@ def _find_changes(
     Returns:
         What changed, and what could not be verified because it is not here.
     """
-    spec = seen.run_row.spec
+    spec, metric = seen.run_row.spec, certificates.metric_identity(seen.run_row)
+    if certificates.hash_run_labels(seen, certificate.measured.level) == certificate.labels.digest:
+        # The labelled claims are those that were certified, whoever worded them.
+        metric = replace(metric, claims=certificate.metric.claims)
     broken = list_judging_changes(
-        certificate,
-        make_judge_identity(spec.judge, spec.judge_fingerprint),
-        certificates.metric_identity(seen.run_row),
+        certificate, make_judge_identity(spec.judge, spec.judge_fingerprint), metric
     )
     settings = replace(seen.report.settings, sample=None)
     certified = (
@@ -369,6 +427,17 @@ def _find_changes(
     return broken + _refuse_machine_labels(store, certified), []
 
 
+def _list_set_notes(certificate: Certificate, settings: ReportSettings) -> list[str]:
+    """Say that the claim set of a certificate is not here, or not as it was."""
+    wanted = certificate.sample.claim_set
+    if wanted is None or settings.claim_set is not None:
+        return []
+    return [
+        f"the certified claim set {wanted.name} version {wanted.version} is not in this store as "
+        "it was: faithtui claim-set import brings it"
+    ]
+
+
 def _format_unverified(what: str) -> str:
     return f"not verified, as the certified run is not in this store: {what}"
 
@@ -387,14 +456,24 @@ def _is_same_data(certificate: Certificate, seen: GateInput) -> bool:
     return certificate.run.conversations == here
 
 
+def _find_certified_run_id(store: Store, certificate: Certificate | None) -> RunId | None:
+    """Find the run that was certified.
+
+    Raises:
+        ConfigError: There is no certificate.
+    """
+    if certificate is None:
+        raise ConfigError("--max-drop needs a run to compare with; name it with --against RUN")
+    wanted = certificate.run.created_at
+    return next((each.id for each in store.runs.rows() if each.created_at == wanted), None)
+
+
 def _find_certified_run(
     store: Store, certificate: Certificate, settings: ReportSettings
 ) -> GateInput | None:
     """Look for the certified run in the store."""
-    for row in store.runs.rows():
-        if row.created_at == certificate.run.created_at:
-            return read_gate_input(store, row.id, settings)
-    return None
+    number = _find_certified_run_id(store, certificate)
+    return None if number is None else read_gate_input(store, number, settings)
 
 
 def _apply_certificate(certificate: Certificate, level: LevelReport) -> tuple[GateFigures, bool]:
@@ -403,9 +482,8 @@ def _apply_certificate(certificate: Certificate, level: LevelReport) -> tuple[Ga
     Returns:
         The figures, and whether that score had to be clipped to be a share.
     """
-    own = level.rate.corrected_this_run
-    if own.status is EstimateStatus.OK and own.has_interval:
-        return replace(certificate.measured, score=own), False
+    if _has_own_score(level):
+        return replace(certificate.measured, score=level.rate.corrected_this_run), False
     accuracy, judge = certificate.accuracy, level.rate.judge_raw
     outside = None if accuracy is None else correct_outside_rate(accuracy, judge, LEVEL)
     score = estimate_outside_rate(accuracy, judge, LEVEL)

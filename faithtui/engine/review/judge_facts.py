@@ -42,8 +42,9 @@ def describe_judge(store: Store, row: RunRow, prices: PriceTable) -> str:
             lines += [
                 "",
                 f"In this run it is the {judge_title(spec.judge, spec.calibration)}: its",
-                "probabilities were fitted to human labels in this store, its evidence and",
-                "its reasons are as shipped. The figures above are without that.",
+                "probabilities, or the threshold of its verdicts, were fitted to human labels in",
+                "this store, its evidence and its reasons are as shipped. The figures above are",
+                "without that.",
             ]
         return "\n".join(lines)
     name, _, rest = format_judge_card(spec.judge).partition("\n")

@@ -1,23 +1,30 @@
-"""The embedded judge's probabilities, moved to what the people of a project say.
+"""The embedded judge's probabilities and verdicts, moved to what the people of a project say.
 
-Nothing here happens by itself: somebody sees the effect, applies it, and may withdraw it. Runs that
-were made keep their probabilities; new ones say what moved theirs.
+Probabilities and the threshold of verdicts are two things: each is applied by itself. Nothing here
+happens by itself: somebody sees the effect, applies it, and may withdraw it. Runs that were made
+keep what they say; new ones say what moved theirs.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from faithtui.agreement.statistics.recalibration import (
-    FEWEST_LABELS,
+from faithtui.agreement.statistics.labelled_probabilities import (
     LabelledProbability,
+    explain_refusal,
+    normalise_weights,
+)
+from faithtui.agreement.statistics.recalibration import (
     Recalibration,
     RecalibrationEffect,
     evaluate_recalibration,
+    log_odds,
 )
+from faithtui.agreement.statistics.verdict_threshold import ThresholdEffect, evaluate_threshold
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import Polarity
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import make_offline_fingerprint
+from faithtui.judges.embedded.weights import Calibration
 from faithtui.metrics.registry import find_metric
 from faithtui.store.calls.recalibrations import StoredRecalibration
 from faithtui.store.records import RunRow
@@ -25,6 +32,8 @@ from faithtui.store.store import Store
 
 OFFLINE = "offline"
 """The only judge that can be recalibrated: the others state no probability of their own."""
+_VERDICTS = ";verdicts"
+"""After the judge's fingerprint: a stored recalibration that moves verdicts alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +45,12 @@ class RecalibrationPreview:
     runs: tuple[RunId, ...]
     """Runs whose claims are labelled, the newest first."""
     effect: RecalibrationEffect
+    verdicts: ThresholdEffect
+    effective_labels: float
+    """Labels of equal weight that would tell as much."""
     in_force: StoredRecalibration | None
     """What new runs use at present."""
+    threshold_in_force: StoredRecalibration | None
 
 
 def preview_recalibration(store: Store, run: RunId | None = None) -> RecalibrationPreview:
@@ -51,8 +64,8 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
         run: Only the claims of this run; None: of all runs of the judge in its present version.
 
     Raises:
-        ConfigError: The run is by another judge or by another version, or fewer than
-            `FEWEST_LABELS` claims are labelled.
+        ConfigError: The run is by another judge or by another version, or the labels allow no
+            recalibration: too few, of one kind or of few conversations, or corrections alone.
         StoreError: There is no such run.
     """
     if run is None:
@@ -76,80 +89,156 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
         if fresh:
             used.append(row.id)
         found |= fresh
-    if len(found) < FEWEST_LABELS:
-        claims, are = ("claim", "is") if len(found) == 1 else ("claims", "are")
-        raise ConfigError(
-            f"{len(found)} {claims} judged by the embedded judge {are} labelled by "
-            f"annotators; recalibrating takes {FEWEST_LABELS}: label more with faithtui label"
-        )
     labelled = list(found.values())
+    refusal = explain_refusal(labelled)
+    if refusal is not None:
+        raise ConfigError(refusal)
+    labelled = normalise_weights(labelled)
     return RecalibrationPreview(
         make_offline_fingerprint(),
         tuple(used),
         evaluate_recalibration(labelled),
+        evaluate_threshold(labelled),
+        sum(each.weight for each in labelled),
         find_current_recalibration(store),
+        find_current_threshold(store),
     )
 
 
 def apply_recalibration(store: Store, wanted: RecalibrationPreview, reviewer: str) -> None:
-    """Use a recalibration in new runs of the embedded judge."""
-    store.recalibrations.apply(wanted.judge, wanted.effect, reviewer)
+    """Use recalibrated probabilities in new runs of the embedded judge; verdicts stay."""
+    effect = wanted.effect
+    store.recalibrations.apply(
+        wanted.judge,
+        effect.fitted,
+        reviewer,
+        labels=effect.labels,
+        errors=(effect.error_before, effect.error_after),
+    )
+
+
+def apply_threshold(store: Store, wanted: RecalibrationPreview, reviewer: str) -> None:
+    """Use the suggested threshold of verdicts in new runs of the embedded judge.
+
+    Raises:
+        ConfigError: It does not help on conversations that had no say in it.
+    """
+    found = wanted.verdicts
+    before, after = found.before.balanced_accuracy, found.after.balanced_accuracy
+    if not found.is_offered or before is None or after is None:
+        raise ConfigError(
+            "no other threshold of verdicts is suggested: on conversations left out it finds "
+            "unsupported claims no better than the one in use; label more claims, or leave it"
+        )
+    store.recalibrations.apply(
+        wanted.judge + _VERDICTS,
+        Recalibration(1.0, -log_odds(found.threshold)),
+        reviewer,
+        labels=wanted.effect.labels,
+        errors=(1 - before, 1 - after),
+    )
 
 
 def withdraw_recalibration(store: Store) -> bool:
-    """Use the embedded judge as it was shipped; False when it already was."""
-    return store.recalibrations.withdraw(make_offline_fingerprint()) > 0
+    """Use the embedded judge as it was shipped, verdicts too; False when it already was."""
+    shipped = make_offline_fingerprint()
+    withdrawn = [store.recalibrations.withdraw(each) for each in (shipped, shipped + _VERDICTS)]
+    return any(withdrawn)
 
 
 def find_current_recalibration(store: Store) -> StoredRecalibration | None:
-    """Give the recalibration that new runs of the embedded judge use; None: as shipped."""
+    """Give what moves probabilities in new runs of the embedded judge; None: as shipped."""
     return store.recalibrations.find_in_force(make_offline_fingerprint())
+
+
+def find_current_threshold(store: Store) -> StoredRecalibration | None:
+    """Give what moves verdicts in new runs of the embedded judge; None: as shipped."""
+    return store.recalibrations.find_in_force(make_offline_fingerprint() + _VERDICTS)
+
+
+def read_threshold(stored: StoredRecalibration) -> float:
+    """Read from which probability as shipped on a claim gets `yes`."""
+    return round(stored.fitted.undo(0.5), 6)
 
 
 def make_run_calibration(store: Store, judge: str) -> Mapping[str, object] | None:
     """Say what a new run of a judge is to keep of its recalibration; None: there is none.
 
     Returns:
-        `slope`, `intercept` and the number of `labels` behind them, for `RunSpec.calibration`.
+        `slope`, `intercept`, the number of `labels` behind them, and `threshold` where verdicts are
+        moved, for `RunSpec.calibration`.
     """
-    stands = find_current_recalibration(store) if judge == OFFLINE else None
-    if stands is None:
+    if judge != OFFLINE:
         return None
-    return {
-        "slope": stands.fitted.slope,
-        "intercept": stands.fitted.intercept,
-        "labels": stands.labels,
+    moved, verdicts = find_current_recalibration(store), find_current_threshold(store)
+    standing = [each for each in (moved, verdicts) if each is not None]
+    if not standing:
+        return None
+    fitted = Recalibration(1.0, 0.0) if moved is None else moved.fitted
+    kept: dict[str, object] = {
+        "slope": fitted.slope,
+        "intercept": fitted.intercept,
+        "labels": max(each.labels for each in standing),
     }
+    return kept if verdicts is None else {**kept, "threshold": read_threshold(verdicts)}
 
 
-def read_run_calibration(kept: Mapping[str, object] | None) -> tuple[float, float] | None:
-    """Take slope and intercept out of what a run keeps; None: it was made as shipped."""
+def read_run_calibration(kept: Mapping[str, object] | None) -> Calibration | None:
+    """Read what moved a run's probabilities and verdicts; None: it was made as shipped."""
     if kept is None:
         return None
-    slope, intercept = kept["slope"], kept["intercept"]
-    assert isinstance(slope, int | float)
-    assert isinstance(intercept, int | float)
-    return float(slope), float(intercept)
+    numbers = {}
+    for name in Calibration._fields:
+        if name in kept:
+            value = kept[name]
+            assert isinstance(value, int | float)
+            numbers[name] = float(value)
+    return Calibration(**numbers)
 
 
 def _is_current_version(row: RunRow) -> bool:
     """Whether a run was made by the present version of the judge, recalibrated or not."""
-    return row.spec.judge == OFFLINE and row.spec.judge_fingerprint == make_offline_fingerprint(
-        read_run_calibration(row.spec.calibration)
+    fingerprint, shipped = row.spec.judge_fingerprint, make_offline_fingerprint()
+    return row.spec.judge == OFFLINE and (
+        fingerprint == shipped or fingerprint.startswith(f"{shipped};")
     )
 
 
 def _list_labelled_claims(
     store: Store, row: RunRow
 ) -> Iterator[tuple[ClaimId, LabelledProbability]]:
-    """Claims of a run that have a probability and a label, with the probability as shipped."""
+    """Claims of a run that have a probability and a label, with the probability as shipped.
+
+    Labels of a random sample weigh what they stand for, on average 1, and others of the run are
+    left out; without a sample all weigh the same.
+    """
+    # Loads numpy, which a run that reads its calibration has no use for.
+    from faithtui.agreement.report.units import RANDOM_DESIGNS, weigh_claims
+
     labels = find_metric(row.spec.metric).spec.labels
     moved = read_run_calibration(row.spec.calibration)
-    for reading in store.reviews.read_claim_units(row.id):
+    units = store.reviews.read_run_units(row.id)
+    weights = weigh_claims(units.claims, labels, units.design)
+    found = []
+    for reading in units.claims:
         if reading.confidence is None or reading.human not in labels.names:
+            continue
+        weight = weights.get(reading.claim) if units.design.kind in RANDOM_DESIGNS else 1.0
+        if weight is None:
             continue
         chance = reading.confidence
         if moved is not None:
-            chance = Recalibration(*moved).undo(chance)
-        is_supported = labels.get_label(reading.human).polarity is Polarity.GOOD
-        yield reading.claim, LabelledProbability(reading.group, chance, is_supported)
+            chance = Recalibration(moved.slope, moved.intercept).undo(chance)
+        said = None if reading.judge is None else labels.get_label(reading.judge).polarity
+        labelled = LabelledProbability(
+            group=reading.group,
+            chance=chance,
+            is_supported=labels.get_label(reading.human).polarity is Polarity.GOOD,
+            weight=weight,
+            is_clash=said is Polarity.BAD,
+            is_override=reading.human != reading.judge,
+        )
+        found.append((reading.claim, labelled))
+    mean = sum(each.weight for _, each in found) / len(found) if found else 1.0
+    for claim, each in found:
+        yield claim, replace(each, weight=each.weight / mean)

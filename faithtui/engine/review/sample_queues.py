@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from faithtui.agreement.sampling.draw import (
     SampleKind,
@@ -24,9 +25,13 @@ from faithtui.agreement.sampling.stopping_rules import (
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
+from faithtui.engine.review.queue_sequences import read_queue_sequences
 from faithtui.metrics.registry import find_metric
 from faithtui.store.samples.sample_records import SampleLabel, SampleRow
 from faithtui.store.store import Store
+
+if TYPE_CHECKING:
+    from faithtui.agreement.report.model import ConfidenceSequences
 
 MEASURED_FROM = 10
 """Labels from which the width of an interval says more than the plan."""
@@ -183,15 +188,13 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     differ = sum(human != judge for _, human, judge in pairs)
     if row.kind is not SampleKind.SAMPLE:
         return QueueProgress(row, len(pairs), differ, None, planned=False)
-    needed = None
+    left, needed = max(0, row.frame - row.answered), None
     if len(pairs) >= MEASURED_FROM:
-        needed = _estimate_labels_needed(pairs, find_metric(spec.metric).spec.labels.names)
+        needed = _estimate_labels_needed(pairs, find_metric(spec.metric).spec.labels.names, left)
     planned = needed is None
     if needed is None:
-        needed = max(0, plan_label_count(KAPPA_TARGET) - len(pairs))
-    return QueueProgress(
-        row, len(pairs), differ, min(needed, max(0, row.frame - row.answered)), planned
-    )
+        needed = min(left, max(0, plan_label_count(KAPPA_TARGET) - len(pairs)))
+    return QueueProgress(row, len(pairs), differ, needed, planned)
 
 
 LabelPair = tuple[str, str, str]
@@ -208,7 +211,9 @@ def _list_pairs(readings: Sequence[SampleLabel], rule: ScoringRule) -> list[Labe
     return found
 
 
-def _estimate_labels_needed(pairs: Sequence[LabelPair], labels: Sequence[str]) -> int | None:
+def _estimate_labels_needed(
+    pairs: Sequence[LabelPair], labels: Sequence[str], left: int
+) -> int | None:
     """Estimate labels still needed from kappa's interval; None where it has none."""
     known = [each for each in pairs if each[1] in labels and each[2] in labels]
     # Loads numpy, which a queue without a plan for kappa has no use for.
@@ -219,7 +224,8 @@ def _estimate_labels_needed(pairs: Sequence[LabelPair], labels: Sequence[str]) -
     kappa = estimate_figure(KAPPA, count_matrix(known, labels))
     if kappa.ci_low is None or kappa.ci_high is None:
         return None
-    return estimate_labels_needed(len(known), (kappa.ci_high - kappa.ci_low) / 2, KAPPA_TARGET)
+    half = (kappa.ci_high - kappa.ci_low) / 2
+    return estimate_labels_needed(len(known), half, KAPPA_TARGET, left=left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +237,8 @@ class QueueOutcome:
     """How many claims were answered knowing the judge's word (`shown`) and not (`blind`)."""
     check: SpotCheck | None
     """The decision of a spot-check; None of other samples."""
+    sequences: "ConfidenceSequences | None" = None
+    """What holds at every look; None where there is no such thing."""
 
 
 def conclude_queue(store: Store, sample: SampleId, reviewer: str) -> QueueOutcome:
@@ -250,4 +258,9 @@ def conclude_queue(store: Store, sample: SampleId, reviewer: str) -> QueueOutcom
         decided = check.decision is not SpotCheckDecision.UNFINISHED
         if decided and progress.is_finished and row.decision != check.decision.value:
             store.samples.close(sample, check.decision.value)
-    return QueueOutcome(progress, {"blind": knew[False], "shown": knew[True]}, check)
+    return QueueOutcome(
+        progress,
+        {"blind": knew[False], "shown": knew[True]},
+        check,
+        read_queue_sequences(store, sample, reviewer),
+    )

@@ -7,7 +7,6 @@ from typing import Any
 
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.judging.examples import Example
-from faithtui.domain.splits import Split
 from faithtui.engine.calls.image_hosts import check_image_hosts
 from faithtui.engine.review.examples import read_run_examples, store_examples
 from faithtui.engine.review.recalibration import make_run_calibration, read_run_calibration
@@ -40,7 +39,7 @@ def plan_runs(
         InputError: The file of examples cannot be read.
     """
     for request in requests:
-        build_request_metric(request)
+        check_given_claims(store, request, build_request_metric(request))
     planned: list[RunId] = []
     first: dict[str, RunId] = {}
     for request in requests:
@@ -57,6 +56,7 @@ def shares_claims(request: RunRequest) -> bool:
     return (
         request.claims == "extracted"
         and request.claims_run is None
+        and request.claim_set is None
         and not request.as_peer
         and find_metric(request.metric).spec.judges == "claim"
     )
@@ -132,9 +132,8 @@ def draft_run(
     if request.batch:
         check_batches(judge, request.base_url)
     check_budget(request.budget_nusd, request.budget_tokens, judge, request.base_url, environment)
-    if request.claims_run is not None:
-        _check_claims_run(store, request.claims_run, metric)
-    conversations = _select_conversations(store, request.sources, request.split, request.limit)
+    check_given_claims(store, request, metric)
+    conversations = _select_conversations(store, request)
     check_image_hosts(store, conversations, judge, environment.image_hosts)
     if request.prompts_dir is not None:
         request = replace(request, prompts_dir=request.prompts_dir.absolute())
@@ -148,14 +147,19 @@ def draft_run(
         judge=judge,
         judge_fingerprint=fingerprint,
         prompt_digest=metric.prompt_digest,
-        claims_from="run"
-        if request.claims_run is not None
-        else "imported"
-        if request.claims == "imported"
-        else "extracted",
+        claims_from=_name_claims_origin(request),
         calibration=calibration,
     )
     return spec, metric, conversations
+
+
+def _name_claims_origin(request: RunRequest) -> str:
+    """Say where the claims of a run come from, as its row has it."""
+    if request.claim_set is not None:
+        return "set"
+    if request.claims_run is not None:
+        return "run"
+    return "imported" if request.claims == "imported" else "extracted"
 
 
 def build_request_metric(request: RunRequest, examples: Sequence[Example] = ()) -> Metric[Any]:
@@ -258,19 +262,41 @@ def check_budget(
         )
 
 
-def _check_claims_run(store: Store, run: RunId, metric: Metric[Any]) -> None:
-    there = find_metric(store.runs.row(run).spec.metric).spec
-    for spec in (metric.spec, there):
+def check_given_claims(store: Store, request: RunRequest, metric: Metric[Any]) -> None:
+    """Refuse to judge claims that a metric cannot judge, or that are not there yet.
+
+    Raises:
+        ConfigError: The metric, or that of the run whose claims are to be judged, judges something
+            else; or that run has not judged all its conversations.
+        StoreError: There is no such run or claim set.
+    """
+    if request.claim_set is not None:
+        found = store.claim_sets.row(request.claim_set)
+        for spec in (metric.spec, find_metric(found.metric).spec):
+            if spec.judges != "claim":
+                raise ConfigError(
+                    f"{spec.key} judges {spec.units[1]}, not claims of answers, so that it cannot "
+                    f"judge those of the claim set {found.title}; run it without --claims and "
+                    f"name the set in `report --set`"
+                )
+    if request.claims_run is None:
+        return
+    row = store.runs.row(request.claims_run)
+    for spec in (metric.spec, find_metric(row.spec.metric).spec):
         if spec.judges != "claim":
             raise ConfigError(
                 f"{spec.key} judges {spec.units[1]}, not claims of answers, so runs cannot share "
                 "them"
             )
+    if request.claims == "run" and row.pending:
+        raise ConfigError(
+            f"run {row.id} has not judged {row.pending} of its conversations, so that its claims "
+            f"are not all there: faithtui run --resume {row.id}"
+        )
 
 
-def _select_conversations(
-    store: Store, sources: Sequence[str], split: Split | None, limit: int | None
-) -> tuple[ConversationId, ...]:
+def _select_conversations(store: Store, request: RunRequest) -> tuple[ConversationId, ...]:
+    sources, split, limit = request.sources, request.split, request.limit
     if limit is not None and limit < 1:
         raise ConfigError(f"limit is {limit}; expected 1 or more conversations")
     known = [row.source for row in store.conversations.sources()]
@@ -278,14 +304,23 @@ def _select_conversations(
         if source not in known:
             names = ", ".join(known) or "none yet"
             raise ConfigError(f"there is no source `{source}`; imported: {names}")
-    if split is None:
-        conversations = store.conversations.ids(sources, limit)
-    else:
+    conversations = store.conversations.ids(sources, limit if split is None else None)
+    judged, owner = None, ""
+    if request.claim_set is not None:
+        judged, owner = store.claim_sets.list_conversations(request.claim_set), "the claim set"
+    elif request.claims == "run" and request.claims_run is not None:
+        judged = store.runs.list_conversations(request.claims_run)
+        owner = f"run {request.claims_run}"
+    if judged is not None:
+        conversations = tuple(each for each in store.conversations.ids(sources) if each in judged)
+        if not conversations:
+            raise ConfigError(f"{owner} has no conversation that is asked for")
+    if split is not None:
         within = read_split_conversations(store, split)
-        there = tuple(each for each in store.conversations.ids(sources) if each in within)
-        conversations = there[:limit]
+        conversations = tuple(each for each in conversations if each in within)
         if not conversations:
             raise ConfigError(f"no conversation that is asked for is in the {split} split")
+    conversations = conversations[:limit]
     if not conversations:
         raise ConfigError("there are no conversations yet: faithtui import FILE.jsonl")
     return conversations

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from faithtui.config import Settings
 
 CLAIMS: Final = ("extracted", "own", "imported")
-"""Extracted by the first judge of an order and judged by all; by each judge; those of the data."""
+"""Extracted by the first judge of an order and judged by all; by each judge; those of the data. A
+request may have `run` and `set` too, with `claims_run` and `claim_set`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -287,6 +287,11 @@ def find_claims_to_judge(
                 return (), "the run whose claims it judges was deleted"
             claims = store.runs.claims(spec.claims_run, conversation)
             return claims, None if claims else f"run {spec.claims_run} has no claims of it"
+        case "set":
+            if spec.claim_set is None:
+                return (), "the claim set whose claims it judges was deleted"
+            claims = store.claim_sets.claims(spec.claim_set, conversation)
+            return claims, None if claims else "the claim set has no claims of it"
         case _:
             return None, None
 

@@ -64,7 +64,7 @@ class OfflineAnswers:
     """Answers questions, and remembers what it has read.
 
     Args:
-        calibration: Slope and intercept put on the log odds of every probability.
+        calibration: What moves probabilities, and where `yes` begins.
         before_step: Called before each step of a computation, which it may hold up.
     """
 

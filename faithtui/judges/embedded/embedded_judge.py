@@ -30,8 +30,8 @@ class OfflineJudge(LocalJudge):
 
     Args:
         clock: Seconds on any steady clock, for the latency of a reply.
-        calibration: Slope and intercept put on the log odds of every probability, from the labels
-            of a project's own people; None: as shipped.
+        calibration: From the labels of a project's own people: slope and intercept put on the log
+            odds of every probability, and where `yes` begins; None: as shipped.
         before_step: Called before each step of a computation, which it may hold up.
     """
 
@@ -101,10 +101,12 @@ def make_offline_fingerprint(calibration: Calibration | None = None) -> str:
     """
     from importlib.metadata import version  # costs more time than all else this module imports
 
-    recalibrated = ""
-    if calibration is not None and calibration != NO_RECALIBRATION:
-        slope, intercept = calibration
-        recalibrated = f";recalibrated={slope:.6g},{intercept:.6g}"
+    own = NO_RECALIBRATION if calibration is None else calibration
+    recalibrated = (
+        f";probabilities={own.slope:.6g},{own.intercept:.6g}" if own.moves_probabilities else ""
+    )
+    if own.threshold != NO_RECALIBRATION.threshold:
+        recalibrated += f";threshold={own.threshold:.6g}"
     return (
         f"offline:overlap-baseline/{HEURISTIC_VERSION};weights={load_weights().digest}"
         f";sentencex={version('sentencex')}{recalibrated}"

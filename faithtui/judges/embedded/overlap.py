@@ -75,14 +75,14 @@ def judge_claim(
 
     A claim of several sentences gets the mean of their probabilities; those that state nothing
     (questions, greetings) are left out unless there are no others. It is `no` when a sentence
-    clashes explicitly, else `yes` from 0.5 up, else `idk`. Without letters and digits it is `idk`,
-    and so it is when claim and context are visibly in different languages.
+    clashes explicitly, else `yes` from the threshold up, else `idk`. Without letters and digits it
+    is `idk`, and so it is when claim and context are visibly in different languages.
 
     Args:
         claim: One sentence or a whole answer.
         context: What it must be found in.
-        calibration: Slope and intercept put on the log odds of the probability, from the labels of
-            a project's own people.
+        calibration: From the labels of a project's own people. Slope and intercept move the
+            probability, and the verdict follows from the probability as shipped.
     """
     sentences = split_answer(claim)
     stating = [each for each in sentences if each.kind is SentenceKind.CLAIM] or sentences
@@ -93,16 +93,16 @@ def judge_claim(
     parts.sort(key=lambda part: part[0].alignment.clash is None)
     clash = parts[0][0].alignment.clash
     languages = (detect_language(claim), context.find_language())
-    chance = recalibrate_probability(
-        compute_probability([part for part, _ in parts], load_weights()), calibration
-    )
-    if clash is not None or not are_comparable_languages(*languages):
+    shipped = compute_probability([part for part, _ in parts], load_weights())
+    chance = recalibrate_probability(shipped, calibration)
+    is_comparable = are_comparable_languages(*languages)
+    if clash is not None or not is_comparable:
         chance = min(chance, MAX_CLASH_PROBABILITY)
     answer = (
         VerdictWord.NO
         if clash is not None
         else VerdictWord.YES
-        if chance >= 0.5
+        if is_comparable and shipped >= calibration.threshold
         else VerdictWord.IDK
     )
     missing = tuple(
@@ -144,10 +144,9 @@ def compute_probability(parts: Sequence[SentenceComparison], weights: OverlapWei
 
 def recalibrate_probability(chance: float, calibration: Calibration) -> float:
     """Put a slope and an intercept on the log odds of a probability; both ends stay."""
-    if calibration == NO_RECALIBRATION or chance in (0.0, 1.0):
+    if not calibration.moves_probabilities or chance in (0.0, 1.0):
         return chance
-    slope, intercept = calibration
-    return _logistic(slope * math.log(chance / (1 - chance)) + intercept)
+    return _logistic(calibration.slope * math.log(chance / (1 - chance)) + calibration.intercept)
 
 
 def _logistic(log_odds: float) -> float:

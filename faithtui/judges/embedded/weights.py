@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 HEURISTIC_VERSION: Final = "3"
@@ -37,9 +37,24 @@ sign fit their own data better and do worse on other data.
 FEATURES: Final = tuple(FEATURE_SIGNS)
 """Names of the features, in the order of `Comparison.features`."""
 
-Calibration = tuple[float, float]
-"""Slope and intercept that are put on the log odds of a probability."""
-NO_RECALIBRATION: Final[Calibration] = (1.0, 0.0)
+
+class Calibration(NamedTuple):
+    """What labels of a project's own people make of the judge's probabilities and verdicts."""
+
+    slope: float = 1.0
+    """On the log odds of a probability."""
+    intercept: float = 0.0
+    threshold: float = 0.5
+    """The probability as shipped from which on a claim gets `yes`; slope and intercept do not
+    move it."""
+
+    @property
+    def moves_probabilities(self) -> bool:
+        """Whether probabilities are other ones than as shipped."""
+        return (self.slope, self.intercept) != (1.0, 0.0)
+
+
+NO_RECALIBRATION: Final = Calibration()
 """The calibration that changes nothing."""
 
 
@@ -50,7 +65,7 @@ class OverlapWeights:
     weights: tuple[float, ...]
     """Per unit of each feature, in the order of `FEATURES`; none against its fixed sign."""
     intercept: float
-    calibration: Calibration
+    calibration: tuple[float, float]
     """Platt's slope and intercept on the log odds of the regression."""
     digest: str
     """Eight hexadecimal digits of the numbers above, for fingerprints."""

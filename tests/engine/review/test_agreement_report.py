@@ -76,7 +76,7 @@ def test_labels_of_a_store_reach_the_figures(store: Store, run: RunId) -> None:
     found = compute_run_agreement(store, run)
     assert found.report.claims.table.n == 2
     assert found.report.claims.coverage.agreed == 1
-    assert found.report.headline.startswith("On 2 claims")
+    assert " On 2 claims from 1 conversation " in found.report.headline
     blind = compute_run_agreement(store, run, ReportSettings(blind_only=True))
     assert blind.report.claims.table.n == 1
 
@@ -206,3 +206,25 @@ def test_many_labels_since_are_read_anew(store: Store, run: RunId) -> None:
     assert said is not None
     assert len(said) == 3
     assert store.reviews.read_labels_since(run, known.newest, most=2) is None
+
+
+def test_an_auditor_finds_dates_and_guideline_versions_of_labels(store: Store, run: RunId) -> None:
+    first, second, third, *_ = claims_of(store, run)
+    label(store, first, "yes")
+    store.guidelines.set("Judge by the passages alone.", "ann")
+    digest = store.guidelines.set("Judge by the passages and the question.", "ann").digest
+    label(store, second, "no")
+    label(store, third, "no")
+    label(store, third, "idk")
+    facts = (
+        "labels were stored on 2026-01-02 12:00 UTC: "
+        f"2 labels under guideline version 2 ({digest}), 1 label under no guideline."
+    )
+    assert f"Claims: {facts}" in written(store, run, "md").replace("\\", "")
+    (warning,) = [
+        each
+        for each in json.loads(written(store, run, "json"))["warnings"]
+        if each["code"] == "label_dates"
+    ]
+    assert warning["message"] == f"Claims: {facts}"
+    assert facts in written(store, run, "html")

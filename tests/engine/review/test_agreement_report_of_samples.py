@@ -4,15 +4,21 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.ids import RunId
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import RunId, SampleId
 from faithtui.engine.review.agreement_report import compute_run_agreement, render_report
+from faithtui.engine.review.run_comparison import compare_runs
+from faithtui.errors import StoreError
 from faithtui.store.store import Store
+from tests.store.building import SPEC
 from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled
 
 KEYS = "abcdefghijklmnopqrst"
@@ -68,3 +74,85 @@ def test_a_simple_sample_weighs_all_alike(store: Store, run: RunId) -> None:
     assert found.agreement.weighted is None
     assert found.rate.corrected_this_run.value == 1.0
     assert found.rate.corrected_this_run.n == 20
+
+
+def test_labels_served_with_the_judge_in_view_measure_its_pull_alone(
+    store: Store, run: RunId
+) -> None:
+    """Annotators copy the judge where they see it, and call a third of the others `no`."""
+    plan = SamplePlan(SamplingDesign.SIMPLE, 7, 60, shown_share=0.4)
+    row = store.samples.add(
+        run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="s"
+    )
+    entries = store.samples.entries(row.id, "ann")
+    judged = {each.claim: each.judge for each in compute_run_agreement(store, run).readings.claims}
+    shown = [each.claim for each in entries if each.shown]
+    blind = [each.claim for each in entries if not each.shown]
+    for claim in shown:
+        word = judged[claim]
+        store.reviews.record(
+            claim, "ann", Action.AGREED, word, run=run, judge_verdict=word, saw_judge=True
+        )
+    for number, claim in enumerate(blind):
+        word = judged[claim] if number % 3 else {"yes": "no"}.get(judged[claim] or "", "yes")
+        label(store, run, [claim], word or "")
+    found = compute_run_agreement(store, run).report
+    claims, coverage = found.claims, found.claims.coverage
+    assert (coverage.audit, coverage.compared, coverage.outside) == (len(shown), 60, 0)
+    assert (claims.agreement.n, coverage.blind, coverage.shown) == (len(blind), len(blind), 0)
+    assert claims.percent.value == pytest.approx(1 - len(blind[::3]) / len(blind))
+    assert claims.rate.corrected_this_run.n == claims.rate.label_mean.n == len(blind)
+    assert found.anchoring is not None
+    assert found.anchoring.shown.n == len(shown)
+    codes = {each.code for each in found.warnings}
+    assert {"audit_left_out", "anchoring_suspected"} <= codes
+    assert "not_blind" not in codes
+    rows = csv.DictReader(
+        io.StringIO("".join(render_report(store, compute_run_agreement(store, run), "csv")))
+    )
+    assert sum(bool(each["weight"]) for each in rows) == len(blind)
+
+
+SECOND = {1: ("yes", "yes"), 3: ("no", "yes", "no")}
+"""What another judge says of the claims that the first calls yes, no, idk, yes, yes."""
+
+
+def test_another_judge_of_the_same_claims_is_weighted_as_they_were_drawn(
+    store: Store, run: RunId
+) -> None:
+    sizes = {"judge yes": 6, "judge no": 10, "judge idk": 5}
+    row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 7, sizes=sizes), "verdict")
+    yes = drawn(store, row, "judge yes")
+    label(store, run, yes[:3], "no")
+    label(store, run, yes[3:], "yes")
+    label(store, run, drawn(store, row, "judge no"), "no")
+    label(store, run, drawn(store, row, "judge idk"), "idk")
+    second = judged_all(store, KEYS, SECOND, replace(SPEC, judge="openai:other"))
+    found = compute_run_agreement(store, second)
+    claims = found.report.claims
+    assert (claims.design.kind, claims.design.drawn_in) == (DesignKind.STRATIFIED, run)
+    # By hand: 30 of the 60 claims of the first stratum pass, and all 20 that were `idk`.
+    assert claims.rate.corrected_this_run.value == pytest.approx((30 + 20) / 100)
+    rows = csv.DictReader(io.StringIO("".join(render_report(store, found, "csv"))))
+    weights = {(each["human"], float(each["weight"])) for each in rows if each["weight"]}
+    assert weights == {("no", 10.0), ("yes", 10.0), ("no", 2.0), ("idk", 4.0)}
+    assert [each.message for each in found.report.warnings if each.code == "sample_of_other_run"]
+    # Without the sample the labels are whatever somebody happened to look at.
+    with pytest.raises(StoreError):
+        compute_run_agreement(store, second, ReportSettings(sample=SampleId(9)))
+
+
+def test_two_runs_are_compared_with_the_figures_of_the_report(store: Store, run: RunId) -> None:
+    sizes = {"judge yes": 20, "judge no": 10, "judge idk": 5}
+    row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 7, sizes=sizes), "verdict")
+    label(store, run, drawn(store, row, "judge yes"), "yes")
+    label(store, run, drawn(store, row, "judge no"), "yes")
+    label(store, run, drawn(store, row, "judge idk"), "idk")
+    second = judged_all(store, KEYS, SECOND, replace(SPEC, judge="openai:other"))
+    for a, b in ((run, second), (second, run)):
+        change = compare_runs(store, a, b, "ann")
+        report = compute_run_agreement(store, a, other=b).report
+        assert change.report == report.comparison
+        assert change.report.accuracy_a.value == pytest.approx(report.claims.percent.value)
+    # By hand: A is right on 60 + 0 + 20 of 100 claims, counted alike on 25 of 35.
+    assert compare_runs(store, run, second, "ann").report.accuracy_a.value == pytest.approx(0.8)

@@ -22,6 +22,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import RunId
+from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.domain.judging.examples import Example
 from faithtui.engine.review import certificates
 from faithtui.engine.review.examples import store_examples
@@ -89,7 +90,7 @@ def held(
 def test_everything_that_is_reached_passes(store: Store, calendar: Calendar) -> None:
     result = check_gate(store, RUN, replace(EASY, age_days=2), clock=calendar)
     assert result.outcome is CheckOutcome.PASSED
-    assert set(outcomes(result)) == set(Criterion)
+    assert set(outcomes(result)) == set(Criterion) - {Criterion.CHANGE}
     assert set(outcomes(result).values()) == {CheckOutcome.PASSED}
 
 
@@ -105,6 +106,35 @@ def test_the_score_is_what_people_say_and_not_what_the_judge_says(
     )
     assert score.value == pytest.approx(by_people / (TALKS * len(CLAIMS)))
     assert score.value != 0.5
+
+
+def test_labels_and_certificate_hold_for_other_runs_over_the_same_claims(
+    empty: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    run = run_over(empty)
+    frame = empty.samples.read_frame(run, ("verdict",))
+    plan = SamplePlan(SamplingDesign.STRATIFIED, 3, sizes=SIZES)
+    sample = make_sample_draw(frame, plan)
+    empty.samples.add(run, "ann", sample, plan, name="drawn", stratified_by=("verdict",))
+    label(empty, run, only=[each.unit.claim for each in sample.claims])
+    path = tmp_path / "certificate.json"
+    first = check_gate(empty, run, replace(EASY, write=path), clock=calendar)
+    assert first.outcome is CheckOutcome.PASSED
+    # Another judge: figures of its own, with the weights of the drawing.
+    other = replace(JUDGED, judge="openai:judge-2", judge_fingerprint="openai/1 judge-2")
+    second = run_over(empty, other, said=("yes", "no", "no", "no"))
+    asked = GateRequest(kappa=0.1, recall_no=0.3, score=0.1)
+    result = check_gate(empty, second, asked, clock=calendar)
+    assert result.outcome is CheckOutcome.PASSED
+    assert result.measured.design is first.measured.design
+    assert result.measured.kappa != first.measured.kappa
+    # The certified judge once more, on the claims of its first run.
+    again = run_over(empty, replace(JUDGED, claims_from="run", claims_run=run))
+    held_again = held(empty, path, calendar, again)
+    assert (held_again.outcome, held_again.broken) == (CheckOutcome.PASSED, ())
+    assert held_again.measured == first.measured
+    # Another judge's certificate it is not.
+    assert held(empty, path, calendar, second).outcome is CheckOutcome.STALE
 
 
 def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
@@ -127,10 +157,53 @@ def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
         "recall_no": CheckOutcome.UNKNOWN,
     }
     assert {each.reason for each in result.checks[1:]} == {"labels are not from a random sample"}
-    accepted = check_gate(empty, run, replace(asked, among_labelled=True), clock=calendar)
-    assert accepted.outcome is CheckOutcome.PASSED
+    among = replace(asked, among_labelled=True)
+    few = check_gate(empty, run, among, clock=calendar)
+    assert few.outcome is CheckOutcome.UNDECIDED, "they are of 16 conversations"
+    for order in (among, replace(asked, accept=("design_not_random",))):
+        both = replace(order, accept=(*order.accept, "few_conversations"))
+        accepted = check_gate(empty, run, both, clock=calendar)
+        assert accepted.outcome is CheckOutcome.PASSED
+        assert accepted.thresholds.among_labelled
     scored = check_gate(empty, run, GateRequest(score=0.1, among_labelled=True), clock=calendar)
     assert outcomes(scored)["corrected_score"] is CheckOutcome.UNKNOWN
+
+
+def test_what_was_accepted_is_in_the_certificate_and_holds_with_it(
+    empty: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    run, path = run_over(empty), tmp_path / "c.json"
+    label(empty, run, action=Action.AGREED)
+    order = replace(EASY, write=path)
+    seen = check_gate(empty, run, order, clock=calendar)
+    assert (seen.outcome, seen.written) == (CheckOutcome.UNDECIDED, None)
+    assert all("--accept not_blind" in each.reason for each in seen.checks[1:])
+    accepted = check_gate(empty, run, replace(order, accept=("not_blind",)), clock=calendar)
+    assert accepted.outcome is CheckOutcome.PASSED
+    assert any("accepted: 96 of 96 claims were labelled" in each for each in accepted.notes)
+    assert json.loads(path.read_text())["thresholds"]["accepted"] == ["not_blind"]
+    again = held(empty, path, calendar, run)
+    assert (again.outcome, again.thresholds.accepted) == (CheckOutcome.PASSED, ("not_blind",))
+    unlabelled = held(empty, path, calendar, run_over(empty, name="new"))
+    assert unlabelled.outcome is CheckOutcome.PASSED
+
+
+def test_a_run_whose_claims_are_made_up_or_unchecked_passes_no_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    run = run_over(store, name="new", talks=60, said=("yes", "yes", "yes", "no"))
+    for change, code in (
+        ("checks = 0", "not_checked"),
+        (f"checks = {CHECKS}, checked_claims = 240, phantom_claims = 200", "suspect_run"),
+    ):
+        with sqlite3.connect(store.path) as connection:
+            connection.execute(f"UPDATE run SET {change} WHERE id = {run}")
+        connection.close()
+        result = held(store, certificate, calendar, run)
+        assert result.outcome is CheckOutcome.UNDECIDED
+        assert all(f"--accept {code}" in each.reason for each in result.checks[1:])
+        accepted = held(store, certificate, calendar, run, accept=(code,))
+        assert accepted.outcome is CheckOutcome.PASSED
 
 
 def test_corrections_alone_are_never_enough(empty: Store, calendar: Calendar) -> None:
@@ -206,17 +279,6 @@ def test_a_forecast_for_another_run_is_no_surer_than_the_certified_one(
     result = held(store, certificate, calendar, run)
     assert outcomes(result)["corrected_score"] is CheckOutcome.UNDECIDED
     assert "[0.000, 1.000], which cannot be" in result.checks[-1].reason
-
-
-def test_a_certificate_of_ratings_as_if_they_were_all_is_refused(
-    store: Store, certificate: Path, calendar: Calendar
-) -> None:
-    found = parse_certificate(certificate.read_bytes())
-    of_answers = replace(found, measured=replace(found.measured, level=ReportLevel.ANSWERS))
-    certificates.write_certificate_file(certificate, of_answers, force=True)
-    result = held(store, certificate, calendar, run_over(store, name="new"))
-    assert result.outcome is CheckOutcome.STALE
-    assert any("counts the rated answers" in each for each in result.broken)
 
 
 def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:
@@ -297,6 +359,7 @@ def test_a_certificate_says_what_was_measured_and_of_what(store: Store, certific
     assert found["metric"]["prompt"] == JUDGED.prompt_digest
     assert found["sample"] == {
         "design": "census", "uid": None, "seed": None, "drawn": None, "frame": 96,
+        "claim_set": None,
     }  # fmt: skip
     facts = found["labels"]
     assert (facts["n"], facts["groups"], facts["reviewers"]) == (96, 24, 1)

@@ -1,25 +1,29 @@
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.statistics.recalibration import FEWEST_LABELS
+from faithtui.agreement.sampling.draw import SamplingDesign
+from faithtui.agreement.statistics.labelled_probabilities import FEWEST_LABELS
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.engine.review import recalibration
+from faithtui.engine.review.sample_queues import SampleRequest, draw_sample, read_request_frame
 from faithtui.engine.runs import runner
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import OfflineJudge, make_offline_fingerprint
+from faithtui.judges.embedded.weights import Calibration
 from faithtui.store.store import Store
 from tests.engine.building import opened, planned, store_with
 
 
-def talk(number: int) -> Conversation:
-    """One supported and one paraphrased answer, of which the judge is less sure."""
+def talk(number: int, other: str = "") -> Conversation:
+    """One supported and one paraphrased answer, of which the judge is less sure, or another."""
     fact = f"Barge {number} left the harbour of Ostby with {number + 20} crates of salted fish."
     loose = f"Salted fish in crates went out on barge {number}."
     turns: list[Turn] = []
-    for answer in (fact, loose):
+    for answer in (fact, other or loose):
         turns += [Turn("user", "What left?"), Turn("assistant", answer, (Document(fact),))]
     return Conversation("harbour", f"h{number}", tuple(turns), f"harbour/{number}")
 
@@ -31,10 +35,14 @@ async def judged(store: Store) -> RunId:
 
 
 def label(store: Store, run: RunId, verdict: str, most: int | None = None) -> int:
-    """Answer the first claims of a run that have a probability; returns how many."""
+    """Answer the first claims of a run that have a probability; returns how many.
+
+    Every sixth `yes` is a `no`: labels of one kind allow no recalibration.
+    """
     readings = store.reviews.read_claim_units(run)[:most]
-    for reading in readings:
-        store.reviews.record_verdict(reading.claim, "ann", verdict, run=run, saw_judge=True)
+    for number, reading in enumerate(readings):
+        said = "no" if verdict == "yes" and number % 6 == 5 else verdict
+        store.reviews.record_verdict(reading.claim, "ann", said, run=run, saw_judge=True)
     return len(readings)
 
 
@@ -50,8 +58,8 @@ async def test_a_preview_changes_nothing_and_tells_the_effect(store: Store) -> N
     found = recalibration.preview_recalibration(store, run)
     assert count >= FEWEST_LABELS
     assert (found.effect.labels, found.effect.groups, found.runs) == (count, 15, (run,))
-    assert found.effect.fitted.intercept > 0
-    assert found.effect.error_after < found.effect.error_before
+    assert 0 < found.effect.error_after < 1
+    assert found.effective_labels == pytest.approx(count)
     assert found.in_force is None
     assert recalibration.find_current_recalibration(store) is None
     assert store.recalibrations.list_all() == ()
@@ -105,9 +113,8 @@ async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -
         "intercept": stands.fitted.intercept,
         "labels": stands.labels,
     }
-    assert recalibration.read_run_calibration(kept) == (
-        stands.fitted.slope,
-        stands.fitted.intercept,
+    assert recalibration.read_run_calibration(kept) == Calibration(
+        stands.fitted.slope, stands.fitted.intercept
     )
     assert recalibration.make_run_calibration(store, "openai:m") is None
     recalibration.apply_recalibration(store, recalibration.preview_recalibration(store), "bob")
@@ -122,7 +129,7 @@ def test_a_recalibration_of_another_version_is_not_in_force(tmp_path: Path) -> N
     with store_with(tmp_path / "store.db", []) as store:
         assert store.recalibrations.find_in_force("offline:overlap-baseline/0") is None
         assert recalibration.read_run_calibration(None) is None
-        assert make_offline_fingerprint() != make_offline_fingerprint((0.9, 0.1))
+        assert make_offline_fingerprint() != make_offline_fingerprint(Calibration(0.9, 0.1))
 
 
 async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(store: Store) -> None:
@@ -145,7 +152,68 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
         run: [reading.confidence or 0.0 for reading in found] for run, found in said.items()
     }
     assert confidences[begun] == confidences[first]
-    assert all(new > old for new, old in zip(confidences[later], confidences[first], strict=True))
+    assert confidences[later] != confidences[first]
+    # Probabilities moved, and no verdict with them.
+    verdicts = {run: [reading.judge for reading in found] for run, found in said.items()}
+    assert verdicts[later] == verdicts[first]
     recalibration.withdraw_recalibration(store)
     after = store.runs.row(planned(store)).spec
     assert (after.calibration, after.judge_fingerprint) == (None, make_offline_fingerprint())
+
+
+async def test_probabilities_and_verdicts_are_applied_apart_and_withdrawn_together(
+    store: Store,
+) -> None:
+    first = await judged(store)
+    label(store, first, "yes")
+    wanted = recalibration.preview_recalibration(store)
+    assert wanted.verdicts.is_offered
+    recalibration.apply_threshold(store, wanted, "ann")
+    assert recalibration.find_current_recalibration(store) is None
+    later = planned(store)
+    await runner.execute_run(store, later, lambda event: None)
+    kept = store.runs.row(later).spec.calibration
+    assert kept is not None
+    assert (kept["slope"], kept["intercept"]) == (1.0, 0.0)
+    assert kept["threshold"] == pytest.approx(wanted.verdicts.threshold, abs=1e-5)
+    before, after = (store.reviews.read_claim_units(run) for run in (first, later))
+    assert [each.confidence for each in before] == [each.confidence for each in after]
+    gone = sum(a.judge == "yes" != b.judge for a, b in zip(before, after, strict=True))
+    assert gone == wanted.verdicts.lowered > 0
+    # A run that was judged at another threshold still tells its probabilities as shipped.
+    again = recalibration.preview_recalibration(store, later)
+    assert again.verdicts.threshold == pytest.approx(wanted.verdicts.threshold)
+    assert again.threshold_in_force is not None
+    assert recalibration.withdraw_recalibration(store)
+    assert recalibration.find_current_threshold(store) is None
+    assert recalibration.make_run_calibration(store, "offline") is None
+
+
+async def test_labels_weigh_what_they_stand_for_in_a_sample(tmp_path: Path) -> None:
+    talks = [talk(number, "The mayor resigned on Monday.") for number in range(15)]
+    with store_with(tmp_path / "sampled.db", talks) as store:
+        run = await judged(store)
+        found = preview_sampled_labels(store, run)
+    # 15 labels stand for one claim each, 6 for two and a half; the one outside for none.
+    assert found.effect.labels == 21
+    assert found.effective_labels == pytest.approx(30**2 / (15 + 6 * 2.5**2))
+
+
+def preview_sampled_labels(store: Store, run: RunId) -> recalibration.RecalibrationPreview:
+    """Label 15 and 6 of two strata of 15 claims, and one claim outside the sample."""
+    request = SampleRequest(
+        "by verdict", design=SamplingDesign.STRATIFIED, stratified_by=("verdict",), size=30
+    )
+    frame = read_request_frame(store, run, "ann", request)
+    names = list(dict.fromkeys(each.stratum for each in frame))
+    drawn = draw_sample(
+        store, run, "ann", replace(request, sizes=dict(zip(names, (15, 6), strict=True))), frame
+    )
+    for number, each in enumerate(store.samples.entries(drawn.id, "ann")):
+        said = "no" if number % 3 == 2 else "yes"
+        store.reviews.record_verdict(
+            each.claim, "ann", said, run=run, saw_judge=False, sample=drawn.id
+        )
+    outside = {each.claim for each in store.reviews.read_claim_units(run) if each.human is None}
+    store.reviews.record_verdict(min(outside), "ann", "no", run=run, saw_judge=False)
+    return recalibration.preview_recalibration(store)

@@ -37,7 +37,7 @@ from faithtui.judges.embedded.embedded_judge import (
     judge,
     make_offline_fingerprint,
 )
-from faithtui.judges.embedded.weights import HEURISTIC_VERSION, load_weights
+from faithtui.judges.embedded.weights import HEURISTIC_VERSION, Calibration, load_weights
 
 BAKERY = (
     "The bakery opened in 1962. It sells rye bread on Mondays. Its oven is heated with beech wood."
@@ -93,26 +93,40 @@ async def test_it_says_what_it_is() -> None:
 
 def test_the_fingerprint_names_everything_an_answer_depends_on() -> None:
     fingerprint = OfflineJudge().fingerprint
-    assert fingerprint == OfflineJudge(calibration=(1.0, 0.0)).fingerprint
+    assert fingerprint == OfflineJudge(calibration=Calibration()).fingerprint
     assert f"overlap-baseline/{HEURISTIC_VERSION};weights={load_weights().digest};" in fingerprint
     assert "recalibrated" not in fingerprint
-    recalibrated = OfflineJudge(calibration=(0.8, -0.25)).fingerprint
-    assert recalibrated == f"{fingerprint};recalibrated=0.8,-0.25"
-    assert recalibrated == make_offline_fingerprint((0.8, -0.25))
+    recalibrated = OfflineJudge(calibration=Calibration(0.8, -0.25)).fingerprint
+    assert recalibrated == f"{fingerprint};probabilities=0.8,-0.25"
+    assert recalibrated == make_offline_fingerprint(Calibration(0.8, -0.25))
+    moved = OfflineJudge(calibration=Calibration(threshold=0.6)).fingerprint
+    assert moved == f"{fingerprint};threshold=0.6"
 
 
-async def test_a_calibration_moves_probabilities_and_with_them_verdicts() -> None:
+async def test_recalibrated_probabilities_leave_verdicts_as_they_are() -> None:
+    claims = (TRUTHS[0], "The bakery opened in 1926.", "A bakery in a harbour town.")
+    task = JudgeClaims(claims=claims, truths=TRUTHS)
+    plain = await answer(task)
+    for intercept in (-6.0, 6.0):
+        moved = await answer(task, OfflineJudge(calibration=Calibration(1.0, intercept)))
+        assert [each["verdict"] for each in moved.values()] == [
+            each["verdict"] for each in plain.values()
+        ]
+        assert (moved["c0"]["confidence"] > plain["c0"]["confidence"]) == (intercept > 0)
+
+
+async def test_the_threshold_moves_verdicts_and_leaves_probabilities_as_they_are() -> None:
     task = JudgeClaims(claims=(TRUTHS[0], "The bakery opened in 1926."), truths=TRUTHS)
     plain = await answer(task)
-    strict = await answer(task, OfflineJudge(calibration=(1.0, -6.0)))
+    strict = await answer(task, OfflineJudge(calibration=Calibration(threshold=0.9999)))
     assert plain["c0"]["verdict"] == "yes"
     assert strict["c0"]["verdict"] == "idk"
-    assert strict["c0"]["confidence"] < 0.5 < plain["c0"]["confidence"]
+    assert strict["c0"]["confidence"] == plain["c0"]["confidence"]
     assert strict["c1"]["verdict"] == plain["c1"]["verdict"] == "no"
 
 
 async def test_a_calibration_cannot_lift_a_clash_above_its_cap() -> None:
-    lenient = OfflineJudge(calibration=(1.0, 6.0))
+    lenient = OfflineJudge(calibration=Calibration(1.0, 6.0))
     reply = await answer(JudgeClaims(claims=("It opened in 1926.",), truths=TRUTHS), lenient)
     assert reply["c0"]["confidence"] <= 0.4
 

@@ -25,7 +25,7 @@ from faithtui.judges.embedded.overlap import (
     judge_claim,
     recalibrate_probability,
 )
-from faithtui.judges.embedded.weights import FEATURES, load_weights
+from faithtui.judges.embedded.weights import FEATURES, Calibration, load_weights
 
 LIGHTHOUSE = (
     "The lighthouse of Marrow Point was finished in 1884. It stands 41 metres above the sea. "
@@ -251,9 +251,12 @@ def test_a_claim_in_another_language_than_the_context_is_undecided(
 
 
 def test_recalibration_moves_log_odds_and_leaves_certainty_alone() -> None:
-    assert recalibrate_probability(0.7, (1.0, 0.0)) == 0.7
-    assert recalibrate_probability(0.5, (2.0, 1.0)) == pytest.approx(1 / (1 + math.exp(-1)))
-    assert [recalibrate_probability(end, (0.5, 3.0)) for end in (0.0, 1.0)] == [0.0, 1.0]
+    assert recalibrate_probability(0.7, Calibration()) == 0.7
+    assert recalibrate_probability(0.5, Calibration(2.0, 1.0)) == pytest.approx(
+        1 / (1 + math.exp(-1))
+    )
+    ends = [recalibrate_probability(end, Calibration(0.5, 3.0)) for end in (0.0, 1.0)]
+    assert ends == [0.0, 1.0]
 
 
 TEXTS = st.text(

@@ -1,0 +1,81 @@
+"""The gate on change: a run is not worse than an earlier one by more than so much."""
+
+from faithtui.agreement.gate.threshold_checks import (
+    CheckOutcome,
+    Criterion,
+    CriterionCheck,
+    ThresholdBasis,
+    check_change,
+)
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.report import compare_prepared
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.domain.estimates import Reason
+from faithtui.domain.ids import RunId
+from faithtui.engine.review.agreement_report import (
+    make_other_judge,
+    prepare_run_units,
+    read_comparable_claims,
+)
+from faithtui.errors import ConfigError
+from faithtui.store.records import RunRow
+from faithtui.store.store import Store
+
+_UNDRAWN = (DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY)
+
+
+def check_run_change(
+    store: Store,
+    row: RunRow,
+    against: RunId | None,
+    most: float,
+    settings: ReportSettings,
+    basis: ThresholdBasis,
+    *,
+    among_labelled: bool = False,
+) -> CriterionCheck:
+    """Hold the accuracy of a run against that of an earlier one, on the claims of both.
+
+    Args:
+        store: Where they are.
+        row: The run.
+        against: The earlier one; None: it is not in this store.
+        most: By how much accuracy may be lower, in [0, 1].
+        settings: How labels count.
+        basis: What has to reach the threshold.
+        among_labelled: Accept claims that nobody drew at random.
+
+    Raises:
+        ConfigError: It is the same run, or `most` cannot be.
+        StoreError: There is no such run, or their metrics have other labels.
+    """
+    if not 0 <= most <= 1:
+        raise ConfigError(f"--max-drop is {most}; expected 0 to 1")
+    if against is None:
+        return CriterionCheck(
+            Criterion.CHANGE,
+            0.0 - most,
+            CheckOutcome.UNKNOWN,
+            None,
+            reason="the certified run is not in this store: name a run with --against",
+        )
+    if against == row.id:
+        raise ConfigError(
+            f"run {row.id} is the run that it would be compared with; name an earlier one with "
+            "--against"
+        )
+    before = store.runs.row(against)
+    prepared = prepare_run_units(store, before, settings)
+    paired = read_comparable_claims(store, before, row, settings, None)
+    found = compare_prepared(
+        prepared, before.spec.judge_title, make_other_judge(row, paired.claims)
+    )
+    undrawn = prepared.readings.design.kind in _UNDRAWN and not among_labelled
+    agreed = found.judges.percent.value
+    return check_change(
+        found.difference,
+        0.0 - most,
+        basis,
+        differing=None if agreed is None else 1 - agreed,
+        doubt=Reason.DESIGN_NOT_RANDOM.words if undrawn else "",
+    )

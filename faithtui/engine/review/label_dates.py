@@ -1,0 +1,70 @@
+"""When, and under which guideline, the labels behind a report were given: for an auditor."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from faithtui.agreement.documents.files import LabelProvenance
+from faithtui.agreement.labelled_units import Opinion, RunUnits
+from faithtui.agreement.report.settings import ReportLevel
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import RunId
+from faithtui.store.annotations.provenance import LabelMoment
+from faithtui.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class LabelDates:
+    """Date and guideline of every verdict on a run."""
+
+    moments: tuple[LabelMoment, ...]
+    """In the order of the log."""
+    versions: dict[str, int]
+    """Numbers of the store's guidelines by digest."""
+
+    def get_date(self, opinion: Opinion) -> datetime | None:
+        """Say when a verdict was stored; None for one that came after the reading of the dates."""
+        known = self._get_moment(opinion)
+        return None if known is None else known.at
+
+    def get_guideline(self, opinion: Opinion) -> str | None:
+        """Name the guideline in force when a verdict was given here; None: it came with data."""
+        known = self._get_moment(opinion)
+        if known is None or opinion.action is Action.IMPORTED:
+            return None
+        if known.guideline is None:
+            return "no guideline"
+        number = self.versions.get(known.guideline)
+        name = "a guideline of another store" if number is None else f"guideline version {number}"
+        return f"{name} ({known.guideline})"
+
+    def describe_levels(self, units: RunUnits) -> dict[ReportLevel, LabelProvenance]:
+        """Say it of the verdicts that count at each level; levels without any are left out."""
+        found = {
+            ReportLevel.CLAIMS: self._describe(each.opinions for each in units.claims),
+            ReportLevel.ANSWERS: self._describe(each.opinions for each in units.answers),
+        }
+        return {level: facts for level, facts in found.items() if facts is not None}
+
+    def _describe(self, opinions: Iterable[Iterable[Opinion]]) -> LabelProvenance | None:
+        dated = [(at, each) for some in opinions for each in some if (at := self.get_date(each))]
+        if not dated:
+            return None
+        names = Counter(name for _, each in dated if (name := self.get_guideline(each)))
+        dates = [at for at, _ in dated]
+        return LabelProvenance(
+            min(dates),
+            max(dates),
+            imported=sum(each.action is Action.IMPORTED for _, each in dated),
+            by_guideline=tuple(sorted(names.items())),
+        )
+
+    def _get_moment(self, opinion: Opinion) -> LabelMoment | None:
+        return self.moments[opinion.order] if opinion.order < len(self.moments) else None
+
+
+def read_label_dates(store: Store, run: RunId) -> LabelDates:
+    """Read the dates and guidelines of the verdicts on a run."""
+    versions = {each.digest: each.number for each in store.guidelines.versions()}
+    return LabelDates(store.provenance.read_label_moments(run), versions)

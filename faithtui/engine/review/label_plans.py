@@ -1,0 +1,199 @@
+"""Planning a sample from what a run's verdicts and labels say so far."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from faithtui.agreement.labelled_units import DesignKind, LabelState, UnitSettings
+from faithtui.agreement.sampling.draw import SamplingFrame
+from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum
+from faithtui.domain.estimates import LEVEL
+from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.label_sets import LabelSet, Polarity
+from faithtui.domain.scores import ScoringRule
+from faithtui.errors import ConfigError
+from faithtui.metrics.registry import find_metric
+from faithtui.store.samples.sampling_frames import name_verdict_stratum
+from faithtui.store.store import Store
+
+ASSUMED_FLAGGED, ASSUMED_UNSURE, ASSUMED_PASSED = 0.5, 0.2, 0.05
+"""Shares of unfaithful claims while no label tells: of those that the judge flags, of those that it
+passes without calling them supported or gives no verdict on, and of the others."""
+_ASSUMED_LABELS = 2
+"""Labels that the assumed share counts as beside those that there are."""
+_TELLING_DESIGNS = (DesignKind.CENSUS, DesignKind.SIMPLE, DesignKind.STRATIFIED, DesignKind.CLUSTER)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanBasis:
+    """What a plan for a run starts from."""
+
+    frame: SamplingFrame
+    """All claims of the run by the strata that are wanted."""
+    strata: tuple[PlanStratum, ...]
+    """By name; () while nothing is judged. Without those that the judge gave no verdict on, which
+    no figure counts."""
+    failing: tuple[str, ...]
+    """Labels that count as unfaithful: those that fail under the rule of the run."""
+
+
+def read_plan_basis(
+    store: Store,
+    run: RunId,
+    stratified_by: Sequence[str],
+    shares: Mapping[str, float] | None = None,
+) -> PlanBasis:
+    """Read the strata of a run, and what is to be expected of each.
+
+    Seconds for a million claims: meant for a thread.
+
+    Args:
+        store: Where everything is.
+        run: The run.
+        stratified_by: What strata are made of, see `STRATA`.
+        shares: Expected shares of unfaithful claims, by name of a stratum; the others are of the
+            labels of the run's sample, as if two more had the share that is assumed.
+
+    Raises:
+        ConfigError: There is no stratum of that name.
+        StoreError: There is no such run, or strata cannot be made of that.
+    """
+    given = dict(shares or {})
+    spec = store.runs.row(run).spec
+    labels = find_metric(spec.metric).spec.labels
+    frame = store.samples.read_frame(run, stratified_by)
+    names = frame.populations
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ConfigError(f"there is no stratum `{unknown[0]}`; known: {', '.join(names)}")
+    said = _count_labels(store, run, frame, labels, spec.rule)
+    by_verdict = (
+        frame
+        if tuple(stratified_by) == ("verdict",)
+        else store.samples.read_frame(run, ("verdict",))
+    )
+    failing = tuple(name for name in labels.names if name not in spec.rule.passing)
+    verdicts = frame.count_pairs(by_verdict)
+    strata = []
+    for name, population in names.items():
+        counts = {verdict: count for (own, verdict), count in verdicts.items() if own == name}
+        if counts.keys() == {name_verdict_stratum(None)}:
+            continue
+        assumed, is_flagged = _read_verdicts(counts, labels, failing)
+        n, unfaithful = said[name, None], said[name, True]
+        share = (unfaithful + assumed * _ASSUMED_LABELS) / (n + _ASSUMED_LABELS)
+        if name in given:
+            share, n = given[name], 0
+        strata.append(PlanStratum(name, population, is_flagged, share, n))
+    return PlanBasis(frame, tuple(strata), failing)
+
+
+def _count_labels(
+    store: Store, run: RunId, frame: SamplingFrame, labels: LabelSet, rule: ScoringRule
+) -> Counter[tuple[str, bool | None]]:
+    """Count the labels of the run's random sample, or of all its claims.
+
+    Returns:
+        By stratum and whether they say unfaithful; None counts both.
+    """
+    found: Counter[tuple[str, bool | None]] = Counter()
+    if not store.runs.row(run).labelled:
+        return found
+    units = store.reviews.read_run_units(run, UnitSettings(), labels.severity)
+    if units.design.kind not in _TELLING_DESIGNS:
+        return found
+    is_census = units.design.kind is DesignKind.CENSUS
+    said: dict[ClaimId, bool] = {
+        each.claim: each.human not in rule.passing
+        for each in units.claims
+        if each.state is LabelState.LABELLED
+        and each.human in labels.names
+        and (is_census or each.position is not None)
+    }
+    for claim, stratum in frame.find_strata(said).items():
+        found[stratum, None] += 1
+        found[stratum, said[claim]] += 1
+    return found
+
+
+def _read_verdicts(
+    counts: Mapping[str, int], labels: LabelSet, failing: Sequence[str]
+) -> tuple[float, bool | None]:
+    """Say what share of unfaithful claims to assume, and whether the judge flags them all."""
+    known = {name_verdict_stratum(each.name): each for each in labels.labels}
+    share = 0.0
+    flags = set()
+    for verdict, count in counts.items():
+        label = known.get(verdict)
+        flags.add(is_flagged := label is not None and label.name in failing)
+        is_good = label is not None and label.polarity is Polarity.GOOD
+        passed = ASSUMED_PASSED if is_good else ASSUMED_UNSURE
+        share += count * (ASSUMED_FLAGGED if is_flagged else passed)
+    return share / sum(counts.values()), flags.pop() if len(flags) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanForecast:
+    """Half widths of a plan beside those of this run at one look."""
+
+    future_rate: float | None
+    """Of future conversations, at best: those that differ in more than their verdicts widen it.
+    None with one conversation, or where a stratum gives no label."""
+    rate_at_every_look: float
+    recall_at_every_look: float | None
+    """None where strata mix verdicts."""
+
+
+def forecast_plan(basis: PlanBasis, plan: LabelPlan, level: float = LEVEL) -> PlanForecast:
+    """Foresee what a plan gives, with as many unfaithful claims in each stratum as are expected.
+
+    Args:
+        basis: What the plan starts from.
+        plan: Labels.
+        level: Confidence level in (0, 1).
+    """
+    # Loads numpy, which a plan has no other use for.
+    from faithtui.agreement.sampling.confidence_sequences import (
+        SequenceCell,
+        bound_rate,
+        bound_recall,
+    )
+
+    cells = []
+    for each in basis.strata:
+        n = plan.sizes.get(each.name, 0)
+        flagged = each.is_flagged is True
+        cells.append(SequenceCell(each.population, flagged, n, round(n * each.share)))
+    is_mixed = any(each.is_flagged is None for each in basis.strata)
+    return PlanForecast(
+        _foresee_future_width(basis, plan, level),
+        _halve(bound_rate(cells, level)),
+        None if is_mixed else _halve(bound_recall(cells, level)),
+    )
+
+
+def _halve(ends: tuple[float, float]) -> float:
+    return (ends[1] - ends[0]) / 2
+
+
+def _foresee_future_width(basis: PlanBasis, plan: LabelPlan, level: float) -> float | None:
+    """Add what conversations differ by, as far as their verdicts tell."""
+    shares = {each.name: each.share for each in basis.strata}
+    whole = sum(each.population for each in basis.strata)
+    found = basis.frame.count_strata_by_item()
+    counts = {key: count for key, count in found.items() if key[1] in shares}
+    residuals = dict.fromkeys((item for item, _ in counts), 0.0)
+    if plan.rate is None or len(residuals) < 2:
+        return None
+    mean = sum(each.population * each.share for each in basis.strata) / whole
+    by_chance = 0.0
+    for (item, stratum), count in counts.items():
+        share = shares[stratum]
+        residuals[item] += count * (share - mean)
+        by_chance += count * share * (1 - share)
+    between = sum(each**2 for each in residuals.values())
+    between *= len(residuals) / (len(residuals) - 1)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    return min(0.5, math.hypot(plan.rate, z * math.sqrt(between + by_chance) / whole))

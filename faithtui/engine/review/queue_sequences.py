@@ -1,0 +1,89 @@
+"""Intervals that hold at every look, from a person's own labels in one queue."""
+
+from collections import Counter
+from collections.abc import Collection
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
+from faithtui.domain.ids import SampleId
+from faithtui.domain.label_sets import Polarity
+from faithtui.metrics.registry import find_metric
+from faithtui.store.samples.sampling_frames import name_verdict_stratum
+from faithtui.store.store import Store
+
+if TYPE_CHECKING:
+    from faithtui.agreement.report.model import ConfidenceSequences
+    from faithtui.agreement.sampling.confidence_sequences import CellKey, SequenceCell
+
+
+def read_queue_sequences(
+    store: Store, sample: SampleId, reviewer: str
+) -> "ConfidenceSequences | None":
+    """Bound the rate and the recall of a run by a person's labels in a queue.
+
+    Reads every verdict of the run: meant for a thread.
+
+    Args:
+        store: Where everything is.
+        sample: The queue.
+        reviewer: Whose labels.
+
+    Returns:
+        None for own repeats, for whole conversations, before the first label, and where the run
+        judged something since the queue was drawn.
+
+    Raises:
+        StoreError: There is no such sample.
+    """
+    row = store.samples.row(sample, reviewer)
+    if row.kind is SampleKind.REPEAT or row.design is SamplingDesign.CONVERSATIONS:
+        return None
+    entries = store.samples.entries(sample, reviewer)
+    served = list(takewhile(lambda each: each.answered or each.skipped, entries))
+    labels = sum(each.answered for each in served)
+    if not labels:
+        return None
+    frame = store.samples.read_frame(row.run, row.stratified_by)
+    if len(frame) != row.frame:
+        return None
+    # Loads numpy, which an app that draws queues has no use for.
+    from faithtui.agreement.report.model import ConfidenceSequences
+    from faithtui.agreement.sampling.confidence_sequences import (
+        bound_rate,
+        bound_recall,
+        count_cells,
+    )
+
+    is_split = row.stratified_by != ("verdict",)
+    verdicts = store.samples.read_frame(row.run, ("verdict",)) if is_split else frame
+    populations = frame.count_pairs(verdicts)
+    verdict_of = verdicts.find_strata({each.claim for each in served})
+    rule = (spec := store.runs.row(row.run).spec).rule
+    said = {
+        each.event.claim: rule.translate_label(each.event.verdict or "")
+        for each in store.samples.read_labels(sample, reviewer)
+    }
+    known = find_metric(spec.metric).spec.labels
+
+    def make_cells(bad: Collection[str]) -> "list[SequenceCell]":
+        flags = {name_verdict_stratum(name): name in bad for name in known.names}
+        counts: Counter[CellKey] = Counter()
+        for (stratum, verdict), count in populations.items():
+            if verdict in flags:
+                counts[stratum, flags[verdict]] += count
+        answers = (
+            ((each.stratum, flags[verdict_of[each.claim]]), said.get(each.claim))
+            for each in served
+            if verdict_of[each.claim] in flags
+        )
+        return count_cells(counts, answers, known.names, bad)
+
+    failing = [name for name in known.names if name not in rule.passing]
+    strict = [each.name for each in known.labels if each.polarity is Polarity.BAD]
+    return ConfidenceSequences(
+        labels,
+        sum(each.answered for each in entries) - labels,
+        bound_rate(make_cells(failing)),
+        bound_recall(make_cells(strict)),
+    )

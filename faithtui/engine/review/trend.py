@@ -1,0 +1,153 @@
+"""Judges and versions over one claim set: figures of each run, and tests against the one before."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from faithtui.agreement.gate.certificate import split_metric_options
+from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.report import PreparedUnits, compare_prepared
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.report.trend import Trend, TrendPoint
+from faithtui.agreement.statistics.paired_judges import adjust_by_holm
+from faithtui.domain.ids import RunId
+from faithtui.engine.review.agreement_report import (
+    make_other_judge,
+    prepare_run_units,
+    read_comparable_claims,
+)
+from faithtui.errors import ConfigError, NoSharedClaims
+from faithtui.metrics.registry import find_metric
+from faithtui.store.records import RunRow, RunState
+from faithtui.store.samples.claim_sets import ClaimSetRow
+from faithtui.store.store import Store
+
+
+def compute_trend(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId] = ()) -> Trend:
+    """Put the runs over a claim set in the order in which they were made.
+
+    Args:
+        store: Where they are.
+        claim_set: The set.
+        runs: Only these; () means all finished ones that are not archived, whose metric has the
+            labels of the set, and that judged claims of it.
+
+    Raises:
+        ConfigError: There is no such run, or one that is named has other labels.
+        StoreError: A run that is named is not there, or judged no claim of the set.
+    """
+    settings = ReportSettings(claim_set=claim_set.id)
+    labels = set(find_metric(claim_set.metric).spec.labels.names)
+    found: list[tuple[RunRow, PreparedUnits]] = []
+    for row in _choose_runs(store, claim_set, runs):
+        if set(find_metric(row.spec.metric).spec.labels.names) != labels:
+            if runs:
+                raise ConfigError(
+                    f"run {row.id} is of {row.spec.metric}, whose labels are not those of the "
+                    f"claim set {claim_set.title}; leave it out"
+                )
+            continue
+        try:
+            found.append((row, prepare_run_units(store, row, settings)))
+        except NoSharedClaims:
+            # That it judged no claim of the set is known once its own were matched to it.
+            if runs:
+                raise
+    if not found:
+        raise ConfigError(
+            f"no finished run judged claims of {claim_set.title}: faithtui run --claims "
+            f"set:{claim_set.name}"
+        )
+    points = [
+        _make_point(store, claim_set, settings, row, units, found[place - 1] if place else None)
+        for place, (row, units) in enumerate(found)
+    ]
+    return Trend(_adjust_for_several(points))
+
+
+def _choose_runs(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId]) -> list[RunRow]:
+    if runs:
+        return [store.runs.row(each) for each in sorted(set(runs))]
+    inside = store.claim_sets.list_conversations(claim_set.id)
+    return [
+        row
+        for row in sorted(store.runs.rows(), key=lambda row: row.id)
+        if row.state is RunState.DONE
+        and row.archived_at is None
+        and not inside.isdisjoint(store.runs.list_conversations(row.id))
+    ]
+
+
+def _make_point(
+    store: Store,
+    claim_set: ClaimSetRow,
+    settings: ReportSettings,
+    row: RunRow,
+    units: PreparedUnits,
+    before: tuple[RunRow, PreparedUnits] | None,
+) -> TrendPoint:
+    report = report_claims(units.compared, units.recoded_rule)
+    change = None
+    if before is not None:
+        earlier, its_units = before
+        paired = read_comparable_claims(store, earlier, row, settings, None)
+        change = compare_prepared(
+            its_units, earlier.spec.judge_title, make_other_judge(row, paired.claims)
+        )
+    design = units.readings.design
+    return TrendPoint(
+        run=row.id,
+        made_at=row.created_at,
+        metric=row.spec.metric,
+        judge=row.spec.judge_title,
+        served_models=store.calls.list_served_models(row.id),
+        judge_fingerprint=row.spec.judge_fingerprint,
+        prompts=row.spec.prompt_digest,
+        claims_from=row.spec.claims_from,
+        window_size=split_metric_options(row.spec.options)[0],
+        accuracy=report.percent,
+        kappa=report.cohen_kappa,
+        recall_no=report.strict.recall,
+        score=report.rate.corrected_this_run,
+        compared=report.agreement.n,
+        unjudged=design.unjudged,
+        beyond=design.beyond,
+        accuracy_bounds=_bound_accuracy(store, claim_set, row, units, report.percent.value),
+        change=change if change is not None and change.n_common else None,
+    )
+
+
+def _bound_accuracy(
+    store: Store,
+    claim_set: ClaimSetRow,
+    row: RunRow,
+    units: PreparedUnits,
+    accuracy: float | None,
+) -> tuple[float, float] | None:
+    """Bound accuracy by what the run did not judge of the labelled claims."""
+    weights = store.claim_sets.weigh_labels(claim_set.id, row.spec.rule)
+    places = units.compared.places.tolist()
+    judged = sum(weights.get(units.readings.claims[place].claim, 0) for place in places)
+    whole = sum(weights.values())
+    if accuracy is None or not whole or judged >= whole * (1 - 1e-9):
+        return None
+    share = judged / whole
+    return accuracy * share, accuracy * share + 1 - share
+
+
+def _adjust_for_several(points: Sequence[TrendPoint]) -> tuple[TrendPoint, ...]:
+    """Adjust the p values of all changes for being several."""
+    known = [each.change.signflip_p for each in points if each.change is not None]
+    adjusted = iter(adjust_by_holm([each for each in known if each is not None]))
+    return tuple(
+        each
+        if each.change is None
+        else replace(
+            each,
+            change=replace(
+                each.change,
+                comparisons_made=len(known),
+                holm_p=None if each.change.signflip_p is None else next(adjusted),
+            ),
+        )
+        for each in points
+    )

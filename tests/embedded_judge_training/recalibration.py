@@ -1,0 +1,128 @@
+"""Measures what labels of a project's own do to the embedded judge's verdicts.
+
+Run it as `python -m tests.embedded_judge_training.recalibration DATA.jsonl`.
+
+Prints a table, and writes `probabilities.csv` for the tests beside it: per row of the training data
+its source, group, label, and the probability of weights that were trained without its family. No
+text is in it. Sources whose licence is non-commercial are measured and not written. DATA is what
+`training` reads.
+"""
+
+import csv
+import random
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from faithtui.agreement.statistics.labelled_probabilities import (
+    LabelledProbability,
+    explain_refusal,
+)
+from faithtui.agreement.statistics.recalibration import fit_recalibration
+from faithtui.agreement.statistics.verdict_threshold import (
+    SHIPPED_THRESHOLD,
+    evaluate_threshold,
+    measure_verdicts,
+)
+from faithtui.judges.embedded.overlap import compute_probability
+from tests.embedded_judge_training.sources import SOURCES
+from tests.embedded_judge_training.training import fit_left_out, read_rows
+
+FILE: Final = Path(__file__).parent / "probabilities.csv"
+MOST_ROWS: Final = 240
+"""Rows of a source in the file."""
+DRAWS: Final = 200
+SEED: Final = 7
+
+Claims = Sequence[LabelledProbability]
+
+
+def read_probabilities(data: Path) -> Mapping[str, list[LabelledProbability]]:
+    """Judge every row by weights that saw nothing of its family."""
+    with data.open(encoding="utf-8") as lines:
+        rows = read_rows(lines)
+    models = fit_left_out(rows)
+    found: dict[str, list[LabelledProbability]] = defaultdict(list)
+    for row in rows:
+        chance = compute_probability(row.parts, models[row.source.family])
+        is_clash = any(part.alignment.clash is not None for part in row.parts)
+        is_yes = chance >= SHIPPED_THRESHOLD and not is_clash
+        found[row.source.name].append(
+            LabelledProbability(
+                row.group,
+                chance,
+                row.is_supported,
+                is_clash=is_clash,
+                is_override=is_yes is not row.is_supported,
+            )
+        )
+    return found
+
+
+def balanced_accuracy(claims: Claims, threshold: float) -> float:
+    """Measure verdicts that begin at a threshold."""
+    says_yes = [not each.is_clash and each.chance >= threshold for each in claims]
+    found = measure_verdicts(claims, says_yes).balanced_accuracy
+    assert found is not None
+    return found
+
+
+def simulate_draws(claims: Claims, labels: int, draws: int) -> Iterator[tuple[float, float, bool]]:
+    """Label some claims at random and judge the others.
+
+    Yields:
+        What balanced accuracy of the others changes by where verdicts follow the recalibrated
+        probabilities; by what the suggested threshold changes it, 0 where none is suggested; and
+        whether the labels were refused.
+    """
+    chance = random.Random(SEED)
+    for _ in range(draws):
+        chosen = set(chance.sample(range(len(claims)), labels))
+        known = [claims[place] for place in chosen]
+        rest = [claim for place, claim in enumerate(claims) if place not in chosen]
+        before = balanced_accuracy(rest, SHIPPED_THRESHOLD)
+        moved = balanced_accuracy(rest, fit_recalibration(known).undo(0.5)) - before
+        if explain_refusal(known) is not None:
+            yield moved, 0.0, True
+            continue
+        found = evaluate_threshold(known)
+        change = balanced_accuracy(rest, found.threshold) - before if found.is_offered else 0.0
+        yield moved, change, False
+
+
+def write_file(by_source: Mapping[str, Claims]) -> None:
+    """Write the rows that the tests read."""
+    numbers: dict[str, int] = {}
+    with FILE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("source", "group", "supported", "clash", "probability"))
+        for source in SOURCES:
+            claims = by_source[source.name] if source.is_trained_on else []
+            kept = random.Random(SEED).sample(claims, min(MOST_ROWS, len(claims)))
+            for each in kept:
+                number = numbers.setdefault(each.group, len(numbers))
+                flags = (int(each.is_supported), int(each.is_clash))
+                writer.writerow((source.name, number, *flags, f"{each.chance:.3f}"))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure, print and write."""
+    by_source = read_probabilities(Path(arguments[0]))
+    write_file(by_source)
+    print("| source | labels | with probabilities | refused | offered | change: mean | worst |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for source, claims in by_source.items():
+        for labels in (20, 50, 100):
+            moved, changes, refused = zip(*simulate_draws(claims, labels, DRAWS), strict=True)
+            print(
+                f"| {source} | {labels} | {sum(moved) / DRAWS:+.3f} | {sum(refused) / DRAWS:.0%} "
+                f"| {sum(map(bool, changes)) / DRAWS:.0%} | {sum(changes) / DRAWS:+.3f} "
+                f"| {min(changes):+.3f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,186 @@
+"""Runs over one claim set: their figures, the change from one to the next, and the gate on it."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from faithtui.agreement.documents.plots.trend import trend_svg
+from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, ThresholdBasis
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
+from faithtui.domain.ids import RunId
+from faithtui.engine.review.agreement_report import compute_run_agreement
+from faithtui.engine.review.gate import GateRequest, check_gate
+from faithtui.engine.review.run_comparison import compare_runs
+from faithtui.engine.review.trend import compute_trend
+from faithtui.errors import ConfigError, NoSharedClaims
+from faithtui.store.records import RunState
+from faithtui.store.samples.claim_sets import ClaimSetRow
+from faithtui.store.store import Store
+from tests.store.building import FACTS, SPEC, SUPPORTED, Labels, spec_of
+from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled
+
+KEYS = "abcdefghijkl"
+BETTER: Labels = {1: ("no", "no"), 3: ("idk", "yes", "yes")}
+"""Of the claims that the first judge calls yes, no, idk, yes, yes."""
+
+
+def done(store: Store, keys: str = KEYS, labels: Labels | None = None, judge: str = "j") -> RunId:
+    spec = replace(SPEC, rule=FACTS, judge=f"openai:{judge}", judge_fingerprint=judge)
+    run = judged_all(store, keys, spec=spec, **({} if labels is None else {"labels": labels}))
+    store.runs.set_state(run, RunState.DONE)
+    return run
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Runs 1 to 3 over a set: the first judge, a better one, and that one on a half of it."""
+    with Store.open(tmp_path_factory.mktemp("trend") / "s.db") as opened:
+        first = done(opened)
+        plan = SamplePlan(
+            SamplingDesign.STRATIFIED, 7, sizes={"judge yes": 18, "judge no": 6, "judge idk": 6}
+        )
+        row = sampled(opened, first, plan, "verdict")
+        claims = drawn(opened, row)
+        texts = {each.claim: each.text for each in opened.reviews.read_run_units(first).claims}
+        label(opened, first, [each for each in claims if texts[each] == "Claim 1.0"], "no")
+        label(opened, first, [each for each in claims if texts[each] == "Claim 1.1"], "no")
+        rest = [each for each in claims if not texts[each].startswith("Claim 1")]
+        label(opened, first, rest, "yes")
+        opened.claim_sets.make("shop", row.id, "ann")
+        done(opened, labels=BETTER, judge="<b>k")
+        done(opened, keys=KEYS[:6], labels=BETTER, judge="k")
+        yield opened
+
+
+@pytest.fixture
+def claim_set(store: Store) -> ClaimSetRow:
+    return store.claim_sets.find("shop")
+
+
+def test_each_run_has_the_figures_of_its_report_and_its_change_that_of_compare(
+    store: Store, claim_set: ClaimSetRow
+) -> None:
+    found = compute_trend(store, claim_set).points
+    assert [each.run for each in found] == [1, 2, 3]
+    settings = ReportSettings(claim_set=claim_set.id)
+    for each in found:
+        claims = compute_run_agreement(store, each.run, settings).report.claims
+        assert each.accuracy == claims.percent
+        assert each.score == claims.rate.corrected_this_run
+        assert (each.kappa, each.recall_no) == (claims.cohen_kappa, claims.strict.recall)
+    assert found[0].change is None
+    for before, now in ((found[0], found[1]), (found[1], found[2])):
+        change = compare_runs(store, before.run, now.run, "ann", claim_set=claim_set.id).report
+        assert now.change is not None
+        assert replace(now.change, comparisons_made=1, holm_p=change.holm_p) == change
+        assert now.change.comparisons_made == 2
+    assert (found[1].accuracy.value or 0) > (found[0].accuracy.value or 0)
+
+
+def test_what_a_run_did_not_judge_bounds_its_accuracy(store: Store, claim_set: ClaimSetRow) -> None:
+    first, _, half = compute_trend(store, claim_set).points
+    assert (first.unjudged, first.beyond, first.accuracy_bounds) == (0, 0, None)
+    assert (half.unjudged, half.beyond) == (30, 0)
+    assert half.accuracy_bounds is not None
+    low, high = half.accuracy_bounds
+    weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
+    inside = {
+        each.claim
+        for each in store.reviews.read_run_units(RunId(3)).claims
+        if each.claim in weights
+    }
+    share = sum(weights[each] for each in inside) / sum(weights.values())
+    assert half.accuracy.value is not None
+    assert low == pytest.approx(half.accuracy.value * share)
+    assert high == pytest.approx(low + 1 - share)
+    assert sum(weights.values()) == pytest.approx(60)
+
+
+def test_only_runs_over_the_set_are_in_its_trend(store: Store, claim_set: ClaimSetRow) -> None:
+    other = done(store, keys="xyz")
+    ragas = judged_all(store, KEYS, spec=spec_of("ragas-faithfulness", SUPPORTED))
+    assert [each.run for each in compute_trend(store, claim_set).points] == [1, 2, 3]
+    assert [each.run for each in compute_trend(store, claim_set, [RunId(3)]).points] == [3]
+    with pytest.raises(NoSharedClaims):
+        compute_trend(store, claim_set, [RunId(1), other])
+    with pytest.raises(ConfigError, match="whose labels are not those of the claim set"):
+        compute_trend(store, claim_set, [ragas])
+    store.runs.archive([RunId(3)])
+    assert [each.run for each in compute_trend(store, claim_set).points] == [1, 2]
+    store.runs.restore([RunId(3)])
+
+
+def test_the_picture_is_xml_in_which_names_are_text(store: Store, claim_set: ClaimSetRow) -> None:
+    trend = compute_trend(store, claim_set)
+    drawing = trend_svg(trend, "Claim set <shop>")
+    assert drawing == trend_svg(trend, "Claim set <shop>")
+    root = ET.fromstring(drawing)  # our own file
+    texts = [each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "Claim set <shop>" in texts
+    assert any("<b>k" in each for each in texts)
+    assert len([*root.iter("{http://www.w3.org/2000/svg}circle")]) == sum(
+        each is not None
+        for point in trend.points
+        for each in (point.accuracy.value, point.recall_no.value, point.score.value)
+    )
+
+
+def checked(store: Store, run: int, **more: object) -> tuple[CheckOutcome, float | None, str]:
+    asked = {"labels": 1, "accept": ("few_conversations", "not_checked"), **more}
+    order = GateRequest(**asked)  # type: ignore[arg-type]  # the tests' own words
+    (found,) = (
+        each
+        for each in check_gate(store, RunId(run), order).checks
+        if each.criterion is Criterion.CHANGE
+    )
+    return found.outcome, found.value, found.reason
+
+
+def test_a_gate_on_change_lets_no_worse_judge_pass(store: Store) -> None:
+    better = checked(store, 2, max_drop=0.1, against=RunId(1))
+    assert (better[0], better[1] and better[1] > 0) == (CheckOutcome.PASSED, True)
+    worse = checked(store, 1, max_drop=0.1, against=RunId(2))
+    assert (worse[0], worse[1]) == (CheckOutcome.BELOW, -(better[1] or 0))
+    same = checked(store, 3, max_drop=0, against=RunId(2))
+    assert (same[0], same[2]) == (CheckOutcome.PASSED, "the runs differ on 0.0% of the claims")
+    # They differ on a fifth of the claims, so that no drop can be larger.
+    assert checked(store, 1, max_drop=0.2, against=RunId(2))[0] is CheckOutcome.PASSED
+    point = {"basis": ThresholdBasis.POINT, "against": RunId(2)}
+    drop = better[1] or 0
+    assert checked(store, 1, max_drop=drop + 0.001, **point)[0] is CheckOutcome.PASSED
+    assert checked(store, 1, max_drop=drop - 0.001, **point)[0] is CheckOutcome.BELOW
+
+
+def test_warnings_of_labels_leave_a_change_undecided(store: Store) -> None:
+    outcome, _, why = checked(store, 2, max_drop=0.1, against=RunId(1), accept=())
+    assert outcome is CheckOutcome.UNDECIDED
+    assert "--accept few_conversations" in why
+
+
+def test_a_gate_on_change_finds_the_certified_run(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    order = GateRequest(labels=1, write=path, claim_set="shop")
+    assert check_gate(store, RunId(2), order).outcome is CheckOutcome.PASSED
+    again = check_gate(store, RunId(2), GateRequest(certificate=path))
+    assert again.outcome is CheckOutcome.PASSED
+    # Another judge than the certified one: figures of its own, and no stale certificate.
+    worse = check_gate(store, RunId(1), GateRequest(certificate=path, max_drop=0.1, labels=1))
+    assert (worse.outcome, worse.broken) == (CheckOutcome.BELOW, ())
+    assert any("judge: openai:<b>k was certified, openai:j judged" in each for each in worse.notes)
+    assert check_gate(store, RunId(1), GateRequest(certificate=path)).outcome is CheckOutcome.STALE
+    with pytest.raises(ConfigError, match="would be compared with"):
+        check_gate(store, RunId(2), GateRequest(certificate=path, max_drop=0.1))
+    with pytest.raises(ConfigError, match="name it with --against RUN"):
+        check_gate(store, RunId(2), GateRequest(max_drop=0.1))
+    with pytest.raises(ConfigError, match="expected 0 to 1"):
+        check_gate(store, RunId(2), GateRequest(max_drop=1.1, against=RunId(1)))
+    with Store.open(tmp_path / "other.db") as other:
+        run = done(other, labels=BETTER, judge="<b>k")
+        found = checked(other, run, max_drop=0.1, certificate=path)
+        told = check_gate(other, run, GateRequest(certificate=path)).notes
+    assert "claim set shop version 1 is not in this store as it was" in " ".join(told)
+    assert (found[0], "not in this store" in found[2]) == (CheckOutcome.UNKNOWN, True)
