@@ -56,6 +56,15 @@ SampleOption = Annotated[
         help="The sample that the figures are based on. [the one with the most labels]",
     ),
 ]
+ClaimSetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--set",
+        metavar="NAME",
+        help="The claim set that the figures are about; claims that the judge worded otherwise "
+        "are matched to it.",
+    ),
+]
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace an existing file; never a store.")
 ]
@@ -125,3 +134,30 @@ def read_idk_rule(text: str) -> "IdkRule":
             f"--idk {text} is now called --idk {rule.option}; the earlier word will be removed"
         )
     return rule
+
+
+def read_named_numbers(text: str | None, option: str) -> dict[str, float]:
+    """Read numbers with names, such as `judge no=60,judge yes=40`.
+
+    Args:
+        text: Names may hold commas; None: nothing.
+        option: Where it was typed, for the message.
+
+    Raises:
+        ConfigError: A name has no number, or stands twice.
+    """
+    found: dict[str, float] = {}
+    waiting = ""
+    for part in (text or "").split(","):
+        waiting = f"{waiting},{part}" if waiting else part
+        name, _, number = waiting.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            continue
+        if name.strip() in found:
+            raise ConfigError(f"{option}: {name.strip()} stands twice")
+        found[name.strip()], waiting = value, ""
+    if waiting.strip() or "" in found:
+        raise ConfigError(f"{option} {text}; expected NAME=NUMBER, several with commas")
+    return found

@@ -37,6 +37,17 @@ def format_score_cell(score: float | None) -> str:
     return "—" if score is None else f"{score:.2f}"
 
 
+def format_overrides_cell(score: float | None, reviewed: int, units: int) -> str:
+    """Write a score with overrides for a table, with how much of it is reviewed; a dash for none.
+
+    What nobody reviewed keeps the judge's verdict in it, so it is no estimate of anything: that is
+    the corrected share of a report.
+    """
+    if not reviewed:
+        return format_score_cell(None)
+    return f"{format_score_cell(score)}, {reviewed} of {units} reviewed"
+
+
 def format_counts(counts: Mapping[str, int]) -> str:
     """Write counts of rows in a line, what people know best first."""
     first = ("conversations", "runs", "labels")

@@ -15,7 +15,7 @@ from faithtui.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from faithtui.config import Settings, SettingsWithOrigins
-    from faithtui.domain.ids import RunId
+    from faithtui.domain.ids import ClaimSetId, RunId
     from faithtui.store.store import Store
     from faithtui.tui.samples.queue import ClaimQueue
 
@@ -122,6 +122,22 @@ def read_run_id(store: "Store", text: str) -> "RunId":
     return store.runs.row(RunId(int(text.lstrip("#")))).id
 
 
+def find_claim_set(
+    store: "Store", name: str | None, sample: int | None = None
+) -> "ClaimSetId | None":
+    """Find what `--set` names.
+
+    Raises:
+        ConfigError: A sample is named too.
+        StoreError: There is no such set.
+    """
+    if name is None:
+        return None
+    if sample is not None:
+        raise ConfigError("--set and --sample name two designs; leave one of them out")
+    return store.claim_sets.find(name).id
+
+
 def replace_reviewer(
     configured: "SettingsWithOrigins", reviewer: str | None
 ) -> "SettingsWithOrigins":
@@ -171,7 +187,7 @@ def keep_typed_keys() -> Iterator[None]:
     Until the app has it, a terminal would echo what is typed, keep a line back until it is whole
     and turn enter into another key, so that what is typed while the app loads would be lost.
     """
-    if not has_terminal():
+    if not (sys.stdin.isatty() and has_terminal()):  # a page has none
         yield
         return
     import termios
@@ -258,6 +274,11 @@ def show_app(
 
 
 def has_terminal() -> bool:
-    """Whether somebody sits in front of this process. The app draws on what was stderr at first."""
+    """Whether somebody sits in front of this process, or a server shows it on a page.
+
+    In a terminal the app draws on what was stderr at first.
+    """
+    if os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"):
+        return True
     drawn_on = sys.__stderr__
     return sys.stdin.isatty() and sys.stdout.isatty() and drawn_on is not None and drawn_on.isatty()

@@ -1,3 +1,4 @@
+import functools
 import json
 import re
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
 
 from faithtui.cli.main import main
 from faithtui.engine.runs import runner
@@ -33,6 +35,18 @@ class Result:
 
 
 Cli = Callable[..., Result]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_are_made_once() -> Iterator[None]:
+    """Keep the tree of commands and options, which is the same for each command that is run.
+
+    Typer makes it anew each time; with 1,500 commands that took as long as what many of them do.
+    """
+    made = functools.cache(typer.main.get_command)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", made)
+        yield
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import typer.main
 from faithtui.cli.commands.run.execution import execute_with_progress
 from faithtui.cli.main import app
 from faithtui.domain.annotations import Action
+from faithtui.domain.ids import RunId
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.control import RunControl
@@ -131,7 +132,7 @@ def test_run_with_json_prints_one_event_a_line(cli: Cli, tmp_path: Path) -> None
         (["--metric", "nonsense"], "there is no metric `nonsense`"),
         (["--judge", "openai:gpt"], "variable OPENAI_API_KEY"),
         (["--option", "window_size"], "expected name=value"),
-        (["--claims", "guessed"], "expected extracted, own or imported"),
+        (["--claims", "guessed"], "imported, run:N or set:NAME"),
         (["--source", "nowhere"], "there is no source `nowhere`"),
         (["--resume", "seven"], "`seven` is no run"),
         (["--resume", "last"], "there is no run yet"),
@@ -359,7 +360,7 @@ def test_a_report_that_cannot_be_written_is_an_export_error(
         (("--resamples", "3"), "resamples is 3"),
         (("--seed", "-1"), "seed is -1"),
         (("--duplicates", "best"), "known: first_window, majority, worst, latest"),
-        (("--idk", "loose"), "known: three, pass, fail, live"),
+        (("--idk", "loose"), "known: three, pass, fail, live, exclude"),
         (("--interval", "guess"), "known: jackknife, bootstrap"),
         (("--compare", "1"), "both are run 1"),
     ],
@@ -522,3 +523,20 @@ def test_who_watches_is_told_what_comes_next(
     cli("import", talk("c", context=False), "--store", bare)
     assert "next:" not in cli("run", "--store", bare).err, "nothing was judged"
     assert "1 conversations" not in cli("doctor", "--store", store).out
+
+
+def test_a_score_with_overrides_says_how_much_is_reviewed_and_is_never_called_corrected(
+    cli: Cli, judged: Path
+) -> None:
+    with Store.open(judged) as store:
+        run = store.runs.row(RunId(1))
+        (first, *_) = store.reviews.read_claim_units(run.id)
+        store.reviews.record_verdict(first.claim, "ann", "no", run=run.id, saw_judge=False)
+    counts = f"1 of {run.claims} reviewed"
+    table = cli("runs", "--store", judged).out
+    shown = cli("show", "last", first.key, "--store", judged).out
+    assert counts in table
+    assert f"{first.key}" in cli("show", "last", "--store", judged).out
+    assert re.search(r"^with overrides, 1 of \d+ reviewed: windowed", shown, re.MULTILINE)
+    assert "corrected" not in table + shown
+    assert cli("runs", "--json", "--store", judged).json[0]["corrected"] is not None

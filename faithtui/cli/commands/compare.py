@@ -5,14 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.options import (
+    ClaimSetOption,
     JsonOption,
+    SampleOption,
     SplitOption,
     StoreOption,
     make_reviewer_option,
     merge_common_options,
 )
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
-from faithtui.cli.stores import open_store, read_run_id
+from faithtui.cli.stores import find_claim_set, open_store, read_run_id
 
 if TYPE_CHECKING:
     from faithtui.engine.review.run_comparison import RunComparison
@@ -23,6 +25,8 @@ def compare(
     context: typer.Context,
     first: Annotated[str, typer.Argument(metavar="RUN_A", help="The run before.")],
     second: Annotated[str, typer.Argument(metavar="RUN_B", help="The run after.")],
+    sample: SampleOption = None,
+    claim_set: ClaimSetOption = None,
     split: SplitOption = None,
     reviewer: Annotated[str | None, make_reviewer_option("Who looks.")] = None,
     store: StoreOption = None,
@@ -30,12 +34,14 @@ def compare(
 ) -> None:
     """Compare two runs against the same human labels.
 
-    Counts the claims that both runs judged and annotators labelled. Prints how accuracy and
-    kappa change from A to B, with intervals over conversations and p values.
+    Counts the claims that both runs judged and annotators labelled, with the weights of the
+    sample that they were drawn in. Prints how accuracy and kappa change from A to B, with
+    intervals over conversations and p values, as `faithtui report A --compare B` does.
 
     Example: faithtui compare 1 2
     """
     from faithtui.config import load_settings
+    from faithtui.domain.ids import SampleId
     from faithtui.engine.integrity.run_checks import check_for_moment
     from faithtui.engine.review.run_comparison import compare_runs
     from faithtui.engine.review.splits import parse_split
@@ -47,7 +53,14 @@ def compare(
         runs = read_run_id(opened, first), read_run_id(opened, second)
         for each in runs:
             check_for_moment(opened, each)
-        change = compare_runs(opened, *runs, options.reviewer or settings.reviewer, part)
+        change = compare_runs(
+            opened,
+            *runs,
+            options.reviewer or settings.reviewer,
+            part,
+            None if sample is None else SampleId(sample),
+            find_claim_set(opened, claim_set, sample),
+        )
     if options.json:
         print_json(_as_json(change))
     else:
@@ -58,6 +71,7 @@ def compare(
 
 def _print_change(change: "RunComparison") -> None:
     from faithtui.agreement.documents.wording import estimate_text, p_value_text
+    from faithtui.domain.text.visible_text import make_visible_line
 
     report = change.report
     where = "" if change.split is None else f" of the {change.split} split"
@@ -67,6 +81,8 @@ def _print_change(change: "RunComparison") -> None:
         f"{plural(report.n_common, 'claim')}{where} in {plural(report.clusters, 'group')} of "
         "conversations, judged by both and labelled by annotators"
     )
+    if change.weighting:
+        print_text(make_visible_line(change.weighting))
     print_text("")
     print_table(
         [Column("AGAINST HUMAN LABELS"), Column("A"), Column("B"), Column("B - A")],
@@ -79,8 +95,8 @@ def _print_change(change: "RunComparison") -> None:
             ),
             (
                 "Cohen's kappa",
-                estimate_text(change.kappa_a),
-                estimate_text(change.kappa_b),
+                estimate_text(report.kappa_a),
+                estimate_text(report.kappa_b),
                 estimate_text(report.kappa_difference),
             ),
         ],
@@ -123,6 +139,7 @@ def _format_notes(change: "RunComparison") -> list[str]:
         (left.without_verdict, "without a verdict of a judge"),
         (left.unlabelled, "without a human label that counts"),
         (left.unfair, "labelled x, not a fair claim"),
+        (left.outside, "labelled outside the sample"),
     ]
     notes = [
         f"run {row.id}: {found}"
@@ -153,13 +170,15 @@ def _as_json(change: "RunComparison") -> dict[str, object]:
         "integrity_a": integrity_to_json(change.a.spec.metric, change.a.integrity),
         "integrity_b": integrity_to_json(change.b.spec.metric, change.b.integrity),
         "split": change.split,
+        "sample": change.design.name or None,
+        "weighted": report.weighted,
         "claims": report.n_common,
         "groups": report.clusters,
         "accuracy_a": value_json(report.accuracy_a),
         "accuracy_b": value_json(report.accuracy_b),
         "accuracy_difference": value_json(report.difference),
-        "kappa_a": value_json(change.kappa_a),
-        "kappa_b": value_json(change.kappa_b),
+        "kappa_a": value_json(report.kappa_a),
+        "kappa_b": value_json(report.kappa_b),
         "kappa_difference": value_json(report.kappa_difference),
         "only_a_right": report.a_only_correct,
         "only_b_right": report.b_only_correct,
@@ -171,6 +190,7 @@ def _as_json(change: "RunComparison") -> dict[str, object]:
             "without_verdict": left.without_verdict,
             "unlabelled": left.unlabelled,
             "unfair": left.unfair,
+            "outside_sample": left.outside,
         },
         "only_a_judged": change.only_a,
         "only_b_judged": change.only_b,

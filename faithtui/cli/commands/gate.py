@@ -3,6 +3,7 @@
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -12,6 +13,7 @@ from typer.core import TyperCommand
 
 from faithtui.cli.options import (
     BlindOnlyOption,
+    ClaimSetOption,
     CommonOptions,
     ForceOption,
     JsonOption,
@@ -48,6 +50,13 @@ class UsageErrorIsBrokenCommand(TyperCommand):
             raise
 
 
+def _complete_codes(incomplete: str) -> list[str]:
+    """Offer the codes of warnings that can be accepted."""
+    from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
+
+    return [each for each in ACCEPTED_CODES if each.startswith(incomplete)]
+
+
 def gate(
     context: typer.Context,
     run: RunArgument,
@@ -77,6 +86,17 @@ def gate(
             metavar="DAYS", help="Maximum of days since the verdicts and since the newest label."
         ),
     ] = None,
+    max_drop: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Maximum by which accuracy may be below that of --against, or of the certified "
+            "run, on the labelled claims of both.",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="RUN", help="The run for --max-drop. [the certified one]")
+    ] = None,
     lower: Annotated[
         bool | None,
         typer.Option(
@@ -92,6 +112,15 @@ def gate(
             help="Accept kappa and recall from labels that are no random sample.",
         ),
     ] = False,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODE",
+            help="Accept a warning of the report by its code, such as few_conversations; may be "
+            "repeated. A certificate records it.",
+            autocompletion=_complete_codes,
+        ),
+    ] = None,
     level: Annotated[
         str | None,
         typer.Option(
@@ -102,11 +131,13 @@ def gate(
         str | None,
         typer.Option(
             metavar="RULE",
-            help="Treat idk as in the report: three, pass, fail or live. [three, or as certified]",
+            help="Treat idk as in the report: three, pass, fail, live or exclude. "
+            "[three, or as certified]",
         ),
     ] = None,
     blind_only: BlindOnlyOption = False,
     sample: SampleOption = None,
+    claim_set: ClaimSetOption = None,
     certificate: Annotated[
         Path | None,
         typer.Option(
@@ -123,7 +154,8 @@ def gate(
 ) -> None:
     """Exit 0 if the judge meets the thresholds, 1 if not.
 
-    Exit 2 if there are too few labels, or an interval that does not decide; exit 3 if the run
+    Exit 2 if there are too few labels, an interval that does not decide, or a warning that
+    nobody accepted; exit 3 if the run
     or the certificate is stale or broken; of several codes, the largest. docs/gate.md
     explains each threshold, docs/ci.md has a workflow.
 
@@ -142,16 +174,21 @@ def gate(
             labels=min_labels,
             age_days=max_age,
             basis=_choose_basis(lower),
+            max_drop=max_drop,
             among_labelled=among_labelled,
+            accept=tuple(accept or ()),
             level=None if level is None else _read_level(level),
             idk=None if idk is None else read_idk_rule(idk),
             blind_only=True if blind_only else None,
             sample=None if sample is None else SampleId(sample),
+            claim_set=claim_set,
             certificate=certificate,
             write=write_certificate,
             force=force,
         )
-        return _print_gate(options, run, request)
+        if against is not None and max_drop is None:
+            raise ConfigError("--against names the run for --max-drop; name that too")
+        return _print_gate(options, run, request, against)
 
     raise typer.Exit(run_or_broken(compute_exit_code))
 
@@ -170,7 +207,9 @@ def _read_level(text: str) -> "ReportLevel":
     return ReportLevel(text)
 
 
-def _print_gate(options: CommonOptions, run: str, request: "GateRequest") -> int:
+def _print_gate(
+    options: CommonOptions, run: str, request: "GateRequest", against: str | None
+) -> int:
     """Hold a run against thresholds, print each, and give the exit code."""
     from faithtui.agreement.gate.threshold_checks import EXIT_CODES
     from faithtui.engine.integrity.run_checks import check_for_moment
@@ -180,6 +219,8 @@ def _print_gate(options: CommonOptions, run: str, request: "GateRequest") -> int
         opened.refuse_changed_labels()
         number = read_run_id(opened, run)
         check_for_moment(opened, number)
+        if against is not None:
+            request = replace(request, against=read_run_id(opened, against))
         result = check_gate(opened, number, request)
     _print_result(result, as_json=options.json)
     return EXIT_CODES[result.outcome]
@@ -228,6 +269,8 @@ def _print_table(result: "GateResult") -> None:
         ],
         [_check_row(each, result.thresholds.basis) for each in result.checks],
     )
+    if result.thresholds.accepted:
+        print_text(f"accepted: {', '.join(result.thresholds.accepted)}")
     print_text(f"result: {result.outcome}")
     if result.written is not None:
         print_text(f"certificate: {result.written}")
@@ -284,6 +327,7 @@ def _as_json(result: "GateResult") -> dict[str, object]:
         "level": result.measured.level,
         "design": result.measured.design,
         "basis": result.thresholds.basis,
+        "accepted": list(result.thresholds.accepted),
         "idk": result.settings.idk,
         "blind_only": result.settings.blind_only,
         "result": result.outcome,

@@ -6,6 +6,7 @@ from faithtui.cli.commands.archive import archive
 from faithtui.cli.commands.backup import backup
 from faithtui.cli.commands.batch import batch
 from faithtui.cli.commands.check import check
+from faithtui.cli.commands.claim_set import claim_set
 from faithtui.cli.commands.compare import compare
 from faithtui.cli.commands.delete import delete
 from faithtui.cli.commands.demo import demo
@@ -20,12 +21,15 @@ from faithtui.cli.commands.keys import keys
 from faithtui.cli.commands.label.label import label
 from faithtui.cli.commands.merge import merge
 from faithtui.cli.commands.metrics import metrics
+from faithtui.cli.commands.plan import plan
 from faithtui.cli.commands.report import report
 from faithtui.cli.commands.restore import restore
 from faithtui.cli.commands.run.run import run
 from faithtui.cli.commands.runs import runs
+from faithtui.cli.commands.serve import serve
 from faithtui.cli.commands.show.show import show
 from faithtui.cli.commands.split import split
+from faithtui.cli.commands.trend import trend
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -39,6 +43,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(archive)
     app.command()(restore)
     app.command()(show)
+    app.command()(plan)
     app.command()(label)
     app.command()(report)
     app.command()(figures)
@@ -47,10 +52,13 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(guideline)
     app.command()(split)
     app.command()(compare)
+    app.command()(trend)
     app.command(cls=UsageErrorIsBrokenCommand)(gate)
     app.command()(check)
+    app.command()(serve)
     app.command()(doctor)
     app.command()(backup)
+    app.add_typer(claim_set)
     app.add_typer(judge)
     app.add_typer(batch)
     app.add_typer(delete)

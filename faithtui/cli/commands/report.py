@@ -1,6 +1,7 @@
 """`faithtui report`: how far a judge agrees with human labels."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
@@ -9,6 +10,7 @@ import typer
 from faithtui.cli.exposure import record_run_exposure
 from faithtui.cli.options import (
     BlindOnlyOption,
+    ClaimSetOption,
     JsonOption,
     RunArgument,
     SampleOption,
@@ -18,7 +20,7 @@ from faithtui.cli.options import (
     read_idk_rule,
 )
 from faithtui.cli.output import plural, print_file_content, print_json, print_text, print_to_stderr
-from faithtui.cli.stores import open_store, read_run_id
+from faithtui.cli.stores import find_claim_set, open_store, read_run_id
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -40,7 +42,8 @@ def report(
             "-f",
             "--format",
             metavar="NAMES",
-            help="md, json, html, csv, or several with commas. [md; with -o all]",
+            help="md, json, html, csv (claims), answers (their CSV), or several with commas. "
+            "[md; with -o all]",
         ),
     ] = None,
     output: Annotated[
@@ -49,7 +52,7 @@ def report(
             "-o",
             "--output",
             metavar="DIR",
-            help="Write report.md, .json, .html and claims.csv there; else to stdout.",
+            help="Write report.md, .json, .html, claims.csv and answers.csv there; else to stdout.",
         ),
     ] = None,
     text: Annotated[
@@ -76,7 +79,7 @@ def report(
         typer.Option(
             metavar="RULE",
             help="Treat idk as: `three` (a label of its own), `pass` (faithful), `fail` "
-            "(unfaithful) or `live` (as the run's score treats it).",
+            "(unfaithful), `live` (as the run's score treats it) or `exclude` (left out).",
         ),
     ] = "three",
     interval: Annotated[
@@ -89,6 +92,7 @@ def report(
     ] = False,
     blind_only: BlindOnlyOption = False,
     sample: SampleOption = None,
+    claim_set: ClaimSetOption = None,
     target: Annotated[
         float, typer.Option(metavar="WIDTH", help="Half-width at which labelling may stop.")
     ] = 0.1,
@@ -142,6 +146,7 @@ def report(
     with open_store(options.store, configured.settings) as opened:
         opened.refuse_changed_labels()
         found = read_run_id(opened, run)
+        settings = replace(settings, claim_set=find_claim_set(opened, claim_set, sample))
         other = None if compare is None else read_run_id(opened, compare)
         runs = (found,) if other is None else (found, other)
         opening = record_test_opening(
@@ -190,7 +195,7 @@ def _list_exposed_conversations(
     agreement: "RunAgreement", form: "Format"
 ) -> "list[ConversationId]":
     """Name the conversations of which a format shows what the judge said of single claims."""
-    if form == "csv":
+    if form in ("csv", "answers"):
         return [each.conversation for each in agreement.claims]
     report = agreement.report
     return [each.conversation for level in report.levels for each in level.disagreements]

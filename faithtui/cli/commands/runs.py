@@ -5,7 +5,14 @@ from typing import Annotated
 import typer
 
 from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
-from faithtui.cli.output import Column, format_score_cell, print_json, print_table, print_to_stderr
+from faithtui.cli.output import (
+    Column,
+    format_overrides_cell,
+    format_score_cell,
+    print_json,
+    print_table,
+    print_to_stderr,
+)
 from faithtui.cli.stores import open_store
 
 
@@ -73,7 +80,7 @@ def runs(
                 str(row.claims),
                 str(row.labelled),
                 format_score_cell(row.score),
-                format_score_cell(row.corrected if row.labelled else None),
+                format_overrides_cell(row.corrected, row.labelled, row.claims),
                 integrity_sentence(row.spec.metric, row.integrity),
                 f"{row.created_at:%Y-%m-%d %H:%M} UTC",
             )

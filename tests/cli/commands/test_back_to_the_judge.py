@@ -329,7 +329,7 @@ def test_the_paired_change_is_printed(cli: Cli, taught: Path) -> None:
     assert "if claims were independent" in found.out
 
 
-def test_labels_that_weigh_differently_are_not_compared(cli: Cli, taught: Path) -> None:
+def test_compare_and_report_weigh_labels_alike(cli: Cli, taught: Path, tmp_path: Path) -> None:
     with Store.open(taught) as store:
         frame = store.samples.read_frame(RunId(1), ("verdict",))
         plan = SamplePlan(SamplingDesign.STRATIFIED, 1, 10)
@@ -340,13 +340,25 @@ def test_labels_that_weigh_differently_are_not_compared(cli: Cli, taught: Path) 
         chosen = "SELECT claim_id FROM sample_claim"
         connection.execute(f"DELETE FROM human_label WHERE claim_id NOT IN ({chosen})")
     connection.close()
-    for runs in (("1", "2"), ("2", "1")):
-        result = cli("compare", *runs, "--store", taught)
-        assert (result.code, result.out) == (2, "")
-        assert f"faithtui report 1 --compare 2 --sample {row.id} weighs them" in result.advice
-    weighed = cli("report", "1", "--compare", "2", "--sample", row.id, "--store", taught)
-    assert weighed.code == 0
-    assert "weighted as in all figures" in weighed.out
+    shown = cli("compare", "1", "2", "--store", taught)
+    assert "by the sample «s» of run 1: each claim counts for as many as it stands for" in shown.out
+    for a, b in (("1", "2"), ("2", "1")):
+        told = cli("compare", a, b, "--store", taught, "--json").json
+        asked = cli("compare", a, b, "--sample", row.id, "--store", taught, "--json").json
+        assert asked == told
+        assert (told["sample"], told["weighted"]) == ("s", True)
+        cli("report", a, "--compare", b, "-f", "json", "-o", tmp_path / a, "--store", taught)
+        report = json.loads((tmp_path / a / "report.json").read_text())["comparison"]
+        assert report["n_common"] == told["claims"]
+        for mine, its in (
+            ("accuracy_a", "accuracy_a"),
+            ("accuracy_b", "accuracy_b"),
+            ("accuracy_difference", "difference"),
+        ):
+            for part in ("value", "ci_low", "ci_high"):
+                written = report[its][part]
+                assert written == pytest.approx(told[mine][part], abs=5e-7), (mine, part)
+        assert report["signflip_p"] == pytest.approx(told["signflip_p"], abs=5e-7)
 
 
 def test_what_a_judge_was_shown_is_not_what_it_is_compared_on(cli: Cli, taught: Path) -> None:

@@ -313,7 +313,7 @@ def test_how_labels_count_can_be_asked_for_as_in_a_report(cli: Cli, project: Pat
         "idk treated as fail\n"
     )
     wrong = cli(*words[1:], "--idk", "loose")
-    assert (wrong.code, "known: three, pass, fail, live" in wrong.err) == (3, True)
+    assert (wrong.code, "known: three, pass, fail, live, exclude" in wrong.err) == (3, True)
     # The other run has no labels: what is asked of a sample is asked of one that is there.
     none = cli("gate", "2", "--min-kappa", "0.3", "--sample", "9", "--store", project)
     assert (none.code, "has no sample 9" in none.err) == (3, True)

@@ -108,7 +108,7 @@ def test_reports_say_it_first(cli: Cli, random_run: Path, tmp_path: Path) -> Non
         assert SUSPECT in (folder / name).read_text(encoding="utf-8"), name
 
 
-def test_gate_notes_it_and_keeps_its_exit_code(cli: Cli, random_run: Path) -> None:
+def test_gate_notes_it(cli: Cli, random_run: Path) -> None:
     result = cli("gate", "1", "--min-labels", "1", "--store", random_run)
     assert result.code == 2, "not enough labels"
     assert "note: run 1: suspect: " in result.err

@@ -1,7 +1,8 @@
-"""`faithtui judge recalibrate`: the embedded judge's probabilities fitted to human labels."""
+"""`faithtui judge recalibrate`: the embedded judge's probabilities and verdicts from labels."""
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
     from faithtui.agreement.statistics.calibration import CalibrationBin
+    from faithtui.agreement.statistics.verdict_threshold import ThresholdEffect
     from faithtui.engine.review.recalibration import RecalibrationPreview
     from faithtui.store.calls.recalibrations import StoredRecalibration
     from faithtui.store.store import Store
@@ -29,7 +31,17 @@ def recalibrate(
         ),
     ] = None,
     apply: Annotated[
-        bool, typer.Option("--apply", help="Use it in new runs of the embedded judge.")
+        bool,
+        typer.Option(
+            "--apply",
+            help="Use the probabilities in new runs of the embedded judge; verdicts stay.",
+        ),
+    ] = False,
+    apply_threshold: Annotated[
+        bool,
+        typer.Option(
+            "--apply-threshold", help="Use the suggested threshold of verdicts in new runs."
+        ),
     ] = False,
     withdraw: Annotated[
         bool, typer.Option("--withdraw", help="Use the judge as it was shipped again.")
@@ -38,10 +50,11 @@ def recalibrate(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Fit the embedded judge's probabilities to human labels.
+    """Fit the embedded judge to human labels: probabilities and verdicts apart.
 
-    Needs 20 labels, and shows what changes. Without --apply nothing changes; stored runs
-    never change.
+    Needs 20 labels of both kinds from 5 groups of conversations, weighted by the sample, and
+    shows recall and precision before and after on conversations left out. Without --apply or
+    --apply-threshold nothing changes; stored runs never change.
 
     Example: faithtui judge recalibrate --run last
     """
@@ -49,14 +62,19 @@ def recalibrate(
     from faithtui.engine.review.recalibration import (
         apply_recalibration,
         find_current_recalibration,
+        find_current_threshold,
         preview_recalibration,
+    )
+    from faithtui.engine.review.recalibration import (
+        apply_threshold as use_threshold,
     )
 
     options = merge_common_options(context, store, json)
-    if withdraw and (apply or run is not None):
-        raise ConfigError("--withdraw goes without --apply and --run")
-    if yes and not apply:
-        raise ConfigError("--yes belongs to --apply")
+    changes = apply or apply_threshold
+    if withdraw and (changes or run is not None):
+        raise ConfigError("--withdraw goes without --apply, --apply-threshold and --run")
+    if yes and not changes:
+        raise ConfigError("--yes belongs to --apply or --apply-threshold")
     settings = load_settings()
     with open_store(options.store, settings) as opened:
         if withdraw:
@@ -65,20 +83,24 @@ def recalibrate(
         wanted = preview_recalibration(opened, None if run is None else read_run_id(opened, run))
         if not options.json:
             _print_preview(wanted)
-        is_applied = apply and (yes or _ask_confirmation())
-        if is_applied:
-            apply_recalibration(opened, wanted, options.reviewer or settings.reviewer)
-        stands = find_current_recalibration(opened)
+        is_applied = changes and (yes or _ask_confirmation())
+        reviewer = options.reviewer or settings.reviewer
+        # First what may be refused, so that half of it is never applied.
+        if is_applied and apply_threshold:
+            use_threshold(opened, wanted, reviewer)
+        if is_applied and apply:
+            apply_recalibration(opened, wanted, reviewer)
+        stands = find_current_recalibration(opened), find_current_threshold(opened)
     if options.json:
-        print_json(_as_json(wanted, stands))
+        print_json(_as_json(wanted, *stands))
     elif is_applied:
         print_to_stderr(
             "applied: new runs of the embedded judge use it; faithtui judge recalibrate --withdraw"
         )
     else:
-        print_to_stderr(
-            "nothing was changed" if apply else "nothing was changed; --apply applies it"
-        )
+        way = "; --apply uses the probabilities"
+        way += ", --apply-threshold the threshold" if wanted.verdicts.is_offered else ""
+        print_to_stderr(f"nothing was changed{'' if changes else way}")
 
 
 def _withdraw_recalibration(opened: "Store", *, as_json: bool) -> None:
@@ -108,10 +130,17 @@ def _ask_confirmation() -> bool:
 def _print_preview(wanted: "RecalibrationPreview") -> None:
     found = wanted.effect
     runs = ", ".join(map(str, wanted.runs))
-    print_text(
-        f"{plural(found.labels, 'label')} on claims of {plural(found.groups, 'group')}, run {runs}"
+    labels = f"{plural(found.labels, 'label')} on claims of {plural(found.groups, 'group')}"
+    weighed = (
+        ""
+        if wanted.effective_labels > found.labels - 0.5
+        else f", weighted by the sample (worth {wanted.effective_labels:.0f} of equal weight)"
     )
-    print_text(f"log odds × {found.fitted.slope:.3f} {found.fitted.intercept:+.3f}")
+    print_text(f"{labels}, run {runs}{weighed}")
+    print_text(
+        f"probabilities: log odds × {found.fitted.slope:.3f} {found.fitted.intercept:+.3f}; "
+        "verdicts stay as they are"
+    )
     print_table(
         [
             Column("PROBABILITY"),
@@ -128,20 +157,58 @@ def _print_preview(wanted: "RecalibrationPreview") -> None:
         f"calibration error {found.error_before:.3f} before, {found.error_after:.3f} after "
         "(each conversation moved by numbers fitted without it)"
     )
-    print_text(
-        f"verdicts of labelled claims that would change: {found.raised} from idk to yes, "
-        f"{found.lowered} from yes to idk"
-    )
     if found.error_after >= found.error_before:
         print_text(
             "It does not help: the probabilities fit these labels already, or no two numbers can."
         )
+    _print_verdicts(wanted.verdicts)
     if wanted.in_force is not None:
-        stands = wanted.in_force
+        print_text(f"probabilities in force now: recalibrated on {_origin(wanted.in_force)}")
+    if wanted.threshold_in_force is not None:
+        from faithtui.engine.review.recalibration import read_threshold
+
+        stands = wanted.threshold_in_force
         print_text(
-            f"in force now: recalibrated on {plural(stands.labels, 'label')} by "
-            f"{stands.reviewer}, {stands.created_at:%Y-%m-%d}"
+            f"verdicts in force now: yes from {read_threshold(stands):.2f}, chosen on "
+            f"{_origin(stands)}"
         )
+
+
+def _origin(stands: "StoredRecalibration") -> str:
+    labels = plural(stands.labels, "label")
+    return f"{labels} by {stands.reviewer}, {stands.created_at:%Y-%m-%d}"
+
+
+def _print_verdicts(found: "ThresholdEffect") -> None:
+    """Show what another threshold of verdicts would do to unsupported claims."""
+    print_text(f"\nverdicts: yes from {found.threshold:.2f} up, where it is 0.50 as shipped")
+    print_table(
+        [
+            Column("UNSUPPORTED CLAIMS"),
+            Column("BEFORE", "right"),
+            Column("AFTER", "right"),
+        ],
+        [
+            (
+                name,
+                *(
+                    "–" if value is None else f"{value:.2f}"
+                    for value in (getattr(found.before, field), getattr(found.after, field))
+                ),
+            )
+            for name, field in (
+                ("recall", "recall"),
+                ("precision", "precision"),
+                ("balanced accuracy", "balanced_accuracy"),
+            )
+        ],
+    )
+    print_text(
+        "after: each conversation judged at a threshold that was chosen without it. Of the "
+        f"labelled claims {found.raised} would become yes, {found.lowered} would lose it."
+    )
+    if not found.is_offered:
+        print_text("It does not help enough on conversations left out: keep 0.50.")
 
 
 def _make_bin_rows(
@@ -170,9 +237,13 @@ def _bin_cells(found: "CalibrationBin | None") -> tuple[str, str, str]:
 
 
 def _as_json(
-    wanted: "RecalibrationPreview", stands: "StoredRecalibration | None"
+    wanted: "RecalibrationPreview",
+    stands: "StoredRecalibration | None",
+    threshold: "StoredRecalibration | None",
 ) -> dict[str, object]:
-    found = wanted.effect
+    from faithtui.engine.review.recalibration import read_threshold
+
+    found, verdicts = wanted.effect, wanted.verdicts
     return {
         "judge": wanted.judge,
         "runs": list(wanted.runs),
@@ -182,8 +253,18 @@ def _as_json(
         "intercept": found.fitted.intercept,
         "error_before": found.error_before,
         "error_after": found.error_after,
-        "raised": found.raised,
-        "lowered": found.lowered,
+        "effective_labels": wanted.effective_labels,
+        "raised": verdicts.raised,
+        "lowered": verdicts.lowered,
+        "threshold": {
+            "suggested": verdicts.threshold if verdicts.is_offered else None,
+            "found": verdicts.threshold,
+            "before": asdict(verdicts.before),
+            "after": asdict(verdicts.after),
+            "in_force": None
+            if threshold is None
+            else {"value": read_threshold(threshold), **_stored_json(threshold)},
+        },
         "bins_before": [_bin_json(each) for each in found.bins_before],
         "bins_after": [_bin_json(each) for each in found.bins_after],
         "in_force": None
@@ -191,10 +272,17 @@ def _as_json(
         else {
             "slope": stands.fitted.slope,
             "intercept": stands.fitted.intercept,
-            "labels": stands.labels,
-            "reviewer": stands.reviewer,
-            "applied_at": stands.created_at.isoformat(),
+            **_stored_json(stands),
         },
+    }
+
+
+def _stored_json(stored: "StoredRecalibration") -> dict[str, object]:
+    """Write who applied something, when, and on how many labels."""
+    return {
+        "labels": stored.labels,
+        "reviewer": stored.reviewer,
+        "applied_at": stored.created_at.isoformat(),
     }
 
 

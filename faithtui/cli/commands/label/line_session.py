@@ -12,7 +12,7 @@ from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.sample_queues import conclude_queue
 from faithtui.store.store import Store
 from faithtui.tui.samples.queue import ClaimQueue
-from faithtui.tui.samples.sample_lines import queue_status
+from faithtui.tui.samples.sample_lines import describe_sequences, queue_status
 
 
 def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json: bool) -> int:
@@ -67,6 +67,10 @@ def _say_sample_status(
     end = conclude_queue(store, sample, reviewer)
     row = end.progress.row
     lines = wrap_with_label("status", queue_status(end.progress))
+    # They follow from the judge's verdicts, of which line mode says nothing while blind.
+    sequences = None if row.blind else end.sequences
+    if sequences is not None:
+        lines += wrap_with_label("known", describe_sequences(sequences))
     check = end.check if end.progress.is_finished and through else None
     if check is not None:
         lines += wrap_with_label("decision", f"{check.decision.value}. {check.sentences}")
@@ -78,5 +82,7 @@ def _say_sample_status(
         later=row.skipped,
         pace_s=row.pace_s,
         needed=end.progress.needed,
+        rate_at_every_look=None if sequences is None else sequences.rate,
+        recall_at_every_look=None if sequences is None else sequences.recall,
         decision=None if check is None else check.decision.value,
     )

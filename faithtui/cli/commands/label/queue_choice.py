@@ -1,9 +1,10 @@
 """Which claims are labelled: a sample that is there, one that is drawn now, or a whole run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
+from faithtui.cli.options import read_named_numbers
 from faithtui.config import Settings
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.sample_queues import (
@@ -13,6 +14,7 @@ from faithtui.engine.review.sample_queues import (
     draw_sample,
     name_sample,
     next_seed,
+    read_request_frame,
     repeat_request,
     spot_check_request,
 )
@@ -37,6 +39,8 @@ class QueueRequest:
     seed: int | None
     stratify: str | None
     """Of `STRATA`, with commas."""
+    sizes: str | None
+    """Claims by stratum, see `read_named_numbers`."""
     blind: bool | None
     order: str
 
@@ -54,7 +58,7 @@ def choose_queue(store: Store, run: RunId, request: QueueRequest, settings: Sett
         return _queue_whole_run(store, run, request, settings)
     reviewer = settings.reviewer
     rows = store.samples.rows(reviewer, run)
-    given = [request.size, request.seed, request.stratify]
+    given = [request.size, request.seed, request.stratify, request.sizes]
     wanted = request.sample
     if wanted is None and any(each is not None for each in given):
         wanted = "new"
@@ -66,9 +70,10 @@ def choose_queue(store: Store, run: RunId, request: QueueRequest, settings: Sett
                 "--sample spot-check takes 20 claims, --order text goes through every claim"
             )
     elif wanted in NEW_SAMPLES:
-        row = draw_sample(
-            store, run, reviewer, _make_sample_request(wanted, request, settings, rows)
-        )
+        order = _make_sample_request(wanted, request, settings, rows)
+        frame = read_request_frame(store, run, reviewer, order)
+        _check_strata(order.sizes, frame.populations)
+        row = draw_sample(store, run, reviewer, order, frame)
     else:
         row = _find_sample(wanted, rows, request)
     queue = sample_queue(store, row.id, reviewer)
@@ -80,7 +85,8 @@ def choose_queue(store: Store, run: RunId, request: QueueRequest, settings: Sett
 def _queue_whole_run(
     store: Store, run: RunId, request: QueueRequest, settings: Settings
 ) -> ClaimQueue:
-    if request.sample is not None or request.size is not None or request.stratify is not None:
+    drawing = (request.sample, request.size, request.stratify, request.sizes)
+    if any(each is not None for each in drawing):
         raise ConfigError("--order text goes through every claim; leave out what draws a sample")
     frame = store.samples.read_frame(run)
     if not len(frame):
@@ -92,8 +98,9 @@ def _queue_whole_run(
 
 def _find_sample(wanted: str, rows: Sequence[SampleRow], request: QueueRequest) -> SampleRow:
     """Find a sample of the run by its number."""
-    if request.size is not None or request.seed is not None or request.stratify is not None:
-        raise ConfigError("--size, --seed and --stratify are for a new sample")
+    drawing = (request.size, request.seed, request.stratify, request.sizes)
+    if any(each is not None for each in drawing):
+        raise ConfigError("--size, --seed, --stratify and --sizes are for a new sample")
     row = next((row for row in rows if wanted.lstrip("#") == str(row.id)), None)
     if row is None:
         known = ", ".join(str(row.id) for row in rows) or "none yet"
@@ -107,6 +114,30 @@ def _find_sample(wanted: str, rows: Sequence[SampleRow], request: QueueRequest) 
     return row
 
 
+def _read_sizes(request: QueueRequest) -> dict[str, int]:
+    """Read how many claims each stratum gives; {} where nothing was typed."""
+    found = read_named_numbers(request.sizes, "--sizes")
+    if found and request.size is not None:
+        raise ConfigError("--sizes says how many of each stratum; leave out --size")
+    for name, number in found.items():
+        if number < 0 or number != int(number):
+            raise ConfigError(f"--sizes {name}={number:g}; expected a whole number")
+    if found and not any(found.values()):
+        raise ConfigError("--sizes draws nothing; one number above 0 is expected")
+    return {name: int(number) for name, number in found.items()}
+
+
+def _check_strata(sizes: Mapping[str, int], populations: Mapping[str, int]) -> None:
+    """Refuse names of strata that there are not.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    for name in sizes:
+        if name not in populations:
+            raise ConfigError(f"there is no stratum `{name}`; known: {', '.join(populations)}")
+
+
 def _make_sample_request(
     wanted: str, request: QueueRequest, settings: Settings, rows: Sequence[SampleRow]
 ) -> SampleRequest:
@@ -118,8 +149,9 @@ def _make_sample_request(
     for each in strata:
         if each not in STRATA:
             raise ConfigError(f"--stratify {each}; expected {', '.join(STRATA)}, with commas")
+    sizes = _read_sizes(request)
     fixed = wanted in ("spot-check", "repeats")
-    if fixed and (strata or request.blind is False):
+    if fixed and (strata or sizes or request.blind is False):
         raise ConfigError(f"a {wanted} is simple random and blind; leave out the other options")
     if wanted == "spot-check":
         if request.size is not None:
@@ -129,9 +161,12 @@ def _make_sample_request(
         repeats = repeat_request(seed)
         return repeats if request.size is None else replace(repeats, size=request.size)
     design = SamplingDesign(wanted) if wanted != "new" else SamplingDesign.SIMPLE
+    if sizes and not strata:
+        strata = ("verdict",)
     if strata:
         if design is SamplingDesign.CONVERSATIONS or wanted == "simple":
-            raise ConfigError(f"--stratify does not go with --sample {wanted}")
+            option = "--stratify" if request.stratify else "--sizes"
+            raise ConfigError(f"{option} does not go with --sample {wanted}")
         design = SamplingDesign.STRATIFIED
     elif design is SamplingDesign.STRATIFIED:
         strata = ("verdict",)
@@ -141,6 +176,7 @@ def _make_sample_request(
         kind=SampleKind.SAMPLE,
         design=design,
         stratified_by=strata,
+        sizes=sizes,
         size=request.size or (USUAL_CONVERSATIONS if whole else USUAL_SIZE),
         seed=seed,
         blind=settings.blind if request.blind is None else request.blind,

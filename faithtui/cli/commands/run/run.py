@@ -76,8 +76,8 @@ def run(
         str,
         typer.Option(
             metavar="WHICH",
-            help="`extracted` by the first judge for all of them, each judge's `own`, or "
-            "`imported` with the data.",
+            help="`extracted` by the first judge for all of them, each judge's `own`, `imported` "
+            "with the data, those of an earlier run, `run:N`, or of a claim set, `set:NAME`.",
         ),
     ] = "extracted",
     as_peer: Annotated[
@@ -168,6 +168,7 @@ def run(
     from faithtui.cli.commands.run.preview import show_preview
     from faithtui.cli.commands.run.run_plan import (
         change_limits,
+        find_given_claims,
         make_requests,
         read_budget,
         read_failure_limit,
@@ -218,6 +219,7 @@ def run(
     )
     with open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened:
         resumed = None if resume is None else read_run_id(opened, resume)
+        requests = find_given_claims(opened, requests)
         if preview:
             runs = () if resumed is None else (resumed,)
             show_preview(opened, requests, runs, environment, as_json=options.json)

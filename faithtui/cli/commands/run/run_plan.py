@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 from faithtui.cli.output import print_to_stderr
+from faithtui.cli.stores import read_run_id
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.engine.calls.budget import NUSD
@@ -17,6 +18,9 @@ from faithtui.errors import ConfigError
 from faithtui.judges.providers.endpoints import is_offline_or_replay
 from faithtui.metrics.registry import METRICS
 from faithtui.store.store import Store
+
+_OF_RUN = "run:"
+_OF_SET = "set:"
 
 
 def make_requests(
@@ -33,9 +37,9 @@ def make_requests(
     Raises:
         ConfigError: An option cannot be used.
     """
-    if common.claims not in CLAIMS:
+    if common.claims not in CLAIMS and not common.claims.startswith((_OF_RUN, _OF_SET)):
         raise ConfigError(
-            f"--claims is `{common.claims}`; expected {', '.join(CLAIMS[:-1])} or {CLAIMS[-1]}"
+            f"--claims is `{common.claims}`; expected {', '.join(CLAIMS)}, run:N or set:NAME"
         )
     values = dict(_split_option(text) for text in options)
     if "all" in metrics:
@@ -50,6 +54,25 @@ def make_requests(
         )
         for metric, judge in product(metrics, judges or (common.judge,))
     )
+
+
+def find_given_claims(store: Store, requests: Sequence[RunRequest]) -> tuple[RunRequest, ...]:
+    """Find what `--claims run:N` or `--claims set:NAME` names.
+
+    Raises:
+        ConfigError: It is no number of a run.
+        StoreError: There is no such run or claim set.
+    """
+
+    def find(request: RunRequest) -> RunRequest:
+        kind, colon, name = request.claims.partition(":")
+        if not colon:
+            return request
+        if kind == "set":
+            return replace(request, claims=kind, claim_set=store.claim_sets.find(name).id)
+        return replace(request, claims=kind, claims_run=read_run_id(store, name))
+
+    return tuple(map(find, requests))
 
 
 def warn_held_back(store: Store, runs: Sequence[RunId]) -> None:

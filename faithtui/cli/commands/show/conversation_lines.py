@@ -37,7 +37,10 @@ def conversation_lines(view: ReviewView) -> list[str]:
     if item.scores is not None and (item.scores.windowed.value is not None or not item.reason):
         lines.append(f"judge: {_format_scores(item.scores, item.windows)}")
     if item.corrected is not None and item.labelled:
-        lines.append(f"with overrides: {_format_scores(item.corrected, item.windows)}")
+        lines.append(
+            f"with overrides, {item.labelled} of {item.claims} reviewed: "
+            f"{_format_scores(item.corrected, item.windows)}"
+        )
     lines += [
         make_visible_line(f"window {each.position + 1}: {_format_score(each.score)}")
         for each in view.windows

@@ -9,6 +9,7 @@ from faithtui.cli.exposure import record_exposure
 from faithtui.cli.options import JsonOption, RunArgument, StoreOption, merge_common_options
 from faithtui.cli.output import (
     Column,
+    format_overrides_cell,
     format_score_cell,
     print_json,
     print_table,
@@ -147,10 +148,10 @@ def _print_conversations(
                 f"{row.source}/{row.key}",
                 _format_state(row),
                 format_score_cell(None if row.scores is None else row.scores.windowed.value),
-                format_score_cell(
-                    None
-                    if row.corrected is None or not row.labelled
-                    else row.corrected.windowed.value
+                format_overrides_cell(
+                    row.corrected.windowed.value if row.corrected is not None else None,
+                    row.labelled if row.corrected is not None else 0,
+                    row.claims,
                 ),
                 f"{row.undefined_windows}/{row.windows}",
                 *(str(row.labels.get(name, 0)) for name in labels.names),

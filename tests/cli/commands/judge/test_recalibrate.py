@@ -1,10 +1,13 @@
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
+from faithtui.domain.ids import RunId
 from faithtui.engine.runs import runner
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
+from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import opened, planned, store_with
 from tests.engine.review.test_recalibration import label, talk
@@ -35,10 +38,13 @@ def test_a_preview_shows_both_errors_and_changes_nothing(cli: Cli, labelled: Pat
     assert result.code == 0
     assert "30 labels on claims of 15 groups, run 1" in result.out
     assert "calibration error 0." in result.out
-    assert "nothing was changed; --apply applies it" in result.err
+    assert "verdicts: yes from 0." in result.out
+    assert re.search(r"^recall +0.00 +1.00$", result.out, re.MULTILINE)
+    assert "nothing was changed; --apply uses the probabilities" in result.err
     shown = cli("judge", "recalibrate", "--store", labelled, "--json").json
     assert shown["in_force"] is None
-    assert shown["error_after"] < shown["error_before"]
+    assert shown["threshold"]["suggested"] > 0.5
+    assert shown["threshold"]["after"]["recall"] == 1.0
     assert sum(each["claims"] for each in shown["bins_before"]) == shown["labels"] == 30
 
 
@@ -56,6 +62,25 @@ def test_it_is_applied_and_withdrawn(cli: Cli, labelled: Path) -> None:
     assert (
         "nothing to withdraw" in cli("judge", "recalibrate", "--store", labelled, "--withdraw").err
     )
+
+
+def test_the_threshold_is_applied_by_itself_and_named(cli: Cli, labelled: Path) -> None:
+    wanted = cli("judge", "recalibrate", "--store", labelled, "--json").json["threshold"]
+    cli("judge", "recalibrate", "--store", labelled, "--apply-threshold", "--yes")
+    shown = cli("judge", "recalibrate", "--store", labelled, "--json").json
+    assert shown["in_force"] is None
+    assert shown["threshold"]["in_force"]["value"] == pytest.approx(wanted["suggested"], abs=1e-5)
+    told = cli("judge", "recalibrate", "--store", labelled).out
+    assert f"verdicts in force now: yes from {wanted['suggested']:.2f}" in told
+
+
+def test_labels_of_one_kind_are_refused(cli: Cli, labelled: Path) -> None:
+    with Store.open(labelled) as store:
+        for each in store.reviews.read_claim_units(RunId(1)):
+            store.reviews.record_verdict(each.claim, "ann", "yes", run=RunId(1), saw_judge=True)
+    result = cli("judge", "recalibrate", "--store", labelled, "--apply", "--yes")
+    assert result.code == 2
+    assert "annotators call 30 claims supported and 0 not" in result.err
 
 
 def test_nothing_is_applied_where_nobody_can_be_asked(cli: Cli, labelled: Path) -> None:
@@ -84,6 +109,7 @@ def test_a_person_is_asked(
         (("--withdraw", "--apply"), "--withdraw goes without"),
         (("--withdraw", "--run", "1"), "--withdraw goes without"),
         (("--yes",), "--yes belongs to --apply"),
+        (("--withdraw", "--apply-threshold"), "--withdraw goes without"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(

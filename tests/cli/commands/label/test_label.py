@@ -332,6 +332,10 @@ def test_events_are_json_lines(label: Label) -> None:
     assert "action" not in found[2]
     assert found[5]["action"] in ("agreed", "overridden")
     assert (found[-1]["answered"], found[-1]["size"]) == (2, 6)
+    assert found[-1]["rate_at_every_look"] is None  # it would tell of the judge
+    shown = events(label("y\n", "--sample", "simple", "--size", "6", "--shown", "--json"))[-1]
+    assert shown["rate_at_every_look"] is not None
+    assert shown["recall_at_every_look"] is not None
 
 
 def test_a_spot_check_ends_with_a_decision_that_is_stored(label: Label, path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
 from faithtui.cli.commands.run import execution
 from faithtui.cli.main import app
 from faithtui.domain.ids import ConversationId
@@ -26,6 +27,8 @@ from faithtui.store.runs.startup_list import read_startup_runs
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation, store_with
+from tests.engine.learning_judge import judged
+from tests.store.runs.test_run_designs import sampled
 
 JUDGE = "openai:gpt-6-luna"
 OPTIONS = {
@@ -35,6 +38,7 @@ OPTIONS = {
     "prompts_dir": "--prompts",
     "budget_nusd": "--budget-usd",
     "claims_run": "--judge",  # a second judge gets the claims of the first
+    "claim_set": "--claims",
 }
 """Options that are not called as their field."""
 
@@ -49,6 +53,7 @@ TYPED = {
     "split": "train",
     "max_failures": "5%",
     "claims_run": "offline",
+    "claim_set": "set:shop",
 }
 """What is typed for options that take something else than a number."""
 
@@ -114,6 +119,11 @@ def words_for(name: str, folder: Path) -> list[str]:
         return [option]
     if name == "prompts_dir":
         return [option, str(Path(registry.__file__).parent / "prompts")]
+    if name == "claim_set":
+        with Store.open(folder / "talks.db") as store:
+            run = judged(store)
+            row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
+            store.claim_sets.make("shop", row.id, "ann")
     if name == "examples":
         file = folder / "examples.jsonl"
         file.write_text("".join(example_lines([EXAMPLE])), encoding="utf-8")

@@ -1,0 +1,249 @@
+"""`faithtui plan`: how many labels of which stratum a sample needs."""
+
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from faithtui.cli.options import (
+    JsonOption,
+    RunArgument,
+    StoreOption,
+    merge_common_options,
+    read_named_numbers,
+)
+from faithtui.cli.output import Column, plural, print_json, print_table, print_text
+from faithtui.cli.stores import open_store, read_run_id
+from faithtui.errors import ConfigError
+
+if TYPE_CHECKING:
+    from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum
+    from faithtui.domain.ids import RunId
+    from faithtui.engine.review.label_plans import PlanBasis, PlanForecast
+
+USUAL_RATE = 0.05
+"""Half width of the share that passes, unless something else is asked for."""
+
+
+def plan(
+    context: typer.Context,
+    run: RunArgument,
+    rate: Annotated[
+        float | None,
+        typer.Option(metavar="WIDTH", help="Half width wanted of the share that passes. [0.05]"),
+    ] = None,
+    recall: Annotated[
+        float | None, typer.Option(metavar="WIDTH", help="Half width wanted of recall.")
+    ] = None,
+    labels: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Instead of a half width: so many labels, and what of it."),
+    ] = None,
+    stratify: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Strata made of verdict, turn, model, disagreement, flip, or several with commas.",
+        ),
+    ] = "verdict",
+    expect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=SHARE,...",
+            help="Expected share of failing claims by stratum, such as `judge yes=0.03`. [from "
+            "labels, else as assumed]",
+        ),
+    ] = None,
+    least: Annotated[
+        int, typer.Option(metavar="N", help="Labels of each stratum at least, or all it has.")
+    ] = 10,
+    design_effect: Annotated[
+        float,
+        typer.Option(
+            metavar="FACTOR",
+            help="By how much variances are larger than those of independent claims.",
+        ),
+    ] = 1.0,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Plan how many labels of each stratum a sample needs.
+
+    Gives the fewest labels, shared among strata by Neyman's allocation, that bring the
+    corrected share that passes (and recall) to a half width; with --labels, what so many
+    labels give. Prints the command that draws the sample. Draws nothing.
+
+    Example: faithtui plan last --rate 0.04
+    """
+    from faithtui.agreement.sampling.label_plan import (
+        PlanTarget,
+        plan_for_budget,
+        plan_for_target,
+    )
+    from faithtui.config import load_settings_with_origins
+    from faithtui.engine.review.label_plans import forecast_plan, read_plan_basis
+
+    options = merge_common_options(context, store, json)
+    _check_numbers(rate, recall, labels, least, design_effect)
+    strata, shares = _read_strata(stratify), _read_shares(expect)
+    with open_store(options.store, load_settings_with_origins().settings) as opened:
+        number = read_run_id(opened, run)
+        basis = read_plan_basis(opened, number, strata, shares)
+    if not basis.strata:
+        raise ConfigError(f"run {number} has judged nothing yet, so there is nothing to plan for")
+    if recall is not None and any(each.is_flagged is None for each in basis.strata):
+        raise ConfigError("--recall needs strata by verdict: add verdict to --stratify")
+    if labels is not None:
+        found = plan_for_budget(basis.strata, labels, fewest=least, design_effect=design_effect)
+    else:
+        target = PlanTarget(USUAL_RATE if rate is None and recall is None else rate, recall)
+        found = plan_for_target(basis.strata, target, fewest=least, design_effect=design_effect)
+    forecast = forecast_plan(basis, found)
+    command = _write_command(number, strata, found)
+    if options.json:
+        print_json(_plan_to_json(number, basis, found, forecast, command))
+    else:
+        _print_plan(number, stratify, basis, found, forecast, command, recall)
+
+
+def _check_numbers(
+    rate: float | None, recall: float | None, labels: int | None, least: int, effect: float
+) -> None:
+    """Refuse numbers out of range.
+
+    Raises:
+        ConfigError: One is, or they contradict each other.
+    """
+    for name, width in (("--rate", rate), ("--recall", recall)):
+        if width is not None and not 0 < width <= 0.5:
+            raise ConfigError(f"{name} {width:g}; expected a half width above 0, up to 0.5")
+    if labels is not None and (rate is not None or recall is not None):
+        raise ConfigError("--labels is the number of labels; leave out --rate and --recall")
+    if labels is not None and labels < 1:
+        raise ConfigError("--labels takes a number above 0")
+    if least < 1:
+        raise ConfigError("--least takes a number above 0")
+    if not 1 <= effect <= 100:
+        raise ConfigError(f"--design-effect {effect:g}; expected 1 (none) to 100")
+
+
+def _read_strata(text: str) -> tuple[str, ...]:
+    """Read what strata are made of.
+
+    Raises:
+        ConfigError: They cannot be made of that.
+    """
+    from faithtui.store.samples.sampling_frames import STRATA
+
+    found = tuple(each.strip() for each in text.split(",") if each.strip())
+    for each in found:
+        if each not in STRATA:
+            raise ConfigError(f"--stratify {each}; expected {', '.join(STRATA)}, with commas")
+    if not found:
+        raise ConfigError(f"--stratify is empty; expected {', '.join(STRATA)}, with commas")
+    return found
+
+
+def _read_shares(text: str | None) -> dict[str, float]:
+    """Read expected shares by stratum.
+
+    Raises:
+        ConfigError: One is no share.
+    """
+    found = read_named_numbers(text, "--expect")
+    for name, share in found.items():
+        if not 0 <= share <= 1:
+            raise ConfigError(f"--expect {name}={share:g}; expected a share from 0 to 1")
+    return found
+
+
+def _write_command(run: "RunId", strata: tuple[str, ...], found: "LabelPlan") -> str:
+    """Write the command that draws this sample."""
+    sizes = ",".join(f"{name}={size}" for name, size in found.sizes.items())
+    words = ["faithtui", "label", str(run), "--stratify", ",".join(strata), "--sizes", sizes]
+    return shlex.join(words)
+
+
+def _print_plan(
+    run: "RunId",
+    stratify: str,
+    basis: "PlanBasis",
+    found: "LabelPlan",
+    forecast: "PlanForecast",
+    command: str,
+    wanted: float | None,
+) -> None:
+    print_text(
+        f"run {run}: {plural(found.size, 'label')} of {plural(len(basis.frame), 'claim')}, "
+        f"strata by {stratify}"
+    )
+    print_text("")
+    failing = " or ".join(basis.failing)
+    print_table(
+        (
+            Column("stratum", flexible=True),
+            Column("claims", "right"),
+            Column(f"expected {failing}", "right"),
+            Column("from"),
+            Column("labels", "right"),
+            Column("weight", "right"),
+        ),
+        [_make_row(each, found.sizes[each.name]) for each in basis.strata],
+    )
+    print_text("")
+    lines = (
+        ("share that passes, this run", found.rate, ""),
+        ("  however often you look", forecast.rate_at_every_look, ""),
+        ("  future conversations", forecast.future_rate, " at best"),
+        (f"recall of {failing}, conversations like these", found.recall, ""),
+        ("  this run, however often you look", forecast.recall_at_every_look, ""),
+    )
+    room = max(len(name) for name, _, _ in lines)
+    for name, half, more in lines:
+        width = "cannot be foreseen" if half is None else f"± {half:.3f}{more}"
+        print_text(f"{name:<{room}}  {width}")
+    if wanted is not None and found.recall is not None and found.recall > wanted:
+        print_text(f"  even all claims of the run do not give ± {wanted:g}")
+    print_text("")
+    print_text(command)
+
+
+def _make_row(stratum: "PlanStratum", size: int) -> tuple[str, ...]:
+    return (
+        stratum.name,
+        f"{stratum.population:,}",
+        f"{stratum.share:.0%}",
+        plural(stratum.labels, "label") if stratum.labels else "assumed",
+        f"{size:,}",
+        f"{stratum.population / size:.2f}" if size else "—",
+    )
+
+
+def _plan_to_json(
+    run: "RunId", basis: "PlanBasis", found: "LabelPlan", forecast: "PlanForecast", command: str
+) -> dict[str, object]:
+    return {
+        "run": run,
+        "failing": basis.failing,
+        "labels": found.size,
+        "claims": len(basis.frame),
+        "strata": [
+            {
+                "name": each.name,
+                "claims": each.population,
+                "flagged": each.is_flagged,
+                "expected_share": each.share,
+                "expected_from_labels": each.labels,
+                "labels": found.sizes[each.name],
+            }
+            for each in basis.strata
+        ],
+        "half_widths": {
+            "rate": found.rate,
+            "rate_at_every_look": forecast.rate_at_every_look,
+            "rate_future_at_best": forecast.future_rate,
+            "recall": found.recall,
+            "recall_at_every_look": forecast.recall_at_every_look,
+        },
+        "command": command,
+    }

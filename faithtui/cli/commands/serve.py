@@ -1,0 +1,93 @@
+"""`faithtui serve`: the app in a browser, for one annotator."""
+
+import os
+import shlex
+import socket
+import sys
+from typing import Annotated
+
+import typer
+
+from faithtui.cli.options import StoreOption, merge_common_options
+from faithtui.cli.output import print_text, print_to_stderr
+from faithtui.cli.stores import choose_store_path
+from faithtui.errors import ConfigError
+
+HOST = "127.0.0.1"
+
+
+def serve(
+    context: typer.Context,
+    port: Annotated[
+        int, typer.Option(metavar="N", help="Port to listen on; 0: any that is free.", max=65535)
+    ] = 8000,
+    allow_files: Annotated[
+        bool,
+        typer.Option("--allow-files", help="Let the page write reports into this directory."),
+    ] = False,
+    allow_editor: Annotated[
+        bool,
+        typer.Option(
+            "--allow-editor", help="Let the page start your editor, one with a window of its own."
+        ),
+    ] = False,
+    store: StoreOption = None,
+) -> None:
+    """Show the app in a browser on this machine.
+
+    The link that is printed holds a token: whoever has it works as you. One page at a time; a page
+    that is closed ends its session as a closed terminal does. From another machine, forward the
+    port: ssh -L 8000:localhost:8000.
+
+    Example: faithtui serve
+    """
+    from faithtui.config import load_settings
+
+    try:
+        from faithtui.cli.browser.server import AppServer
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"the package {error.name} is missing: pip install 'faithtui[serve]'"
+        ) from error
+    from faithtui.tui.allowed_acts import ALLOWED, EDITOR, FILES
+
+    options = merge_common_options(context, store, False)
+    path = choose_store_path(options.store, load_settings())
+    command = [sys.executable, "-m", "faithtui"]
+    if options.store is not None:
+        command += ["--store", str(path.absolute())]
+    if options.reviewer is not None:
+        command += ["--reviewer", options.reviewer]
+    allowed = {FILES: allow_files, EDITOR: allow_editor}
+    os.environ[ALLOWED] = ",".join(act for act, is_allowed in allowed.items() if is_allowed)
+    server = AppServer(
+        shlex.join(command),
+        HOST,
+        find_free_port(port),
+        _print_link,
+    )
+    server.serve()
+
+
+def _print_link(link: str) -> None:
+    print_text(link)
+    print_to_stderr("open it in a browser on this machine; ctrl+c ends the app there too")
+    sys.stdout.flush()
+
+
+def find_free_port(port: int) -> int:
+    """Give the port, or any that is free for 0.
+
+    Raises:
+        ConfigError: Something listens there already.
+    """
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise ConfigError(
+                f"port {port} cannot be used ({error.strerror}): faithtui serve --port 0 takes any "
+                "that is free"
+            ) from error
+        return int(probe.getsockname()[1])

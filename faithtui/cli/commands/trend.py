@@ -1,0 +1,179 @@
+"""`faithtui trend`: judges, models and prompts over one claim set, a line a run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from faithtui.cli.options import ForceOption, JsonOption, StoreOption, merge_common_options
+from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.stores import open_store, read_run_id
+
+if TYPE_CHECKING:
+    from faithtui.agreement.report.trend import Trend, TrendPoint
+    from faithtui.store.samples.claim_sets import ClaimSetRow
+
+
+def trend(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="SET", help="A claim set, NAME@2 for an earlier version.")
+    ],
+    run: Annotated[
+        list[str] | None,
+        typer.Option("--run", metavar="RUN", help="Only this run; may be repeated."),
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", metavar="FILE", help="Draw it into a file.")
+    ] = None,
+    force: ForceOption = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show how judges, models and prompts do on the same labelled claims.
+
+    One line a run: accuracy, kappa, recall of `no` and corrected score with intervals, and the
+    change of accuracy against the run before with the p value of a paired test. Figures are
+    weighted as the claims were drawn.
+
+    Example: faithtui trend NAME --svg trend.svg
+    """
+    from faithtui.agreement.documents.plots.trend import trend_svg
+    from faithtui.engine.review.trend import compute_trend
+    from faithtui.output_files import check_target, write_text
+
+    options = merge_common_options(context, store, json)
+    if svg is not None:
+        check_target(svg, force=force)
+    with open_store(options.store) as opened:
+        opened.refuse_changed_labels()
+        row = opened.claim_sets.find(name)
+        runs = [read_run_id(opened, each) for each in run or ()]
+        found = compute_trend(opened, row, runs)
+    if svg is not None:
+        write_text(svg, [trend_svg(found, f"Claim set {row.title}")], force=force)
+    if options.json:
+        print_json(_as_json(row, found))
+        return
+    _print_trend(row, found)
+    if svg is not None:
+        print_text(str(svg))
+
+
+def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
+    print_text(f"{row.title}: {plural(row.drawn, 'drawn claim')} of {row.frame}")
+    print_table(
+        [
+            Column("RUN", "right"),
+            Column("MADE"),
+            Column("JUDGE", flexible=True),
+            Column("PROMPTS"),
+            Column("LABELLED", "right"),
+            Column("ACCURACY"),
+            Column("KAPPA"),
+            Column("RECALL OF NO"),
+            Column("CORRECTED SCORE"),
+            Column("CHANGE"),
+            Column("P", "right"),
+        ],
+        [_format_point(each) for each in found.points],
+    )
+    for each in found.points:
+        for note in _list_notes(row, each):
+            print_to_stderr(f"run {each.run}: {note}")
+    if row.has_new_labels:
+        print_to_stderr(
+            f"labels changed since {row.title} was made: faithtui claim-set make {row.name}"
+        )
+
+
+def _format_point(point: "TrendPoint") -> tuple[str, ...]:
+    from faithtui.agreement.documents.wording import EMPTY_CELL, estimate_text, p_value_text
+
+    change = point.change
+    model = f" ({', '.join(point.served_models)})" if point.served_models else ""
+    return (
+        str(point.run),
+        f"{point.made_at:%Y-%m-%d}",
+        f"{point.judge}{model}",
+        point.prompts[:8],
+        str(point.compared),
+        estimate_text(point.accuracy),
+        estimate_text(point.kappa),
+        estimate_text(point.recall_no),
+        estimate_text(point.score),
+        EMPTY_CELL if change is None else estimate_text(change.difference),
+        EMPTY_CELL if change is None else p_value_text(change.holm_p),
+    )
+
+
+def _list_notes(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
+    """Say what the figures of a run leave out, and what its judge saw otherwise."""
+    notes = []
+    if None not in (row.window_size, point.window_size) and row.window_size != point.window_size:
+        notes.append(
+            f"judged with a window of {point.window_size} interactions, the labels were given "
+            f"with one of {row.window_size}"
+        )
+    if point.unjudged or point.beyond:
+        notes.append(
+            f"{plural(point.unjudged, 'claim')} of the set without a verdict of it, "
+            f"{plural(point.beyond, 'claim')} of its own that match none of the set"
+        )
+    if point.accuracy_bounds is not None:
+        low, high = point.accuracy_bounds
+        notes.append(
+            f"accuracy would be {low:.3f} if it were wrong on all labelled claims that it did not "
+            f"judge, and {high:.3f} if it were right"
+        )
+    return notes
+
+
+def _as_json(row: "ClaimSetRow", found: "Trend") -> dict[str, object]:
+    return {
+        "set": row.name,
+        "version": row.version,
+        "digest": row.digest,
+        "claims": row.frame,
+        "drawn": row.drawn,
+        "labels_changed_since": row.has_new_labels,
+        "runs": [_point_to_json(each) for each in found.points],
+    }
+
+
+def _point_to_json(point: "TrendPoint") -> dict[str, object]:
+    from faithtui.domain.value_json import value_json
+
+    change = point.change
+    return {
+        "run": point.run,
+        "made_at": point.made_at.isoformat(),
+        "metric": point.metric,
+        "judge": point.judge,
+        "served_models": list(point.served_models),
+        "judge_fingerprint": point.judge_fingerprint,
+        "prompts": point.prompts,
+        "claims_from": point.claims_from,
+        "window_size": point.window_size,
+        "labelled": point.compared,
+        "accuracy": value_json(point.accuracy),
+        "kappa": value_json(point.kappa),
+        "recall_no": value_json(point.recall_no),
+        "corrected_score": value_json(point.score),
+        "unjudged": point.unjudged,
+        "unmatched": point.beyond,
+        "accuracy_bounds": None if point.accuracy_bounds is None else list(point.accuracy_bounds),
+        "change": None
+        if change is None
+        else {
+            "labelled_by_both": change.n_common,
+            "weighted": change.weighted,
+            "accuracy": value_json(change.difference),
+            "kappa": value_json(change.kappa_difference),
+            "only_before_right": change.a_only_correct,
+            "only_now_right": change.b_only_correct,
+            "signflip_p": change.signflip_p,
+            "durkalski_p": change.clustered_mcnemar_p,
+            "holm_p": change.holm_p,
+        },
+    }

@@ -1,0 +1,100 @@
+"""`faithtui claim-set`: from a labelled sample to another judge in another store, by commands."""
+
+from pathlib import Path
+
+import pytest
+
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
+from faithtui.domain.ids import RunId
+from faithtui.store.records import RunState
+from faithtui.store.store import Store
+from tests.cli.conftest import Cli
+from tests.store.runs.test_run_designs import drawn, label, sampled
+
+
+@pytest.fixture
+def labelled(judged: Path) -> Path:
+    """A store with a run of three claims, two of them drawn and labelled."""
+    with Store.open(judged) as store:
+        row = sampled(store, RunId(1), SamplePlan(SamplingDesign.SIMPLE, 1, 2))
+        label(store, RunId(1), drawn(store, row))
+    return judged
+
+
+def test_labels_of_one_store_measure_a_judge_in_another(
+    cli: Cli, labelled: Path, tmp_path: Path
+) -> None:
+    made = cli("claim-set", "make", "shop", "--sample", "1", "--store", labelled)
+    assert (made.code, made.out) == (0, "shop version 1: 2 drawn claims of 3\n")
+    again = cli("claim-set", "make", "shop", "--store", labelled)
+    assert (again.out, "nothing changed" in again.err) == (made.out, True)
+    file, other = tmp_path / "shop.jsonl", tmp_path / "other.db"
+    assert cli("claim-set", "export", "shop", "-o", file, "--store", labelled).out == f"{file}\n"
+    assert cli("claim-set", "export", "shop", "-o", file, "--store", labelled).code == 7
+    taken = cli("claim-set", "import", file, "--store", other, "--json").json
+    assert (taken["name"], taken["new"], taken["new_conversations"]) == ("shop", True, 2)
+    assert not taken["labels_changed_since"]
+    ran = cli("run", "--claims", "set:shop", "--store", other)
+    assert ran.code == 0, ran.err
+    with Store.open(other) as store:
+        assert len(store.reviews.read_run_units(RunId(1)).claims) == 3
+        assert store.runs.row(RunId(1)).spec.claims_from == "set"
+    asked = cli("report", "1", "--set", "shop", "--store", other)
+    assert "claim set «shop version 1»" in asked.out
+    certificate = tmp_path / "certificate.json"
+    words = ("--min-labels", "2", "--write-certificate", certificate, "--level", "claims")
+    assert cli("gate", "1", "--set", "shop", *words, "--store", other).code == 0
+    assert '"name": "shop"' in certificate.read_text()
+    assert cli("gate", "1", "--certificate", certificate, "--store", other).code == 0
+    listed = cli("claim-set", "list", "--store", other)
+    assert listed.out.splitlines()[1].split()[:5] == ["shop", "1", "turn-faithfulness", "2", "3"]
+    assert (
+        cli("claim-set", "delete", "shop", "--store", other).out == "deleted: 1 version of shop\n"
+    )
+    assert "there is no claim set yet" in cli("claim-set", "list", "--store", other).err
+
+
+def test_a_set_that_cannot_be_used_is_said(cli: Cli, labelled: Path) -> None:
+    cli("claim-set", "make", "shop", "--sample", "1", "--store", labelled)
+    for words, code, message in (
+        (("run", "--claims", "set:x"), 4, "there is no claim set x"),
+        (("run", "--claims", "set:shop", "--metric", "llamaindex-faithfulness"), 2, "judge those"),
+        (("report", "1", "--set", "x"), 4, "there is no claim set x"),
+        (("report", "1", "--set", "shop", "--sample", "1"), 2, "name two designs"),
+        (("compare", "1", "1", "--set", "shop", "--sample", "1"), 2, "name two designs"),
+        (("gate", "1", "--min-kappa", "0", "--set", "shop", "--sample", "1"), 3, "two designs"),
+        (("claim-set", "make", "[b]", "--sample", "1"), 4, "cannot be called so"),
+        (("claim-set", "import", labelled), 3, "is a SQLite database"),
+    ):
+        found = cli(*words, "--store", labelled)
+        assert (found.code, message in found.err) == (code, True), found.err
+
+
+def test_a_trend_is_a_table_json_and_a_picture(cli: Cli, labelled: Path, tmp_path: Path) -> None:
+    cli("claim-set", "make", "shop", "--sample", "1", "--store", labelled)
+    with Store.open(labelled) as store:
+        store.runs.set_state(RunId(1), RunState.DONE)
+    assert cli("run", "--claims", "set:shop", "--store", labelled).code == 0
+    picture = tmp_path / "trend.svg"
+    shown = cli("trend", "shop", "--svg", picture, "--store", labelled)
+    assert shown.code == 0, shown.err
+    head, columns, first, second, *rest = shown.out.splitlines()
+    assert head == "shop version 1: 2 drawn claims of 3"
+    assert columns.split()[:4] == ["RUN", "MADE", "JUDGE", "PROMPTS"]
+    assert (first.split()[0], second.split()[0], rest) == ("1", "2", [str(picture)])
+    assert picture.read_text(encoding="utf-8").startswith("<svg ")
+    assert cli("trend", "shop", "--svg", picture, "--store", labelled).code == 7
+    told = cli("trend", "shop@1", "--run", "2", "--store", labelled, "--json").json
+    assert (told["set"], told["version"], [each["run"] for each in told["runs"]]) == (
+        *("shop", 1),
+        [2],
+    )
+    assert told["runs"][0]["claims_from"] == "set"
+    assert told["runs"][0]["change"] is None
+    gate = ("gate", "2", "--max-drop", "0.1", "--against", "1", "--min-labels", "2", "--level")
+    result = cli(*gate, "claims", "--store", labelled)
+    assert "change of accuracy" in result.out
+    alone = cli("gate", "2", "--against", "1", "--store", labelled)
+    assert (alone.code, "for --max-drop" in alone.err) == (3, True)
+    missing = cli("trend", "x", "--store", labelled)
+    assert (missing.code, "there is no claim set x" in missing.err) == (4, True)

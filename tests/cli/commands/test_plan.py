@@ -1,0 +1,162 @@
+"""`faithtui plan`, and the sample that its command draws."""
+
+import io
+import shlex
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.ids import RunId
+from faithtui.store.store import Store
+from tests.cli.conftest import Cli
+from tests.store.building import SPEC, assess, imported, talk, windows_of
+
+KEYS = "abcdefghijklmnopqrst"
+VERDICTS = ("yes",) * 7 + ("no", "no", "idk")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Twenty conversations: 140 claims that the judge supports, 40 `no` and 20 `idk`."""
+    found = tmp_path / "planned.db"
+    with Store.open(found) as store:
+        talks = [talk(key, answers=1) for key in KEYS]
+        run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+            store.runs.save_window(item, assess(windows_of(each)[0], {1: VERDICTS}))
+    return found
+
+
+def label_some(path: Path, *, wrong: int) -> None:
+    """Draw and label forty claims; of the first `judge yes` so many are no."""
+    from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
+
+    with Store.open(path) as store:
+        plan = SamplePlan(SamplingDesign.STRATIFIED, 3, sizes={"judge yes": 40})
+        drawn = make_sample_draw(store.samples.read_frame(RunId(1), ("verdict",)), plan)
+        row = store.samples.add(RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",))
+        for number, each in enumerate(store.samples.entries(row.id, "ann")):
+            store.reviews.record_verdict(
+                each.claim,
+                "ann",
+                "no" if number < wrong else "yes",
+                run=RunId(1),
+                saw_judge=False,
+                sample=row.id,
+            )
+
+
+def test_a_plan_says_what_is_assumed_what_it_gives_and_how_to_draw_it(cli: Cli, path: Path) -> None:
+    result = cli("plan", "last", "--rate", "0.05", "--store", path)
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[0].startswith("run 1: ")
+    assert "of 200 claims, strata by verdict" in lines[0]
+    assert [each.split()[:5] for each in lines[3:6]] == [
+        ["judge", "idk", "20", "20%", "assumed"],
+        ["judge", "no", "40", "50%", "assumed"],
+        ["judge", "yes", "140", "5%", "assumed"],
+    ]
+    assert "however often you look" in result.out
+    assert lines[-1].startswith("faithtui label 1 --stratify verdict --sizes 'judge idk=")
+
+
+def test_the_command_of_a_plan_draws_it(
+    cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = cli("plan", "last", "--labels", "60", "--store", path, "--json").json
+    sizes = {each["name"]: each["labels"] for each in planned["strata"]}
+    assert sum(sizes.values()) == planned["labels"] == 60
+    words = shlex.split(planned["command"])[1:]
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert cli(*words, "--store", path, "--plain").code == 0
+    with Store.open(path) as store:
+        (row,) = store.samples.rows("ann")
+    assert {each.name: each.drawn for each in row.strata} == sizes
+
+
+def test_shares_are_those_of_the_labels_so_far_unless_they_are_given(cli: Cli, path: Path) -> None:
+    label_some(path, wrong=8)
+    strata = cli("plan", "last", "--store", path, "--json").json["strata"]
+    found = {each["name"]: each for each in strata}
+    # Eight of forty, and two more labels with what is assumed.
+    assert found["judge yes"]["expected_share"] == pytest.approx((8 + 2 * 0.05) / 42)
+    assert found["judge yes"]["expected_from_labels"] == 40
+    assert found["judge no"]["expected_share"] == 0.5
+    given = cli("plan", "last", "--expect", "judge yes=0.3", "--store", path, "--json").json
+    assert given["strata"][-1]["expected_share"] == 0.3
+    assert given["strata"][-1]["expected_from_labels"] == 0
+
+
+def test_recall_takes_strata_by_verdict(cli: Cli, path: Path) -> None:
+    both = cli("plan", "last", "--recall", "0.2", "--rate", "0.05", "--store", path, "--json").json
+    assert both["half_widths"]["recall"] <= 0.2
+    assert both["half_widths"]["rate"] <= 0.05
+    turns = cli("plan", "last", "--stratify", "turn", "--store", path, "--json").json
+    assert turns["half_widths"]["recall"] is None
+    assert turns["strata"][0]["flagged"] is None
+    never = cli("plan", "last", "--recall", "0.01", "--store", path)
+    assert "even all claims of the run do not give ± 0.01" in never.out
+
+
+def test_claims_without_a_verdict_are_not_planned_for(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "missing.db"
+    with Store.open(path) as store:
+        talks = [talk(key, answers=1) for key in KEYS]
+        run = store.runs.create(SPEC, [imported(store, each) for each in talks])
+        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+            store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", None)}))
+    found = cli("plan", "last", "--labels", "20", "--store", path, "--json").json
+    assert [(each["name"], each["labels"]) for each in found["strata"]] == [("judge yes", 20)]
+    assert found["half_widths"]["rate"] == 0
+    turns = cli("plan", "last", "--stratify", "turn", "--store", path, "--json").json
+    assert turns["strata"][0]["flagged"] is False
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--rate", "0"), "--rate 0; expected a half width above 0"),
+        (("--recall", "0.7"), "--recall 0.7; expected a half width"),
+        (("--labels", "0"), "--labels takes a number above 0"),
+        (("--labels", "9", "--rate", "0.1"), "leave out --rate and --recall"),
+        (("--least", "0"), "--least takes a number above 0"),
+        (("--design-effect", "0.5"), "expected 1 (none) to 100"),
+        (("--expect", "judge yes=2"), "expected a share from 0 to 1"),
+        (("--expect", "judge yes"), "expected NAME=NUMBER"),
+        (("--expect", "judge maybe=0.1"), "there is no stratum `judge maybe`; known: judge idk"),
+        (("--recall", "0.1", "--stratify", "turn"), "add verdict to --stratify"),
+        (("--stratify", "colour"), "--stratify colour; expected verdict"),
+    ],
+)
+def test_options_that_cannot_be_are_explained(
+    cli: Cli, path: Path, words: tuple[str, ...], says: str
+) -> None:
+    result = cli("plan", "last", *words, "--store", path)
+    assert result.code == 2
+    assert says in result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--sizes", "judge maybe=3"), "there is no stratum `judge maybe`; known: judge idk"),
+        (("--sizes", "judge no=1.5"), "--sizes judge no=1.5; expected a whole number"),
+        (("--sizes", "judge no=0"), "--sizes draws nothing"),
+        (("--sizes", "judge no=3", "--size", "9"), "leave out --size"),
+        (("--sizes", "judge no=3", "--sample", "simple"), "--sizes does not go with"),
+        (("--sizes", "judge no=3", "--order", "text"), "leave out what draws a sample"),
+    ],
+)
+def test_sizes_that_cannot_be_are_explained(
+    cli: Cli, path: Path, words: tuple[str, ...], says: str
+) -> None:
+    result = cli("label", "last", "--plain", *words, "--store", path)
+    assert result.code == 2
+    assert says in result.err
+
+
+def test_names_of_strata_may_hold_commas() -> None:
+    from faithtui.cli.options import read_named_numbers
+
+    assert read_named_numbers("a, b=2,c=3", "--sizes") == {"a, b": 2, "c": 3}
