@@ -26,14 +26,18 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 
 THOROUGH = (
     r"agreement/.*_?oracle\.py",
+    r"agreement/gate/test_gate_passes\.py::test_a_judge_below.*\[careless\]",
     r"agreement/documents/test_(html|markdown)_report\.py::test_hostile_words_.*\[text([2-9]|1\d)\]",
+    r"agreement/sampling/test_confidence_sequences\.py::test_looks_.*\[(stratified|skips)\]",
     r"agreement/statistics/test_posterior\.py::test_intervals_hold_.*\[(half|simple)-",
+    r"cli/browser/test_pages\.py",
     r"cli/test_hostile\.py",
     r"cli/commands/test_metrics\.py::test_every_metric_runs_and_shows_its_own_labels\[words[12]-",
-    r"cli/test_streams\.py::test_a_run_whose_events_nobody_takes.*\[(no stdout|full)\]",
+    r"cli/test_streams\.py::test_a_run_whose_events_nobody_takes",
     r"cli/test_commands\.py::test_texts_of_files_never_reach_the_terminal",
     r"docs/test_ci_page\.py::test_the_example_on_top_is_the_demo",
     r"engine/calls/test_answer_limit\.py::.*\[(?!prose|cut-by-length).+-anthropic\]",
+    r"embedded_judge_training/test_training\.py::test_conversations_of_the_demo_move_no_weight",
     r"engine/batches/test_batch_faults\.py::test_.*\[openai-(429|no message|cancelled)\]",
     r"engine/batches/test_batch_faults\.py::test_a_(wrong_key|batch_that_(somebody|never_came))",
     r"engine/batches/test_batch_faults\.py::test_(a_batch_refused_at_|cancelled_twice|an_account_)",
@@ -41,13 +45,13 @@ THOROUGH = (
     r"engine/calls/test_circuit_breaker\.py::test_it_goes_on_where_it_was_given_up",
     r"engine/faults/test_content\.py::test_f42",
     r"engine/faults/test_content\.py::test_f20",
-    r"engine/faults/test_disk\.py::test_f32_a_store_that_may_not_grow.*\[(150000|300000)\]",
+    r"engine/faults/test_disk\.py::test_f32_a_store_that_may_not_grow",
     r"engine/faults/test_replies\.py::test_(?!f13|a_question_is_answered).*\[.*openai batch\]",
     r"engine/review/test_gate\.py::test_labels_of_a_machine_are_refused\[(?!gpt-4o|offline)",
     r"engine/test_import_memory\.py::test_memory_does_not_grow_with_the_file",
     r"engine/test_import_memory\.py::test_a_record_beyond",
     r"engine/runs/test_killed\.py::test_f29_a_second",
-    r"engine/runs/test_killed\.py::test_f29_one_signal.*\[(terminated|hung up)\]",
+    r"engine/runs/test_killed\.py::test_f29_one_signal",
     r"engine/runs/test_processes\.py::test_what_a_killed_process_was_asking",
     r"engine/runs/test_processes\.py::test_two_processes_on_two_runs",
     r"store/test_database\.py::test_(three_processes|files_and_directories_that_cannot)",
@@ -66,6 +70,7 @@ THOROUGH = (
     r"tui/keymap/test_keymap\.py::test_every_key_that_types_something.*\[(digits|left-hand)\]",
     r"tui/metrics/test_every_metric\.py::.*(ragas|deepevalex|llamaindex)-faithfulness\]",
     r"tui/metrics/test_every_metric\.py::test_panes_speak_of_the_metrics_units\[size[02]-",
+    r"tui/progress/test_progress_screen\.py::test_what_counts_is_seen_.*\[size[02]\]",
     r"tui/review/test_hundred_verdicts\.py",
     r"tui/review/test_images\.py::test_what_may_be_more.*\[image[024]-",
     r"tui/review/test_races\.py::test_fast_keys_give_each_claim_one_verdict\[(conversations|convenience)-",
@@ -112,6 +117,7 @@ def pytest_runtest_logfinish() -> None:
     _finished_tests[0] += 1
     if _finished_tests[0] % _COLLECT_EVERY == 0:
         gc.collect()
+        gc.freeze()
         _return_free_memory()
 
 

@@ -1,5 +1,6 @@
 """The app: one store, the screens that show it, and the controllers between them."""
 
+import os
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -10,7 +11,6 @@ from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
-from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
@@ -35,7 +35,7 @@ from faithtui.tui.shutdown import Shutdown
 from faithtui.tui.small_terminal import SmallTerminalGuard
 from faithtui.tui.store_opener import StoreOpener
 from faithtui.tui.store_watcher import StoreWatcher
-from faithtui.tui.terminal import DetachableDriver
+from faithtui.tui.terminal import HangupDriver, choose_driver
 from faithtui.tui.theme import theme
 from faithtui.tui.theme.appearance import Appearance
 from faithtui.tui.theme.lines import escape_text
@@ -153,20 +153,20 @@ class FaithApp(App[None]):
         return Screen()
 
     def get_driver_class(self) -> type[Driver]:
-        """Take a driver for terminals that can do without one."""
-        chosen = super().get_driver_class()
-        return DetachableDriver if chosen is LinuxDriver else chosen
+        """Take a driver that can do without the terminal or the page it draws on."""
+        return choose_driver(super().get_driver_class(), os.environ)
 
     async def on_mount(self) -> None:
         """Show the first screen, then open the store."""
-        if isinstance(self._driver, DetachableDriver):
-            self.shutdown.leave_on_hangup(self._driver)
         self._switch_interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         self.set_keymap(self.session.keymap)
         first = self.screen_switcher.first_screen
         self.screen_switcher.install(first)
         await self.push_screen(first)
+        if isinstance(self._driver, HangupDriver):
+            # A screen that is half mounted cannot be left.
+            self.shutdown.leave_on_hangup(self._driver)
         self.call_after_refresh(self.store_opener.start)
         self.screen_change_signal.subscribe(self, lambda _: self.small_terminal.update_cover())
 

@@ -17,7 +17,7 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.errors import StoreError
-from faithtui.tui.terminal import HANGUP_EXIT_CODE, DetachableDriver, HangupWatcher
+from faithtui.tui.terminal import HANGUP_EXIT_CODE, HangupDriver
 
 if TYPE_CHECKING:
     from faithtui.tui.app import FaithApp
@@ -117,8 +117,8 @@ class Shutdown:
                 pass
         await self._quit_now()
 
-    def leave_on_hangup(self, driver: DetachableDriver) -> None:
-        """Leave when the terminal goes away, or when the process is asked to end."""
+    def leave_on_hangup(self, driver: HangupDriver) -> None:
+        """Leave when the terminal or the page goes away, or when the process is asked to end."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
             loop.add_signal_handler(number, self._leave_without_asking, 128 + number)
@@ -127,7 +127,7 @@ class Shutdown:
             driver.detach()
             loop.call_soon_threadsafe(self._leave_without_asking, HANGUP_EXIT_CODE)
 
-        HangupWatcher(detach_and_leave, self.close_session).start()
+        driver.watch_for_hangup(detach_and_leave, self.close_session)
 
     def _leave_without_asking(self, code: int) -> None:
         """Quit without a question: there is nobody who could answer."""

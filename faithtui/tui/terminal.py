@@ -13,9 +13,13 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 
+from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+
+from faithtui.tui.allowed_acts import is_in_browser
 
 HANGUP_EXIT_CODE = 128 + signal.SIGHUP
 """Exit code when the terminal went away: what a shell gives a program that a hang-up ended."""
@@ -26,7 +30,22 @@ _STANDARD = range(3)
 """Descriptors of input, output and errors."""
 
 
-class DetachableDriver(LinuxDriver):
+class HangupDriver(Driver):
+    """A driver that can do without what it draws on, once that is gone."""
+
+    @abstractmethod
+    def detach(self) -> None:
+        """Read and write no more. Any thread."""
+
+    @abstractmethod
+    def watch_for_hangup(self, gone: Callable[[], object], last: Callable[[], object]) -> None:
+        """Call `gone` once there is nobody to draw for, and `last` before the process is ended.
+
+        Both on a thread of their own.
+        """
+
+
+class DetachableDriver(LinuxDriver, HangupDriver):
     """Textual's driver for terminals, which can be told that there is none any more."""
 
     _is_detached = False
@@ -35,6 +54,10 @@ class DetachableDriver(LinuxDriver):
         """Read and write no more. Any thread."""
         self._is_detached = True
         self.exit_event.set()
+
+    def watch_for_hangup(self, gone: Callable[[], object], last: Callable[[], object]) -> None:
+        """Wait for the terminal to go away, in a thread."""
+        HangupWatcher(gone, last).start()
 
     def write(self, data: str) -> None:
         """Write while there is a terminal: nobody empties the queue afterwards."""
@@ -46,6 +69,20 @@ class DetachableDriver(LinuxDriver):
         # Systems differ in how they say it: an end that comes again and again, or an error.
         with contextlib.suppress(OSError):
             super().run_input_thread()
+
+
+def choose_driver(textual_driver: type[Driver], environment: Mapping[str, str]) -> type[Driver]:
+    """Take a driver that can do without the terminal or the page it draws on, where there is one.
+
+    Args:
+        textual_driver: What Textual chose.
+        environment: The environment of the process.
+    """
+    if is_in_browser(environment):
+        from faithtui.tui.browser_driver import BrowserDriver
+
+        return BrowserDriver
+    return DetachableDriver if textual_driver is LinuxDriver else textual_driver
 
 
 class HangupWatcher(threading.Thread):

@@ -159,6 +159,22 @@ class Typist:
                     await self.until_calm(app)
         await self.until_calm(app)
 
+    async def give_a_verdict(self, app: FaithApp) -> None:
+        """Open the run that is judged and press a verdict, where chance has given none so far."""
+        tries = 0
+        while not self.told and tries < 10 and app.is_running and app._exception is None:
+            tries += 1
+            for keys in (
+                ("escape", "escape"),
+                ("g", "r"),
+                ("end", "enter"),
+                ("home", "enter"),
+                ("tab",) * tries,
+                ("n",),
+            ):
+                type_ahead(app, *keys)
+                await self.until_calm(app)
+
     async def type_keys(self, count: int) -> None:
         """Type that many keys, in terminals of each size in turn."""
         sizes = itertools.cycle((*SIZES[self.seed % 3 :], *SIZES[: self.seed % 3]))
@@ -181,6 +197,7 @@ class Typist:
             await self.until_calm(app)
             begin_run_beside(app)
             await self.type_into(app, end)
+            await self.give_a_verdict(app)
             if app.is_running and app._exception is None:
                 stands_in_order(app)
             self.judge.open_for_good()

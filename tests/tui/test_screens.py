@@ -232,6 +232,7 @@ async def test_the_report_is_exported(app: FaithApp, store_path: Path, tmp_path:
         "report.md",
         "report.json",
         "claims.csv",
+        "answers.csv",
     }
 
 

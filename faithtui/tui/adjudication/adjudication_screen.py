@@ -157,24 +157,29 @@ class AdjudicateScreen(FaithScreen):
     def reload_at(self, claim: ClaimId) -> None:
         """Read everything again, and go to a claim if it is listed; keys wait for it."""
         self._claim_to_select = claim
-        if not self.labels.in_flight:
-            self.navigation.hold_keys_for(self.load(), can_give_up=True)
+        self.reload()
 
     def reload(self) -> None:
         """Read everything again, but not over what is on its way to the store."""
-        if not self.labels.in_flight:
-            self.load()
+        if self.labels.in_flight:
+            return
+        reading = self.load()
+        # Also where this reading takes the place of the one that keys waited for.
+        if self._claim_to_select is not None:
+            self.navigation.hold_keys_for(reading, can_give_up=True)
 
     @work(exclusive=True, group="compared", exit_on_error=False)
     async def load(self) -> None:
         """Read and compute what is compared."""
         store = self.session.store
+        wanted = self._claim_to_select
         run = self.session.run or await self.read(store.runs.last_id)
         if run is None:
-            self.call_later(self.show_loaded, LoadedComparison())
+            self.call_later(self.show_loaded, LoadedComparison(), None)
             return
         self.session.switch_run(run)
-        self.call_later(self.show_loaded, await self.read(self._read_comparison, run, self.filter))
+        loaded = await self.read(self._read_comparison, run, self.filter)
+        self.call_later(self.show_loaded, loaded, wanted)
 
     def _read_comparison(self, run: RunId, chosen: ComparisonFilter) -> LoadedComparison:
         reads = self.session.store.raters
@@ -193,17 +198,22 @@ class AdjudicateScreen(FaithScreen):
         listed = tuple(each for each in claims if matches_filter(each, chosen, run))
         return LoadedComparison(compared, spec, found, listed)
 
-    def show_loaded(self, loaded: LoadedComparison) -> None:
-        """Draw the list with the cursor on the same claim, and the table."""
+    def show_loaded(self, loaded: LoadedComparison, wanted: ClaimId | None) -> None:
+        """Draw the list with the cursor on a claim, and the table.
+
+        Args:
+            loaded: What was read.
+            wanted: The claim to go to, as it was known when reading began: what was read before an
+                undo does not show it as it is after. None: stay on the same claim.
+        """
         if self.labels.in_flight:
             return  # It was read before the last act; the save reads again.
         before = self.claim_at_cursor()
         known = None if before is None else before.claim
         self.compared, self.spec, self.raters = loaded.compared, loaded.spec, loaded.raters
         self.listed_entries = {each.claim: each for each in loaded.listed}
-        here = self._claim_to_select or known
-        is_wanted = self._claim_to_select in self.listed_entries
-        if is_wanted:
+        here = wanted or known
+        if wanted == self._claim_to_select:
             self._claim_to_select = None
         ids = tuple(self.listed_entries)
         self.pager = Pager(ids, self.session.store.raters.rows, lambda row: row.id)
@@ -215,7 +225,7 @@ class AdjudicateScreen(FaithScreen):
         self._draw_rater_figures()
         self._update_title()
         self._follow_row()
-        if is_wanted:
+        if wanted in self.listed_entries:
             self.reader.hold_keys()
 
     def follow_cursor(self) -> None:

@@ -86,6 +86,8 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         """The claim that is painted; None: there is none, or it is being read."""
         self._reading: Worker[None] | None = None
         """The reading that was begun last."""
+        self._keys_wait = False
+        """Whether keys wait until the chosen claim is painted."""
 
     def clear(self) -> None:
         """Forget the claim: another list is read."""
@@ -100,16 +102,23 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             masked = self.selection.claim.is_open != claim.is_open
             self.update_claim(claim)
             if masked:
-                self._reading = self.read_claim(claim)
+                self._begin_reading(claim)
         else:
             self.screen.labels.start_claim_clock()
-            self._reading = self.read_claim(claim)
+            self._begin_reading(claim)
         self.screen.refresh_bindings()
 
     def hold_keys(self) -> None:
         """Let keys wait for the claim that is being read: what is typed ahead is about that."""
         if self._reading is not None and not self._reading.is_finished:
+            self._keys_wait = True
             self.navigation.hold_keys_for(self._reading, can_give_up=True)
+
+    def _begin_reading(self, claim: ComparedClaim) -> None:
+        """Read a claim in place of the one before; keys that waited for that wait for this."""
+        self._reading = self.read_claim(claim)
+        if self._keys_wait:
+            self.hold_keys()
 
     def update_claim(self, claim: ComparedClaim) -> None:
         """Draw what is known of the painted claim by now; another one changes nothing."""
@@ -130,8 +139,9 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         if now is None or now.claim != read.claim.claim:
             return
         if now.is_open and not read.claim.is_open:
-            self.read_claim(now)
+            self._begin_reading(now)
             return
+        self._keys_wait = False
         self.selection = replace(read, claim=now)
         if not now.is_open:
             self.session.record_exposure([now.item], in_all_runs=True)

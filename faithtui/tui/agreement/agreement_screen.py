@@ -61,6 +61,7 @@ UNSURE_WORDS = {
     IdkRule.PASS: "idk treated as pass",
     IdkRule.FAIL: "idk treated as fail",
     IdkRule.LIVE: "idk treated as in the score",
+    IdkRule.EXCLUDE: "idk left out",
 }
 """What the switch for `idk` says; nothing where it is a label of its own."""
 
@@ -111,8 +112,8 @@ class AgreementScreen(FaithScreen):
             "i",
             "idk",
             "treat idk as",
-            tooltip="Treat idk as a label of its own, as pass, as fail, or as the run's score "
-            "treats it; nobody labels again",
+            tooltip="Treat idk as a label of its own, as pass, as fail, as the run's score "
+            "treats it, or leave it out; nobody labels again",
             id="agreement.idk",
         ),
         Binding(

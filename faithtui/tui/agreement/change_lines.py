@@ -29,12 +29,13 @@ def change_lines(change: RunComparison, width: int) -> list[Line]:
             "conversations, judged by both and labelled by annotators",
             width,
         ),
+        *([] if not change.weighting else _quoted_lines(change.weighting, width)),
         BLANK,
         *_estimate_lines(
             "accuracy", report.accuracy_a, report.accuracy_b, report.difference, width
         ),
         *_estimate_lines(
-            "Cohen's kappa", change.kappa_a, change.kappa_b, report.kappa_difference, width
+            "Cohen's kappa", report.kappa_a, report.kappa_b, report.kappa_difference, width
         ),
         BLANK,
         *_text_lines(
@@ -78,6 +79,10 @@ def _text_lines(words: str, width: int) -> list[Line]:
     return wrap([Piece(words)], width - 1, first=[Piece(" ")])
 
 
+def _quoted_lines(words: str, width: int) -> list[Line]:
+    return wrap([escape_line(words, limit=400)], width - 1, first=[Piece(" ")])
+
+
 def _estimate_lines(
     name: str, a: Estimate, b: Estimate, difference: Estimate, width: int
 ) -> list[Line]:
@@ -98,6 +103,7 @@ def _list_notes(change: RunComparison) -> list[str]:
         (left.without_verdict, "without a verdict of a judge"),
         (left.unlabelled, "without a human label that counts"),
         (left.unfair, "labelled x, not a fair claim"),
+        (left.outside, "labelled outside the sample"),
     )
     notes = [
         f"run {row.id}: {found}"

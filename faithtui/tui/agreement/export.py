@@ -1,9 +1,11 @@
 """Writing a run's report from a screen."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import RunId
+from faithtui.tui.allowed_acts import FILES, check_allowed
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, escape_line
 
@@ -25,12 +27,15 @@ def write_run_report(
         The directory.
 
     Raises:
+        ConfigError: Files are not written from a browser.
         ExportError: It cannot be written.
     """
-    from faithtui.engine.review.agreement_report import FILES, write_report
+    from faithtui.engine.review.agreement_report import FILES as FORMATS
+    from faithtui.engine.review.agreement_report import write_report
 
+    check_allowed(FILES, os.environ)
     directory = session.report_directory / f"faithtui-report-{run}-{session.now():%Y%m%d-%H%M%S}"
-    write_report(session.store, run, tuple(FILES), directory, settings=settings)
+    write_report(session.store, run, tuple(FORMATS), directory, settings=settings)
     return directory
 
 

@@ -1,11 +1,17 @@
 """Lines of the agreement screen. Every number comes with its n; a missing one with its reason."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithtui.agreement.idk_recoding import recode_label
-from faithtui.agreement.labelled_units import RunUnits
+from faithtui.agreement.labelled_units import (
+    ClaimUnit,
+    RunUnits,
+    count_votes,
+    decide_answer,
+    list_winners,
+)
 from faithtui.agreement.report.headline import write_headline
 from faithtui.agreement.report.model import (
     PASS,
@@ -16,7 +22,7 @@ from faithtui.agreement.report.model import (
 )
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Severity
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.label_sets import LabelSet
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.tui.agreement.part_lines import estimate_line, next_lines, shade_count
 from faithtui.tui.metric_view import count_units, units_at
 from faithtui.tui.theme import format as fmt
@@ -60,13 +66,14 @@ def list_cell_units(
     if level is ReportLevel.CLAIMS:
         rule, labels = report.settings.idk, spec.labels
         read = {name: recode_label(name, rule, labels, passing) for name in labels.names}
-        drawn = report.claims.coverage.outside > 0
+        coverage = report.claims.coverage
+        drawn = coverage.outside > 0 or coverage.audit > 0
         return tuple(
             ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
             for each in readings.claims
             if read.get(each.judge or "") == judge
-            and read.get(each.human or "") == human
-            and (not drawn or each.position is not None)
+            and _read_consensus(each, read) == human
+            and (not drawn or (each.position is not None and not each.audit))
         )
     return tuple(
         ListedUnit(
@@ -79,10 +86,18 @@ def list_cell_units(
         for each in readings.answers
         if each.passes is not None
         and each.claims
-        and each.human is not None
         and (each.passes == (judge == PASS))
-        and ((each.human in passing) == (human == PASS))
+        and decide_answer(each, passing, spec.labels.names) is (human == PASS)
     )
+
+
+def _read_consensus(claim: ClaimUnit, words: Mapping[str, str]) -> str | None:
+    """Read what people say of a claim by a rule for `idk`; None for a tie."""
+    if claim.reviewers > 1:
+        winners = list_winners(count_votes(claim.opinions, {**words, NOT_A_CLAIM: NOT_A_CLAIM}))
+        if winners:
+            return winners[0] if len(winners) == 1 else None
+    return words.get(claim.human or "")
 
 
 def _matrix_room(level: LevelReport, width: int) -> tuple[int, int, int, bool]:
@@ -180,8 +195,9 @@ def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -
     if level.chance is not None:
         words = f"{level.chance:.3f} agreement would come by chance"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
-    if level.level is ReportLevel.CLAIMS and report.humans is not None:
-        lines += estimate_line("human α", report.humans.krippendorff_alpha, width, name_width=9)
+    humans = report.get_humans(level.level)
+    if humans is not None:
+        lines += estimate_line("human α", humans.krippendorff_alpha, width, name_width=9)
     groups = fmt.count_in_words(level.agreement.clusters, "group")
     way = f"over {groups}, the wider of two"
     if report.settings.interval is IntervalMethod.BOOTSTRAP:
@@ -301,6 +317,7 @@ def coverage_lines(
     rows = (
         ("compared", coverage.compared, ""),
         ("not of the sample", coverage.outside, "warn"),
+        ("judge in view", coverage.audit, "warn"),
         ("same label", coverage.agreed, "good"),
         ("overridden", coverage.overridden, "bad"),
         ("unreviewed", coverage.unreviewed, "quiet"),
@@ -312,6 +329,8 @@ def coverage_lines(
         (f"no {spec.units[1]}", coverage.vacuous, "warn"),
         ("no score", coverage.unscored, "warn"),
         ("other labels", coverage.other_words, "warn"),
+        ("tied", coverage.tied, "warn"),
+        ("idk left out", coverage.idk_excluded, "warn"),
         ("by 2+ annotators", coverage.labelled_by_two_or_more, "quiet"),
     )
     lines = [
@@ -350,7 +369,9 @@ def headed_lines(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
 def warning_lines(report: AgreementReport, level: ReportLevel, width: int) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
     lines = wrap(
-        [escape_line(write_headline(level_of(report, level)), "strong")], width - 1, first=PAD
+        [escape_line(write_headline(level_of(report, level), report.passing), "strong")],
+        width - 1,
+        first=PAD,
     )
     marks = {
         Severity.BLOCKING: ("!!", "bad"),

@@ -14,6 +14,7 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.estimates import Estimate
 from faithtui.tui.agreement.curve_lines import curve_lines, draw_reliability_bin, share_bar
+from faithtui.tui.samples.sample_lines import describe_sequences
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
 
@@ -116,7 +117,7 @@ def _describe_bias(level: LevelReport) -> str:
 
 def people_lines(report: AgreementReport, width: int) -> list[Line]:
     """Draw each person against the judge, people among themselves, blind against shown."""
-    if not report.raters:
+    if not report.raters and report.answer_humans is None:
         return wrap([Piece("nobody has labelled anything", "quiet")], width - 1, first=PAD)
     lines: list[Line] = []
     for each in report.raters:
@@ -129,11 +130,13 @@ def people_lines(report: AgreementReport, width: int) -> list[Line]:
             counts += f", {each.median_seconds:.0f} s each"
         lines += wrap([name, Piece(counts, "quiet")], width - 1, first=PAD)
         lines += estimate_line("  kappa", each.agreement.cohen_kappa, width, name_width=9)
-    if report.humans is not None:
-        humans = report.humans
+    for level in report.levels:
+        humans = report.get_humans(level.level)
+        if humans is None:
+            continue
         words = (
-            f"{humans.raters} annotators, {fmt.count_in_words(humans.units, 'unit')} "
-            "with two or more:"
+            f"{humans.raters} annotators, {fmt.format_count(humans.units)} "
+            f"{level.unit[humans.units != 1]} with two or more:"
         )
         lines += [BLANK, *wrap([Piece(words, "strong")], width - 1, first=PAD)]
         lines += estimate_line("  alpha", humans.krippendorff_alpha, width, name_width=9)
@@ -313,18 +316,33 @@ def progress_lines(report: AgreementReport, width: int, height: int) -> list[Lin
         words += f"{found.target_half_width:.2f}"
     elif found.half_width is None:
         words = f"no interval for {name} yet: more groups and both labels are needed"
-    elif found.labels_still_needed:
-        words = f"{fmt.count_in_words(found.labels_still_needed, 'label')} more for {name} ±"
+    elif found.half_width > found.target_half_width:
+        words = f"{_describe_labels_needed(report)} for {name} ±"
         words += f"{found.target_half_width:.2f}; now ±{found.half_width:.2f}"
     else:
         words = f"{name} ±{found.half_width:.2f}: narrow enough, but on too few groups or too "
         words += "few unfaithful units to be trusted"
     lines = wrap([Piece(words, "strong")], width - 1, first=PAD)
+    if found.sequences is not None:
+        words = describe_sequences(found.sequences, report.confidence_level)
+        lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     room = max(6, min(16, height - len(lines)))
     points = [(float(each.labels), each.value, each.ci_low, each.ci_high) for each in found.history]
     values = [value for point in points for value in point[1:] if value is not None]
     low = min(0.0, *values) if values else 0.0
     return [*lines, *curve_lines(points, width - 1, room, low=low)]
+
+
+def _describe_labels_needed(report: AgreementReport) -> str:
+    """Say how many labels are still needed, or that all of this run may not be enough."""
+    needed, claims = report.progress.labels_still_needed or 0, report.claims
+    left = claims.coverage.unreviewed
+    if needed < left:
+        return f"{fmt.count_in_words(needed, 'label')} more"
+    if not left:
+        return "labels of other conversations"
+    units = f"{fmt.format_count(left)} {claims.unit[left > 1]}"
+    return f"more than the {units} left may be needed"
 
 
 def next_lines(report: AgreementReport, level: ReportLevel, width: int) -> list[Line]:
@@ -341,15 +359,13 @@ def _list_next_steps(report: AgreementReport) -> Iterator[str]:
     units = claims.unit[1]
     if claims.design.kind in (DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
         yield f"Draw a random sample of the {units}: only that allows a corrected rate."
-    if progress.labels_still_needed and not progress.stop:
-        words = f"{fmt.count_in_words(progress.labels_still_needed, 'label')} more"
-        # Where all is labelled, more labels need more conversations.
-        words += ", of other conversations, bring " if not claims.coverage.unreviewed else " bring "
-        words += "kappa" if progress.target == "cohen_kappa" else "agreement"
-        words += f" to ±{progress.target_half_width:.2f}"
+    if progress.half_width is not None and progress.half_width > progress.target_half_width:
+        needed = progress.labels_still_needed or 0
+        name = "kappa" if progress.target == "cohen_kappa" else "agreement"
+        words = f"For {name} ±{progress.target_half_width:.2f}: {_describe_labels_needed(report)}"
         pace = [each.median_seconds for each in report.raters if each.median_seconds is not None]
-        if pace:
-            minutes = progress.labels_still_needed * sorted(pace)[len(pace) // 2] / 60
+        if pace and needed:
+            minutes = needed * sorted(pace)[len(pace) // 2] / 60
             words += f", about {minutes:.0f} min at your pace"
         yield words + "."
     few = claims.strict

@@ -215,15 +215,18 @@ def item_details(
         first=pad,
     )
     if row.scores is not None and row.state is not ItemState.SKIPPED and not blind:
-        corrected = row.corrected or row.scores
+        overridden = row.corrected or row.scores
         for name, judge, people in (
-            ("windowed", row.scores.windowed, corrected.windowed),
-            ("per interaction", row.scores.per_interaction, corrected.per_interaction),
-            (f"all {spec.units[1]}", row.scores.pooled, corrected.pooled),
+            ("windowed", row.scores.windowed, overridden.windowed),
+            ("per interaction", row.scores.per_interaction, overridden.per_interaction),
+            (f"all {spec.units[1]}", row.scores.pooled, overridden.pooled),
         ):
             lines.append(
                 make_line(Piece(f" {name:<16}", "quiet"), fmt.format_score_change(judge, people))
             )
+        if overridden != row.scores:
+            words = f"with overrides, {row.labelled} of {count_units(row.claims, spec)} reviewed"
+            lines += wrap([Piece(f"→ {words}", "quiet")], width - 1, first=pad)
         lines += left_out_lines(row, width)
         lines += integrity_lines(row.integrity, spec, width)
     if calls is not None and not blind and (calls.cost_nusd or calls.unpriced_calls):

@@ -78,10 +78,11 @@ class ConversationsScreen(FilteredListScreen):
     LIST: ClassVar[str] = "conversations"
     HELP_WORDS: ClassVar[str] = (
         "Each row is one conversation of the run: how often the judge gave each of the metric's "
-        "labels, its windowed score (* means human labels changed it), and how much of what "
-        "was judged has a human label. Marks: 2x two annotators labelled it, ? an answer has no "
-        "passages, ! something failed or has no verdict. {list.open} reviews it. {list.filter} "
-        "finds conversations by words and terms such as verdict:no or is:unlabelled; "
+        "labels, its windowed score (* means with overrides: human labels changed it), and how "
+        "much of what was judged has a human label. Marks: 2x two annotators labelled it, ? an "
+        "answer has no passages, ! something failed or has no verdict. {list.open} reviews it. "
+        "{list.filter} finds conversations by words and terms such as verdict:no or "
+        "is:unlabelled; "
         "{conversations.queue} reviews just the claims found, or those of the marked "
         "conversations. Verdicts advance through the conversations in the order of this list."
     )

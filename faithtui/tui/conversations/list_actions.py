@@ -1,5 +1,6 @@
 """What is done with conversations from their list: queued, exported, asked again."""
 
+import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from faithtui.tui.agreement.export import (
     explain_blind_refusal,
     write_run_report,
 )
+from faithtui.tui.allowed_acts import FILES, check_allowed
 from faithtui.tui.messages import ResumeRequested, ShowScreen
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.samples.queue import ClaimQueue
@@ -126,6 +128,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
     def _write(self, run: RunId, items: Sequence[ItemId], left: threading.Event) -> Path:
         from faithtui.engine.review.conversation_json import conversation_lines
 
+        check_allowed(FILES, os.environ)
         session = self.session
         name = f"faithtui-conversations-{run}-{session.now():%Y%m%d-%H%M%S}.jsonl"
         path = session.report_directory / name

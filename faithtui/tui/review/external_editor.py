@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from textual.app import App, SuspendNotSupported
 from faithtui.domain.limits import Limit
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.errors import ConfigError
+from faithtui.tui.allowed_acts import EDITOR, check_allowed
 
 
 def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | ConfigError:
@@ -26,6 +28,10 @@ def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | Con
     Returns:
         The text without line ends at its end; or why there is none, in a sentence.
     """
+    try:
+        check_allowed(EDITOR, os.environ)
+    except ConfigError as error:
+        return error
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not command:
         return ConfigError("neither VISUAL nor EDITOR is set: set one to your editor")
@@ -33,7 +39,8 @@ def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | Con
         file = Path(folder) / name
         file.write_text(text, encoding="utf-8")
         try:
-            with app.suspend():
+            # A page cannot lend a terminal; an editor with a window of its own needs none.
+            with nullcontext() if app.is_web else app.suspend():
                 done = subprocess.run([*shlex.split(command), str(file)], check=False)
             if done.returncode:
                 return ConfigError(

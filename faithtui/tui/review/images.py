@@ -1,6 +1,7 @@
 """`o`: images are opened outside, because a terminal draws none."""
 
 from collections.abc import Callable
+from io import BytesIO
 
 from textual.binding import Binding
 
@@ -71,9 +72,20 @@ class ImageOpener(Controller[FaithScreen]):
                     escape_line(format_address(url) or "no address", limit=200),
                 )
                 return
+            if self.app.is_web:
+                self.app.open_url(url)
+                return
             await self._open_in_viewer(name, url, is_file=False)
             return
         kind = stored.image.media_type
+        if self.app.is_web and kind in SUFFIXES:
+            self.app.deliver_binary(
+                BytesIO(stored.data),
+                save_filename=f"{chosen.image.sha256[:12]}{SUFFIXES[kind]}",
+                open_method="browser",
+                mime_type=kind,
+            )
+            return
         path = await self.read(
             session.image_files.write, chosen.image.sha256[:12], stored.data, kind
         )

@@ -35,7 +35,7 @@ def run_head(width: int) -> Line:
         (
             Piece(
                 _run_columns(
-                    width, "run", "metric", "judge", "conv", "status", "score", "w/ovr", "labels"
+                    width, "run", "metric", "judge", "conv", "status", "score", "w/ovr", "reviewed"
                 ),
                 "quiet",
             ),
@@ -73,20 +73,20 @@ def _run_columns(
     conversations: str,
     status: str,
     score: str,
-    corrected: str,
-    labels: str,
+    with_overrides: str,
+    reviewed: str,
 ) -> str:
     # A number that is cut reads as another number, so a narrow list leaves whole columns out: the
     # pane below has them.
-    corrected_too = fit_text(corrected, 6, right=True) if width >= 66 else ""
-    fixed = 1 + 5 + 1 + 1 + 11 + 6 + len(corrected_too) + 1 + 11 + 2
+    overrides_too = fit_text(with_overrides, 6, right=True) if width >= 66 else ""
+    fixed = 1 + 5 + 1 + 1 + 11 + 6 + len(overrides_too) + 1 + 11 + 2
     counted_too = fit_text(conversations, 6, right=True) if width - fixed - 6 >= 22 else ""
     room = max(10, width - fixed - len(counted_too))
     first = min(_LONGEST_METRIC, room * 11 // 20)
     return (
         f" {fit_text(run, 5)} {fit_text(metric, first)}{fit_text(' ' + judge, room - first)}"
         f"{counted_too} {fit_text(status, 11)}{fit_text(score, 6, right=True)}"
-        f"{corrected_too} {fit_text(labels, 11, right=True)} "
+        f"{overrides_too} {fit_text(reviewed, 11, right=True)} "
     )
 
 
@@ -218,7 +218,7 @@ def run_details(
             ),
             Piece("  with overrides "),
             Piece(fmt.format_number(row.corrected) if row.labelled else fmt.NONE, "strong"),
-            Piece(f" ({count_units(row.labelled, metric)} labelled)", "quiet"),
+            Piece(f", {row.labelled} of {count_units(row.claims, metric)} reviewed", "quiet"),
         ],
         [
             Piece("labels "),

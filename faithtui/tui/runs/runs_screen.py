@@ -71,8 +71,9 @@ class RunsScreen(FilteredListScreen):
     HELP_WORDS: ClassVar[str] = (
         "A run is one metric and one judge over a selection of conversations. {list.open} opens "
         "its conversations. The score is the mean of the conversations' windowed scores by the "
-        "judge; w/ovr is the score with overrides: human labels replace verdicts. labels counts "
-        "what has a human label."
+        "judge; w/ovr is the score with overrides: human labels replace verdicts, and what nobody "
+        "reviewed keeps the judge's. reviewed counts what has a human label. The corrected share, "
+        "an estimate for all of the run, is on the agreement screen."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [

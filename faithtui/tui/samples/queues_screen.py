@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
 from faithtui.domain.ids import SampleId
+from faithtui.engine.review.queue_sequences import read_queue_sequences
 from faithtui.engine.review.sample_queues import (
     REPEATS,
     QueueProgress,
@@ -45,6 +46,9 @@ from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import VirtualList
 
+if TYPE_CHECKING:
+    from faithtui.agreement.report.model import ConfidenceSequences
+
 
 class SampleRows:
     """Queues as a list reads them."""
@@ -68,6 +72,7 @@ class QueueDescription:
     sample: SampleId
     strata: tuple[StratumRow, ...]
     progress: QueueProgress
+    sequences: "ConfidenceSequences | None"
 
 
 class QueuesScreen(FaithScreen):
@@ -187,11 +192,12 @@ class QueuesScreen(FaithScreen):
         row, known = self.selection, self.description
         strata: tuple[StratumRow, ...] = ()
         progress: QueueProgress | None = None
+        sequences = None
         if row is not None and known is not None and known.sample == row.id:
-            strata, progress = known.strata, known.progress
+            strata, progress, sequences = known.strata, known.progress, known.sequences
         title = "Queue" if row is None else f"Queue {row.id}"
         self.query_one("#detail", Pane).show(
-            lambda width: queue_details(row, strata, progress, width), title=title
+            lambda width: queue_details(row, strata, progress, width, sequences), title=title
         )
         if row is None:
             self.show_message()
@@ -206,7 +212,10 @@ class QueuesScreen(FaithScreen):
         store, reviewer = self.session.store, self.session.reviewer
         strata = await self.read(store.samples.strata, sample, reviewer)
         progress = await self.read(read_queue_progress, store, sample, reviewer)
-        self.call_later(self.take_description, QueueDescription(sample, strata, progress))
+        sequences = await self.read(read_queue_sequences, store, sample, reviewer)
+        self.call_later(
+            self.take_description, QueueDescription(sample, strata, progress, sequences)
+        )
 
     def take_description(self, read: QueueDescription) -> None:
         """Draw what was read of the chosen queue."""

@@ -15,7 +15,9 @@ from textual.widgets import Input, Label, Select
 from textual.worker import Worker, WorkerState
 
 from faithtui.agreement.sampling.draw import SamplingDesign, SamplingFrame, preview_strata
+from faithtui.agreement.sampling.label_plan import foresee_widths
 from faithtui.domain.ids import RunId, SampleId
+from faithtui.engine.review.label_plans import PlanBasis, read_plan_basis
 from faithtui.engine.review.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
@@ -29,6 +31,13 @@ from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.navigation import ModalWindow, holds_keys
 from faithtui.tui.runs.new_run import ChoicePane
+from faithtui.tui.samples.sample_fields import (
+    PLAN,
+    read_number,
+    read_planned_sizes,
+    read_share,
+    read_sizes,
+)
 from faithtui.tui.samples.sample_lines import draw_preview_lines
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, escape_text, wrap
@@ -45,63 +54,6 @@ _STRATA_WORDS = {
 }
 
 
-def read_number(text: str, name: str, least: int = 1) -> int:
-    """Read a whole number.
-
-    Raises:
-        ConfigError: It is none, or too small.
-    """
-    try:
-        number = int(text.strip().replace(" ", ""))
-    except ValueError as error:
-        raise ConfigError(f"{name}: a whole number is expected") from error
-    if number < least:
-        raise ConfigError(f"{name}: {least} or more is expected")
-    return number
-
-
-def read_share(text: str) -> float:
-    """Read a share in [0, 1].
-
-    Raises:
-        ConfigError: It is none.
-    """
-    try:
-        share = float(text.strip().replace(",", "."))
-    except ValueError as error:
-        raise ConfigError("shown: a number from 0 to 1 is expected") from error
-    if not 0 <= share <= 1:
-        raise ConfigError("shown: a number from 0 to 1 is expected")
-    return share
-
-
-def read_sizes(text: str, populations: Mapping[str, int]) -> dict[str, int]:
-    """Read one number per stratum, or `all`, in the order of the strata.
-
-    Args:
-        text: Numbers with blanks or commas between; empty: none.
-        populations: Claims of each stratum, in the order in which they are listed.
-
-    Returns:
-        Claims per stratum; {} where nothing was typed.
-
-    Raises:
-        ConfigError: Not as many as strata, or not numbers.
-    """
-    words = text.replace(",", " ").split()
-    if not words:
-        return {}
-    if len(words) != len(populations):
-        raise ConfigError(
-            f"per stratum: {len(populations)} numbers are expected, one for each stratum below; "
-            "all takes everything"
-        )
-    return {
-        name: count if word == "all" else read_number(word, "per stratum", 0)
-        for word, (name, count) in zip(words, populations.items(), strict=True)
-    }
-
-
 class DrawSampleScreen(ModalWindow[SampleId | None]):
     """What to draw from a run; answers with the sample.
 
@@ -116,10 +68,12 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
     HELP_WORDS: ClassVar[str] = (
         "{draw.field} goes from field to field, {draw.draw} draws. Simple: every claim has the "
         "same chance. Stratified: a number from each stratum, which is how rare verdicts get "
-        "enough labels; weights are stored, so that totals stay right. Whole conversations: "
-        "quicker to read, and claims of one conversation tell less. The same seed draws the same "
-        "claims. While the judge is hidden, a share of the claims is served with the judge in "
-        "view, drawn at random, so that its influence on annotators can be measured."
+        "enough labels; weights are stored, so that totals stay right. Typed as numbers, «plan» "
+        "shares the size among strata such that the share that passes and recall come out as "
+        "narrow as they can, and «plan 0.05» takes as many claims as ±0.05 needs. Whole "
+        "conversations: quicker to read, and claims of one conversation tell less. The same seed "
+        "draws the same claims. While the judge is hidden, a share of the claims is served with "
+        "the judge in view, drawn at random, so that its influence on annotators can be measured."
     )
 
     HINTS: ClassVar[Mapping[str, str]] = {
@@ -127,7 +81,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         "design": "how claims are drawn",
         "strata": "what strata are made of; only when stratified",
         "size": "claims, or conversations, to draw",
-        "sizes": "stratified: one number or all for each stratum below; empty: equal parts",
+        "sizes": "number or all each; plan: by size; plan 0.05: for ±0.05; empty: equal",
         "seed": "the same seed draws the same claims",
         "blind": "whether the judge is hidden until you answer",
         "share": "share of a blind sample that shows the judge, 0 to 1",
@@ -154,6 +108,8 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
 
         stratified_by: tuple[str, ...]
         frame: SamplingFrame
+        basis: PlanBasis | None
+        """What a plan by these strata starts from; None without strata."""
 
     def __init__(self, session: Session, run: RunId, *, seed: int, pace_s: float) -> None:
         super().__init__()
@@ -163,6 +119,8 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         self._pace_s = pace_s
         self._frames: dict[tuple[str, ...], SamplingFrame] = {}
         """What was read, by what strata are made of; the last one only."""
+        self._basis: PlanBasis | None = None
+        """What a plan by the strata of the frame starts from."""
         self._is_drawing = False
 
     def compose(self) -> ComposeResult:
@@ -270,10 +228,13 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
             self._show_in_preview(escape_text(str(error), "warn"))
             return
         strata = preview_strata(frame, request.plan)
-        pace, size = self._pace_s, len(frame)
+        pace, size, basis = self._pace_s, len(frame), self._basis
+        found = None
+        if basis is not None and wanted:
+            found = foresee_widths(basis.strata, {each.name: each.drawn for each in strata})
         self.query_one("#preview", Pane).show(
             lambda width: draw_preview_lines(
-                strata, request.design, size, pace, width, numbered=True
+                strata, request.design, size, pace, width, numbered=True, found=found, basis=basis
             )
         )
 
@@ -281,13 +242,18 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
     async def read_frame(self, stratified_by: tuple[str, ...]) -> None:
         """Read what can be drawn, without holding up keys."""
         store = self._session.store
-        frame = await asyncio.to_thread(store.samples.read_frame, self._run, stratified_by)
-        self.post_message(self.FrameRead(stratified_by, frame))
+        if stratified_by:
+            basis = await asyncio.to_thread(read_plan_basis, store, self._run, stratified_by)
+            self.post_message(self.FrameRead(stratified_by, basis.frame, basis))
+            return
+        frame = await asyncio.to_thread(store.samples.read_frame, self._run)
+        self.post_message(self.FrameRead(stratified_by, frame, None))
 
     @on(FrameRead)
     def keep_frame(self, event: FrameRead) -> None:
         """Keep what was read, and nothing older: a frame may be large."""
         self._frames = {event.stratified_by: event.frame}
+        self._basis = event.basis
         self.update_preview()
 
     # Drawing
@@ -363,18 +329,22 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         design, strata = self._chosen_design, self._chosen_strata
         if design is SamplingDesign.STRATIFIED and not strata:
             raise ConfigError("strata: at least one is to be chosen; space chooses")
+        size = read_number(self.query_one("#size", Input).value, "size")
         sizes: dict[str, int] = {}
         if design is SamplingDesign.STRATIFIED:
-            typed = self.query_one("#sizes", Input).value
-            if typed.strip() and frame is None:
+            typed = self.query_one("#sizes", Input).value.strip()
+            if typed and frame is None:
                 raise ConfigError("what can be drawn is still being counted; a moment")
-            sizes = read_sizes(typed, frame.populations if frame is not None else {})
+            if typed.startswith(PLAN) and self._basis is not None:
+                sizes = read_planned_sizes(typed, size, self._basis.strata)
+            else:
+                sizes = read_sizes(typed, frame.populations if frame is not None else {})
         blind = self.query_one("#blind", Select).value == "blind"
         return SampleRequest(
             name=self.query_one("#name", Input).value.strip() or name_sample(design, strata),
             design=design,
             stratified_by=strata,
-            size=read_number(self.query_one("#size", Input).value, "size"),
+            size=size,
             sizes=sizes,
             seed=read_number(self.query_one("#seed", Input).value, "seed", 0),
             blind=blind,

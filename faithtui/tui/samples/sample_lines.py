@@ -2,19 +2,26 @@
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
+from faithtui.agreement.sampling.label_plan import LabelPlan
 from faithtui.agreement.sampling.stopping_rules import (
     KAPPA_TARGET,
     compute_effective_size,
     predict_half_width,
 )
+from faithtui.domain.estimates import LEVEL
 from faithtui.domain.text.visible_text import make_visible_line
+from faithtui.engine.review.label_plans import PlanBasis
 from faithtui.engine.review.sample_queues import QueueOutcome, QueueProgress
 from faithtui.store.samples.sample_records import SampleRow, StratumRow
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
+
+if TYPE_CHECKING:
+    from faithtui.agreement.report.model import ConfidenceSequences
 
 KINDS = {
     SampleKind.SAMPLE: "sample",
@@ -30,6 +37,8 @@ _SHARES = (0.5, 0.8, 0.9)
 """Shares whose interval is foreseen."""
 _STRATA_TELLING_JUDGE = frozenset({"verdict", "disagreement", "flip"})
 """What strata are made of that tells the judge's word."""
+_MOST_SHARES = 6
+"""Strata of which it is said what is expected."""
 _MOST_STRATA = 60
 """Strata that are listed; more are counted."""
 
@@ -126,11 +135,18 @@ def no_queues(width: int, run: bool, keys: KeyNames) -> list[Line]:
     return wrap(keys.make_pieces(words, "quiet"), width - 1, first=[Piece(" ")])
 
 
+def describe_sequences(found: "ConfidenceSequences", level: float = LEVEL) -> str:
+    """Say what is known of this run however often one looks."""
+    rate, recall = (f"{low:.0%} to {high:.0%}" for low, high in (found.rate, found.recall))
+    return f"passing {rate}, recall {recall} in this run: {level:.0%} sure however often you look"
+
+
 def queue_details(
     row: SampleRow | None,
     strata: Sequence[StratumRow],
     progress: QueueProgress | None,
     width: int,
+    sequences: "ConfidenceSequences | None" = None,
 ) -> list[Line]:
     """Describe a queue: how it was drawn, how far it is, what each label stands for.
 
@@ -146,6 +162,8 @@ def queue_details(
         told.append(("skipped", Piece(f"{row.skipped}; they come again at the end")))
     if progress is not None and progress.needed is not None:
         told.append(("to go", Piece(describe_labels_needed(progress))))
+    if sequences is not None:
+        told.append(("known", Piece(describe_sequences(sequences))))
     if row.decision is not None:
         told.append(("decided", escape_line(row.decision, "strong", limit=60)))
     lines += _fact_lines(told, width)
@@ -231,7 +249,7 @@ def _strata_lines(strata: Sequence[StratumRow], width: int, *, hidden: bool) -> 
                 Piece(
                     _stratum_columns(
                         room,
-                        _stratum_name(each.stratum),
+                        _name_stratum(each.stratum.name),
                         fmt.format_count(each.stratum.population),
                         fmt.format_count(each.stratum.drawn),
                         fmt.HIDDEN_CELL if hidden else fmt.format_count(each.labelled),
@@ -257,8 +275,8 @@ def _stratum_columns(
     )
 
 
-def _stratum_name(stratum: Stratum) -> str:
-    return make_visible_line(stratum.name, 200) or "all claims"
+def _name_stratum(name: str) -> str:
+    return make_visible_line(name, 200) or "all claims"
 
 
 def _format_weight(value: float | None) -> str:
@@ -273,6 +291,8 @@ def draw_preview_lines(
     width: int,
     *,
     numbered: bool = False,
+    found: LabelPlan | None = None,
+    basis: PlanBasis | None = None,
 ) -> list[Line]:
     """Say what a plan draws and what it will give, before anything is drawn.
 
@@ -283,6 +303,8 @@ def draw_preview_lines(
         pace_s: Seconds the person takes per claim.
         width: Cells.
         numbered: Number the strata, for those who give each a size.
+        found: What labels of these strata are expected to give; None: not known.
+        basis: What that is expected from.
     """
     drawn, whole = sum(each.drawn for each in strata), sum(each.population for each in strata)
     by_conversation = design is SamplingDesign.CONVERSATIONS
@@ -303,7 +325,7 @@ def draw_preview_lines(
     if design is SamplingDesign.STRATIFIED:
         room = max(8, width - 37)
         for number, each in enumerate(strata[:_MOST_STRATA], 1):
-            name = f"{number} {_stratum_name(each)}" if numbered else _stratum_name(each)
+            name = f"{number} {_name_stratum(each.name)}" if numbered else _name_stratum(each.name)
             counts = f"{fmt.format_count(each.drawn)} of {fmt.format_count(each.population)}"
             chance = f"probability {each.probability:.3f}"
             lines.append(
@@ -316,9 +338,29 @@ def draw_preview_lines(
     else:
         words = f"each {unit} has probability {strata[0].probability:.3f}"
         lines += wrap([Piece(words)], width)
+    if found is not None and basis is not None and found.rate is not None:
+        return [*lines, *_plan_lines(found, basis, width)]
     return [
         *lines,
         *wrap([Piece(_describe_interval_widths(strata, by_conversation, claims), "quiet")], width),
+    ]
+
+
+def _plan_lines(found: LabelPlan, basis: PlanBasis, width: int) -> list[Line]:
+    """Say what labels are expected to give, and from what that is expected."""
+    words = f"of this run: share that passes ±{found.rate:.3f}"
+    if found.recall is not None:
+        words += f", recall ±{found.recall:.2f}"
+    shares = ", ".join(
+        f"{each.share:.0%} of {_name_stratum(each.name)}" for each in basis.strata[:_MOST_SHARES]
+    )
+    more = ", …" if len(basis.strata) > _MOST_SHARES else ""
+    labels = sum(each.labels for each in basis.strata)
+    source = f"by {fmt.count_in_words(labels, 'label')}" if labels else "assumed"
+    failing = " or ".join(make_visible_line(each, 40) for each in basis.failing)
+    return [
+        *wrap([Piece(words, "strong")], width),
+        *wrap([Piece(f"if {failing} is right for {shares}{more} ({source})", "quiet")], width),
     ]
 
 
@@ -364,6 +406,8 @@ def end_lines(end: QueueOutcome, width: int) -> list[Line]:
         agreed = progress.compared - progress.differ
         words = f"{agreed} of {progress.compared} compared claims have the label of the judge"
         told += [[Piece(words)], [Piece(describe_labels_needed(progress))]]
+    if end.sequences is not None:
+        told.append([Piece("known: ", "quiet"), Piece(describe_sequences(end.sequences))])
     lines = [BLANK]
     for pieces in told:
         lines += [*wrap(pieces, width - 1, first=[Piece(" ")]), BLANK]

@@ -149,7 +149,7 @@ def _does_run_match(row: RunRow, term: Term, wanted: Filter) -> bool:
             return value == "any" or (row.archived_at is not None) is (value == "yes")
         case TermName.SCORE:
             return _does_score_match(row.score, value)
-        case TermName.CORRECTED:
+        case TermName.WITH_OVERRIDES:
             return _does_score_match(row.corrected, value)
         case _:
             words = " ".join((f"{row.id}", spec.metric, spec.judge, row.state, *spec.sources))

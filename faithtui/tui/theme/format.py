@@ -81,9 +81,9 @@ def soundness_look(found: IntegritySummary) -> str:
     return {Soundness.SUSPECT: "bad", Soundness.UNCHECKED: "warn"}.get(found.soundness, "quiet")
 
 
-def format_score_change(judge: Score | None, corrected: Score | None) -> str:
-    """Write the judge's score, and people's where it differs: `0.90→0.80`."""
-    before, after = format_score(judge), format_score(corrected)
+def format_score_change(judge: Score | None, with_overrides: Score | None) -> str:
+    """Write the judge's score, and the one with overrides where it differs: `0.90→0.80`."""
+    before, after = format_score(judge), format_score(with_overrides)
     return before if before == after else f"{before}→{after}"
 
 

@@ -1,5 +1,6 @@
 """What all line-drawn widgets share: looks become styles, lines become strips."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 
 from rich.cells import cell_len
@@ -43,9 +44,9 @@ class LineWidget(Widget):
     _combined_styles: dict[tuple[Style, str], Style] | None = None
     """Styles by what is below them and look; None as well then."""
 
+    @abstractmethod
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give a line of the content, and what its pieces are drawn over."""
-        raise NotImplementedError
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw what changed, with the frame."""

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.report.raters import order_anonymously
+from faithtui.domain.ids import ClaimId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
+from faithtui.tui.adjudication.adjudication_screen import LoadedComparison
 from faithtui.tui.adjudication.claim_reader import read_selected_claim
 from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
@@ -102,6 +104,35 @@ async def test_a_verdict_typed_after_an_undo_is_about_the_claim_it_goes_back_to(
         claims = list(screen.listed_entries)
         type_ahead(app, "u", "n")
         await until(pilot, lambda: not screen.labels.in_flight)
+        await calm(pilot)
+        final = screen.listed_entries[claims[0]].final
+        assert final is not None
+        assert final.verdict == "no"
+        assert screen.listed_entries[claims[1]].final is None
+
+
+async def test_keys_typed_after_an_undo_wait_also_for_a_reading_that_takes_its_place(
+    differing: Path, app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "y")
+        screen = await adjudicating(app)
+        claims = list(screen.listed_entries)
+        reload_at, show_loaded = screen.reload_at, screen.show_loaded
+
+        def reload_twice(claim: ClaimId) -> None:
+            reload_at(claim)
+            screen.call_later(screen.reload)  # as when the store has changed meanwhile
+
+        def show_and_read_twice(loaded: LoadedComparison, wanted: ClaimId | None) -> None:
+            show_loaded(loaded, wanted)
+            screen.call_later(screen.follow_cursor)
+
+        monkeypatch.setattr(screen, "reload_at", reload_twice)
+        monkeypatch.setattr(screen, "show_loaded", show_and_read_twice)
+        type_ahead(app, "u", "n")
+        await until(pilot, lambda: "saved" in status(app) and "undone" not in status(app))
         await calm(pilot)
         final = screen.listed_entries[claims[0]].final
         assert final is not None

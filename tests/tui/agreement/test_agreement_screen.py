@@ -144,7 +144,7 @@ def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
 
 def test_what_to_do_next_follows_from_the_figures() -> None:
     found = words(parts.next_lines(made(), ReportLevel.CLAIMS, 200))
-    assert "bring kappa to ±0.10, about" in found
+    assert "For kappa ±0.10: " in found
     assert "name «truth» as what failed" in found
     assert "Keep queues blind" in found
     rows = [claim(0, "yes", "yes"), claim(1, "yes", None)]

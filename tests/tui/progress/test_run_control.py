@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from faithtui.domain.ids import RunId
@@ -24,6 +25,14 @@ from tests.tui.driving import press, screen_text, status, text_of, title, until
 from tests.tui.fake_screen import FakeScreen
 from tests.tui.progress.test_progress_screen import watching
 from tests.tui.staging import StagedRun
+
+
+async def press_and_let_run(pilot: Pilot[None], key: str) -> None:
+    """Press a key that starts a run, and wait until that run is through."""
+    app = cast(FaithApp, pilot.app)
+    await press(pilot, key)
+    await until(pilot, lambda: bool(app.session.process_runs))
+    await until(pilot, lambda: not app.session.list_snapshots())
 
 
 async def test_a_pause_is_made_and_ended_by_one_key(app: FaithApp) -> None:
@@ -83,9 +92,7 @@ async def test_a_stopped_run_goes_on_and_what_failed_is_asked_again(
     async with app.run_test(size=(120, 40)) as pilot:
         await watching(pilot)
         assert "1 of 1 windows failed" in text_of(app, "failed")
-        await press(pilot, "x")
-        await until(pilot, lambda: bool(app.session.process_runs))
-        await until(pilot, lambda: not app.session.list_snapshots())
+        await press_and_let_run(pilot, "x")
         await until(pilot, lambda: "Failed 0" in screen_text(app))
     with Store.open(store_path) as store:
         row = store.runs.row(RunId(1))
@@ -99,9 +106,7 @@ async def test_a_cancelled_run_is_taken_up_from_its_screen(app: FaithApp, store_
     async with app.run_test(size=(80, 24)) as pilot:
         await watching(pilot)
         assert "r goes on" in text_of(app, "totals")
-        await press(pilot, "r")
-        await until(pilot, lambda: bool(app.session.process_runs))
-        await until(pilot, lambda: not app.session.list_snapshots())
+        await press_and_let_run(pilot, "r")
         await until(pilot, lambda: "done" in title(app))
         await until(pilot, lambda: "judged" in text_of(app, "events"))
 

@@ -138,6 +138,7 @@ async def test_a_pane_with_more_room_draws_more(app: FaithApp) -> None:
         screen = await reviewing(pilot)
         assert "yours:" in text_of(app, "verdict")
         screen.panes.verdict.focus()
+        await until(pilot, lambda: screen.focused is screen.panes.verdict)
         await press(pilot, "z")
         # A column, no strip, once the pane has its new size.
         await until(pilot, lambda: len(text_of(app, "verdict").splitlines()) > 8)

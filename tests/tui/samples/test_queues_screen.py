@@ -6,8 +6,16 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Select
 
+from faithtui.agreement.report.model import ConfidenceSequences
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
+from faithtui.agreement.sampling.label_plan import (
+    PlanStratum,
+    PlanTarget,
+    plan_for_budget,
+    plan_for_target,
+)
 from faithtui.domain.ids import RunId
+from faithtui.engine.review.label_plans import read_plan_basis
 from faithtui.engine.review.sample_queues import (
     SampleRequest,
     conclude_queue,
@@ -24,13 +32,13 @@ from faithtui.tui.samples import sample_lines
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from faithtui.tui.samples.queues_screen import QueuesScreen
-from faithtui.tui.samples.sample_form import (
-    DrawSampleScreen,
-    ExtendSampleScreen,
+from faithtui.tui.samples.sample_fields import (
     read_number,
+    read_planned_sizes,
     read_share,
     read_sizes,
 )
+from faithtui.tui.samples.sample_form import DrawSampleScreen, ExtendSampleScreen
 from faithtui.tui.theme.lines import width_of
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of
 
@@ -286,3 +294,41 @@ async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRo
         assert "nothing more is open in it" in screen_text(app)
         await press(pilot, "enter")
     assert answers == ["queues", None]
+
+
+async def test_plan_typed_as_numbers_shares_the_size_and_says_what_it_gives(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await at_queues(pilot)
+        await press(pilot, "n")
+        app.screen.query_one("#design", Select).value = "stratified"
+        app.screen.query_one("#size", Input).value = "4"
+        await calm(pilot)
+        assert "of this run: share that passes ±" in text_of(app, "preview")
+        assert "(assumed)" in text_of(app, "preview")
+        app.screen.query_one("#sizes", Input).value = "plan wide"
+        await calm(pilot)
+        assert "a half width is expected, such as plan 0.05" in text_of(app, "preview")
+        app.screen.query_one("#sizes", Input).value = "plan"
+        await calm(pilot)
+        basis = read_plan_basis(app.session.store, RunId(1), ["verdict"])
+        planned = plan_for_budget(basis.strata, 4).sizes
+        await press(pilot, "ctrl+s")
+        (row,) = rows_of(app)
+        assert {each.name: each.drawn for each in row.strata} == planned
+        assert row.size == 4
+
+
+def test_a_plan_for_a_half_width_takes_as_many_as_it_needs() -> None:
+    strata = (PlanStratum("judge no", 100, True, 0.5), PlanStratum("judge yes", 900, False, 0.1))
+    wanted = plan_for_target(strata, PlanTarget(rate=0.05)).sizes
+    assert read_planned_sizes("plan 0,05", 7, strata) == wanted
+    assert sum(read_planned_sizes(" plan ", 7, strata).values()) == 7
+    for wrong in ("plan 0", "plan 3"):
+        with pytest.raises(ConfigError, match=r"above 0, up to 0\.5"):
+            read_planned_sizes(wrong, 7, strata)
+
+
+def test_a_queue_says_what_holds_however_often_one_looks() -> None:
+    found = ConfidenceSequences(40, 0, (0.72, 0.961), (0.1, 0.9))
+    words = "passing 72% to 96%, recall 10% to 90% in this run: 95% sure however often you look"
+    assert sample_lines.describe_sequences(found) == words

@@ -1,6 +1,5 @@
 """`c` and `t`: the store is checked, the judge is tried."""
 
-import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -11,7 +10,7 @@ from faithtui.tui.session import Session
 from faithtui.tui.settings.setting_checks import SettingChecks
 from faithtui.tui.settings.setting_lines import SettingsFacts
 from faithtui.tui.settings.settings_screen import SettingsScreen
-from tests.tui.driving import calm, press, status, text_of
+from tests.tui.driving import calm, press, status, text_of, until
 from tests.tui.fake_screen import FakeScreen
 from tests.tui.settings.test_settings_screen import SIZE, Make, at
 
@@ -35,11 +34,7 @@ async def test_the_judge_that_is_set_is_tried_and_what_came_of_it_is_said(make: 
         screen = await at(pilot, app, "Judge")
         assert "t asks it two small questions" in text_of(app, "values")
         await press(pilot, "t")
-        for _ in range(500):
-            await pilot.pause()
-            if screen.facts.trial is not None:
-                break
-            await asyncio.sleep(0.01)
+        await until(pilot, lambda: screen.facts.trial is not None)
         await calm(pilot)
         assert "tells what a text says from what it denies" in text_of(app, "values")
         assert "the judge works" in status(app)
@@ -50,11 +45,7 @@ async def test_a_judge_that_cannot_be_asked_says_what_to_do(make: Make) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await at(pilot, app, "Judge")
         await press(pilot, "t")
-        for _ in range(500):
-            await pilot.pause()
-            if screen.facts.trial is not None:
-                break
-            await asyncio.sleep(0.01)
+        await until(pilot, lambda: screen.facts.trial is not None)
         await calm(pilot)
         assert "set the environment variable OPENAI_API_KEY" in text_of(app, "values")
         assert "the judge does not work" in status(app)

@@ -88,4 +88,4 @@ def test_an_endless_text_says_how_much_is_left_out() -> None:
 @pytest.mark.parametrize("width", range(58, 90))
 def test_no_count_of_a_run_is_cut(width: int) -> None:
     assert cell_len(run_head(width).text) <= width
-    assert run_head(width).text.rstrip().endswith("labels")
+    assert run_head(width).text.rstrip().endswith("reviewed")

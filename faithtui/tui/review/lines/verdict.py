@@ -96,6 +96,9 @@ def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Pie
     name = "per interaction" if shown_view.per_interaction else "windowed"
     pieces = [Piece(f"{name} ", "quiet")]
     pieces.append(Piece(conversation_score(view, shown_view.per_interaction), "strong"))
+    if not view.is_blind and view.item.corrected not in (None, view.item.scores):
+        reviewed = "" if is_brief else f", {view.item.labelled} of {view.item.claims} reviewed"
+        pieces.append(Piece(f" with overrides{reviewed}", "quiet"))
     found = view.item.integrity
     if not view.is_blind and fmt.soundness_mark(found):
         sentence = shown_view.spec.integrity_sentence(found)
@@ -111,7 +114,7 @@ def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Pie
 
 
 def conversation_score(view: ReviewView, once: bool) -> str:
-    """Write the conversation's score, judge's and corrected, with the mark of its soundness."""
+    """Write the conversation's score, judge's and with overrides, after the mark of soundness."""
     if view.is_blind:
         return fmt.HIDDEN
     judge, corrected = view.item.scores, view.item.corrected
@@ -386,7 +389,7 @@ def _column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list
     if others:
         lines += field_lines("others", others, 2)
     lines.append(BLANK)
-    lines += field_lines("score", score_pieces(shown_view), 2)
+    lines += field_lines("score", score_pieces(shown_view), 3)
     marks = _mark_pieces(claim)
     if marks:
         lines += field_lines("marks", marks, 2)

@@ -1,0 +1,97 @@
+"""What is typed into the forms that draw samples, read as numbers."""
+
+from collections.abc import Mapping, Sequence
+
+from faithtui.agreement.sampling.label_plan import (
+    PlanStratum,
+    PlanTarget,
+    plan_for_budget,
+    plan_for_target,
+)
+from faithtui.errors import ConfigError
+
+PLAN = "plan"
+"""Typed instead of numbers: as the label plan says."""
+
+
+def read_number(text: str, name: str, least: int = 1) -> int:
+    """Read a whole number.
+
+    Raises:
+        ConfigError: It is none, or too small.
+    """
+    try:
+        number = int(text.strip().replace(" ", ""))
+    except ValueError as error:
+        raise ConfigError(f"{name}: a whole number is expected") from error
+    if number < least:
+        raise ConfigError(f"{name}: {least} or more is expected")
+    return number
+
+
+def read_share(text: str) -> float:
+    """Read a share in [0, 1].
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        share = float(text.strip().replace(",", "."))
+    except ValueError as error:
+        raise ConfigError("shown: a number from 0 to 1 is expected") from error
+    if not 0 <= share <= 1:
+        raise ConfigError("shown: a number from 0 to 1 is expected")
+    return share
+
+
+def read_sizes(text: str, populations: Mapping[str, int]) -> dict[str, int]:
+    """Read one number per stratum, or `all`, in the order of the strata.
+
+    Args:
+        text: Numbers with blanks or commas between; empty: none.
+        populations: Claims of each stratum, in the order in which they are listed.
+
+    Returns:
+        Claims per stratum; {} where nothing was typed.
+
+    Raises:
+        ConfigError: Not as many as strata, or not numbers.
+    """
+    words = text.replace(",", " ").split()
+    if not words:
+        return {}
+    if len(words) != len(populations):
+        raise ConfigError(
+            f"per stratum: {len(populations)} numbers are expected, one for each stratum below; "
+            "all takes everything"
+        )
+    return {
+        name: count if word == "all" else read_number(word, "per stratum", 0)
+        for word, (name, count) in zip(words, populations.items(), strict=True)
+    }
+
+
+def read_planned_sizes(text: str, size: int, strata: Sequence[PlanStratum]) -> dict[str, int]:
+    """Read `plan`, or `plan 0.05`, as numbers of claims.
+
+    Args:
+        text: With a number: the half width wanted of the share that passes; else for `size`.
+        size: Claims.
+        strata: What the plan starts from.
+
+    Returns:
+        Claims per stratum.
+
+    Raises:
+        ConfigError: What follows is no half width.
+    """
+    width = text.strip().removeprefix(PLAN).strip().replace(",", ".")
+    if not width:
+        return dict(plan_for_budget(strata, size).sizes)
+    try:
+        wanted = float(width)
+    except ValueError as error:
+        raise ConfigError("plan: a half width is expected, such as plan 0.05") from error
+    if not 0 < wanted <= 0.5:
+        raise ConfigError("plan: a half width above 0, up to 0.5, is expected")
+    return dict(plan_for_target(strata, PlanTarget(rate=wanted)).sizes)
