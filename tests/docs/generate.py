@@ -351,9 +351,10 @@ def demo_example() -> str:
         (
             _wrapped(
                 "An example: the answers of `faithtui demo`, judged by the embedded judge. "
-                f"Annotators rated {coverage.reviewed} of its {coverage.units} answers, and {n} of "
-                "these have a verdict of the judge, which was not trained on any of these "
-                "conversations."
+                f"Annotators rated {coverage.reviewed} of its {coverage.units} answers. The judge, "
+                "which was not trained on any of these conversations, gave a verdict on "
+                f"{n + coverage.tied} of these, and on {coverage.tied} of them as many annotators "
+                "pass the answer as fail it."
             ),
             _table(
                 ["", "judge passes", "judge fails", "all"],
