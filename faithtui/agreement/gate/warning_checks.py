@@ -39,6 +39,7 @@ ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "rater_outlier": _OF_LABELS,
     "ties": (*_AGREEMENT, Criterion.CHANGE),
     "few_conversations": (*_AGREEMENT, Criterion.CHANGE),
+    "sample_of_other_run": _OF_LABELS,
     "unscored_answers": _AGREEMENT,
     "uninformative_judge": (Criterion.RECALL,),
 }
@@ -50,7 +51,12 @@ OF_RUN = ("suspect_run", "not_checked")
 CONVENIENCE_WARNING = "design_not_random"
 """Accepted by `--among-labelled` too."""
 
-ACCEPTED_CODES = tuple(sorted({*ASKED_WARNINGS, *MISSING_WORDS, CONVENIENCE_WARNING}))
+UNPAIRED_CLAIMS = "unpaired_claims"
+"""Claims that only one of two compared runs has a verdict for."""
+
+ACCEPTED_CODES = tuple(
+    sorted({*ASKED_WARNINGS, *MISSING_WORDS, CONVENIENCE_WARNING, UNPAIRED_CLAIMS})
+)
 """What can be accepted, each once."""
 
 
@@ -147,14 +153,18 @@ def _decide_by_bounds(
     if worst.outcome is check.outcome is best.outcome:
         if check.outcome is not CheckOutcome.PASSED:
             return check
-        return replace(check, reason=f"{_describe_missing(bounds.counts, unit, _SAY)}; {lowest}")
+        return replace(check, reason=f"{describe_missing(bounds.counts, unit, _SAY)}; {lowest}")
     why = (
-        f"{_describe_missing(bounds.counts, unit, _SAY_OPTION)}; {lowest}, "
+        f"{describe_missing(bounds.counts, unit, _SAY_OPTION)}; {lowest}, "
         f"{other} {_describe_figure(best, wanted)}"
     )
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)
 
 
+_UNPAIRED_WORDS = (
+    "has a verdict of one of the two runs alone",
+    "have a verdict of one of the two runs alone",
+)
 _SAY, _SAY_OPTION = "{what}", "{what} (--accept {code} leaves {them} out)"
 _BY_FIGURE = (CheckOutcome.PASSED, CheckOutcome.BELOW)
 """Outcomes that a figure decided."""
@@ -168,11 +178,20 @@ def _check_figure(report: LevelReport, criterion: Criterion, wanted: Thresholds)
     return found
 
 
-def _describe_missing(counts: Mapping[str, int], unit: tuple[str, str], pattern: str) -> str:
-    """Say how many claims are missing and why, each kind as the pattern has it."""
+def describe_missing(
+    counts: Mapping[str, int], unit: tuple[str, str], pattern: str = _SAY_OPTION
+) -> str:
+    """Say how many claims are missing and why, each kind as the pattern has it.
+
+    Args:
+        counts: How many, by the code of the warning or `UNPAIRED_CLAIMS`.
+        unit: What a claim is called, one and many.
+        pattern: With the fields `what`, `code` and `them`.
+    """
+    words = {**MISSING_WORDS, UNPAIRED_CLAIMS: _UNPAIRED_WORDS}
     return ", ".join(
         pattern.format(
-            what=f"{count:,} {unit[count != 1]} {MISSING_WORDS[code][count != 1]}",
+            what=f"{count:,} {unit[count != 1]} {words[code][count != 1]}",
             code=code,
             them="it" if count == 1 else "them",
         )

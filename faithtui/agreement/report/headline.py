@@ -47,7 +47,8 @@ def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) ->
             else _count_of_hundred(found.specificity, "faithful ones")
         )
         flagged = f" and flags {wrongly}"
-    if unfaithful < _FEW:
+    if unfaithful < _FEW or found.recall.value is None:
+        # A sample whose weights are not known has counts alone.
         few = format_quantity(unfaithful, f"unfaithful {one}", f"unfaithful {many}")
         return f"{judge} misses {found.fn:,} of {few}{' with a label' * bool(labelled)}{flagged}. "
     among = f"Among the labelled {many}, " if report.design.kind is DesignKind.CONVENIENCE else ""

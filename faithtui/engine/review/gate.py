@@ -221,6 +221,7 @@ def check_gate(
                 settings,
                 thresholds.basis,
                 among_labelled=thresholds.among_labelled,
+                accepted=thresholds.accepted,
             ),
         )
     results = check_warnings(

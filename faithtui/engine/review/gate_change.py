@@ -1,5 +1,10 @@
 """The gate on change: a run is not worse than an earlier one by more than so much."""
 
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
+
+from faithtui.agreement.gate.missing_labels import find_missing_claims
 from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
     Criterion,
@@ -7,6 +12,7 @@ from faithtui.agreement.gate.threshold_checks import (
     ThresholdBasis,
     check_change,
 )
+from faithtui.agreement.gate.warning_checks import UNPAIRED_CLAIMS, describe_missing
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.report import compare_prepared
 from faithtui.agreement.report.settings import ReportSettings
@@ -33,6 +39,7 @@ def check_run_change(
     basis: ThresholdBasis,
     *,
     among_labelled: bool = False,
+    accepted: Collection[str] = (),
 ) -> CriterionCheck:
     """Hold the accuracy of a run against that of an earlier one, on the claims of both.
 
@@ -44,6 +51,11 @@ def check_run_change(
         settings: How labels count.
         basis: What has to reach the threshold.
         among_labelled: Accept claims that nobody drew at random.
+        accepted: Codes of what may be left out: claims without a label, claims of one run alone.
+
+    Returns:
+        Undecided where it would pass while claims are left out that are not accepted: they may be
+        those on which the run is worse.
 
     Raises:
         ConfigError: It is the same run, or `most` cannot be.
@@ -72,10 +84,23 @@ def check_run_change(
     )
     undrawn = prepared.readings.design.kind in _UNDRAWN and not among_labelled
     agreed = found.judges.percent.value
-    return check_change(
+    check = check_change(
         found.difference,
         0.0 - most,
         basis,
         differing=None if agreed is None else 1 - agreed,
         doubt=Reason.DESIGN_NOT_RANDOM.words if undrawn else "",
     )
+    # A run that differs too little to be worse passes by that reason, whatever the labels.
+    needed = () if check.reason else find_missing_claims(prepared.compared)
+    missing = Counter(code for _, code in needed)
+    missing[UNPAIRED_CLAIMS] = (
+        paired.only_first
+        + paired.only_second
+        + sum(each.first is None or each.second is None for each in paired.claims)
+    )
+    left_out = {code: n for code, n in sorted(missing.items()) if n and code not in accepted}
+    if check.outcome is not CheckOutcome.PASSED or not left_out:
+        return check
+    why = describe_missing(left_out, ("claim", "claims"))
+    return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)

@@ -21,11 +21,12 @@ from faithtui.agreement.labelled_units import (
     UnitScores,
 )
 from faithtui.agreement.report.compare import PairedUnit
+from faithtui.agreement.report.headline import write_headline
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings, Severity
 from faithtui.domain.annotations import Action
-from faithtui.domain.estimates import EstimateMethod, Reason
+from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Reason
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
@@ -359,6 +360,16 @@ def test_few_unfaithful_units_are_counted_and_not_made_a_hundred(
 ) -> None:
     rows = [claim(number, *each) for number, each in enumerate(pairs)]
     assert report(readings(rows)).headline.startswith(start)
+
+
+def test_without_weights_the_headline_counts() -> None:
+    pairs = [("yes", "no")] * 4 + [("no", "no")] * 8 + [("yes", "yes")] * 10
+    found = report(readings([claim(number, *each) for number, each in enumerate(pairs)])).claims
+    unknown = Estimate(None, EstimateStatus.WITHHELD, 12, 10, Reason.NOT_FULLY_LABELLED)
+    level = replace(found, strict=replace(found.strict, recall=unknown), lenient=None)
+    assert write_headline(level, ("yes", "idk")).startswith(
+        "The judge misses 4 of 12 unfaithful claims and flags 0 of 100 faithful ones"
+    )
 
 
 def test_unfaithful_in_the_headline_is_what_does_not_pass() -> None:

@@ -21,7 +21,7 @@ from faithtui.store.records import RunState
 from faithtui.store.samples.claim_sets import ClaimSetRow
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, SUPPORTED, Labels, spec_of
-from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled
+from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled, skip
 
 KEYS = "abcdefghijkl"
 BETTER: Labels = {1: ("no", "no"), 3: ("idk", "yes", "yes")}
@@ -145,7 +145,11 @@ def test_a_gate_on_change_lets_no_worse_judge_pass(store: Store) -> None:
     assert (better[0], better[1] and better[1] > 0) == (CheckOutcome.PASSED, True)
     worse = checked(store, 1, max_drop=0.1, against=RunId(2))
     assert (worse[0], worse[1]) == (CheckOutcome.BELOW, -(better[1] or 0))
-    same = checked(store, 3, max_drop=0, against=RunId(2))
+    half = checked(store, 3, max_drop=0, against=RunId(2))
+    assert half[0] is CheckOutcome.UNDECIDED
+    assert "30 claims have a verdict of one of the two runs alone (--accept unpaired_c" in half[2]
+    accept = ("few_conversations", "not_checked", "unpaired_claims", "sample_of_other_run")
+    same = checked(store, 3, max_drop=0, against=RunId(2), accept=accept)
     assert (same[0], same[2]) == (CheckOutcome.PASSED, "the runs differ on 0.0% of the claims")
     # They differ on a fifth of the claims, so that no drop can be larger.
     assert checked(store, 1, max_drop=0.2, against=RunId(2))[0] is CheckOutcome.PASSED
@@ -153,6 +157,25 @@ def test_a_gate_on_change_lets_no_worse_judge_pass(store: Store) -> None:
     drop = better[1] or 0
     assert checked(store, 1, max_drop=drop + 0.001, **point)[0] is CheckOutcome.PASSED
     assert checked(store, 1, max_drop=drop - 0.001, **point)[0] is CheckOutcome.BELOW
+
+
+def test_whoever_skips_the_claims_that_got_worse_does_not_pass(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store)
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=60))
+        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        for claim in drawn(store, row):
+            if texts[claim] == "Claim 1.0":
+                skip(store, first, claim)
+            else:
+                label(store, first, [claim])
+        second = done(store, labels=BETTER, judge="k")
+        asked = {"max_drop": 0.1, "against": first, "basis": ThresholdBasis.POINT}
+        outcome, value, why = checked(store, second, **asked)
+        accept = ("few_conversations", "not_checked", "skipped_many")
+        assert checked(store, second, **asked, accept=accept)[0] is CheckOutcome.PASSED
+    assert (outcome, value) == (CheckOutcome.UNDECIDED, 0)
+    assert "claims are skipped (--accept skipped_many leaves them out)" in why
 
 
 def test_warnings_of_labels_leave_a_change_undecided(store: Store) -> None:
