@@ -7,7 +7,7 @@ and the verdicts, which are known of all units, weigh it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
@@ -371,25 +371,95 @@ def widen_intervals(
     for name, each in found.items():
         if each.value is None or (each.ci_low is None and (whole.frame is None or is_thin)):
             continue
-        values = statistics[name].compute(drawn)
-        unknown = np.isnan(values)
-        if unknown.mean() > _UNDEFINED:
-            continue
-        ends = [(1 - level) / 2, (1 + level) / 2]
-        # Looking for values that are none takes several times as long.
-        found_ends = (np.nanquantile if unknown.any() else np.quantile)(values, ends, axis=-1)
-        low, high = float(found_ends[0].min()), float(found_ends[1].max())
-        if each.ci_low is not None and each.ci_high is not None:
-            if each.ci_low <= low and high <= each.ci_high:
-                continue
-            low, high = min(low, each.ci_low), max(high, each.ci_high)
-        widened[name] = replace(
-            each,
-            reason=None,
-            ci_low=min(low, each.value),
-            ci_high=max(high, each.value),
-            level=level,
-            method=EstimateMethod.BOOTSTRAP,
-            se=float(np.nanstd(values, ddof=1)),
-        )
+        widened[name] = widen_to_draws(each, statistics[name].compute(drawn), level)
     return widened
+
+
+def widen_to_draws(estimate: Estimate, values: Floats, level: float) -> Estimate:
+    """Widen the interval of a figure to the middle part of its values in draws.
+
+    Args:
+        estimate: The figure, with a value.
+        values: Shape (..., draws); of several rows the widest interval is taken. NaN: undefined.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        As it was where half of the draws or more are undefined, or its interval is wider.
+    """
+    assert estimate.value is not None
+    unknown = np.isnan(values)
+    if unknown.mean() > _UNDEFINED:
+        return estimate
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    # Looking for values that are none takes several times as long.
+    found_ends = (np.nanquantile if unknown.any() else np.quantile)(values, ends, axis=-1)
+    low, high = float(found_ends[0].min()), float(found_ends[1].max())
+    if estimate.ci_low is not None and estimate.ci_high is not None:
+        if estimate.ci_low <= low and high <= estimate.ci_high:
+            return estimate
+        low, high = min(low, estimate.ci_low), max(high, estimate.ci_high)
+    return replace(
+        estimate,
+        reason=None,
+        ci_low=min(low, estimate.value),
+        ci_high=max(high, estimate.value),
+        level=level,
+        method=EstimateMethod.BOOTSTRAP,
+        se=float(np.nanstd(values, ddof=1)),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedDraws:
+    """Confusion matrices of two judges on the same units, drawn many times."""
+
+    cells: Floats
+    """Units by human label, the first judge's verdict and the second's; shape (q, q, q, draws)."""
+    units: Floats
+    """All units by both verdicts, as they are; shape (q, q)."""
+
+    @property
+    def judges(self) -> tuple[MatrixStack, MatrixStack]:
+        """Of the first judge and of the second; shape (q, q, draws), which belong together."""
+        return MatrixStack(self.cells.sum(axis=2)), MatrixStack(self.cells.sum(axis=1))
+
+    def give_right(self, *, first: bool) -> "PairedDraws":
+        """Let one judge be right wherever they differ, of all units as they are."""
+        size = len(self.cells)
+        human, a, b = np.ix_(*[range(size)] * 3)
+        said = np.maximum(self.cells.sum(axis=0), _NOTHING)
+        is_right = (human == (a if first else b))[..., None]
+        shares = np.where((a == b)[..., None], self.cells / said, is_right)
+        return PairedDraws(shares * self.units[..., None], self.units)
+
+
+def draw_pairs(
+    labelled: Ints, all_units: npt.ArrayLike, times: Ints, level: float = LEVEL
+) -> PairedDraws:
+    """Draw what people may say of units that two judges gave a verdict, as `draw_matrices` does.
+
+    What both judges say is known of all units, so a pair of verdicts takes the place of one: where
+    they say the same, neither is better, whatever the human label. What a pair is given beforehand
+    is the mean of what its two verdicts are given alone.
+
+    Args:
+        labelled: Labelled units by stratum, human label (the last: no fair claim), the first
+            judge's verdict, the second's, and type of group; shape (strata, q + 1, q, q, types).
+        all_units: All units, labelled or not; shape (strata, q, q, types).
+        times: How many groups there are of each type.
+        level: Confidence level in (0, 1) that intervals will have, for Student's t.
+    """
+    strata, _, size, _, types = labelled.shape
+    totals = _draw_totals(
+        labelled.reshape(strata, size + 1, size**2, types),
+        np.asarray(all_units, np.float64).reshape(strata, size**2, types),
+        times,
+        level,
+    )
+    alone = np.full((size + 1, size), PSEUDO_LABELS / 2 / max(1, size - 1))
+    alone[:size][np.eye(size, dtype=np.bool_)] = PSEUDO_LABELS / 2
+    alone[size] *= bool(labelled[:, size].any())
+    prior = (alone[:, :, None] + alone[:, None, :]) / 2
+    cells = _share_out(totals, totals.labels, prior.reshape(size + 1, size**2), totals.parts)
+    units = np.asarray(all_units, np.float64).sum(axis=0) @ times
+    return PairedDraws(cells[:size].reshape(size, size, size, -1), units)
