@@ -22,12 +22,13 @@ from faithtui.agreement.report.raters import (
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.statistics.coefficients import AC1, KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
-from faithtui.agreement.statistics.figures import Figure, Statistic, estimate_figure
+from faithtui.agreement.statistics.figures import Statistic, estimate_figure
 from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
 from faithtui.agreement.statistics.matrices import (
     Floats,
     GroupedMatrix,
     Ints,
+    MatrixStack,
     count_cells,
     count_distinct_columns,
     count_matrix,
@@ -40,7 +41,7 @@ from faithtui.agreement.statistics.paired_judges import (
     mcnemar_mid_p,
     sign_flip_test,
 )
-from faithtui.agreement.statistics.posterior import PairedDraws, draw_pairs, widen_to_draws
+from faithtui.agreement.statistics.posterior import draw_pairs, widen_to_draws
 from faithtui.domain.annotations import combine_verdicts
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
 from faithtui.domain.ids import ClaimId, RunId
@@ -238,7 +239,7 @@ class _JudgePair:
     """People's labels beside B's; the groups in the same order."""
     frame: _PairedFrame | None = None
     """What they were drawn from."""
-    _draws: dict[float, PairedDraws] = field(default_factory=dict)
+    _draws: dict[float, tuple[tuple[MatrixStack, MatrixStack], ...]] = field(default_factory=dict)
 
     @classmethod
     def from_units(
@@ -311,8 +312,8 @@ class _JudgePair:
         found = estimate_figure(statistic, groups, level)
         if not self._is_widened(found):
             return found
-        values = statistic.compute(self._draw(level).judges[of_second])
-        return widen_to_draws(found, values, level)
+        values = [statistic.compute(judges[of_second]) for judges in self._draw(level)]
+        return widen_to_draws(found, np.stack(values), level)
 
     def estimate_difference(self, statistic: Statistic, level: float) -> Estimate:
         """Estimate a figure of B minus that of A.
@@ -320,12 +321,7 @@ class _JudgePair:
         The interval is the wider of two: leaving out one group at a time, and what the draws of
         both matrices leave open. In samples by the verdict of A, leaving out alone held the true
         change of accuracy in as few as 0.78 of simulated samples: where the judges differ there
-        are few labels, and none of them need show who is right. Where no label shows one judge to
-        be right against the other, the interval reaches to where none is, as that of Jeffreys does
-        for a share of 0.
-
-        Source:
-            Brown, Cai and DasGupta 2001, Statistical Science 16:101-133, 4.3, for the ends.
+        are few labels, and none of them need show who is right.
         """
         compute = statistic.compute
         first, second = (
@@ -340,15 +336,8 @@ class _JudgePair:
         found = make_estimate(gap, without, self.times, IntervalScale.NATURAL, n=n, level=level)
         if not self._is_widened(found):
             return found
-        drawn = self._draw(level)
-        only_a, only_b = self.only_one_right
-        open_to = [drawn]
-        if not only_b:
-            open_to.append(drawn.give_right(first=True))
-        if not only_a:
-            open_to.append(drawn.give_right(first=False))
-        values = np.stack([_subtract(compute, each) for each in open_to])
-        return widen_to_draws(found, values, level)
+        values = [compute(now) - compute(before) for before, now in self._draw(level)]
+        return widen_to_draws(found, np.stack(values), level)
 
     def _is_widened(self, found: Estimate) -> bool:
         """Say whether an estimate's interval is widened by draws, see `widen_intervals`."""
@@ -357,7 +346,7 @@ class _JudgePair:
         is_thin = bool(np.isnan(self.first.without_each_group.n).any())
         return found.ci_low is not None or (self.frame is not None and not is_thin)
 
-    def _draw(self, level: float) -> PairedDraws:
+    def _draw(self, level: float) -> tuple[tuple[MatrixStack, MatrixStack], ...]:
         """Draw the matrices of both judges, once for all figures."""
         if level not in self._draws:
             frame = self.frame
@@ -368,12 +357,6 @@ class _JudgePair:
                 frame = _PairedFrame(labelled, weights * self.counts.sum(axis=1), self.times)
             self._draws[level] = draw_pairs(frame.labelled, frame.all_units, frame.times, level)
         return self._draws[level]
-
-
-def _subtract(compute: Figure[[]], drawn: PairedDraws) -> Floats:
-    """Compute a figure of the second judge minus that of the first, in each draw."""
-    first, second = drawn.judges
-    return compute(second) - compute(first)
 
 
 def compare_raters(
