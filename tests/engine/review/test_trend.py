@@ -100,6 +100,24 @@ def test_what_a_run_did_not_judge_bounds_its_accuracy(store: Store, claim_set: C
     assert sum(weights.values()) == pytest.approx(60)
 
 
+def test_ties_and_claims_that_show_the_judge_are_not_called_unjudged(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        run = done(store)
+        plan = SamplePlan(SamplingDesign.SIMPLE, 7, size=30, shown_share=0.4)
+        row = sampled(store, run, plan)
+        entries = store.samples.entries(row.id, "ann")
+        assert any(each.shown for each in entries)
+        label(store, run, drawn(store, row))
+        tied = next(each.claim for each in entries if not each.shown)
+        label(store, run, [tied], "no", "bo")
+        store.claim_sets.make("shop", row.id, "ann")
+        claim_set = store.claim_sets.find("shop")
+        (point,) = compute_trend(store, claim_set).points
+        weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
+    assert (point.unjudged, point.accuracy_bounds) == (0, None)
+    assert weights.keys() == {each.claim for each in entries if not each.shown} - {tied}
+
+
 def test_only_runs_over_the_set_are_in_its_trend(store: Store, claim_set: ClaimSetRow) -> None:
     other = done(store, keys="xyz")
     ragas = judged_all(store, KEYS, spec=spec_of("ragas-faithfulness", SUPPORTED))
