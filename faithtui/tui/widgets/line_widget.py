@@ -23,6 +23,7 @@ LOOKS = (
     "warn",
     "key",
     "quote",
+    "near",
     "quote-good",
     "quote-bad",
     "mark",
