@@ -204,3 +204,25 @@ def test_idk_left_out_of_a_sample_counts_among_what_was_looked_at() -> None:
     rate = report(said, IdkRule.EXCLUDE, undrawn=100).claims.rate.corrected_this_run
     # Of 150 `yes` by the judge 90 are decided; of 10 `no` 10 are.
     assert rate.value == pytest.approx(90 / 100)
+
+
+@pytest.mark.parametrize(
+    ("said", "rule", "worst", "best"),
+    [
+        (["no", "x"], IdkRule.THREE, 0.6, 0.75),
+        (["yes", "x"], IdkRule.THREE, 0.75, 0.8),
+        (["no", "idk"], IdkRule.EXCLUDE, 0.6, 0.75),
+        (["no", "x", "yes"], IdkRule.THREE, 0.6, 0.8),
+    ],
+)
+def test_a_tie_with_no_fair_claim_leaves_open_whether_it_is_in_the_share(
+    said: list[str], rule: IdkRule, worst: float, best: float
+) -> None:
+    """Else a second annotator who says x takes failing claims out of the share."""
+    given = [("yes", ["yes"])] * 60 + [("no", ["no"])] * 20 + [("no", said)] * 20
+    rate = report(given, rule).claims.rate.corrected_this_run
+    assert rate.value == pytest.approx((worst + best) / 2)
+    assert rate.ci_low is not None
+    assert rate.ci_high is not None
+    assert rate.ci_low <= worst + 1e-9
+    assert rate.ci_high >= best - 1e-9

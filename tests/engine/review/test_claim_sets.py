@@ -13,6 +13,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import compute_run_agreement
 from faithtui.engine.review.claim_sets import export_claim_set, import_claim_set
 from faithtui.errors import ExportError, InputError, StoreError
+from faithtui.formats import claim_sets
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.store import Store
 from tests.store.building import talk
@@ -140,6 +141,36 @@ def test_a_file_that_is_not_whole_is_refused_and_nothing_written(
     with pytest.raises(InputError, match=message):
         import_claim_set(other, path)
     assert other.conversations.sources() == ()
+    assert other.claim_sets.rows() == ()
+
+
+@pytest.mark.parametrize(
+    ("forged", "message"),
+    [
+        ({"design": "simple"}, "its strata are not those of its claims"),
+        ({"design": "conversations"}, "its strata are not those of its claims"),
+        ({"population": 0}, "its strata are not those of its claims"),
+        ({"population": 10**6}, "its strata are not those of its claims"),
+        ({"drawn": 1}, "its strata are not those of its claims"),
+        ({"metric": "sorcery"}, "there is no metric `sorcery`"),
+    ],
+)
+def test_a_header_that_does_not_fit_is_refused_whatever_its_digest(
+    lines: list[dict[str, Any]],
+    other: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    forged: dict[str, Any],
+    message: str,
+) -> None:
+    header = lines[0]
+    monkeypatch.setattr(claim_sets, "hash_set_claims", lambda *_: header["digest"])
+    change(lines, header["type"], **{key: forged[key] for key in forged if key in header})
+    header["strata"][0].update({key: forged[key] for key in forged if key not in header})
+    path = tmp_path / "forged.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        import_claim_set(other, path)
     assert other.claim_sets.rows() == ()
 
 

@@ -56,8 +56,8 @@ def row(**changes: object) -> RunRow:
         RunRow(
             id=RunId(1), spec=SPEC, state=RunState.DONE, reason=None, created_at=NOON,
             finished_at=None, conversations=40, pending=0, done=40, failed=0, skipped=0,
-            windows=121, failed_windows=0, claims=412, missing_verdicts=0, labelled=0, score=0.8, corrected=0.8,
-            calls=478, tokens_in=610_000, tokens_out=42_000,
+            windows=121, failed_windows=0, claims=412, missing_verdicts=0, labelled=0,
+            score=0.8, corrected=0.8, calls=478, tokens_in=610_000, tokens_out=42_000,
         ),
     )  # fmt: skip
     return replace(made, **changes)  # type: ignore[arg-type]  # named by the tests
