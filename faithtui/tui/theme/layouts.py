@@ -79,6 +79,36 @@ def plan_list(width: int, height: int) -> Plan:
     }
 
 
+def make_home_planner(count_rows: Callable[[], int]) -> Planner:
+    """Place the list of runs above what can be done next and what is known of the chosen one.
+
+    A short list leaves its room to the panes below it, as far as they have a use for it.
+
+    Args:
+        count_rows: Gives how many rows the list has.
+    """
+
+    def plan_home(width: int, height: int) -> Plan:
+        wanted = count_rows() + 3
+        if width < NARROW_BELOW:
+            top = max(5, min(wanted, height * 35 // 100))
+            steps = max(4, min(7, (height - top) * 45 // 100))
+            return {
+                "list": Box(0, 0, width, top),
+                "next": Box(0, top, width, steps),
+                "detail": Box(0, top + steps, width, height - top - steps),
+            }
+        top = max(min(wanted, height - 17), min(height - 22, height * 40 // 100), 5)
+        left = min(70, width * 40 // 100)
+        return {
+            "list": Box(0, 0, width, top),
+            "next": Box(0, top, left, height - top),
+            "detail": Box(left, top, width - left, height - top),
+        }
+
+    return plan_home
+
+
 def plan_queues(width: int, height: int) -> Plan:
     """Place a short list and much to know of the chosen row: below it, or beside it."""
     if width < NARROW_BELOW:

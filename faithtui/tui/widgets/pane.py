@@ -408,3 +408,15 @@ class RowPane(Pane):
         own = [index for index, each in enumerate(self._lines) if each.row == self.cursor]
         if own:
             self.scroll_to_lines(0 if self.cursor == 0 else own[0], own[-1])
+
+
+class ActionPane(RowPane):
+    """A pane of entries each of which does something: one click does it."""
+
+    def on_click(self, event: events.Click) -> None:
+        """Do what the entry under the mouse does."""
+        index = self.find_line(event.get_content_offset_capture(self).y)
+        row = self.lines[index].row if 0 <= index < len(self.lines) else None
+        if row is not None and event.chain == 1:
+            self.cursor = row
+            self.action_choose()

@@ -202,6 +202,28 @@ def test_warnings_of_labels_leave_a_change_undecided(store: Store) -> None:
     assert "--accept few_conversations" in why
 
 
+def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None:
+    """They are those of the earlier run's sample, also where the later one has its own."""
+    with Store.open(tmp_path / "s.db") as store:
+        first, second = done(store), done(store, judge="k", labels={1: ("no", "no")})
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
+        own = sampled(store, second, SamplePlan(SamplingDesign.SIMPLE, 8, size=24), name="own")
+        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        for claim in {*drawn(store, row), *drawn(store, own)}:
+            word = "no" if texts[claim].startswith("Claim 1") else "yes"
+            is_own = claim in drawn(store, own)
+            run = second if is_own else first
+            store.reviews.record_verdict(claim, "ann", word, run=run, saw_judge=not is_own)
+        asked = {"max_drop": 0.15, "against": first, "basis": ThresholdBasis.POINT}
+        accept = ("few_conversations", "not_checked", "unpaired_claims")
+        outcome, _, why = checked(store, second, **asked, accept=accept)
+        assert outcome is CheckOutcome.UNDECIDED
+        code = why.rpartition("--accept ")[2]
+        accepted = checked(store, second, **asked, accept=(*accept, code))
+    assert code == "not_blind"
+    assert accepted[0] is CheckOutcome.PASSED
+
+
 def test_a_gate_on_change_finds_the_certified_run(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     order = GateRequest(labels=1, write=path, claim_set="shop")

@@ -9,6 +9,8 @@ from faithtui.tui.theme.layouts import Plan, Planner
 PLANNERS = [
     plan_review,
     layouts.plan_list,
+    layouts.make_home_planner(lambda: 1),
+    layouts.make_home_planner(lambda: 90),
     layouts.plan_list_and_text,
     layouts.plan_queues,
     layouts.plan_agreement,
