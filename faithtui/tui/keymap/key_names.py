@@ -101,6 +101,7 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "review.verdict-unfair": "x",
     "review.verdict-yes": "y",
     "review.weighting": "w",
+    "review.windows": "L",
     "conversations.queue": "Q",
     "runs.agreement": "a",
     "runs.continue": "r",
