@@ -2,20 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from textual import getters
 
 from faithtui.domain.label_sets import LabelSet
+from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import capitalise, references_of
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
+from faithtui.tui.review.guideline_pane import GuidelinePane, add_guideline
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.lines.card import claim_card
-from faithtui.tui.review.lines.references import named_reference_lines, reference_lines
+from faithtui.tui.review.lines.references import (
+    are_references_hidden,
+    named_reference_lines,
+    reference_lines,
+)
 from faithtui.tui.review.lines.transcript import transcript_lines
 from faithtui.tui.review.lines.verdict import VerdictView, is_strip, verdict_lines
 from faithtui.tui.review.lines.windows import window_list_lines
@@ -51,6 +57,8 @@ class ReviewState:
     """What the list of claims shows besides them."""
     asked_again: tuple[FreshVerdict, ...] = ()
     """What the judge said when it was asked again, of all claims that are not hidden."""
+    guideline: Guideline | None = None
+    """What says how to judge."""
 
     @property
     def labels(self) -> LabelSet:
@@ -73,9 +81,11 @@ class ReviewPanes(Panes):
     evidence = getters.query_one("#evidence", Pane)
     truths = getters.query_one("#truths", Pane)
     verdict = getters.query_one("#verdict", Pane)
+    guideline = getters.query_one(GuidelinePane)
 
     def __init__(self, keys: KeyNames, moved: Callable[[int], None]) -> None:
         self._keys = keys
+        self._guideline_room: Literal["none", "shared", "own"] = "none"
         super().__init__(
             ClaimList(moved),
             RowPane(id="windows", title="Windows"),
@@ -84,8 +94,32 @@ class ReviewPanes(Panes):
             Pane(id="evidence", title="Evidence"),
             Pane(id="truths", title="Truths"),
             Pane(id="verdict", title="Verdict"),
-            planner=layouts.plan_review,
+            GuidelinePane(),
+            planner=self._plan,
             keep=("verdict",),
+        )
+
+    def _plan(self, width: int, height: int) -> layouts.Plan:
+        plan = layouts.plan_review(width, height)
+        if self._guideline_room == "none":
+            return plan
+        return add_guideline(plan, with_references=self._guideline_room == "shared")
+
+    def _place_guideline(self, looked: ReviewState) -> None:
+        """Show the guideline where the judge's references are hidden, or there are none."""
+        room: Literal["none", "shared", "own"] = "none"
+        if looked.spec.references is None:
+            room = "shared" if looked.view.is_blind else "none"
+        elif are_references_hidden(looked.view, looked.claim):
+            room = "own"
+        if room != self._guideline_room:
+            self._guideline_room = room
+            self.plan_again()
+        if room == "own":
+            self.truths.clear_lines()  # What it drew of a claim that is open is not kept.
+        words = f"{self._keys('review.truths')} shows {references_of(looked.spec)}"
+        self.guideline.show_guideline(
+            looked.guideline, self._keys("review.guideline"), words if room == "own" else ""
         )
 
     def draw_all(self, looked: ReviewState, *, moved: bool) -> None:
@@ -96,6 +130,7 @@ class ReviewPanes(Panes):
             moved: It is another claim than before, so panes begin at their top.
         """
         view, at, claim, spec = looked.view, looked.position, looked.claim, looked.spec
+        self._place_guideline(looked)
         self.claims.show_claims(view, at, spec, looked.extras)
         self.windows.show(
             lambda width: window_list_lines(view, at, spec, width),

@@ -50,6 +50,10 @@ class Panes(Widget):
     def zoom_pane(self, pane: str | None) -> None:
         """Enlarge a pane, or give each its place again."""
         self._zoomed = pane
+        self.plan_again()
+
+    def plan_again(self) -> None:
+        """Place the panes anew: the plan became another one."""
         self._show_planned(self.size)
         self.refresh(layout=True)
 
