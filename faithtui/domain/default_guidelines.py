@@ -11,15 +11,12 @@ from typing import Final
 
 DEFAULT_AUTHOR: Final = "faithtui"
 
-_NOT_FAIR: Final = (
-    "x  not a fair claim: the answer does not say it, or it is an opinion, a courtesy, half a "
-    "sentence or two claims in one\n"
-)
+_NOT_FAIR: Final = "x  not a fair claim: not in the answer, an opinion, half a claim or two\n"
 
 _FAITHFULNESS: Final = f"""\
-y  supported: the passages say every part of the claim, or it follows from them
+y  supported: passages say all of it, or it follows from them
 n  contradicted: a passage says otherwise, about any part
-i  not addressed: the passages leave a part open, and contradict none
+i  not addressed: passages leave a part open, and contradict none
 {_NOT_FAIR}
 Judge by the passages, not by what you know: a true claim that no passage speaks of is i.
 
@@ -32,7 +29,7 @@ judge by the one that the answer goes by and write a note."""
 _INFERENCE: Final = f"""\
 y  can be inferred: every part of the statement follows from the passages alone
 n  cannot be inferred: a passage says otherwise, or a part is in no passage
-{_NOT_FAIR.replace("claim", "statement", 1)}
+{_NOT_FAIR.replace("claim", "statement")}
 Judge by the passages of this answer, not by what you know: a true statement that no passage \
 speaks of is n.
 

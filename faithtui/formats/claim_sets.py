@@ -6,6 +6,7 @@ line that cannot be used ends the reading, and a file that was cut off or change
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC
@@ -234,6 +235,20 @@ def _read_claim(fields: FieldReader, reader: BundleReader) -> SetClaim:
     )
 
 
+def _count_strata(found: ClaimSetBundle) -> dict[str, tuple[int, int]]:
+    """Count all claims and drawn ones by stratum; of whole conversations, conversations."""
+    if found.design == SamplingDesign.CONVERSATIONS:
+        everything = {each.claim.conversation for each in found.claims}
+        drawn = {each.claim.conversation for each in found.claims if each.place is not None}
+        return {CONVERSATIONS: (len(everything), len(drawn))}
+    by_strata = found.design == SamplingDesign.STRATIFIED
+    populations = Counter(each.stratum if by_strata else "" for each in found.claims)
+    drawn_from = Counter(
+        each.stratum if by_strata else "" for each in found.claims if each.place is not None
+    )
+    return {name: (count, drawn_from[name]) for name, count in populations.items()}
+
+
 def _find_problem(found: ClaimSetBundle, transcripts: set[ConversationName]) -> str | None:
     """Say why a set cannot be what it says it is."""
     names: set[ClaimName] = {each.claim for each in found.claims}
@@ -247,8 +262,18 @@ def _find_problem(found: ClaimSetBundle, transcripts: set[ConversationName]) -> 
         return "does not hold the conversations of all its claims, or holds others"
     if any(act.claim not in names for act in found.labels.acts):
         return "has a label of a claim that is not in the set"
-    if strata != {CONVERSATIONS} and {each.stratum for each in found.claims} - strata:
+    if (
+        found.design != SamplingDesign.CONVERSATIONS
+        and {each.stratum for each in found.claims} - strata
+    ):
         return "has a claim of a stratum that is not in its design"
+    if _count_strata(found) != {
+        name: (population, drawn) for name, population, drawn in found.strata if population
+    }:
+        return (
+            f"was changed after it was written: its strata are not those of its claims and of a "
+            f"design `{found.design}`"
+        )
     digest = hash_set_claims(
         found.metric, found.window_size, found.design, found.strata, found.claims
     )

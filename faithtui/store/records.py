@@ -352,6 +352,16 @@ class CallContext:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelCount:
+    """How often the judge of a run gave one label."""
+
+    claims: int
+    """Unique claims."""
+    conversations: int
+    """Conversations with at least one of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunTotals:
     """What calls came to."""
 

@@ -4,6 +4,7 @@ Nothing on a screen asks for a metric by name. Words, labels and empty panes com
 of a metric that this version does not have is described by what was stored with it.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from faithtui.domain.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
@@ -29,6 +30,19 @@ def spec_of(run: RunSpec) -> "MetricSpec":
         return registry.find_metric(run.metric).spec
     except ConfigError:
         return _describe_unknown_metric(run)
+
+
+def list_changed_options(run: RunSpec) -> Mapping[str, object]:
+    """List the options of a run that are not as by default; all of a metric that is not known.
+
+    Imports the metrics, so the first call belongs into a thread.
+    """
+    from faithtui.metrics import registry
+
+    try:
+        return registry.drop_default_options(run.metric, run.options)
+    except ConfigError:
+        return run.options
 
 
 def count_units(count: int, spec: "MetricSpec") -> str:

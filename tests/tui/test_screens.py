@@ -333,7 +333,7 @@ async def test_a_cancelled_run_is_taken_up_again(app: FaithApp, store_path: Path
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         assert "cancelled" in screen_text(app)
-        await press(pilot, "c")
+        await press(pilot, "r")
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
         await until(pilot, lambda: not app.session.list_snapshots())
         await until(pilot, lambda: "done" in title(app))

@@ -97,6 +97,8 @@ class Thresholds:
     """Kappa and recall count although nobody drew the labelled units at random."""
     accepted: tuple[str, ...] = ()
     """Codes of the report's warnings that are accepted, sorted; see `warning_checks`."""
+    max_drop: float | None = None
+    """By how much accuracy may be lower than that of an earlier run, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)

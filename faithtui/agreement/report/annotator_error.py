@@ -27,7 +27,12 @@ class AnnotatorError:
     """Which labels are in doubt because annotators differ."""
 
     is_tied: Flags
-    """Units of which as many annotators say that they pass as that they fail."""
+    """Units of which as many annotators say one thing as another, where it matters to the share:
+    pass, fail, or in no share at all."""
+    worst: Ints
+    """What each tied unit may be at worst: 0 fails, 1 passes, -1 is in no share."""
+    best: Ints
+    """The same at best."""
     is_single: Flags
     """Units that one annotator labelled."""
     error: float
@@ -54,13 +59,16 @@ def measure_annotator_error(
     if not several:
         return human, None
     human, is_tied = human.copy(), np.zeros(len(human), np.bool_)
+    worst, best = human.copy(), human.copy()
     for place, votes in claims.votes_of_tied.items():
-        if max(votes.values()) in (votes[NOT_A_CLAIM], votes[EXCLUDED]):
-            continue  # by half of them it is in no share
+        out = votes[NOT_A_CLAIM] + votes[EXCLUDED]
         passes = sum(count for word, count in votes.items() if word in passing)
         fails = sum(votes[word] for word in names) - passes
-        is_tied[place] = passes == fails
-        human[place] = -1 if passes == fails else passes > fails
+        most = max(passes, fails, out)
+        may_be = [value for value, count in ((0, fails), (-1, out), (1, passes)) if count == most]
+        is_tied[place] = len(may_be) > 1
+        human[place] = -1 if len(may_be) > 1 else may_be[0]
+        worst[place], best[place] = may_be[0], may_be[-1]
     differing = [
         share
         for place in several
@@ -69,7 +77,7 @@ def measure_annotator_error(
     ]
     is_single = (human >= 0) & ~claims.has_several_reviewers
     error = sum(differing) / len(differing) / 2 if len(differing) >= FEWEST_SHARED else 0.0
-    return human, AnnotatorError(is_tied, is_single, error)
+    return human, AnnotatorError(is_tied, worst, best, is_single, error)
 
 
 def _compute_differing_pairs(

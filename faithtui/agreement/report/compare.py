@@ -1,7 +1,7 @@
 """Comparing judges with each other, judges with people, and people with themselves."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from statistics import median
 
@@ -25,8 +25,10 @@ from faithtui.agreement.statistics.detection import RECALL
 from faithtui.agreement.statistics.figures import Statistic, estimate_figure
 from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
 from faithtui.agreement.statistics.matrices import (
+    Floats,
     GroupedMatrix,
     Ints,
+    MatrixStack,
     count_cells,
     count_distinct_columns,
     count_matrix,
@@ -39,8 +41,9 @@ from faithtui.agreement.statistics.paired_judges import (
     mcnemar_mid_p,
     sign_flip_test,
 )
+from faithtui.agreement.statistics.posterior import draw_pairs, widen_to_draws
 from faithtui.domain.annotations import combine_verdicts
-from faithtui.domain.estimates import Estimate, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 
@@ -58,10 +61,15 @@ class PairedUnit:
     """None: not known, so that no sample can say what it stands for."""
     weight: float = 1
     """How many units it stands for; 0: not of the sample that the figures rest on."""
+    stratum: int | None = None
+    """Place of the stratum that it belongs to; None: nothing was drawn, or not from this unit."""
+    unfair: bool = False
+    """Whether it was drawn, and people call it no fair claim or leave it out by the rule for
+    `idk`."""
 
 
 def weigh_pairs(units: Iterable[PairedUnit], compared: ComparedClaims) -> tuple[PairedUnit, ...]:
-    """Give units the weights that they have in the figures of a report.
+    """Give units the labels, weights and strata that they have in the figures of a report.
 
     Args:
         units: What both judges gave a label.
@@ -70,10 +78,51 @@ def weigh_pairs(units: Iterable[PairedUnit], compared: ComparedClaims) -> tuple[
     weights = compared.context.weigh_units(compared.units).tolist()
     inside = (compared.all.rows[place].claim for place in compared.places.tolist())
     known = dict(zip(inside, weights, strict=True))
+    frame, human = _find_strata(compared), _find_human_labels(compared)
     return tuple(
-        each if each.claim is None else replace(each, weight=known.get(each.claim, 0))
+        each
+        if each.claim is None
+        else replace(
+            each,
+            human=human.get(each.claim, each.human),
+            weight=known.get(each.claim, 0),
+            stratum=(found := frame.get(each.claim, _OUTSIDE))[0],
+            unfair=found[1],
+        )
         for each in units
     )
+
+
+_OUTSIDE = (None, False)
+
+
+def _find_human_labels(compared: ComparedClaims) -> dict[ClaimId, str | None]:
+    """Find what people say together of every claim, as the report reads it; None: no label."""
+    names = (*compared.labels.names, None)
+    return {
+        row.claim: names[place]
+        for row, place in zip(compared.all.rows, compared.all.human.tolist(), strict=True)
+    }
+
+
+def _find_strata(compared: ComparedClaims) -> dict[ClaimId, tuple[int, bool]]:
+    """Find the place of the stratum of all claims that labelled ones were drawn from.
+
+    Returns:
+        With whether each was drawn and is in no figure, see `PairedUnit.unfair`.
+    """
+    if compared.frame_counts is None:
+        return {}
+    claims = compared.all
+    places = np.zeros(len(claims), np.int64) if compared.frame is None else compared.strata
+    unfair = claims.is_drawn & ~claims.is_fair
+    return {
+        row.claim: (stratum, left_out)
+        for row, stratum, left_out in zip(
+            claims.rows, places.tolist(), unfair.tolist(), strict=True
+        )
+        if stratum >= 0
+    }
 
 
 def compare_judges(
@@ -103,7 +152,7 @@ def _compare_two(
 ) -> ComparisonReport:
     names, level = context.categories, context.settings.level
     labelled = [each for each in units if each.human in names and each.weight]
-    both = _JudgePair.from_units(labelled, names)
+    both = _JudgePair.from_units(labelled, names, _PairedFrame.from_units(units, names))
     only_a, only_b = both.only_one_right
     groups = both.discordant_groups
     flipped = sign_flip_test([each.c - each.b for each in groups], seed=context.settings.seed)
@@ -117,11 +166,11 @@ def _compare_two(
         clusters=len(groups),
         weighted=both.is_weighted,
         judges=context.compute_agreement(judges),
-        accuracy_a=estimate_figure(PERCENT, both.first, level),
-        accuracy_b=estimate_figure(PERCENT, both.second, level),
+        accuracy_a=both.estimate_figure(PERCENT, level, of_second=False),
+        accuracy_b=both.estimate_figure(PERCENT, level, of_second=True),
         difference=both.estimate_difference(PERCENT, level),
-        kappa_a=estimate_figure(KAPPA, both.first, level),
-        kappa_b=estimate_figure(KAPPA, both.second, level),
+        kappa_a=both.estimate_figure(KAPPA, level, of_second=False),
+        kappa_b=both.estimate_figure(KAPPA, level, of_second=True),
         kappa_difference=both.estimate_difference(KAPPA, level),
         a_only_correct=only_a,
         b_only_correct=only_b,
@@ -134,6 +183,56 @@ def _compare_two(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _PairedFrame:
+    """All units that both judges gave a verdict and that labelled ones were drawn from."""
+
+    labelled: Ints
+    """See `draw_pairs`."""
+    all_units: Floats | Ints
+    times: Ints
+
+    @classmethod
+    def from_units(
+        cls, units: Sequence[PairedUnit], categories: tuple[str, ...]
+    ) -> "_PairedFrame | None":
+        """Count units; None where nothing was drawn."""
+        inside = [each for each in units if each.stratum is not None]
+        if not inside:
+            return None
+        size = len(categories)
+        place = {name: number for number, name in enumerate(categories)}
+        groups, names = number_keys([each.group for each in inside])
+        strata = np.array([each.stratum for each in inside], np.int64)
+        pairs = strata * size**2 + np.array(
+            [place[each.a] * size + place[each.b] for each in inside], np.int64
+        )
+        human = np.array(
+            [
+                size if each.unfair else place.get(str(each.human), -1) if each.weight else -1
+                for each in inside
+            ],
+            np.int64,
+        )
+        stratum, pair = pairs // size**2, pairs % size**2
+        cells = (stratum * (size + 1) + human) * size**2 + pair
+        seen, number = human >= 0, int(strata.max()) + 1
+        split = number * (size + 1) * size**2
+        kinds, times = count_distinct_columns(
+            np.concatenate(
+                [
+                    count_cells(groups[seen], cells[seen], len(names), split),
+                    count_cells(groups, pairs, len(names), number * size**2),
+                ]
+            )
+        )
+        return cls(
+            kinds[:split].reshape(number, size + 1, size, size, len(times)),
+            kinds[split:].reshape(number, size, size, len(times)),
+            times,
+        )
+
+
+@dataclass(frozen=True, eq=False)  # without slots: draws are kept
 class _JudgePair:
     """Labelled units of both judges, counted by group."""
 
@@ -148,10 +247,16 @@ class _JudgePair:
     """People's labels beside A's, by group."""
     second: GroupedMatrix
     """People's labels beside B's; the groups in the same order."""
+    frame: _PairedFrame | None = None
+    """What they were drawn from."""
+    _draws: dict[float, tuple[tuple[MatrixStack, MatrixStack], ...]] = field(default_factory=dict)
 
     @classmethod
     def from_units(
-        cls, labelled: Sequence[PairedUnit], categories: tuple[str, ...]
+        cls,
+        labelled: Sequence[PairedUnit],
+        categories: tuple[str, ...],
+        frame: _PairedFrame | None = None,
     ) -> "_JudgePair":
         """Count units."""
         groups, names = number_keys([each.group for each in labelled])
@@ -174,7 +279,7 @@ class _JudgePair:
         first, second = (
             GroupedMatrix(categories, counts.sum(axis=axis), times, each_weight) for axis in (3, 2)
         )
-        return cls(each_weight, counts, times, first, second)
+        return cls(each_weight, counts, times, first, second, frame)
 
     @property
     def is_weighted(self) -> bool:
@@ -211,8 +316,23 @@ class _JudgePair:
         )
         return [DiscordantGroup(*each) for each in zip(n, a_right, b_right, strict=True)]
 
+    def estimate_figure(self, statistic: Statistic, level: float, *, of_second: bool) -> Estimate:
+        """Estimate a figure of A or B, with the wider of two intervals, see `posterior`."""
+        groups = self.second if of_second else self.first
+        found = estimate_figure(statistic, groups, level)
+        if not self._is_widened(found):
+            return found
+        values = [statistic.compute(judges[of_second]) for judges in self._draw(level)]
+        return widen_to_draws(found, np.stack(values), level)
+
     def estimate_difference(self, statistic: Statistic, level: float) -> Estimate:
-        """Estimate a figure of B minus that of A, leaving out one group at a time."""
+        """Estimate a figure of B minus that of A.
+
+        The interval is the wider of two: leaving out one group at a time, and what the draws of
+        both matrices leave open. In samples by the verdict of A, leaving out alone held the true
+        change of accuracy in as few as 0.78 of simulated samples: where the judges differ there
+        are few labels, and none of them need show who is right.
+        """
         compute = statistic.compute
         first, second = (
             compute.compute_over_groups(self.first),
@@ -223,7 +343,30 @@ class _JudgePair:
             gap = second - first
         without = compute(self.second.without_each_group) - compute(self.first.without_each_group)
         n = int(self.first.total.n)
-        return make_estimate(gap, without, self.times, IntervalScale.NATURAL, n=n, level=level)
+        found = make_estimate(gap, without, self.times, IntervalScale.NATURAL, n=n, level=level)
+        if not self._is_widened(found):
+            return found
+        values = [compute(now) - compute(before) for before, now in self._draw(level)]
+        return widen_to_draws(found, np.stack(values), level)
+
+    def _is_widened(self, found: Estimate) -> bool:
+        """Say whether an estimate's interval is widened by draws, see `widen_intervals`."""
+        if found.value is None or self.first.labelled_group_count < FEWEST_GROUPS:
+            return False
+        is_thin = bool(np.isnan(self.first.without_each_group.n).any())
+        return found.ci_low is not None or (self.frame is not None and not is_thin)
+
+    def _draw(self, level: float) -> tuple[tuple[MatrixStack, MatrixStack], ...]:
+        """Draw the matrices of both judges, once for all figures."""
+        if level not in self._draws:
+            frame = self.frame
+            if frame is None:
+                # Nothing was drawn: labelled units stand for as many as they weigh.
+                labelled = np.concatenate([self.counts, np.zeros_like(self.counts[:, :1])], axis=1)
+                weights = np.array(self.weights)[:, None, None, None]
+                frame = _PairedFrame(labelled, weights * self.counts.sum(axis=1), self.times)
+            self._draws[level] = draw_pairs(frame.labelled, frame.all_units, frame.times, level)
+        return self._draws[level]
 
 
 def compare_raters(

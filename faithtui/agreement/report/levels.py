@@ -388,10 +388,8 @@ def estimate_rate(
     if error is None or design.kind not in (*RANDOM_DESIGNS, DesignKind.CENSUS):
         return _estimate_settled_rate(units, design, labels, level)
     failing, passing = (
-        _estimate_settled_rate(
-            replace(units, human=np.where(error.is_tied, side, units.human)), design, labels, level
-        )
-        for side in (0, 1)
+        _estimate_settled_rate(_settle_ties(units, error.is_tied, side), design, labels, level)
+        for side in (error.worst, error.best)
     )
     single = np.where((units.human >= 0) | error.is_tied, error.is_single, -1)
     share = _estimate_settled_rate(replace(units, human=single), design, labels, level)
@@ -409,6 +407,16 @@ def estimate_rate(
             else each
             for each in passing.assumptions
         ),
+    )
+
+
+def _settle_ties(units: PassColumns, is_tied: Flags, side: Ints) -> PassColumns:
+    """Take tied units for what they may be; -1 is no fair claim."""
+    is_unfair = np.zeros(len(units.human), np.bool_) if units.is_unfair is None else units.is_unfair
+    return replace(
+        units,
+        human=np.where(is_tied, side, units.human),
+        is_unfair=is_unfair | (is_tied & (side < 0)),
     )
 
 

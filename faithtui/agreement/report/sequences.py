@@ -81,8 +81,13 @@ def _count_cells(
     populations: dict[CellKey, int] = {
         (names[cell // 2], bool(cell % 2)): count for cell, count in enumerate(counts) if count
     }
+    # The store gives a tie the more severe label: it is one that nobody knows.
+    tied = {compared.all.rows[place].claim for place in compared.all.votes_of_tied}
     answers = (
-        ((each.stratum or "" if by_strata else "", each.judge in bad), each.human)
+        (
+            (each.stratum or "" if by_strata else "", each.judge in bad),
+            None if each.claim in tied else each.human,
+        )
         for each in served
         if each.judge in labels
     )

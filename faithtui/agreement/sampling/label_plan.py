@@ -135,6 +135,33 @@ def plan_for_budget(
     return make_plan(best, 0.5)
 
 
+def count_claims_to_draw(
+    sizes: Mapping[str, int], strata: Sequence[PlanStratum], shown_share: float
+) -> dict[str, int]:
+    """Count the claims to draw for so many labels that count.
+
+    Args:
+        sizes: Labels by stratum.
+        strata: All claims of the run.
+        shown_share: Share of the drawn claims that are served with the judge's verdict in view,
+            in [0, 1]: their labels are in no figure.
+
+    Returns:
+        By stratum; no more than it has.
+    """
+    populations = {each.name: each.population for each in strata}
+    counting = 1 - shown_share
+    return {
+        name: min(populations[name], math.ceil(size / counting - 1e-9) if counting else size)
+        for name, size in sizes.items()
+    }
+
+
+def count_blind_claims(drawn: Mapping[str, int], shown_share: float) -> dict[str, int]:
+    """Count how many of the drawn claims are to be expected to be served blind, by stratum."""
+    return {name: math.ceil(size * (1 - shown_share) - 1e-9) for name, size in drawn.items()}
+
+
 def foresee_widths(
     strata: Sequence[PlanStratum],
     sizes: Mapping[str, int],

@@ -1,6 +1,7 @@
 """`faithtui plan`: how many labels of which stratum a sample needs."""
 
 import shlex
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -77,6 +78,7 @@ def plan(
     """
     from faithtui.agreement.sampling.label_plan import (
         PlanTarget,
+        count_claims_to_draw,
         plan_for_budget,
         plan_for_target,
     )
@@ -86,7 +88,9 @@ def plan(
     options = merge_common_options(context, store, json)
     _check_numbers(rate, recall, labels, least, design_effect)
     strata, shares = _read_strata(stratify), _read_shares(expect)
-    with open_store(options.store, load_settings_with_origins().settings) as opened:
+    settings = load_settings_with_origins().settings
+    shown_share = settings.audit_share if settings.blind else 0.0
+    with open_store(options.store, settings) as opened:
         number = read_run_id(opened, run)
         basis = read_plan_basis(opened, number, strata, shares)
     if not basis.strata:
@@ -99,11 +103,19 @@ def plan(
         target = PlanTarget(USUAL_RATE if rate is None and recall is None else rate, recall)
         found = plan_for_target(basis.strata, target, fewest=least, design_effect=design_effect)
     forecast = forecast_plan(basis, found)
-    command = _write_command(number, strata, found)
+    drawn = count_claims_to_draw(found.sizes, basis.strata, shown_share)
+    command = _write_command(number, strata, drawn)
     if options.json:
-        print_json(_plan_to_json(number, basis, found, forecast, command))
-    else:
-        _print_plan(number, stratify, basis, found, forecast, command, recall)
+        print_json(_plan_to_json(number, basis, found, drawn, forecast, command))
+        return
+    _print_plan(number, stratify, basis, found, forecast, recall)
+    if shown_share:
+        print_text(
+            f"draw {plural(sum(drawn.values()), 'claim')}: {shown_share:.0%} of them are served "
+            "with the judge's verdict in view (setting audit_share), whose labels count in no "
+            "figure"
+        )
+    print_text(command)
 
 
 def _check_numbers(
@@ -157,9 +169,9 @@ def _read_shares(text: str | None) -> dict[str, float]:
     return found
 
 
-def _write_command(run: "RunId", strata: tuple[str, ...], found: "LabelPlan") -> str:
+def _write_command(run: "RunId", strata: tuple[str, ...], drawn: Mapping[str, int]) -> str:
     """Write the command that draws this sample."""
-    sizes = ",".join(f"{name}={size}" for name, size in found.sizes.items())
+    sizes = ",".join(f"{name}={size}" for name, size in drawn.items())
     words = ["faithtui", "label", str(run), "--stratify", ",".join(strata), "--sizes", sizes]
     return shlex.join(words)
 
@@ -170,7 +182,6 @@ def _print_plan(
     basis: "PlanBasis",
     found: "LabelPlan",
     forecast: "PlanForecast",
-    command: str,
     wanted: float | None,
 ) -> None:
     print_text(
@@ -205,7 +216,6 @@ def _print_plan(
     if wanted is not None and found.recall is not None and found.recall > wanted:
         print_text(f"  even all claims of the run do not give ± {wanted:g}")
     print_text("")
-    print_text(command)
 
 
 def _make_row(stratum: "PlanStratum", size: int) -> tuple[str, ...]:
@@ -220,12 +230,18 @@ def _make_row(stratum: "PlanStratum", size: int) -> tuple[str, ...]:
 
 
 def _plan_to_json(
-    run: "RunId", basis: "PlanBasis", found: "LabelPlan", forecast: "PlanForecast", command: str
+    run: "RunId",
+    basis: "PlanBasis",
+    found: "LabelPlan",
+    drawn: Mapping[str, int],
+    forecast: "PlanForecast",
+    command: str,
 ) -> dict[str, object]:
     return {
         "run": run,
         "failing": basis.failing,
         "labels": found.size,
+        "to_draw": sum(drawn.values()),
         "claims": len(basis.frame),
         "strata": [
             {
@@ -235,6 +251,7 @@ def _plan_to_json(
                 "expected_share": each.share,
                 "expected_from_labels": each.labels,
                 "labels": found.sizes[each.name],
+                "to_draw": drawn[each.name],
             }
             for each in basis.strata
         ],

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from faithtui.domain.ids import ClaimSetId, ConversationId
+from faithtui.errors import ConfigError, InputError
 from faithtui.formats.claim_sets import (
     Transcript,
     claim_set_lines,
     read_claim_set,
     read_transcripts,
 )
+from faithtui.metrics.registry import find_metric
 from faithtui.output_files import check_target, write_text
 from faithtui.store.bundles.merge import MergeCounts
 from faithtui.store.samples.claim_sets import ClaimSetRow
@@ -56,6 +58,10 @@ def import_claim_set(store: Store, path: Path) -> ClaimSetImport:
             or the store cannot be written.
     """
     found = read_claim_set(path)
+    try:
+        find_metric(found.metric)
+    except ConfigError as error:
+        raise InputError(f"{error}; or update faithtui", path=path, line=1) from error
     store.claim_sets.refuse_conflicts(found)
     new = 0
     for each in read_transcripts(path):

@@ -78,6 +78,14 @@ _BORROWED = (
     "kappa and recall are the certificate's; a corrected score without labels of its own takes the "
     "judge to err here as it did on the certified run"
 )
+_NO_CHANGE = (
+    "the certified largest drop is not asked: this run judged other conversations than the "
+    "certified one"
+)
+_OWN_LABELS = (
+    "run {run} has {count} labels of its own: kappa, recall and score are its own, not the "
+    "certificate's"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +202,15 @@ def check_gate(
         evidence_at = certificate.evidence_at
         changes, unseen = _find_changes(store, seen, certificate)
         notes += unseen
-        if order.max_drop is not None and _is_same_data(certificate, seen):
+        if thresholds.max_drop is not None and _is_same_data(certificate, seen):
             # Another judge or prompt is what is asked about, and its figures are its own.
             notes += [each for each in changes if is_judge_change(each)]
             changes = [each for each in changes if not is_judge_change(each)]
         broken += changes
     own = certificate is None or _is_same_data(certificate, seen)
+    if not own and _has_own_figures(found, thresholds):
+        own = True
+        notes.append(_OWN_LABELS.format(run=run, count=found.labels))
     known, forecast, labelled = level.rate.corrected_this_run, level.rate.corrected_future, run
     if certificate is not None and not own:
         found, clipped = _apply_certificate(certificate, level)
@@ -211,19 +222,13 @@ def check_gate(
     doubted = find_doubtful_figures(found, known, forecast, str(labelled), lower_end=lower_end)
     age = None if evidence_at is None else (now - evidence_at).total_seconds() / _DAY_S
     results = check_thresholds(found, thresholds, age, doubted)
-    if order.max_drop is not None:
-        results += (
-            check_run_change(
-                store,
-                seen.run_row,
-                order.against or _find_certified_run_id(store, certificate),
-                order.max_drop,
-                settings,
-                thresholds.basis,
-                among_labelled=thresholds.among_labelled,
-                accepted=thresholds.accepted,
-            ),
-        )
+    if thresholds.max_drop is not None:
+        if _is_about_other_data(order, certificate, seen):
+            notes.append(_NO_CHANGE)
+        else:
+            results += (
+                _check_change(store, seen, order, thresholds.max_drop, certificate, settings),
+            )
     results = check_warnings(
         results,
         seen.report.warnings,
@@ -277,6 +282,56 @@ def _list_criteria_of_labels(level: LevelReport, *, own: bool) -> tuple[Criterio
     return (Criterion.SCORE, Criterion.CHANGE) if _has_own_score(level) else (Criterion.CHANGE,)
 
 
+def _has_own_figures(found: GateFigures, thresholds: Thresholds) -> bool:
+    """Say whether a run has labels enough to be held against thresholds itself."""
+    has_interval = found.kappa.has_interval or found.recall_no.has_interval
+    return has_interval and found.labels >= thresholds.labels
+
+
+def _check_change(
+    store: Store,
+    seen: GateInput,
+    order: GateRequest,
+    most: float,
+    certificate: Certificate | None,
+    settings: ReportSettings,
+) -> CriterionCheck:
+    """Hold accuracy against that of the run that is named, or that was certified."""
+    thresholds = _choose_thresholds(order, certificate)
+    against = order.against or _find_certified_run_id(store, certificate)
+    if order.max_drop is None and against == seen.run_row.id:
+        return CriterionCheck(
+            Criterion.CHANGE,
+            0.0 - most,
+            CheckOutcome.PASSED,
+            0.0,
+            reason="this is the certified run",
+        )
+    return check_run_change(
+        store,
+        seen.run_row,
+        against,
+        most,
+        settings,
+        thresholds,
+    )
+
+
+def _is_about_other_data(
+    order: GateRequest, certificate: Certificate | None, seen: GateInput
+) -> bool:
+    """Say whether a largest drop was certified, and the run judged other conversations.
+
+    There is no change to be measured then, and the certificate's other figures decide. Where the
+    drop is all that was asked, it is asked all the same.
+    """
+    if certificate is None or order.max_drop is not None or order.against is not None:
+        return False
+    known = certificate.thresholds
+    has_others = any(each is not None for each in (known.kappa, known.recall_no, known.score))
+    return has_others and not _is_same_data(certificate, seen)
+
+
 def _has_own_score(level: LevelReport) -> bool:
     own = level.rate.corrected_this_run
     return own.status is EstimateStatus.OK and own.has_interval
@@ -304,7 +359,7 @@ def _choose_thresholds(order: GateRequest, certificate: Certificate | None) -> T
     known = Thresholds() if certificate is None else certificate.thresholds
     given = {
         name: value
-        for name in ("kappa", "recall_no", "score", "labels", "age_days", "basis")
+        for name in ("kappa", "recall_no", "score", "labels", "age_days", "basis", "max_drop")
         if (value := getattr(order, name)) is not None
     }
     accepted = check_accepted_codes((*known.accepted, *order.accept))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from faithtui.agreement.labelled_units import DesignKind, LabelState, UnitSettings
+from faithtui.agreement.labelled_units import DesignKind, LabelState, UnitSettings, is_tied
 from faithtui.agreement.sampling.draw import SamplingFrame
 from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum
 from faithtui.domain.estimates import LEVEL
@@ -93,7 +93,7 @@ def read_plan_basis(
 def _count_labels(
     store: Store, run: RunId, frame: SamplingFrame, labels: LabelSet, rule: ScoringRule
 ) -> Counter[tuple[str, bool | None]]:
-    """Count the labels of the run's random sample, or of all its claims.
+    """Count the labels of the run's random sample, or of all its claims, as figures count them.
 
     Returns:
         By stratum and whether they say unfaithful; None counts both.
@@ -109,7 +109,9 @@ def _count_labels(
         each.claim: each.human not in rule.passing
         for each in units.claims
         if each.state is LabelState.LABELLED
+        and not each.audit
         and each.human in labels.names
+        and not is_tied(each.opinions, labels.names)
         and (is_census or each.position is not None)
     }
     for claim, stratum in frame.find_strata(said).items():

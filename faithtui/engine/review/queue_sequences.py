@@ -39,7 +39,8 @@ def read_queue_sequences(
     row = store.samples.row(sample, reviewer)
     if row.kind is SampleKind.REPEAT or row.design is SamplingDesign.CONVERSATIONS:
         return None
-    entries = store.samples.entries(sample, reviewer)
+    # Claims that show the judge are in no figure.
+    entries = [each for each in store.samples.entries(sample, reviewer) if not each.shown]
     served = list(takewhile(lambda each: each.answered or each.skipped, entries))
     labels = sum(each.answered for each in served)
     if not labels:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, desc, exists, func, select
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary
-from faithtui.store.records import ItemRow, ItemState, RunRow
+from faithtui.store.records import ItemRow, ItemState, LabelCount, RunRow
 from faithtui.store.runs.run_rows import run_from_row, text_counts
 from faithtui.store.schema.json_columns import AnyRow, score_set_from_json
 from faithtui.store.schema.statements import split_into_chunks
@@ -70,6 +70,33 @@ _ITEM_COLUMNS = select(
     conversation.c.opening,
     conversation.c.turns,
 ).join(conversation, conversation.c.id == run_item.c.conversation_id)
+
+
+def count_labels(connection: Connection, run_id: RunId) -> dict[str, LabelCount]:
+    """Count claims and conversations of a run by the judge's label; labels not given are left out.
+
+    Adds up the counts in the rows of its conversations, and reads no verdict.
+    """
+    each = func.json_each(run_item.c.labels).table_valued("key", "value")
+    counted = (
+        select(each.c.key, func.sum(each.c.value), func.count())
+        .select_from(run_item)
+        .join(each, each.c.value > 0)
+        .where(run_item.c.run_id == run_id)
+        .group_by(each.c.key)
+    )
+    return {
+        label: LabelCount(claims, conversations)
+        for label, claims, conversations in connection.execute(counted)
+    }
+
+
+def read_scores(connection: Connection, run_id: RunId) -> tuple[float, ...]:
+    """Read the judge's windowed scores of a run's conversations, those that have one."""
+    scores = select(run_item.c.score).where(
+        run_item.c.run_id == run_id, run_item.c.score.is_not(None)
+    )
+    return tuple(connection.execute(scores).scalars())
 
 
 def item_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:

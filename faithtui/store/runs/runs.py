@@ -21,6 +21,7 @@ from faithtui.store.records import (
     ItemCheckResult,
     ItemRow,
     ItemState,
+    LabelCount,
     PendingItem,
     ReviewView,
     RunRow,
@@ -32,8 +33,10 @@ from faithtui.store.runs.conversation_view import read_turns, review_view
 from faithtui.store.runs.findings import write_findings
 from faithtui.store.runs.list_rows import (
     ItemOrder,
+    count_labels,
     item_rows,
     read_list_rows,
+    read_scores,
     run_rows,
     select_ordered_items,
 )
@@ -320,6 +323,16 @@ class Runs:
                 label that was given here, the newest first. Ties by number.
         """
         return tuple(map(ItemId, self._database.read_ids(select_ordered_items(run_id, order))))
+
+    def count_labels(self, run_id: RunId) -> dict[str, LabelCount]:
+        """Count claims and conversations of a run by the judge's label; none that was not given."""
+        with self._database.open_reader() as connection:
+            return count_labels(connection, run_id)
+
+    def read_scores(self, run_id: RunId) -> tuple[float, ...]:
+        """Read the judge's windowed scores of a run's conversations, those that have one."""
+        with self._database.open_reader() as connection:
+            return read_scores(connection, run_id)
 
     def item_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
         """Read conversations of runs, in the order asked; unknown ids are left out."""

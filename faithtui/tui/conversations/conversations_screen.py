@@ -10,6 +10,7 @@ from textual.timer import Timer
 
 from faithtui.domain.filters import Filter, FilterContext, Scope
 from faithtui.domain.ids import ItemId, LabelId, RunId
+from faithtui.engine.runs.run_liveness import read_run
 from faithtui.store.records import ItemRow, RunRow
 from faithtui.store.runs.list_rows import ItemOrder
 from faithtui.store.search.filters import SearchStop, SearchStopped
@@ -232,7 +233,7 @@ class ConversationsScreen(FilteredListScreen):
 
     def _read_mark(self, run: RunId) -> tuple[RunRow, ListMark]:
         newest = self.session.store.reviews.find_newest_act()
-        row = self.session.store.runs.row(run)
+        row = read_run(self.session.store, run)
         return row, (_without_calls(row), newest)
 
     def search(self) -> None:

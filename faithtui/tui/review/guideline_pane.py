@@ -3,7 +3,6 @@
 import re
 
 from faithtui.store.annotations.guidelines import Guideline
-from faithtui.tui.theme.layouts import Box, Plan
 from faithtui.tui.theme.lines import (
     PANE_TEXT_LIMIT,
     Line,
@@ -18,8 +17,8 @@ from faithtui.tui.widgets.pane import Pane
 _KEY_LINE = re.compile(r"(?P<key>[ynix])[ \t]{2,}(?P<words>\S.*)")
 """A line that says what a verdict key means."""
 
-_ROOM_OF_REFERENCES = "truths"
-"""Whose place it takes: what the judge drew is hidden with its verdicts."""
+_USUAL_WIDTH = 44
+"""Cells of a line of it, about."""
 
 
 class GuidelinePane(Pane):
@@ -28,21 +27,20 @@ class GuidelinePane(Pane):
     def __init__(self) -> None:
         super().__init__(id="guideline", title="Guideline")
 
-    def show_guideline(self, guideline: Guideline | None, key: str, hint: str) -> None:
+    def show_guideline(self, guideline: Guideline | None, key: str) -> None:
         """Draw a version.
 
         Args:
             guideline: What is in force; None: nothing is.
             key: What opens all of it, and its versions.
-            hint: Words in the lower frame.
         """
         name = "" if guideline is None else f" · {name_version(guideline)}"
         self.show(
             lambda width: guideline_lines("" if guideline is None else guideline.text, width),
-            title=f"Guideline{name} · {key}",
+            title=f"Guideline{name}",
             made_of=(guideline,),
         )
-        self.hint = hint
+        self.hint = f"{key} versions"
 
 
 def name_version(guideline: Guideline) -> str:
@@ -71,23 +69,6 @@ def guideline_lines(text: str, width: int, most: int = PANE_TEXT_LIMIT) -> list[
     return lines or [make_line(Piece(" there is none yet", "quiet"))]
 
 
-def add_guideline(plan: Plan, *, with_references: bool) -> Plan:
-    """Give the guideline room in a plan of the review screen, where it has a third column.
-
-    Args:
-        plan: Without it.
-        with_references: What stands in its place is not hidden: they share it.
-    """
-    room = plan.get(_ROOM_OF_REFERENCES)
-    if room is None:
-        return plan
-    others = {name: box for name, box in plan.items() if name != _ROOM_OF_REFERENCES}
-    if not with_references:
-        return {**others, "guideline": room}
-    upper = room.height // 2
-    below = Box(room.x, room.y + upper, room.width, room.height - upper)
-    return {
-        **others,
-        "guideline": room._replace(height=upper),
-        _ROOM_OF_REFERENCES: below,
-    }
+def count_guideline_lines(guideline: Guideline | None) -> int:
+    """Count the lines of a guideline in a column of a screen; 0 for none."""
+    return 0 if guideline is None else len(guideline_lines(guideline.text, _USUAL_WIDTH))

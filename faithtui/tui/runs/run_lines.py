@@ -1,51 +1,52 @@
-"""Lines of the run list, and of what is known of a run."""
+"""Lines of the run list: a run in it, and what an empty list says."""
 
-import json
 from typing import TYPE_CHECKING
 
 from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness
-from faithtui.domain.scores import format_left_out
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import count_units
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
     Line,
     Piece,
     escape_line,
-    escape_text,
     fit_text,
     make_line,
     wrap,
 )
 
 if TYPE_CHECKING:
+    from faithtui.engine.review.run_overview import RunTrust
     from faithtui.metrics.base import MetricSpec
 
-_SCORE_PART = 2
-"""Place of the score in the details of a run."""
 _LONGEST_METRIC = 27
 """Cells beyond which the column of metrics does not grow: the judge's name takes the rest."""
 
 
 def run_head(width: int) -> Line:
     """Name the columns of the run list."""
-    return Line(
-        (
-            Piece(
-                _run_columns(
-                    width, "run", "metric", "judge", "conv", "status", "score", "w/ovr", "reviewed"
-                ),
-                "quiet",
-            ),
-        )
-    )
+    names = ("run", "metric", "judge", "conv", "status", "score", "corrected")
+    named = _run_columns(width, *names, "kappa (human)", "reviewed", "reviewed")
+    return Line((Piece(named, "quiet"),))
 
 
-def run_line(row: RunRow, width: int, here: bool) -> Line:
-    """Draw a run in the list."""
+def run_line(
+    row: RunRow, width: int, here: bool, trust: "RunTrust | None", *, at_start: bool = False
+) -> Line:
+    """Draw a run in the list.
+
+    Args:
+        row: The run.
+        width: Cells of the line.
+        here: It is the chosen one.
+        trust: How far its judge can be trusted; None: not known yet.
+        at_start: The row was read before anybody could ask whether a running one is still worked
+            on: that is not claimed.
+    """
     words, look = run_status(row)
+    if at_start and row.state is RunState.RUNNING:
+        words, look = "checking …", "quiet"
     text = _run_columns(
         width,
         f"#{row.id}",
@@ -54,8 +55,10 @@ def run_line(row: RunRow, width: int, here: bool) -> Line:
         str(row.conversations),
         words,
         _score_with_mark(row),
-        fmt.format_number(row.corrected) if row.labelled else fmt.NONE,
-        f"{row.labelled}/{row.claims}",
+        "…" if trust is None and row.labelled else _format_corrected(trust),
+        "…" if trust is None and row.labelled else _format_kappa(trust),
+        f"{fmt.format_share(row.labelled, row.claims)} of {fmt.format_count(row.claims)}",
+        fmt.format_share(row.labelled, row.claims),
     )
     mark = ">" if here else " "
     text = mark + text[1:]
@@ -63,6 +66,29 @@ def run_line(row: RunRow, width: int, here: bool) -> Line:
     if look and at >= 0:
         return make_line(Piece(text[:at]), Piece(words, look), Piece(text[at + len(words) :]))
     return make_line(text)
+
+
+def _format_kappa(trust: "RunTrust | None") -> str:
+    """Write kappa with its interval in few cells: `0.53 [.21, .74]`."""
+    if trust is None or trust.kappa.value is None:
+        return fmt.NONE
+    low, high = trust.kappa.ci_low, trust.kappa.ci_high
+    value = fmt.format_number(trust.kappa.value)
+    if low is None or high is None:
+        return value
+    ends = [f"{each:.2f}".replace("0.", ".", 1) for each in (low, high)]
+    return f"{value} [{', '.join(ends)}]"
+
+
+def _format_corrected(trust: "RunTrust | None") -> str:
+    """Write the corrected share that passes: `81% [74, 85]`."""
+    if trust is None or trust.corrected.value is None:
+        return fmt.NONE
+    low, high = trust.corrected.ci_low, trust.corrected.ci_high
+    value = f"{trust.corrected.value:.0%}"
+    if low is None or high is None or low == high:
+        return value
+    return f"{value} [{100 * low:.0f}, {100 * high:.0f}]"
 
 
 def _run_columns(
@@ -73,20 +99,29 @@ def _run_columns(
     conversations: str,
     status: str,
     score: str,
-    with_overrides: str,
+    corrected: str,
+    kappa: str,
     reviewed: str,
+    reviewed_share: str,
 ) -> str:
     # A number that is cut reads as another number, so a narrow list leaves whole columns out: the
     # pane below has them.
-    overrides_too = fit_text(with_overrides, 6, right=True) if width >= 66 else ""
-    fixed = 1 + 5 + 1 + 1 + 11 + 6 + len(overrides_too) + 1 + 11 + 2
-    counted_too = fit_text(conversations, 6, right=True) if width - fixed - 6 >= 22 else ""
+    figures = fit_text(score, 6, right=True)
+    if width >= 100:
+        figures += fit_text(corrected, 14, right=True)
+    if width >= 72:
+        figures += fit_text(kappa, 17, right=True)
+    if width >= 100:
+        figures += fit_text(reviewed, 15, right=True)
+    else:
+        figures += fit_text(reviewed_share, 9, right=True)
+    fixed = 1 + 5 + 1 + 1 + 11 + len(figures) + 1
+    counted_too = fit_text(conversations, 6, right=True) if width - fixed - 6 >= 34 else ""
     room = max(10, width - fixed - len(counted_too))
     first = min(_LONGEST_METRIC, room * 11 // 20)
     return (
         f" {fit_text(run, 5)} {fit_text(metric, first)}{fit_text(' ' + judge, room - first)}"
-        f"{counted_too} {fit_text(status, 11)}{fit_text(score, 6, right=True)}"
-        f"{overrides_too} {fit_text(reviewed, 11, right=True)} "
+        f"{counted_too} {fit_text(status, 11)}{figures} "
     )
 
 
@@ -168,124 +203,6 @@ def no_runs(width: int, keys: KeyNames) -> list[Line]:
             first=pad,
         ),
     ]
-
-
-def run_details(
-    row: RunRow | None, metric: "MetricSpec | None", width: int, keys: KeyNames
-) -> list[Line]:
-    """Say what is known of a run.
-
-    Args:
-        row: The run; None: none is chosen.
-        metric: Its metric; None while that is being read.
-        width: Cells of a line.
-        keys: What keys are called.
-    """
-    if row is not None and metric is None:
-        return []
-    if row is None or metric is None:
-        return [make_line(Piece(" no run chosen", "quiet"))]
-    pad = [Piece(" ")]
-    spec = row.spec
-    units = metric.units[1]
-    parts: list[list[Piece]] = [
-        [
-            Piece(metric.title, "strong"),
-            Piece(" · judge ", "quiet"),
-            escape_line(spec.judge_title, limit=200),
-            Piece(" · ", "quiet"),
-            *keys.make_pieces("{screen.judge} about it", "quiet"),
-        ],
-        [
-            Piece(
-                f"{fmt.count_in_words(row.conversations, 'conversation')}: "
-                f"{row.done - row.incomplete} done"
-            ),
-            Piece(f", {row.incomplete} incomplete" if row.incomplete else "", "bad"),
-            Piece(f", {row.pending} pending" if row.pending else ""),
-            Piece(f", {row.failed} failed" if row.failed else "", "bad"),
-            Piece(f", {row.skipped} skipped" if row.skipped else "", "warn"),
-            Piece(
-                f" · {fmt.count_in_words(row.windows, 'window')} · "
-                f"{count_units(row.claims, metric)}"
-            ),
-        ],
-        [
-            Piece("judge's score "),
-            Piece(fmt.format_number(row.score), "strong"),
-            Piece(
-                f" (mean of {fmt.count_in_words(row.scored, 'conversation')}, windowed)", "quiet"
-            ),
-            Piece("  with overrides "),
-            Piece(fmt.format_number(row.corrected) if row.labelled else fmt.NONE, "strong"),
-            Piece(f", {row.labelled} of {count_units(row.claims, metric)} reviewed", "quiet"),
-        ],
-        [
-            Piece("labels "),
-            Piece(fmt.draw_bar(row.labelled, row.claims, min(30, max(8, width - 40))), "human"),
-            Piece(f" {row.labelled} of {count_units(row.claims, metric)}"),
-        ],
-    ]
-    if row.archived_at is not None:
-        parts.append([Piece(f"archived {fmt.format_datetime(row.archived_at)}", "warn")])
-    if row.state is RunState.INTERRUPTED:
-        way = (
-            "! the process that judged it is gone: {runs.continue} goes on, nothing is asked twice"
-        )
-        parts.append(keys.make_pieces(way, "warn"))
-    if row.reason:
-        parts.append([Piece("! ", "warn"), escape_text(row.reason, "warn")])
-    if row.missing_verdicts:
-        words = f"! {count_units(row.missing_verdicts, metric)} without a verdict: never a pass"
-        way = " · {runs.retry} asks again" if row.incomplete else ""
-        parts.append([Piece(words, "warn"), *keys.make_pieces(way, "warn")])
-    if row.failed_windows:
-        parts.append([Piece(f"! {fmt.count_in_words(row.failed_windows, 'window')} failed", "bad")])
-    if row.undefined:
-        words = f"! {fmt.count_in_words(row.undefined, 'conversation')} undefined: in no mean"
-        parts.append([Piece(words, "warn")])
-    left_out = format_left_out(row.undefined_windows, row.skipped_windows, row.windows)
-    if left_out:
-        parts.append([Piece(f"! {left_out}: in no mean", "warn")])
-    bar = []
-    if spec.rule.effective_threshold is not None:
-        bar = [
-            Piece(f" · a conversation passes from {spec.rule.effective_threshold:.2f} on", "quiet")
-        ]
-    options = " ".join(
-        f"{name}={json.dumps(value)}"
-        for name, value in spec.options.items()
-        if name not in ("strategy", "as_peer")
-    )
-    parts += [
-        [
-            Piece(f"{spec.peer} · strategy ", "quiet"),
-            escape_line(spec.strategy, "quiet"),
-            Piece(f" · {units} {spec.claims_from} · prompts {spec.prompt_digest[:8]}", "quiet"),
-            Piece(" · as peer" if spec.rule.as_peer else "", "quiet"),
-        ],
-        [Piece("passing: ", "quiet"), escape_line(", ".join(spec.rule.passing)), *bar],
-        [Piece("options ", "quiet"), escape_line(options, "quiet", limit=600)],
-        [
-            Piece("sources ", "quiet"),
-            escape_line(", ".join(spec.sources) or "all", "quiet", limit=400),
-        ],
-        [
-            Piece(
-                f"{fmt.count_in_words(row.calls, 'judge call')} · "
-                f"{fmt.format_compact_count(row.tokens_in)} tokens in · "
-                f"{fmt.format_compact_count(row.tokens_out)} out · started "
-                f"{fmt.format_datetime(row.created_at)}",
-                "quiet",
-            )
-        ],
-    ]
-    lines: list[Line] = []
-    for number, pieces in enumerate(parts):
-        lines += wrap(pieces, width - 1, first=pad)
-        if number == _SCORE_PART:
-            lines += integrity_lines(row.integrity, metric, width)
-    return lines
 
 
 def all_archived(width: int, count: int, keys: KeyNames) -> list[Line]:

@@ -12,21 +12,23 @@ from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.runs.run_actions import RunActions
+from faithtui.tui.runs.run_details import run_details
+from faithtui.tui.runs.run_figures import FigureReader
 from faithtui.tui.runs.run_lines import (
     all_archived,
     no_runs,
     nothing_found,
-    run_details,
     run_head,
     run_line,
 )
+from faithtui.tui.runs.run_steps import RunSteps
 from faithtui.tui.screen.filter_matches import find_runs
 from faithtui.tui.screen.filtered_list import FilteredListScreen
 from faithtui.tui.session import ListState, Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import Line, Piece, escape_line
-from faithtui.tui.widgets.pane import Pane
+from faithtui.tui.widgets.pane import ActionPane, Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import VirtualList
 
@@ -70,10 +72,12 @@ class RunsScreen(FilteredListScreen):
     TITLE_WORDS: ClassVar[str] = "RUNS"
     HELP_WORDS: ClassVar[str] = (
         "A run is one metric and one judge over a selection of conversations. {list.open} opens "
-        "its conversations. The score is the mean of the conversations' windowed scores by the "
-        "judge; w/ovr is the score with overrides: human labels replace verdicts, and what nobody "
-        "reviewed keeps the judge's. reviewed counts what has a human label. The corrected share, "
-        "an estimate for all of the run, is on the agreement screen."
+        "its conversations. score is the mean of the conversations' windowed scores by the judge. "
+        "corrected is the share of all its claims that pass, estimated from a random sample of "
+        "human labels, in percent with its interval: without such a sample there is none. kappa "
+        "(human) is agreement of judge and human labels beyond chance, with its interval. reviewed "
+        "is the share of claims with a human label. What next lists what can be done with the "
+        "chosen run, most urgent first: its key, enter or a click does it."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -98,11 +102,29 @@ class RunsScreen(FilteredListScreen):
             id="runs.progress",
         ),
         Binding(
-            "c",
+            "r",
             "resume",
-            "continue",
-            tooltip="Take up a run that was stopped, cancelled or interrupted",
+            "resume",
+            tooltip="Resume a run that was stopped, cancelled or interrupted; nothing is asked "
+            "twice",
             id="runs.continue",
+        ),
+        Binding(
+            "c",
+            "spot_check",
+            "spot-check",
+            show=False,
+            tooltip="Look at 20 random claims of the chosen run, blind, for a quick decision",
+            id="runs.spot-check",
+        ),
+        Binding(
+            "f",
+            "show_failing",
+            "failing",
+            show=False,
+            tooltip="List the conversations of the chosen run in which the judge found something "
+            "unfaithful, the lowest score first",
+            id="runs.failing",
         ),
         *RunActions.BINDINGS,
     ]
@@ -112,7 +134,9 @@ class RunsScreen(FilteredListScreen):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.actions = RunActions(self)
-        self.add_controllers(self.actions)
+        self.figures = FigureReader(self)
+        self.steps = RunSteps(self)
+        self.add_controllers(self.actions, self.steps)
 
     def make_panes(self) -> Panes:
         """Make the list and the details."""
@@ -120,14 +144,15 @@ class RunsScreen(FilteredListScreen):
             VirtualList[RunRow](
                 id="list",
                 title="Runs",
-                draw=run_line,
+                draw=self._draw_row,
                 head=run_head,
                 empty=self._draw_empty_list,
                 moved=self.follow_cursor,
                 identity=lambda row: row.id,
             ),
+            ActionPane(id="next", title="What next"),
             Pane(id="detail", title="Run"),
-            planner=layouts.plan_list,
+            planner=layouts.make_home_planner(lambda: len(self.rows or ())),
         )
 
     def on_mount(self) -> None:
@@ -135,6 +160,7 @@ class RunsScreen(FilteredListScreen):
         self._all_runs: tuple[RunRow, ...] = ()
         self.rows: tuple[RunRow, ...] | None = None
         self.specs: Mapping[RunId, MetricSpec] = {}
+        self._is_at_start = True
         super().on_mount()
         self.set_interval(LOOK_EVERY_S, self.reread_other_runs)
         self.runs.focus()
@@ -167,6 +193,7 @@ class RunsScreen(FilteredListScreen):
     async def load(self) -> None:
         """Read the runs."""
         rows = await self.read(_read_runs, self.session)
+        self._is_at_start = False
         self.call_later(self.show_rows, tuple(sorted(rows, key=lambda row: -row.id)))
         # The list does not wait for the metrics to be imported.
         specs = await self.read(lambda: {row.id: spec_of(row.spec) for row in rows})
@@ -200,6 +227,8 @@ class RunsScreen(FilteredListScreen):
         """Draw the runs that the filter finds, in the order."""
         _, key = ORDERS.get(self.state.sort, ORDERS["number"])
         rows = tuple(sorted(find_runs(self._all_runs, self.active_filter), key=key))
+        if self.rows is None or len(rows) != len(self.rows):
+            self.query_one(Panes).refresh(layout=True)
         self.rows = rows
         wanted = self.session.run
         # Where the chosen one is gone, the one in its place is chosen.
@@ -220,18 +249,31 @@ class RunsScreen(FilteredListScreen):
         """Draw what is known of the chosen run in the words of its metric."""
         self.specs = specs
         self._show_details()
+        self.figures.refresh()
+
+    def show_figures(self, run: RunId) -> None:
+        """Draw what was read of a run beside its row."""
+        self.runs.refresh()
+        if self.selection is not None and self.selection.id == run:
+            self._show_details()
 
     def follow_cursor(self) -> None:
         """Show the chosen run."""
         if self.selection is not None:
             self.session.switch_run(self.selection.id)
         self._show_details()
+        self.figures.refresh()
         self.refresh_bindings()
 
     @on(VirtualList.Chosen)
     def open_selection(self) -> None:
         """Show the conversations of the chosen run."""
         self.post_message(ShowScreen("conversations"))
+
+    @on(RowPane.Chosen, "#next")
+    async def take_step(self, event: RowPane.Chosen) -> None:
+        """Do what the chosen step does."""
+        await self.steps.take(event.row)
 
     @property
     def selection(self) -> RunRow | None:
@@ -290,13 +332,31 @@ class RunsScreen(FilteredListScreen):
         if chosen is None or not self.is_under_way(chosen):
             self.session.switch_run(row.id)
 
+    def _draw_row(self, row: RunRow, width: int, here: bool) -> Line:
+        found = self.figures.find(row.id)
+        trust = None if found is None else found.trust
+        return run_line(row, width, here, trust, at_start=self._is_at_start)
+
     def _show_details(self) -> None:
         row = self.selection
         spec = None if row is None else self.specs.get(row.id)
-        title = "Run" if row is None else f"Run #{row.id}"
-        self.query_one("#detail", Pane).show(
-            lambda width: run_details(row, spec, width, self.keys), title=title, keep=False
+        found = None if row is None else self.figures.find(row.id)
+        detail = self.query_one("#detail", Pane)
+        detail.show(
+            lambda width: run_details(
+                row,
+                spec,
+                width,
+                self.keys,
+                height=detail.scrollable_content_region.height,
+                counts=None if found is None else found.counts,
+                trust=None if found is None else found.trust,
+                changed_options=None if found is None else found.changed_options,
+            ),
+            title="Run" if row is None else f"Run #{row.id}",
+            keep=False,
         )
+        self.steps.show(row, spec)
 
 
 def _read_runs(session: Session) -> tuple[RunRow, ...]:

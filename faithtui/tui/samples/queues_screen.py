@@ -1,6 +1,6 @@
 """The queues drawn from a run: draw one, work through it, draw more of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -8,37 +8,28 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
-from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
 from faithtui.domain.ids import SampleId
 from faithtui.engine.review.queue_sequences import read_queue_sequences
 from faithtui.engine.review.sample_queues import (
-    REPEATS,
     QueueProgress,
-    SampleRequest,
-    draw_sample,
     estimate_pace,
     next_seed,
     read_queue_progress,
-    repeat_request,
-    spot_check_request,
 )
 from faithtui.store.records import RunRow
 from faithtui.store.samples.sample_records import SampleRow, StratumRow
-from faithtui.tui.messages import ShowScreen
-from faithtui.tui.navigation import holds_keys
 from faithtui.tui.runs.run_lines import run_crumbs
-from faithtui.tui.samples.queue import load_queue_cursor, sample_queue
+from faithtui.tui.samples.queue_start import QueueStart
 from faithtui.tui.samples.sample_form import DrawSampleScreen, ExtendSampleScreen
 from faithtui.tui.samples.sample_lines import (
-    format_minutes,
     no_queues,
     queue_details,
     queue_head,
     queue_line,
     queue_status,
 )
-from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import Line, Piece, escape_line
@@ -116,6 +107,10 @@ class QueuesScreen(FaithScreen):
     ]
 
     queues = getters.query_one("#list", VirtualList)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.start = QueueStart(self, self.select_drawn)
 
     def make_panes(self) -> Panes:
         """Make the list and the details."""
@@ -232,20 +227,13 @@ class QueuesScreen(FaithScreen):
     def open_selection(self) -> None:
         """Work through the chosen queue."""
         if self.selection is not None:
-            self.work_through(self.selection.id)
-
-    @holds_keys(can_give_up=True)
-    @work(exclusive=True, group="open", exit_on_error=False)
-    async def work_through(self, sample: SampleId) -> None:
-        """Go to the first claim of a queue without a verdict."""
-        store, reviewer = self.session.store, self.session.reviewer
-        queue = await self.read(sample_queue, store, sample, reviewer)
-        walk = await self.read(load_queue_cursor, store, queue, reviewer)
-        following = walk.list_next(1)
-        self.session.take_queue(queue, following[0][1] if following else None)
-        self.post_message(ShowScreen("review"))
+            self.start.work_through(self.selection.id)
 
     # Drawing
+
+    def select_drawn(self, sample: SampleId) -> None:
+        """Choose a queue that was just drawn, as soon as it is read."""
+        self.sample_to_select = sample
 
     def action_draw(self) -> None:
         """Ask what to draw."""
@@ -291,57 +279,13 @@ class QueuesScreen(FaithScreen):
 
     def action_spot_check(self) -> None:
         """Ask before a spot-check begins, or go on with one."""
-        self._resume_or_offer_queue(
-            SampleKind.SPOT_CHECK,
-            "Spot-check?",
-            f"{SPOT_CHECK_SIZE} claims drawn at random from the whole run, the judge hidden until "
-            "you answer. About "
-            f"{format_minutes(SPOT_CHECK_SIZE * estimate_pace(self.rows))}. At the end: calm, "
-            "unclear or alarmed, with exact limits. It does not replace a sample.",
-            spot_check_request,
-        )
+        if self.session.run is not None:
+            self.start.offer_spot_check(self.session.run, self.rows)
 
     def action_repeats(self) -> None:
         """Ask before own claims are asked again, or go on with that."""
-        self._resume_or_offer_queue(
-            SampleKind.REPEAT,
-            "Label your own claims once more?",
-            f"Up to {REPEATS} claims that you labelled in this run, drawn at random, judge and "
-            "your first verdict hidden. Your answers change no label; they measure your "
-            "self-consistency "
-            f"(test-retest). About {format_minutes(REPEATS * estimate_pace(self.rows))}.",
-            repeat_request,
-        )
-
-    def _resume_or_offer_queue(
-        self, kind: SampleKind, title: str, words: str, request: Callable[[int], SampleRequest]
-    ) -> None:
-        """Take up the newest queue of a kind that is not through, or ask for a new one."""
-        mine = self.session.reviewer
-        waiting = (r for r in self.rows if r.kind is kind and r.remaining and r.reviewer == mine)
-        row = next(waiting, None)
-        if row is not None:
-            self.work_through(row.id)
-            return
-        seed = next_seed(self.rows)
-
-        def begin_if_confirmed(answer: str | None) -> None:
-            if answer == "yes":
-                self.begin_queue(request(seed))
-
-        self.navigation.open_window(ConfirmDialog(title, words), begin_if_confirmed)
-
-    @holds_keys(can_give_up=False)
-    @work(exclusive=True, group="draw", exit_on_error=False)
-    async def begin_queue(self, request: SampleRequest) -> None:
-        """Draw a queue and begin with it."""
-        run = self.session.run
-        if run is None:
-            return
-        self.show_message(Piece("drawing …", "quiet"))
-        row = await self.read(draw_sample, self.session.store, run, self.session.reviewer, request)
-        self.sample_to_select = row.id
-        self.work_through(row.id)
+        if self.session.run is not None:
+            self.start.offer_repeats(self.session.run, self.rows)
 
     def make_idle_status(self) -> tuple[Piece, ...]:
         """Say who reviews: progress is that person's."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from faithtui.agreement.sampling.label_plan import (
     PlanStratum,
     PlanTarget,
+    count_claims_to_draw,
     plan_for_budget,
     plan_for_target,
 )
@@ -71,27 +72,33 @@ def read_sizes(text: str, populations: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-def read_planned_sizes(text: str, size: int, strata: Sequence[PlanStratum]) -> dict[str, int]:
+def read_planned_sizes(
+    text: str, size: int, strata: Sequence[PlanStratum], shown_share: float = 0.0
+) -> dict[str, int]:
     """Read `plan`, or `plan 0.05`, as numbers of claims.
 
     Args:
         text: With a number: the half width wanted of the share that passes; else for `size`.
         size: Claims.
         strata: What the plan starts from.
+        shown_share: Share of the claims that show the judge, whose labels do not count.
 
     Returns:
-        Claims per stratum.
+        Claims to draw per stratum.
 
     Raises:
         ConfigError: What follows is no half width.
     """
     width = text.strip().removeprefix(PLAN).strip().replace(",", ".")
     if not width:
-        return dict(plan_for_budget(strata, size).sizes)
+        counting = max(1, round(size * (1 - shown_share)))
+        sizes = plan_for_budget(strata, counting).sizes
+        return count_claims_to_draw(sizes, strata, shown_share)
     try:
         wanted = float(width)
     except ValueError as error:
         raise ConfigError("plan: a half width is expected, such as plan 0.05") from error
     if not 0 < wanted <= 0.5:
         raise ConfigError("plan: a half width above 0, up to 0.5, is expected")
-    return dict(plan_for_target(strata, PlanTarget(rate=wanted)).sizes)
+    sizes = plan_for_target(strata, PlanTarget(rate=wanted)).sizes
+    return count_claims_to_draw(sizes, strata, shown_share)

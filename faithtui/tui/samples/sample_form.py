@@ -15,7 +15,7 @@ from textual.widgets import Input, Label, Select
 from textual.worker import Worker, WorkerState
 
 from faithtui.agreement.sampling.draw import SamplingDesign, SamplingFrame, preview_strata
-from faithtui.agreement.sampling.label_plan import foresee_widths
+from faithtui.agreement.sampling.label_plan import count_blind_claims, foresee_widths
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.engine.review.label_plans import PlanBasis, read_plan_basis
 from faithtui.engine.review.sample_queues import (
@@ -231,7 +231,8 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         pace, size, basis = self._pace_s, len(frame), self._basis
         found = None
         if basis is not None and wanted:
-            found = foresee_widths(basis.strata, {each.name: each.drawn for each in strata})
+            drawn = {each.name: each.drawn for each in strata}
+            found = foresee_widths(basis.strata, count_blind_claims(drawn, request.shown_share))
         self.query_one("#preview", Pane).show(
             lambda width: draw_preview_lines(
                 strata, request.design, size, pace, width, numbered=True, found=found, basis=basis
@@ -330,16 +331,17 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         if design is SamplingDesign.STRATIFIED and not strata:
             raise ConfigError("strata: at least one is to be chosen; space chooses")
         size = read_number(self.query_one("#size", Input).value, "size")
+        blind = self.query_one("#blind", Select).value == "blind"
+        shown_share = read_share(self.query_one("#share", Input).value) if blind else 0.0
         sizes: dict[str, int] = {}
         if design is SamplingDesign.STRATIFIED:
             typed = self.query_one("#sizes", Input).value.strip()
             if typed and frame is None:
                 raise ConfigError("what can be drawn is still being counted; a moment")
             if typed.startswith(PLAN) and self._basis is not None:
-                sizes = read_planned_sizes(typed, size, self._basis.strata)
+                sizes = read_planned_sizes(typed, size, self._basis.strata, shown_share)
             else:
                 sizes = read_sizes(typed, frame.populations if frame is not None else {})
-        blind = self.query_one("#blind", Select).value == "blind"
         return SampleRequest(
             name=self.query_one("#name", Input).value.strip() or name_sample(design, strata),
             design=design,
@@ -348,7 +350,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
             sizes=sizes,
             seed=read_number(self.query_one("#seed", Input).value, "seed", 0),
             blind=blind,
-            shown_share=read_share(self.query_one("#share", Input).value) if blind else 0.0,
+            shown_share=shown_share,
         )
 
 

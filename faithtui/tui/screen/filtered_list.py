@@ -115,6 +115,12 @@ class FilteredListScreen(FaithScreen):
         super().on_mount()
         self.query_one(FilterBar).show(self.state.filter)
 
+    def on_screen_resume(self) -> None:
+        """Show the filter in force: another screen may have set it."""
+        bar = self.query_one(FilterBar)
+        if not bar.is_typing:
+            bar.show(self.state.filter)
+
     def show_order(self) -> None:
         """Say what could not be read of the filter, else the order."""
         reading = parse_filter(self.state.filter, self.filter_ground)

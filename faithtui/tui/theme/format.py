@@ -1,5 +1,6 @@
 """Values as short text. Pure; every function says what it gives when there is no value."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.likelihood import find_band
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.domain.text.visible_text import make_visible_line
+from faithtui.tui.theme.lines import Piece
 
 NONE = "—"
 """No value and nothing to say about it."""
@@ -19,6 +21,7 @@ HIDDEN_CELL = "▒"
 
 HIDDEN = HIDDEN_CELL * 4
 
+_BAR_CELLS = {Polarity.GOOD: "█", Polarity.BAD: "▓", Polarity.UNSURE: "▒"}
 LOOK_OF = {Polarity.GOOD: "good", Polarity.BAD: "bad", Polarity.UNSURE: "unsure"}
 
 _STATES = {
@@ -53,6 +56,15 @@ def format_number(value: float | None, digits: int = 2) -> str:
 def format_count(value: int) -> str:
     """Write a count with narrow groups: 12 345."""
     return f"{value:,}".replace(",", " ")
+
+
+def format_share(part: int, whole: int) -> str:
+    """Write a share in whole percent, never 0% of something nor 100% of less than all."""
+    if not whole:
+        return NONE
+    if 0 < part * 100 < whole:
+        return "<1%"
+    return f"{part * 100 // whole}%"
 
 
 def format_compact_count(value: int) -> str:
@@ -176,6 +188,25 @@ def draw_bar(done: int, total: int, width: int) -> str:
         return ""
     filled = 0 if total < 1 else min(width, width * done // total)
     return "█" * filled + "░" * (width - filled)
+
+
+def draw_label_bar(counts: Mapping[str, int], labels: LabelSet, width: int) -> list[Piece]:
+    """Draw how often each label was given as stretches of a bar of exactly `width` cells.
+
+    A label that was given has a cell of its own, however rare: the longest gives way. Letters tell
+    labels apart where colours do not: `█` good, `▓` bad, `▒` unsure.
+    """
+    given = [(name, counts.get(name, 0)) for name in labels.names if counts.get(name, 0)]
+    total = sum(count for _, count in given)
+    if not total or width < len(given):
+        return [Piece(" " * max(0, width))]
+    cells = {name: max(1, width * count // total) for name, count in given}
+    longest = max(given, key=lambda each: each[1])[0]
+    cells[longest] += width - sum(cells.values())
+    return [
+        Piece(_BAR_CELLS[labels.get_label(name).polarity] * size, get_label_look(name, labels))
+        for name, size in cells.items()
+    ]
 
 
 def format_duration(seconds: float | None) -> str:

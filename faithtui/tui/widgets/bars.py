@@ -1,13 +1,15 @@
 """The lines around the panes: where you are, what happened last, which keys work."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.style import Style
+from textual import events
 from textual.reactive import reactive
 from textual.widget import Widget
 
 from faithtui.tui.keymap.key_names import KeyHint, pack_hints
 from faithtui.tui.theme.lines import BLANK, Line, Piece, align_to_edges, truncate_pieces, width_of
+from faithtui.tui.widgets.key_clicks import find_pressed_hint
 from faithtui.tui.widgets.line_widget import LineWidget
 
 LEAST_RIGHT = 8
@@ -67,6 +69,12 @@ class KeyBar(LineWidget, Widget):
     def list_hints(self) -> Sequence[KeyHint]:
         """List what works now, most important first."""
         return KeyHint.list_for_screen(self.screen)
+
+    def find_keys(
+        self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
+    ) -> tuple[events.Key, ...]:
+        """Find the key that a click on a hint presses."""
+        return find_pressed_hint(pieces, x, active)
 
     def line_at(self, y: int) -> tuple[Line, Style]:
         """Give a line of keys."""

@@ -1,16 +1,18 @@
 """What all line-drawn widgets share: looks become styles, lines become strips."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Region
+from textual import events
+from textual.geometry import Offset, Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from faithtui.tui.theme.lines import Line
+from faithtui.tui.theme.lines import Line, Piece
+from faithtui.tui.widgets.key_clicks import find_pressed_keys, name_active_keys
 from faithtui.tui.widgets.line_cache import LineCache
 
 LOOKS = (
@@ -23,6 +25,7 @@ LOOKS = (
     "warn",
     "key",
     "quote",
+    "near",
     "quote-good",
     "quote-bad",
     "mark",
@@ -71,6 +74,35 @@ class LineWidget(Widget):
         if room > 0:
             segments.append(Segment(" " * room, base))
         return segments if room >= 0 else Segment.adjust_line_length(segments, width, base)
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the keys that are drawn under the mouse."""
+        for key in self._list_keys_at(event.get_content_offset(self)):
+            self.app.post_message(key)
+
+    def focus_on_click(self) -> bool:
+        """Leave the focus where it is when a key is clicked: the key is about what has it."""
+        return not self._list_keys_at(self._mouse_offset())
+
+    def find_keys(
+        self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
+    ) -> tuple[events.Key, ...]:
+        """Find the keys that a click on a line presses; see `find_pressed_keys`."""
+        return find_pressed_keys(pieces, x, active)
+
+    def _list_keys_at(self, at: Offset | None) -> tuple[events.Key, ...]:
+        if at is None or not 0 <= at.y < self.content_size.height:
+            return ()
+        line, _ = self.line_at(at.y)
+        if not any("key" in look for _, look in line.pieces):
+            return ()
+        return self.find_keys(line.pieces, at.x, name_active_keys(self.screen))
+
+    def _mouse_offset(self) -> Offset | None:
+        """Give the cell of the content under the mouse; None: it is not over the content."""
+        inside = self.content_region
+        at = self.app.mouse_position
+        return at - inside.offset if inside.contains_point(at) else None
 
     @property
     def base_style(self) -> Style:

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from faithtui.agreement.labelled_units import LabelState
+from faithtui.agreement.labelled_units import LabelState, Opinion
 from faithtui.agreement.report.model import ConfidenceSequences
 from faithtui.agreement.report.sequences import make_confidence_sequences
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.sampling.confidence_sequences import bound_rate, bound_recall
+from faithtui.domain.annotations import Action
 from tests.benchmarks.coverage import RULE, Setting, draw_population, label_run
 from tests.benchmarks.sequences import list_looks
 
@@ -60,6 +61,21 @@ def test_a_skipped_claim_may_be_anything() -> None:
     assert before.rate[1] <= found.rate[1]
     assert found.recall[0] <= before.recall[0]
     assert before.recall[1] <= found.recall[1]
+
+
+def test_a_tie_may_be_anything() -> None:
+    """The store gives it the more severe label."""
+    before = simulated(SIMPLE)
+    said = [Opinion(name, word, Action.BLIND, True) for name, word in (("a", "yes"), ("b", "no"))]
+    claims = [
+        each._replace(human="no", reviewers=2, opinions=tuple(said)) if each.position == 7 else each
+        for each in before.all.rows
+    ]
+    tied = sequences(ComparedClaims(claims, before.labels, before.design, before.settings))
+    skipped = sequences(changed(before, 7, LabelState.SKIPPED))
+    assert tied is not None
+    assert skipped is not None
+    assert (tied.rate, tied.recall) == (skipped.rate, skipped.recall)
 
 
 def test_there_are_none_without_an_order_of_claims() -> None:

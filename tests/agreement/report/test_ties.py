@@ -14,8 +14,9 @@ from faithtui.agreement.labelled_units import (
     Opinion,
     decide_answer,
 )
+from faithtui.agreement.report.compare import PairedUnit
 from faithtui.agreement.report.model import AgreementReport
-from faithtui.agreement.report.report import agreement_report
+from faithtui.agreement.report.report import OtherJudge, agreement_report
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
@@ -204,3 +205,39 @@ def test_idk_left_out_of_a_sample_counts_among_what_was_looked_at() -> None:
     rate = report(said, IdkRule.EXCLUDE, undrawn=100).claims.rate.corrected_this_run
     # Of 150 `yes` by the judge 90 are decided; of 10 `no` 10 are.
     assert rate.value == pytest.approx(90 / 100)
+
+
+@pytest.mark.parametrize(
+    ("said", "rule", "worst", "best"),
+    [
+        (["no", "x"], IdkRule.THREE, 0.6, 0.75),
+        (["yes", "x"], IdkRule.THREE, 0.75, 0.8),
+        (["no", "idk"], IdkRule.EXCLUDE, 0.6, 0.75),
+        (["no", "x", "yes"], IdkRule.THREE, 0.6, 0.8),
+    ],
+)
+def test_a_tie_with_no_fair_claim_leaves_open_whether_it_is_in_the_share(
+    said: list[str], rule: IdkRule, worst: float, best: float
+) -> None:
+    """Else a second annotator who says x takes failing claims out of the share."""
+    given = [("yes", ["yes"])] * 60 + [("no", ["no"])] * 20 + [("no", said)] * 20
+    rate = report(given, rule).claims.rate.corrected_this_run
+    assert rate.value == pytest.approx((worst + best) / 2)
+    assert rate.ci_low is not None
+    assert rate.ci_high is not None
+    assert rate.ci_low <= worst + 1e-9
+    assert rate.ci_high >= best - 1e-9
+
+
+def test_judges_are_compared_on_the_labels_of_the_report() -> None:
+    """yes and idk are a tie of three labels, and of two a common word."""
+    claims = [claim(number, "yes", ["yes", "idk"]) for number in range(30)]
+    pairs = tuple(PairedUnit(each.group, "yes", "no", None, each.claim) for each in claims)
+    compared = [
+        agreement_report(
+            readings(claims), FAITHFULNESS, RULE, ReportSettings(idk=rule),
+            other=OtherJudge("b", pairs),
+        ).comparison
+        for rule in (IdkRule.THREE, IdkRule.PASS)
+    ]  # fmt: skip
+    assert [each.n_common for each in compared if each is not None] == [0, 30]

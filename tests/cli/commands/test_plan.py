@@ -1,6 +1,7 @@
 """`faithtui plan`, and the sample that its command draws."""
 
 import io
+import math
 import shlex
 from pathlib import Path
 
@@ -27,12 +28,13 @@ def path(tmp_path: Path) -> Path:
     return found
 
 
-def label_some(path: Path, *, wrong: int) -> None:
+def label_some(path: Path, *, wrong: int, shown_share: float = 0.0) -> None:
     """Draw and label forty claims; of the first `judge yes` so many are no."""
     from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 
     with Store.open(path) as store:
-        plan = SamplePlan(SamplingDesign.STRATIFIED, 3, sizes={"judge yes": 40})
+        sizes = {"judge yes": 40}
+        plan = SamplePlan(SamplingDesign.STRATIFIED, 3, sizes=sizes, shown_share=shown_share)
         drawn = make_sample_draw(store.samples.read_frame(RunId(1), ("verdict",)), plan)
         row = store.samples.add(RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",))
         for number, each in enumerate(store.samples.entries(row.id, "ann")):
@@ -65,8 +67,14 @@ def test_the_command_of_a_plan_draws_it(
     cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planned = cli("plan", "last", "--labels", "60", "--store", path, "--json").json
-    sizes = {each["name"]: each["labels"] for each in planned["strata"]}
-    assert sum(sizes.values()) == planned["labels"] == 60
+    sizes = {each["name"]: each["to_draw"] for each in planned["strata"]}
+    assert sum(each["labels"] for each in planned["strata"]) == planned["labels"] == 60
+    # A fifth shows the judge, and is in no figure.
+    assert all(
+        each["to_draw"] == min(each["claims"], math.ceil(each["labels"] / 0.8))
+        for each in planned["strata"]
+    )
+    assert sum(sizes.values()) == planned["to_draw"] > 60
     words = shlex.split(planned["command"])[1:]
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert cli(*words, "--store", path, "--plain").code == 0
@@ -160,3 +168,9 @@ def test_names_of_strata_may_hold_commas() -> None:
     from faithtui.cli.options import read_named_numbers
 
     assert read_named_numbers("a, b=2,c=3", "--sizes") == {"a, b": 2, "c": 3}
+
+
+def test_labels_given_with_the_judge_in_view_are_no_evidence(cli: Cli, path: Path) -> None:
+    label_some(path, wrong=40, shown_share=1.0)
+    strata = cli("plan", "last", "--store", path, "--json").json["strata"]
+    assert {each["expected_from_labels"] for each in strata} == {0}

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import compute_run_agreement
 from faithtui.engine.review.claim_sets import export_claim_set, import_claim_set
 from faithtui.errors import ExportError, InputError, StoreError
+from faithtui.formats import claim_sets
 from faithtui.store.schema.column_types import make_storable
 from faithtui.store.store import Store
 from tests.store.building import talk
@@ -88,6 +89,22 @@ def test_a_set_that_went_through_a_store_gives_the_same_file(
         export_claim_set(other, result.row.id, tmp_path / "again.jsonl", force=False)
 
 
+def test_a_set_without_labels_does_not_stand_for_a_run(made: Path, other: Store) -> None:
+    shop = import_claim_set(other, made / "shop.jsonl").row
+    run = judged_all(other, "abcd", SECOND)
+    said = {each.claim for each in other.reviews.read_run_units(run).claims if each.human}
+    frame = other.samples.read_frame(run, ())
+    plans = [SamplePlan(SamplingDesign.SIMPLE, seed, 1) for seed in range(99)]
+    plan = next(
+        each
+        for each in plans
+        if not said.intersection(one.unit.claim for one in make_sample_draw(frame, each).claims)
+    )
+    row = sampled(other, run, plan)
+    other.claim_sets.make("later", row.id, "bo")
+    assert compute_run_agreement(other, run).report.claims.design.claim_set == shop.id
+
+
 def change(lines: list[dict[str, Any]], kind: str, **fields: object) -> None:
     """Change the first line of a kind."""
     next(each for each in lines if each["type"] == kind).update(fields)
@@ -140,6 +157,36 @@ def test_a_file_that_is_not_whole_is_refused_and_nothing_written(
     with pytest.raises(InputError, match=message):
         import_claim_set(other, path)
     assert other.conversations.sources() == ()
+    assert other.claim_sets.rows() == ()
+
+
+@pytest.mark.parametrize(
+    ("forged", "message"),
+    [
+        ({"design": "simple"}, "its strata are not those of its claims"),
+        ({"design": "conversations"}, "its strata are not those of its claims"),
+        ({"population": 0}, "its strata are not those of its claims"),
+        ({"population": 10**6}, "its strata are not those of its claims"),
+        ({"drawn": 1}, "its strata are not those of its claims"),
+        ({"metric": "sorcery"}, "there is no metric `sorcery`"),
+    ],
+)
+def test_a_header_that_does_not_fit_is_refused_whatever_its_digest(
+    lines: list[dict[str, Any]],
+    other: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    forged: dict[str, Any],
+    message: str,
+) -> None:
+    header = lines[0]
+    monkeypatch.setattr(claim_sets, "hash_set_claims", lambda *_: header["digest"])
+    change(lines, header["type"], **{key: forged[key] for key in forged if key in header})
+    header["strata"][0].update({key: forged[key] for key in forged if key not in header})
+    path = tmp_path / "forged.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        import_claim_set(other, path)
     assert other.claim_sets.rows() == ()
 
 

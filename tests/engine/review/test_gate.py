@@ -568,6 +568,24 @@ def test_a_run_without_labels_is_held_against_the_certificate(
     assert any("takes the judge to err here" in each for each in result.notes)
 
 
+def test_labels_of_the_run_itself_go_before_the_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    run = run_over(store, name="new", talks=40)
+    # The certified judge is wrong on most of what it says here.
+    label(store, run, lambda n, _, word: "yes" if word == "no" and n % 8 else word)
+    accept = ("few_conversations", "not_checked")
+    result = held(store, certificate, calendar, run, accept=accept)
+    by_name = {each.criterion: each for each in result.checks}
+    assert result.outcome is not CheckOutcome.PASSED
+    assert by_name[Criterion.KAPPA].outcome is CheckOutcome.BELOW
+    assert by_name[Criterion.LABELS].value == 160
+    assert any("has 160 labels of its own" in each for each in result.notes)
+    # Fewer than are asked for: the certificate's figures hold.
+    few = held(store, certificate, calendar, run, accept=accept, labels=161)
+    assert {each.criterion: each for each in few.checks}[Criterion.LABELS].value == 96
+
+
 def test_in_another_store_what_cannot_be_verified_is_said(
     store: Store, certificate: Path, calendar: Calendar, empty: Store
 ) -> None:
@@ -631,3 +649,36 @@ def test_a_certificate_for_point_values_says_so_and_holds_it_up(
     assert check_gate(store, RUN, order, clock=calendar).outcome is CheckOutcome.PASSED
     assert held(store, path, calendar).outcome is CheckOutcome.PASSED
     assert held(store, path, calendar, basis=ThresholdBasis.LOWER).outcome is CheckOutcome.BELOW
+
+
+def test_a_certified_largest_drop_is_asked_later(
+    store: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    accept = ("few_conversations", "not_checked", "unpaired_claims")
+    path = tmp_path / "drop.json"
+    again = run_over(store, replace(JUDGED, claims_from="run", claims_run=RUN))
+    order = GateRequest(max_drop=0.05, against=RUN, accept=accept, write=path)
+    assert check_gate(store, again, order, clock=calendar).outcome is CheckOutcome.PASSED
+    itself = held(store, path, calendar, again)
+    assert outcomes(itself)["accuracy_change"] is CheckOutcome.PASSED
+    # The same judge, which fails every claim now.
+    worse = run_over(
+        store, replace(JUDGED, claims_from="run", claims_run=RUN), said=("no", "no", "no", "no")
+    )
+    result = held(store, path, calendar, worse)
+    assert outcomes(result)["accuracy_change"] is CheckOutcome.BELOW
+    # Other conversations have no change to be measured: nothing else was certified.
+    new = run_over(store, name="new")
+    assert held(store, path, calendar, new).outcome is not CheckOutcome.PASSED
+
+
+def test_a_certified_drop_is_not_asked_of_other_conversations(
+    store: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    path = tmp_path / "drop.json"
+    again = run_over(store, replace(JUDGED, claims_from="run", claims_run=RUN))
+    order = replace(EASY, max_drop=0.05, against=RUN, write=path)
+    assert check_gate(store, again, order, clock=calendar).outcome is CheckOutcome.PASSED
+    result = held(store, path, calendar, run_over(store, name="new", talks=60))
+    assert "accuracy_change" not in outcomes(result)
+    assert any("largest drop is not asked" in each for each in result.notes)

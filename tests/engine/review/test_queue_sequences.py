@@ -41,10 +41,11 @@ def run(store: Store) -> RunId:
     return run
 
 
-def drawn(store: Store, run: RunId, design: SamplingDesign, *by: str, size: int = 30) -> SampleRow:
-    return draw_sample(
-        store, run, ANN, SampleRequest("s", design=design, stratified_by=by, size=size)
-    )
+def drawn(
+    store: Store, run: RunId, design: SamplingDesign, *by: str, size: int = 30, shown: float = 0.0
+) -> SampleRow:
+    request = SampleRequest("s", design=design, stratified_by=by, size=size, shown_share=shown)
+    return draw_sample(store, run, ANN, request)
 
 
 def say(store: Store, row: SampleRow, most: int) -> None:
@@ -65,10 +66,11 @@ def say(store: Store, row: SampleRow, most: int) -> None:
         (SamplingDesign.STRATIFIED, ("turn", "verdict")),
     ],
 )
+@pytest.mark.parametrize("shown", [0.0, 0.4])
 def test_they_are_those_of_the_report_while_one_person_labels(
-    store: Store, run: RunId, design: SamplingDesign, by: tuple[str, ...]
+    store: Store, run: RunId, design: SamplingDesign, by: tuple[str, ...], shown: float
 ) -> None:
-    row = drawn(store, run, design, *by)
+    row = drawn(store, run, design, *by, shown=shown)
     assert read_queue_sequences(store, row.id, ANN) is None
     say(store, row, 20)
     entry = store.samples.entries(row.id, ANN)[20]
@@ -83,7 +85,9 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     )
     found = read_queue_sequences(store, row.id, ANN)
     assert found is not None
-    assert found.labels == 20
+    # Claims that show the judge are in no figure.
+    labels = sum(not each.shown for each in store.samples.entries(row.id, ANN)[:20])
+    assert found.labels == labels
     assert 0 < found.rate[0] < found.rate[1] < 1
     assert found.recall[0] < found.recall[1]
     agreement = compute_run_agreement(store, run)
@@ -91,7 +95,7 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     page, values = ("".join(render_report(store, agreement, form)) for form in ("md", "json"))
     low, high = found.rate
     assert f"(95%, this run): the share that passes is {low:.1%} to {high:.1%}" in page
-    assert "This rests on 20 labels in the drawn order." in page
+    assert f"This rests on {labels} labels in the drawn order." in page
     assert "sequences" not in values
     outcome = conclude_queue(store, row.id, ANN)
     assert outcome.sequences == found

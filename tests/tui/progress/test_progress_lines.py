@@ -45,7 +45,8 @@ from faithtui.tui.progress.pace import (
 )
 from faithtui.tui.progress.progress_lines import RunStatus, RunView, state_pieces, total_lines
 from faithtui.tui.progress.stage_lines import stage_lines, stage_title
-from faithtui.tui.runs.run_lines import run_details, run_status
+from faithtui.tui.runs.run_details import run_details
+from faithtui.tui.runs.run_lines import run_status
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Line, width_of
 from tests.tui import staging
@@ -377,4 +378,4 @@ def test_a_list_says_what_a_run_lacks_and_which_key_goes_on() -> None:
     assert "40 conversations: 39 done, 1 incomplete" in said
     assert "1 claim without a verdict: never a pass · x asks again" in said
     gone = text(run_details(row(RunState.INTERRUPTED), spec, 100, keys))
-    assert "the process that judged it is gone: c goes on" in gone
+    assert "the process that judged it is gone: r resumes" in gone

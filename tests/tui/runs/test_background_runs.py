@@ -138,8 +138,8 @@ async def test_runs_that_wait_stay_planned_when_one_is_cancelled(
         assert "#2, #3" in painted
         app.store_watcher.poll()
         await calm(pilot)
-        await press(pilot, "home", "c")
+        await press(pilot, "home", "r")
         await until(pilot, lambda: app.session.process_runs[-1].run_id in left)
         await until(pilot, lambda: not app.session.list_snapshots())
     states = [state for _, state, _ in rows(store_path)[1:]]
-    assert sorted(states) == [RunState.DONE, RunState.PLANNED], "c begins one of them"
+    assert sorted(states) == [RunState.DONE, RunState.PLANNED], "r begins one of them"

@@ -19,7 +19,7 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.lines.claims import claim_list_lines
 from faithtui.tui.review.lines.windows import window_list_lines
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.runs.run_lines import run_details
+from faithtui.tui.runs.run_details import run_details
 from faithtui.tui.theme.lines import Line
 
 OPENS = "The shop opens at nine."

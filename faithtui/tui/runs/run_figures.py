@@ -1,0 +1,158 @@
+"""Figures of runs that cost: read beside the keys, the chosen run first, kept until they change."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from faithtui.domain.ids import LabelId, RunId
+from faithtui.errors import StoreError
+from faithtui.store.runs.run_records import RunRow, RunState
+from faithtui.tui.metric_view import list_changed_options
+from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge
+from faithtui.tui.screen.controller import Controller, run_in_worker
+
+if TYPE_CHECKING:
+    from faithtui.engine.review.run_overview import RunCounts, RunTrust
+    from faithtui.tui.runs.runs_screen import RunsScreen
+    from faithtui.tui.session import Session
+
+MOST_CLAIMS = 50_000
+"""Claims beyond which agreement is computed for the chosen run alone: it takes seconds."""
+REREAD_FACTOR = 10
+"""How many times as long as computing took it is left alone, however often something changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """What was read of a run beside its row."""
+
+    row: RunRow
+    newest: LabelId | None
+    """The newest thing that anybody said when it was read."""
+    counts: "RunCounts | None"
+    trust: "RunTrust | None"
+    """None: not computed, as the run is under way or there are too many claims."""
+    queues: QueueFacts
+    changed_options: Mapping[str, object]
+    rest_until_s: float
+    """When it may be read again."""
+
+
+class FigureReader(Controller["RunsScreen"]):
+    """Reads figures of the listed runs in a worker, one run after the other."""
+
+    def __init__(self, screen: "RunsScreen") -> None:
+        super().__init__(screen)
+        self._known: dict[RunId, RunFigures] = {}
+        self._newest: LabelId | None = None
+        self._is_reading = False
+
+    def find(self, run: RunId) -> RunFigures | None:
+        """Give what is known of a run; it may be older than the run's row."""
+        return self._known.get(run)
+
+    def describe(self, row: RunRow) -> RunKnowledge:
+        """Say what is known of a run, for what can be done next."""
+        found = self._known.get(row.id)
+        knowledge = RunKnowledge(
+            is_under_way=self.screen.is_under_way(row.id),
+            has_sibling=any(
+                each.id != row.id and each.spec.metric == row.spec.metric
+                for each in self.screen.all_runs
+            ),
+            blind=self.session.is_blind,
+        )
+        if found is None:
+            return knowledge
+        return replace(knowledge, counts=found.counts, trust=found.trust, queues=found.queues)
+
+    def refresh(self) -> None:
+        """Begin to read what is not known, or not any more; nothing where that is under way."""
+        if not self._is_reading and self.session.is_open:
+            self._is_reading = True
+            self._read_listed()
+
+    @run_in_worker("figures", exclusive=False)
+    async def _read_listed(self) -> None:
+        try:
+            while self.screen.is_current and self.session.is_open:
+                self._newest = await self.read(self.session.store.reviews.find_newest_act)
+                row = next(self._list_outdated(), None)
+                if row is None:
+                    self._refresh_after_rest()
+                    return
+                known = await self.read(self._read_figures, row, self._newest)
+                self._known[row.id] = known
+                self.screen.call_later(self.screen.show_figures, row.id)
+        finally:
+            self._is_reading = False
+
+    def _list_outdated(self) -> Iterator[RunRow]:
+        """List the runs whose figures are to be read, the chosen one first."""
+        now = self.session.seconds()
+        for row in self._rows_by_need():
+            found = self._known.get(row.id)
+            if found is None or (now >= found.rest_until_s and not self._is_current(row)):
+                yield row
+
+    def _is_current(self, row: RunRow) -> bool:
+        found = self._known.get(row.id)
+        return found is not None and (found.row, found.newest) == (row, self._newest)
+
+    def _refresh_after_rest(self) -> None:
+        """Read again later what may not be read again yet."""
+        resting = [
+            self._known[row.id].rest_until_s
+            for row in self._rows_by_need()
+            if row.id in self._known and not self._is_current(row)
+        ]
+        if resting:
+            rest = max(0.1, min(resting) - self.session.seconds())
+            self.screen.set_timer(rest, self.refresh)
+
+    def _rows_by_need(self) -> Sequence[RunRow]:
+        chosen = self.screen.selection
+        others = [
+            row
+            for row in self.screen.rows or ()
+            if row.claims <= MOST_CLAIMS and (chosen is None or row.id != chosen.id)
+        ]
+        return others if chosen is None else [chosen, *others]
+
+    def _read_figures(self, row: RunRow, newest: LabelId | None) -> RunFigures:
+        """Read what is known of a run; meant for a thread."""
+        from faithtui.engine.review.run_overview import count_run, read_run_trust
+
+        store, began = self.session.store, self.session.seconds()
+        counts = trust = None
+        try:
+            counts = count_run(store, row)
+            if row.state is not RunState.RUNNING and not self.screen.is_under_way(row.id):
+                trust = read_run_trust(store, row.id)
+        except StoreError:
+            pass  # It was deleted meanwhile, or its readings cannot carry a report: none is shown.
+        ended = self.session.seconds()
+        return RunFigures(
+            row,
+            newest,
+            counts,
+            trust,
+            _read_queues(self.session, row.id),
+            list_changed_options(row.spec),
+            ended + REREAD_FACTOR * (ended - began),
+        )
+
+
+def _read_queues(session: "Session", run: RunId) -> QueueFacts:
+    """Read what was drawn from a run."""
+    from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
+    from faithtui.engine.review.run_overview import find_open_sample
+    from faithtui.engine.review.sample_queues import estimate_pace
+
+    samples = session.store.samples.rows(session.reviewer, run)
+    return QueueFacts(
+        find_open_sample(samples, session.reviewer),
+        bool(samples),
+        SPOT_CHECK_SIZE,
+        estimate_pace(samples),
+    )

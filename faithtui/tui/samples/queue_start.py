@@ -1,0 +1,119 @@
+"""Beginning with a drawn queue, from whichever screen: a spot-check, repeats, any other one."""
+
+from collections.abc import Callable, Sequence
+
+from faithtui.agreement.sampling.draw import SampleKind
+from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
+from faithtui.domain.ids import RunId, SampleId
+from faithtui.engine.review.sample_queues import (
+    REPEATS,
+    SampleRequest,
+    draw_sample,
+    estimate_pace,
+    next_seed,
+    repeat_request,
+    spot_check_request,
+)
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.tui.messages import ShowScreen
+from faithtui.tui.navigation import holds_keys
+from faithtui.tui.samples.queue import load_queue_cursor, sample_queue
+from faithtui.tui.samples.sample_lines import format_minutes
+from faithtui.tui.screen.controller import Controller, run_in_worker
+from faithtui.tui.screen.dialogs import ConfirmDialog
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.theme.lines import Piece
+
+
+class QueueStart(Controller[FaithScreen]):
+    """Goes to the first open claim of a queue, and draws those queues that need no form.
+
+    Args:
+        screen: The screen it is a part of.
+        drawn: Called with a queue that was drawn.
+    """
+
+    def __init__(self, screen: FaithScreen, drawn: Callable[[SampleId], object]) -> None:
+        super().__init__(screen)
+        self._on_drawn = drawn
+
+    @holds_keys(can_give_up=True)
+    @run_in_worker("open")
+    async def work_through(self, sample: SampleId) -> None:
+        """Go to the first claim of a queue without a verdict."""
+        store, reviewer = self.session.store, self.session.reviewer
+        queue = await self.read(sample_queue, store, sample, reviewer)
+        walk = await self.read(load_queue_cursor, store, queue, reviewer)
+        following = walk.list_next(1)
+        self.session.take_queue(queue, following[0][1] if following else None)
+        self.screen.post_message(ShowScreen("review"))
+
+    @holds_keys(can_give_up=True)
+    @run_in_worker("open")
+    async def read_and_offer_spot_check(self, run: RunId) -> None:
+        """Read the queues of a run, then offer a spot-check of it."""
+        store, reviewer = self.session.store, self.session.reviewer
+        rows = await self.read(store.samples.rows, reviewer, run)
+        self.screen.call_later(self.offer_spot_check, run, rows)
+
+    def offer_spot_check(self, run: RunId, rows: Sequence[SampleRow]) -> None:
+        """Ask before a spot-check begins, or go on with one."""
+        minutes = format_minutes(SPOT_CHECK_SIZE * estimate_pace(rows))
+        self._resume_or_offer_queue(
+            run,
+            rows,
+            SampleKind.SPOT_CHECK,
+            "Spot-check?",
+            f"{SPOT_CHECK_SIZE} claims drawn at random from the whole run, the judge hidden until "
+            f"you answer. About {minutes}. At the end: calm, unclear or alarmed, with exact "
+            "limits. It does not replace a sample.",
+            spot_check_request,
+        )
+
+    def offer_repeats(self, run: RunId, rows: Sequence[SampleRow]) -> None:
+        """Ask before own claims are asked again, or go on with that."""
+        minutes = format_minutes(REPEATS * estimate_pace(rows))
+        self._resume_or_offer_queue(
+            run,
+            rows,
+            SampleKind.REPEAT,
+            "Label your own claims once more?",
+            f"Up to {REPEATS} claims that you labelled in this run, drawn at random, judge and "
+            "your first verdict hidden. Your answers change no label; they measure your "
+            f"self-consistency (test-retest). About {minutes}.",
+            repeat_request,
+        )
+
+    def _resume_or_offer_queue(
+        self,
+        run: RunId,
+        rows: Sequence[SampleRow],
+        kind: SampleKind,
+        title: str,
+        words: str,
+        request: Callable[[int], SampleRequest],
+    ) -> None:
+        """Take up the newest queue of a kind that is not through, or ask for a new one."""
+        mine = self.session.reviewer
+        waiting = (r for r in rows if r.kind is kind and r.remaining and r.reviewer == mine)
+        row = next(waiting, None)
+        if row is not None:
+            self.work_through(row.id)
+            return
+        seed = next_seed(rows)
+
+        def begin_if_confirmed(answer: str | None) -> None:
+            if answer == "yes":
+                self.begin_queue(run, request(seed))
+
+        self.navigation.open_window(ConfirmDialog(title, words), begin_if_confirmed)
+
+    @holds_keys(can_give_up=False)
+    @run_in_worker("draw")
+    async def begin_queue(self, run: RunId, request: SampleRequest) -> None:
+        """Draw a queue and begin with it."""
+        self.show_message(Piece("drawing …", "quiet"))
+        store, reviewer = self.session.store, self.session.reviewer
+        row = await self.read(draw_sample, store, run, reviewer, request)
+        self._on_drawn(row.id)
+        self.work_through(row.id)

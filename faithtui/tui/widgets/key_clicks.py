@@ -1,0 +1,104 @@
+"""Keys that are drawn can be clicked: a click on `[y]` or `r resume` presses the key.
+
+Which piece of a line is a key is said by its look, and which key it is by the bindings that work
+now, so nothing that is drawn has to know of it. A click never does more than the key would.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.cells import cell_len
+from textual import events
+from textual.screen import Screen
+
+from faithtui.tui.keymap.key_names import format_key
+from faithtui.tui.theme.lines import Piece
+
+_WORD = re.compile(r"\S+")
+
+
+def find_pressed_keys(
+    pieces: Iterable[Piece], x: int, active: Mapping[str, str]
+) -> tuple[events.Key, ...]:
+    """Find the keys that a click on a line presses.
+
+    Args:
+        pieces: The line.
+        x: The cell that was clicked, from 0.
+        active: Keys that work now, by the name they are drawn with.
+
+    Returns:
+        The keys in order, several for `g r`; () where no key is drawn.
+    """
+    at = 0
+    for text, look in pieces:
+        size = cell_len(text)
+        if at <= x < at + size:
+            return _read_keys(text, active) if "key" in look.split() else ()
+        at += size
+    return ()
+
+
+def find_pressed_hint(
+    pieces: Sequence[Piece], x: int, active: Mapping[str, str]
+) -> tuple[events.Key, ...]:
+    """Do the same in a line of hints: their words count too, and of several keys the one under x.
+
+    Args:
+        pieces: Keys, each followed by its words.
+        x: The cell that was clicked, from 0.
+        active: Keys that work now, by the name they are drawn with.
+    """
+    at = 0
+    before = ""
+    for text, look in pieces:
+        size = cell_len(text)
+        is_key = "key" in look.split()
+        if at <= x < at + size and text.strip():
+            named = _word_at(text, x - at, active) if is_key else before
+            return _read_keys(named, active)
+        before = text if is_key else before if not text.strip() else ""
+        at += size
+    return ()
+
+
+def name_active_keys(screen: Screen[object]) -> dict[str, str]:
+    """Give the keys that work now, by the name they are drawn with."""
+    bindings = screen.active_bindings.values()
+    return {format_key(each.binding): each.binding.key for each in bindings if each.enabled}
+
+
+def _read_keys(text: str, active: Mapping[str, str]) -> tuple[events.Key, ...]:
+    """Read the names of keys: all of them, or none where the first one does nothing now."""
+    stripped = text.strip()
+    if len(stripped) > 2 and stripped[0] == "[" and stripped[-1] == "]":
+        stripped = stripped[1:-1]
+    names = [stripped] if stripped in active else stripped.split()
+    if not names or names[0] not in active:
+        return ()
+    keys = []
+    for name in names:
+        known = active.get(name)
+        if known is None and not (len(name) == 1 and name.isalnum()):
+            return ()
+        keys.append(_make_key(known or name))
+    return tuple(keys)
+
+
+def _make_key(key: str) -> events.Key:
+    return events.Key(key, key if len(key) == 1 else None)
+
+
+def _word_at(text: str, x: int, active: Mapping[str, str]) -> str:
+    """Give the name of a key at a cell; keys are all one cell a character."""
+    for found in _WORD.finditer(text):
+        if found.start() <= x < found.end():
+            word = found[0]
+            if word in active or "/" not in word:
+                return word
+            start = found.start()
+            for part in word.split("/"):
+                if x <= start + len(part):
+                    return part
+                start += len(part) + 1
+    return ""

@@ -1,0 +1,44 @@
+"""What the list of runs says of a run beside its row."""
+
+from pathlib import Path
+
+from faithtui.domain.annotations import Action
+from faithtui.engine.review.run_overview import count_run, read_run_trust
+from faithtui.store.records import LabelCount
+from faithtui.store.store import Store
+from tests.tui.building import shop
+
+
+def test_a_run_counts_its_verdicts_and_how_its_scores_lie(tmp_path: Path) -> None:
+    run = shop(tmp_path / "shop.db")
+    with Store.open(tmp_path / "shop.db") as store:
+        row = store.runs.row(run)
+        counts = count_run(store, row)
+        items = store.runs.item_rows(store.runs.item_ids(run))
+    labels = [each.labels for each in items]
+    assert counts.labels["no"] == LabelCount(
+        sum(each.get("no", 0) for each in labels), sum("no" in each for each in labels)
+    )
+    assert counts.scored == row.scored
+    assert counts.passed is not None
+    assert 0 < counts.passed <= counts.scored
+
+
+def test_trust_names_what_was_compared_and_what_is_to_be_settled(tmp_path: Path) -> None:
+    run = shop(tmp_path / "shop.db")
+    with Store.open(tmp_path / "shop.db") as store:
+        before = read_run_trust(store, run)
+        view = store.runs.review_view(store.runs.item_ids(run)[0], "bo")
+        for who, word in (("bo", "yes"), ("cy", "no")):
+            store.reviews.record(
+                view.claims[0].id,
+                who,
+                Action.BLIND,
+                word,
+                run=run,
+                judge_verdict=None,
+                saw_judge=False,
+            )
+        after = read_run_trust(store, run)
+    assert before.to_settle == 0
+    assert after.to_settle == 1

@@ -1,0 +1,207 @@
+"""What can be done next with a run: listed for what is true, and done by key, enter or mouse."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from faithtui.domain.annotations import Action
+from faithtui.domain.estimates import (
+    Estimate,
+    EstimateMethod,
+    EstimateStatus,
+    Reason,
+    make_withheld_estimate,
+)
+from faithtui.domain.ids import RunId
+from faithtui.engine.review.run_overview import RunCounts, RunTrust
+from faithtui.metrics.registry import find_metric
+from faithtui.store.records import LabelCount, RunRow, RunState
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge, list_next_steps
+from faithtui.tui.runs.run_details import describe_cost, describe_settings
+from faithtui.tui.runs.run_lines import run_line
+from faithtui.tui.runs.runs_screen import RunsScreen
+from faithtui.tui.screen.dialogs import ConfirmDialog
+from faithtui.tui.widgets.pane import ActionPane
+from tests.tui.building import NOON, SPEC
+from tests.tui.driving import calm, opened, press, screen_text, status, text_of
+
+SIZE = (120, 40)
+METRIC = find_metric(SPEC.metric).spec
+NO_QUEUE = QueueFacts(None, False, 20, 15.0)
+
+
+def known(value: float, low: float, high: float) -> Estimate:
+    """Give a figure with its interval."""
+    method = EstimateMethod.JACKKNIFE_ATANH
+    return Estimate(value, EstimateStatus.OK, 230, 10, None, low, high, 0.95, method)
+
+
+TRUST = RunTrust(
+    unit=("answer", "answers"),
+    compared=230,
+    differ=25,
+    kappa=known(0.51, 0.24, 0.71),
+    corrected=make_withheld_estimate(Reason.DESIGN_NOT_RANDOM),
+    to_settle=3,
+)
+COUNTS = RunCounts(
+    {"yes": LabelCount(400, 40), "no": LabelCount(12, 7)}, (0,) * 9 + (40,), passed=40
+)
+
+
+def row(**changes: object) -> RunRow:
+    made = replace(
+        RunRow(
+            id=RunId(1), spec=SPEC, state=RunState.DONE, reason=None, created_at=NOON,
+            finished_at=None, conversations=40, pending=0, done=40, failed=0, skipped=0,
+            windows=121, failed_windows=0, claims=412, missing_verdicts=0, labelled=0,
+            score=0.8, corrected=0.8, calls=478, tokens_in=610_000, tokens_out=42_000,
+        ),
+    )  # fmt: skip
+    return replace(made, **changes)  # type: ignore[arg-type]  # named by the tests
+
+
+def keys_of(run: RunRow, known: RunKnowledge) -> list[str]:
+    return [each.key for each in list_next_steps(run, METRIC, known)]
+
+
+def test_what_is_urgent_comes_first_and_what_labels_tell_follows() -> None:
+    facts = RunKnowledge(counts=COUNTS, trust=TRUST, queues=NO_QUEUE)
+    assert keys_of(row(pending=3, failed=2, state=RunState.INTERRUPTED), facts) == [
+        "runs.continue",
+        "runs.retry",
+        "go.adjudicate",
+        "runs.spot-check",
+        "runs.failing",
+        "runs.agreement",
+        "runs.new",
+        "runs.export",
+    ]
+
+
+def test_each_step_says_how_much_there_is_to_do() -> None:
+    facts = RunKnowledge(counts=COUNTS, trust=TRUST, queues=NO_QUEUE)
+    words = [
+        each.words
+        for each in list_next_steps(row(pending=7, state=RunState.STOPPED), METRIC, facts)
+    ]
+    assert words[:5] == [
+        "resume: 7 of 40 conversations left, nothing is asked twice",
+        "settle 3 claims on which annotators differ",
+        "spot-check 20 random claims, blind, about 5 min",
+        "review 7 conversations with a «no»",
+        "see 25 answers where annotators and judge differ",
+    ]
+
+
+def test_a_blind_reviewer_is_offered_nothing_that_the_judge_chose() -> None:
+    facts = RunKnowledge(counts=COUNTS, trust=TRUST, queues=NO_QUEUE, blind=True)
+    chosen_by_judge = {"go.adjudicate", "runs.failing", "runs.agreement", "runs.export"}
+    assert chosen_by_judge.isdisjoint(keys_of(row(), facts))
+
+
+def test_a_run_that_is_under_way_is_watched() -> None:
+    facts = RunKnowledge(is_under_way=True)
+    steps = list_next_steps(row(pending=10, done=30, state=RunState.RUNNING), METRIC, facts)
+    assert [each.words for each in steps][:1] == ["watch it: 30 of 40 conversations judged"]
+
+
+def test_the_list_has_kappa_and_the_corrected_share_with_their_intervals() -> None:
+    said = run_line(row(labelled=100), 118, True, TRUST).text
+    assert "0.51 [.24, .71]" in said
+    assert "24% of 412" in said
+    shared = replace(TRUST, corrected=known(0.812, 0.744, 0.851))
+    assert "81% [74, 85]" in run_line(row(labelled=100), 118, True, shared).text
+
+
+def test_the_first_rows_do_not_claim_that_a_run_is_running() -> None:
+    running = row(state=RunState.RUNNING, pending=20)
+    assert "running" not in run_line(running, 118, True, None, at_start=True).text
+    assert "running 50%" in run_line(running, 118, True, None).text
+
+
+def test_options_are_told_in_words() -> None:
+    changed = {"penalize_ambiguous_claims": True, "window_size": 3, "threshold": None}
+    assert list(describe_settings(SPEC, changed, "claims")) == [
+        "«idk» counts as failing",
+        "windows of 3 interactions",
+        "no threshold",
+    ]
+
+
+def test_an_unknown_price_is_not_nothing() -> None:
+    dear = row(spec=replace(SPEC, judge="openai:gpt-4o"), unpriced_calls=478)
+    assert describe_cost(dear).startswith("no price known for 478 calls")
+
+
+async def test_the_chosen_run_tells_its_figures_and_what_is_next(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        steps, detail = text_of(app, "next"), text_of(app, "detail")
+        assert "ask again: 1 failed conversation" in steps
+        assert "c  spot-check" in steps
+        assert "review 1 conversation with a «no»" in steps
+        assert "verdicts" in detail
+        assert "meets" not in detail
+        assert "sources" in detail
+        assert "null" not in detail
+
+
+async def test_a_step_is_taken_by_its_key_and_lists_what_the_judge_found(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "f")
+        assert isinstance(app.screen, ConversationsScreen)
+        assert len(app.screen.listed_entries) == 1
+        assert "verdict:no" in screen_text(app)
+        await press(pilot, "q", "c")
+        assert isinstance(app.screen, ConfirmDialog)
+
+
+async def test_a_step_is_taken_by_enter_and_by_a_click(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        pane = app.screen.query_one("#next", ActionPane)
+        at = next(number for number, line in enumerate(pane.lines) if "spot-check" in line.text)
+        await pilot.click("#next", offset=(9, at + 1))
+        await calm(pilot)
+        assert isinstance(app.screen, ConfirmDialog)
+        await press(pilot, "n", "enter")
+        assert isinstance(app.screen, ConfirmDialog)
+
+
+async def test_a_spot_check_begins_from_the_list_of_runs(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "c", "y")
+        assert app.current_screen_name == "review"
+        assert app.session.is_blind
+    with Store.open(store_path) as store:
+        assert [each.kind for each in store.samples.rows("ann", store.runs.rows()[0].id)] == [
+            "spot-check"
+        ]
+
+
+async def test_figures_follow_labels(app: FaithApp, store_path: Path) -> None:
+    with Store.open(store_path) as store:
+        run = store.runs.rows()[0].id
+        view = store.runs.review_view(store.runs.item_ids(run)[0], "bo")
+        for claim in view.claims:
+            store.reviews.record(
+                claim.id, "bo", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
+            )
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        assert "kappa" in text_of(app, "detail")
+        assert "judge differ" in " ".join(text_of(app, "next").split())
+
+
+async def test_a_blind_reviewer_cannot_list_what_the_judge_found(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        app.session.hide_judge(True)
+        await press(pilot, "f")
+        assert isinstance(app.screen, RunsScreen)
+        assert "blind" in status(app)

@@ -1,0 +1,93 @@
+"""Keys that are drawn can be clicked, in the footer and in panes."""
+
+import pytest
+from textual.pilot import Pilot
+
+from faithtui.tui.app import FaithApp
+from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.screen.dialogs import ConfirmDialog, GoDialog, HelpDialog
+from faithtui.tui.theme.lines import Piece
+from faithtui.tui.widgets.key_clicks import find_pressed_hint, find_pressed_keys
+from tests.tui.driving import calm, opened, press, reviewing, screen_text
+
+ACTIVE = {
+    "y": "y",
+    "g": "g",
+    "?": "question_mark",
+    "esc/q": "escape",
+    "j": "j",
+    "k": "k",
+    "/": "slash",
+}
+SIZE = (120, 40)
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "keys"),
+    [
+        ("[y]", 1, ["y"]),
+        (" y ", 1, ["y"]),
+        ("g r", 2, ["g", "r"]),
+        ("?", 0, ["question_mark"]),
+        ("n", 0, []),
+        ("what to do", 0, []),
+        ("y", 5, []),
+    ],
+)
+def test_a_drawn_key_is_the_key_that_works_now(text: str, x: int, keys: list[str]) -> None:
+    pieces = [Piece(text, "strong key"), Piece(" and words")]
+    assert [each.key for each in find_pressed_keys(pieces, x, ACTIVE)] == keys
+
+
+@pytest.mark.parametrize(
+    ("x", "key"),
+    [(1, "y"), (4, "y"), (8, "j"), (10, "k"), (13, None), (19, "slash"), (22, "slash")],
+)
+def test_a_hint_is_pressed_by_its_key_or_its_words(x: int, key: str | None) -> None:
+    pieces = [
+        Piece(" "), Piece("y", "key"), Piece(" yes", "quiet"), Piece("  "), Piece("j/k", "key"),
+        Piece(" move", "quiet"), Piece("   "), Piece("/", "key"), Piece(" filter", "quiet"),
+    ]  # fmt: skip
+    assert [each.key for each in find_pressed_hint(pieces, x, ACTIVE)] == ([key] if key else [])
+
+
+async def click_words(pilot: Pilot[None], words: str, into: int = 0) -> None:
+    """Click where words are painted."""
+    app = pilot.app
+    assert isinstance(app, FaithApp)
+    rows = screen_text(app).split("\n")
+    y = max(number for number, row in enumerate(rows) if words in row)
+    await pilot.click(offset=(rows[y].index(words) + into, y))
+    await calm(pilot)
+
+
+async def test_every_hint_of_the_footer_can_be_clicked(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await click_words(pilot, "? help")
+        assert isinstance(app.screen, HelpDialog)
+        await click_words(pilot, "esc/q close")
+        await click_words(pilot, "go to")
+        assert isinstance(app.screen, GoDialog)
+        await press(pilot, "escape")
+        await click_words(pilot, "enter open")
+        assert app.current_screen_name == "conversations"
+
+
+async def test_a_dialogs_keys_can_be_clicked(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "c")
+        assert isinstance(app.screen, ConfirmDialog)
+        await click_words(pilot, "n no")
+        assert not isinstance(app.screen, ConfirmDialog)
+
+
+async def test_a_clicked_key_of_a_pane_leaves_the_focus_where_it_is(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        assert isinstance(screen, ReviewScreen)
+        before, acts = screen.focused, app.session.store.reviews.find_newest_act()
+        await click_words(pilot, "[y]", 1)
+        assert screen.focused is before
+        assert app.session.store.reviews.find_newest_act() != acts
