@@ -85,6 +85,7 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     **{f"review.code-{code.name}": str(key) for key, code in enumerate(REASON_CODES, start=1)},
     "review.edit-note": "ctrl+e",
     "review.find": "slash",
+    "review.guideline": "h",
     "review.leave-queue": "Q",
     "review.metrics": "M",
     "review.next-passage": "right_square_bracket",
