@@ -69,7 +69,7 @@ class PairedUnit:
 
 
 def weigh_pairs(units: Iterable[PairedUnit], compared: ComparedClaims) -> tuple[PairedUnit, ...]:
-    """Give units the weights and strata that they have in the figures of a report.
+    """Give units the labels, weights and strata that they have in the figures of a report.
 
     Args:
         units: What both judges gave a label.
@@ -78,12 +78,13 @@ def weigh_pairs(units: Iterable[PairedUnit], compared: ComparedClaims) -> tuple[
     weights = compared.context.weigh_units(compared.units).tolist()
     inside = (compared.all.rows[place].claim for place in compared.places.tolist())
     known = dict(zip(inside, weights, strict=True))
-    frame = _find_strata(compared)
+    frame, human = _find_strata(compared), _find_human_labels(compared)
     return tuple(
         each
         if each.claim is None
         else replace(
             each,
+            human=human.get(each.claim, each.human),
             weight=known.get(each.claim, 0),
             stratum=(found := frame.get(each.claim, _OUTSIDE))[0],
             unfair=found[1],
@@ -93,6 +94,15 @@ def weigh_pairs(units: Iterable[PairedUnit], compared: ComparedClaims) -> tuple[
 
 
 _OUTSIDE = (None, False)
+
+
+def _find_human_labels(compared: ComparedClaims) -> dict[ClaimId, str | None]:
+    """Find what people say together of every claim, as the report reads it; None: no label."""
+    names = (*compared.labels.names, None)
+    return {
+        row.claim: names[place]
+        for row, place in zip(compared.all.rows, compared.all.human.tolist(), strict=True)
+    }
 
 
 def _find_strata(compared: ComparedClaims) -> dict[ClaimId, tuple[int, bool]]:

@@ -313,9 +313,7 @@ def _check_change(
         against,
         most,
         settings,
-        thresholds.basis,
-        among_labelled=thresholds.among_labelled,
-        accepted=thresholds.accepted,
+        thresholds,
     )
 
 

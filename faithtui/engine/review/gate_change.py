@@ -1,7 +1,6 @@
 """The gate on change: a run is not worse than an earlier one by more than so much."""
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import replace
 
 from faithtui.agreement.gate.missing_labels import find_missing_claims
@@ -9,12 +8,12 @@ from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
     Criterion,
     CriterionCheck,
-    ThresholdBasis,
+    Thresholds,
     check_change,
 )
-from faithtui.agreement.gate.warning_checks import UNPAIRED_CLAIMS, describe_missing
+from faithtui.agreement.gate.warning_checks import UNPAIRED_CLAIMS, check_warnings, describe_missing
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.report import compare_prepared
+from faithtui.agreement.report.report import PreparedUnits, compare_prepared, report_prepared
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import RunId
@@ -36,10 +35,7 @@ def check_run_change(
     against: RunId | None,
     most: float,
     settings: ReportSettings,
-    basis: ThresholdBasis,
-    *,
-    among_labelled: bool = False,
-    accepted: Collection[str] = (),
+    wanted: Thresholds,
 ) -> CriterionCheck:
     """Hold the accuracy of a run against that of an earlier one, on the claims of both.
 
@@ -49,13 +45,12 @@ def check_run_change(
         against: The earlier one; None: it is not in this store.
         most: By how much accuracy may be lower, in [0, 1].
         settings: How labels count.
-        basis: What has to reach the threshold.
-        among_labelled: Accept claims that nobody drew at random.
-        accepted: Codes of what may be left out: claims without a label, claims of one run alone.
+        wanted: What has to reach the threshold, and what is accepted.
 
     Returns:
-        Undecided where it would pass while claims are left out that are not accepted: they may be
-        those on which the run is worse.
+        Undecided where it would pass while claims are left out that are not accepted (they may be
+        those on which the run is worse), or in spite of a warning of the labels, which are those
+        of the earlier run.
 
     Raises:
         ConfigError: It is the same run, or `most` cannot be.
@@ -82,12 +77,12 @@ def check_run_change(
     found = compare_prepared(
         prepared, before.spec.judge_title, make_other_judge(row, paired.claims)
     )
-    undrawn = prepared.readings.design.kind in _UNDRAWN and not among_labelled
+    undrawn = prepared.readings.design.kind in _UNDRAWN and not wanted.among_labelled
     agreed = found.judges.percent.value
     check = check_change(
         found.difference,
         0.0 - most,
-        basis,
+        wanted.basis,
         differing=None if agreed is None else 1 - agreed,
         doubt=Reason.DESIGN_NOT_RANDOM.words if undrawn else "",
     )
@@ -99,8 +94,20 @@ def check_run_change(
         + paired.only_second
         + sum(each.first is None or each.second is None for each in paired.claims)
     )
-    left_out = {code: n for code, n in sorted(missing.items()) if n and code not in accepted}
-    if check.outcome is not CheckOutcome.PASSED or not left_out:
+    left_out = {code: n for code, n in sorted(missing.items()) if n and code not in wanted.accepted}
+    if check.outcome is not CheckOutcome.PASSED:
         return check
+    if not left_out:
+        # A run that differs too little to be worse rests on no label.
+        return check if check.reason else _ask_warnings(check, prepared, wanted)
     why = describe_missing(left_out, ("claim", "claims"))
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)
+
+
+def _ask_warnings(
+    check: CriterionCheck, prepared: PreparedUnits, wanted: Thresholds
+) -> CriterionCheck:
+    """Ask about the warnings of the report whose labels a change rests on."""
+    report = report_prepared(prepared)
+    (asked,) = check_warnings((check,), report.warnings, prepared, report.claims, wanted)
+    return asked

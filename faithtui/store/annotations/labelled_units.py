@@ -215,9 +215,12 @@ def _read_sample(
     if settings.claim_set is not None:
         beyond = len(known.judged.homes) - len(known.matched.homes)
         return read_report_set(connection, settings.claim_set, known.words.keys(), beyond)
-    if labelled and len(labelled) == len(known.words) and not rated:
+    is_census = labelled and len(labelled) == len(known.words) and not rated
+    if is_census and settings.sample is None:
         return None
-    return read_report_sample(connection, run_id, settings.sample, known.words.keys(), labelled)
+    found = read_report_sample(connection, run_id, settings.sample, known.words.keys(), labelled)
+    # Nothing is left to stand for, but a sample that is not there is refused all the same.
+    return None if is_census else found
 
 
 def _make_claim_units(

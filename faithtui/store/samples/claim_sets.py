@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from faithtui.agreement.labelled_units import LabelState
+from faithtui.agreement.labelled_units import LabelState, is_tied
 from faithtui.agreement.sampling.draw import SamplingDesign, Stratum
 from faithtui.domain.claim_set import MOST_NAME, ClaimSetBundle, SetClaim, is_set_name
 from faithtui.domain.ids import ClaimId, ClaimSetId, ConversationId, SampleId
@@ -198,8 +198,9 @@ class ClaimSets:
 
         Args:
             number: The version.
-            rule: Of a run over it, in whose words labels are read; what means nothing there, and
-                what is called no fair claim, is left out.
+            rule: Of a run over it, in whose words labels are read; what means nothing there, what
+                is called no fair claim or is tied between annotators, and what was served with the
+                judge's verdict in view, is left out, as in reports.
         """
         with self._database.open_reader() as connection:
             found, frame = read_set_sample(connection, number)
@@ -208,7 +209,10 @@ class ClaimSets:
         labelled = [
             each
             for each in found.claims
-            if each.claim in said and said[each.claim].state is LabelState.LABELLED
+            if not each.shown
+            and each.claim in said
+            and said[each.claim].state is LabelState.LABELLED
+            and not is_tied(said[each.claim].opinions, rule.labels)
         ]
         if found.design is SamplingDesign.CONVERSATIONS:
             weights = dict.fromkeys((each.stratum for each in labelled), 1.0)

@@ -76,7 +76,7 @@ def read_report_sample(
         if number is None:
             chosen = _find_sample_of_same_claims(connection, run_id, judged, labelled)
         if number is None and chosen is None:
-            number = _find_set_of_same_claims(connection, judged)
+            number = _find_set_of_same_claims(connection, judged, labelled)
         if number is not None:
             return read_report_set(connection, ClaimSetId(number), judged, 0)
     if chosen is None:
@@ -141,15 +141,19 @@ def read_report_set(
 
 
 def _find_set_of_same_claims(
-    connection: Connection, judged: Collection[ClaimId]
+    connection: Connection, judged: Collection[ClaimId], labelled: Collection[ClaimId]
 ) -> ClaimSetId | None:
-    """Find the newest claim set that stands for a run."""
+    """Find the newest claim set that stands for a run, with labels of its drawn claims."""
     numbers = connection.execute(select(claim_set.c.id).order_by(claim_set.c.id.desc())).scalars()
     for each in numbers.all():
         there = connection.execute(
-            select(claim_set_claim.c.claim_id).where(claim_set_claim.c.claim_set_id == each)
-        ).scalars()
-        shared = sum(claim_id in judged for claim_id in there)
+            select(claim_set_claim.c.claim_id, claim_set_claim.c.place).where(
+                claim_set_claim.c.claim_set_id == each
+            )
+        ).all()
+        if not any(row.place is not None and row.claim_id in labelled for row in there):
+            continue
+        shared = sum(row.claim_id in judged for row in there)
         if len(judged) - shared <= MOST_BEYOND * len(judged):
             return ClaimSetId(each)
     return None

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from faithtui.agreement.sampling.draw import SamplingFrame
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.store.schema.column_types import make_storable
+from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.store.schema.tables import claim, conversation, run, run_item, verdict, window
 
 STRATA = ("verdict", "turn", "model", "disagreement", "flip")
@@ -149,7 +149,7 @@ def _read_models(connection: Connection, run_id: RunId) -> Mapping[int, str]:
     ):
         model = row.details.get("model")
         found[row.id] = (
-            make_storable(model) if isinstance(model, str) and model else "model unknown"
+            make_visible_line(model) if isinstance(model, str) and model else "model unknown"
         )
     return found
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import getters
@@ -12,17 +13,17 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import capitalise, references_of
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
+from faithtui.tui.review.layout import ReviewContent, longest, plan_review
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
-from faithtui.tui.review.lines.card import claim_card
+from faithtui.tui.review.lines.card import claim_card, find_nearest_words
 from faithtui.tui.review.lines.references import named_reference_lines, reference_lines
-from faithtui.tui.review.lines.transcript import transcript_lines
+from faithtui.tui.review.lines.transcript import exchange_lines, find_exchange
 from faithtui.tui.review.lines.verdict import VerdictView, is_strip, verdict_lines
 from faithtui.tui.review.lines.windows import window_list_lines
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import BLANK, Line, escape_line
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 
@@ -64,7 +65,7 @@ class ReviewState:
 
 
 class ReviewPanes(Panes):
-    """Windows, what is judged, one of it, its evidence, what it is checked against, the verdict."""
+    """Question and answer, what is judged, one of it, its evidence, truths and the verdict."""
 
     claims = getters.query_one("#claims", ClaimList)
     windows = getters.query_one("#windows", RowPane)
@@ -78,15 +79,16 @@ class ReviewPanes(Panes):
         self._keys = keys
         super().__init__(
             ClaimList(moved),
+            Pane(id="transcript", title="Turn"),
             RowPane(id="windows", title="Windows"),
-            Pane(id="transcript", title="Transcript"),
             Pane(id="card", title="Claim"),
             Pane(id="evidence", title="Evidence"),
             Pane(id="truths", title="Truths"),
             Pane(id="verdict", title="Verdict"),
-            planner=layouts.plan_review,
+            planner=plan_review,
             keep=("verdict",),
         )
+        self._content = ReviewContent()
 
     def draw_all(self, looked: ReviewState, *, moved: bool) -> None:
         """Draw everything.
@@ -96,6 +98,7 @@ class ReviewPanes(Panes):
             moved: It is another claim than before, so panes begin at their top.
         """
         view, at, claim, spec = looked.view, looked.position, looked.claim, looked.spec
+        self._give_room(looked)
         self.claims.show_claims(view, at, spec, looked.extras)
         self.windows.show(
             lambda width: window_list_lines(view, at, spec, width),
@@ -106,7 +109,9 @@ class ReviewPanes(Panes):
         self._draw_transcript(looked, moved)
         unit = capitalise(spec.units[0])
         self.card.show(
-            lambda width: claim_card(view, claim, spec, width, looked.tokenised),
+            lambda width: claim_card(
+                view, claim, spec, width, looked.tokenised, beside_answer=self.transcript.display
+            ),
             title=unit + (f" {claim.number} · turn {claim.turn + 1}" if claim else ""),
             keep=not moved,
         )
@@ -124,14 +129,20 @@ class ReviewPanes(Panes):
         if spec.references is not None and view.truths_whole:
             title += f" {len(view.truths)}"
         key = self._keys("review.truths")
+        self.truths.show(
+            lambda width: reference_lines(
+                view, claim, at.window, looked.tokenised, spec, width, key
+            ),
+            title=title,
+            keep=not moved,
+        )
 
-        def build_lines(width: int) -> Sequence[Line]:
-            lines = reference_lines(view, claim, at.window, looked.tokenised, spec, width, key)
-            if spec.references is None and not self.transcript.display:
-                lines += [BLANK, *transcript_lines(view, claim, spec, width)[0]]
-            return lines
-
-        self.truths.show(build_lines, title=title, keep=not moved)
+    def _give_room(self, looked: ReviewState) -> None:
+        """Let each pane have the room that this conversation needs."""
+        content = measure_content(looked)
+        if content != self._content:
+            self._content = content
+            self.set_planner(partial(plan_review, content=content))
 
     def draw_verdict(self, looked: ReviewState) -> None:
         """Draw what was and can be said."""
@@ -151,7 +162,7 @@ class ReviewPanes(Panes):
         def build_lines(width: int) -> Sequence[Line]:
             height = self.verdict.scrollable_content_region.height
             # A strip has no line of its own for the judge's name.
-            self.verdict.hint = f"judge: {judge}" if is_strip(height) else ""
+            self.verdict.hint = f"judge: {judge}" if is_strip(width, height) else ""
             return verdict_lines(shown, width, height)
 
         self.verdict.show(
@@ -166,10 +177,12 @@ class ReviewPanes(Panes):
         passages, chosen = looked.passages, looked.position.passage
 
         def build_lines(width: int) -> Sequence[Line]:
-            lines = self._passage_lines(looked, width)[0]
+            above = self._exchange_lines_above(looked, width)
+            self.evidence.hold_lines(len(above), 0)
             return [
+                *above,
                 *self._reference_lines_above(looked, width),
-                *lines,
+                *self._passage_lines(looked, width)[0],
                 *self._named_fact_lines(looked, width),
             ]
 
@@ -193,7 +206,8 @@ class ReviewPanes(Panes):
             lines, starts = self._passage_lines(looked, width)
             chosen = looked.position.passage
             end = starts[chosen + 1] - 1 if chosen + 1 < len(starts) else len(lines) - 1
-            above = len(self._reference_lines_above(looked, width))
+            above = len(self._exchange_lines_above(looked, width))
+            above += len(self._reference_lines_above(looked, width))
             self.evidence.scroll_to_lines(above + starts[chosen], above + end)
 
     def show_empty(self, words: str) -> None:
@@ -203,9 +217,26 @@ class ReviewPanes(Panes):
             lambda width: [BLANK, *draw_claims.words_lines(words, width)], title="Claims"
         )
 
+    def _exchange_lines_above(self, looked: ReviewState, width: int) -> list[Line]:
+        """Draw the question and what is judged above the passages, where they have no pane."""
+        claim, turns = looked.claim, looked.view.turns
+        if self.transcript.display or claim is None:
+            return []
+        first, answer = find_exchange(looked.view, claim.turn)
+        asked = [escape_line(turns[first].content, "quiet", limit=600)] if first < answer else []
+        lines = wrap(asked, width - 1, first=[Piece(" user  ", "quiet")], most=1) if asked else []
+        said = [escape_line(claim.text, "strong", limit=600)]
+        name = [Piece(f" {looked.spec.units[0][:5]:<6}", "quiet")]
+        return [*lines, *wrap(said, width - 1, first=name, most=2)]
+
     def _reference_lines_above(self, looked: ReviewState, width: int) -> list[Line]:
         """Draw what stands above the passages: messages, where they have no pane."""
-        if self.truths.display or looked.spec.references_are_facts or looked.claim is None:
+        if looked.claim is None or self.truths.display:
+            return []
+        if looked.spec.references is None:
+            words = [Piece(looked.spec.nothing_checked, "quiet")]
+            return wrap(words, width - 1, first=[Piece(" ")])
+        if looked.spec.references_are_facts:
             return []
         view, at = looked.view, looked.position
         key = self._keys("review.truths")
@@ -236,15 +267,36 @@ class ReviewPanes(Panes):
         )
 
     def _draw_transcript(self, looked: ReviewState, moved: bool) -> None:
-        begins = 0
+        view, claim, spec = looked.view, looked.claim, looked.spec
 
         def build_lines(width: int) -> Sequence[Line]:
-            nonlocal begins
-            lines, begins = transcript_lines(looked.view, looked.claim, looked.spec, width)
-            return lines
+            height = self.transcript.scrollable_content_region.height
+            near = find_nearest_words(claim, looked.tokenised)
+            drawn = exchange_lines(view, claim, spec, width, height, near)
+            self.transcript.hold_lines(drawn.pinned, drawn.top)
+            return drawn.lines
 
-        self.transcript.show(
-            build_lines, title=f"Transcript · {fmt.count_in_words(len(looked.view.turns), 'turn')}"
-        )
-        if moved:
-            self.transcript.scroll_to(y=max(0, begins - 3), animate=False)
+        turns = len(view.turns)
+        title = f"Turn {claim.turn + 1} of {turns}" if claim else "Turn"
+        if claim is not None and claim.kind == "answer":
+            title = f"{capitalise(spec.units[0])} {claim.number} · turn {claim.turn + 1} of {turns}"
+        self.transcript.show(build_lines, title=title, keep=not moved)
+        self.transcript.hint = self._keys.fill_in_keys("{review.source} all turns")
+
+
+def measure_content(looked: ReviewState) -> ReviewContent:
+    """Say what the panes have to hold of a conversation."""
+    view, spec = looked.view, looked.spec
+    answers = {claim.turn for claim in view.claims}
+    said = longest(len(each.content) for each in view.turns if each.position in answers)
+    asked = longest(len(each.content) for each in view.turns if each.role == "user")
+    return ReviewContent(
+        claims=len(view.claims),
+        windows=len(view.windows),
+        claim_characters=longest(len(claim.text) for claim in view.claims),
+        exchange_characters=said + asked,
+        is_blind=view.is_blind,
+        has_references=spec.references is not None
+        and (view.truths_whole or not spec.references_are_facts),
+        has_card=any(claim.kind != "answer" for claim in view.claims),
+    )

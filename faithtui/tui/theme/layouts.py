@@ -64,65 +64,6 @@ def clip_plan(plan: Plan, width: int, height: int) -> Plan:
     return {name: box for name, box in cut.items() if box.width > 0 and box.height > 0}
 
 
-def plan_review(width: int, height: int) -> Plan:
-    """Place windows, claims, the claim, evidence, truths and the verdict."""
-    if width < 60 or height < 17:
-        return _plan_tiny_review(width, height)
-    if width < NARROW_BELOW:
-        strip = 6
-        left = max(26, width * 36 // 100)
-        card = 6 if height >= 20 else 5
-        top = height - strip
-        return {
-            "claims": Box(0, 0, left, top),
-            "card": Box(left, 0, width - left, card),
-            "evidence": Box(left, card, width - left, top - card),
-            "verdict": Box(0, top, width, strip),
-        }
-    if width < WIDE_FROM:
-        left = max(34, width * 29 // 100)
-        right = max(34, width * 29 // 100)
-        middle = width - left - right
-        windows = max(7, height * 30 // 100)
-        card = max(7, height * 24 // 100)
-        verdict = min(20, height * 52 // 100)
-        return {
-            "windows": Box(0, 0, left, windows),
-            "claims": Box(0, windows, left, height - windows),
-            "card": Box(left, 0, middle, card),
-            "evidence": Box(left, card, middle, height - card),
-            "truths": Box(left + middle, 0, right, height - verdict),
-            "verdict": Box(left + middle, height - verdict, right, verdict),
-        }
-    first = width * 23 // 100
-    second = width * 25 // 100
-    fourth = width * 20 // 100
-    third = width - first - second - fourth
-    truths = height * 40 // 100
-    card = max(8, height * 22 // 100)
-    windows = max(8, height * 28 // 100)
-    return {
-        "windows": Box(0, 0, first, windows),
-        "transcript": Box(0, windows, first, height - windows),
-        "claims": Box(first, 0, second, height),
-        "truths": Box(first + second, 0, third, truths),
-        "evidence": Box(first + second, truths, third, height - truths),
-        "card": Box(width - fourth, 0, fourth, card),
-        "verdict": Box(width - fourth, card, fourth, height - card),
-    }
-
-
-def _plan_tiny_review(width: int, height: int) -> Plan:
-    """Keep the claim, its evidence and the verdict where there is no room for a list."""
-    strip = min(4, height // 3)
-    claims = min(5, (height - strip) // 2)
-    return {
-        "claims": Box(0, 0, width, claims),
-        "evidence": Box(0, claims, width, height - strip - claims),
-        "verdict": Box(0, height - strip, width, strip),
-    }
-
-
 def plan_list(width: int, height: int) -> Plan:
     """Place a list and what is known of the chosen row: below it, or beside it where wide."""
     if width >= WIDE_FROM:

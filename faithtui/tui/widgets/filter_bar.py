@@ -46,7 +46,7 @@ class FilterInput(PlainInput):
             "tab",
             "complete",
             "complete",
-            tooltip="Complete the last word by the first term that it may become",
+            tooltip="Complete what is typed by the first term that it may become",
             id="filter.complete",
         ),
         Binding(

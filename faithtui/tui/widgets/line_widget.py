@@ -25,6 +25,7 @@ LOOKS = (
     "warn",
     "key",
     "quote",
+    "near",
     "quote-good",
     "quote-bad",
     "mark",

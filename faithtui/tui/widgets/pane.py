@@ -60,6 +60,9 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         self._made_of: tuple[object, ...] = ()
         self._hint = hint
         self._frame = ("", "")
+        self._pinned = 0
+        self._top = 0
+        self._begins_anew = True
         self._write_frame(title, "")
 
     def show(
@@ -89,11 +92,21 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         self._stale = self._stale or not same
         if title is not None:
             self._write_frame(title, self._frame[1])
-        if not keep:
-            self.scroll_to(y=0, animate=False)
+        self._begins_anew = self._begins_anew or not keep
         # What is not on screen is made when it comes back.
         if self.display and self._stale:
             self._rebuild_lines()
+        elif not keep:
+            self._scroll_to_beginning()
+
+    def hold_lines(self, pinned: int, top: int) -> None:
+        """Say, while lines are made, which of them are seen.
+
+        Args:
+            pinned: So many of the first lines stay at the top wherever the pane is scrolled to.
+            top: How far it is scrolled when something else is shown.
+        """
+        self._pinned, self._top = pinned, top
 
     def clear_lines(self) -> None:
         """Drop what is drawn, and what is kept while the pane is hidden."""
@@ -133,7 +146,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
 
     def find_line(self, y: int) -> int:
         """Give the index of the line that is `y` below the top of what is seen."""
-        return self.scroll_offset.y + y
+        return y if y < self._pinned else self.scroll_offset.y + y
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Give the text that the mouse selected."""
@@ -145,8 +158,8 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         top = self.scroll_offset.y
         if last >= top + height:
             top = last - height + 1
-        if first < top:
-            top = first
+        if first < top + self._pinned:
+            top = max(0, first - self._pinned)
         if top != self.scroll_offset.y:
             self.scroll_to(y=top, animate=False)
 
@@ -201,8 +214,9 @@ class Pane(LineWidget, ScrollView, can_focus=True):
 
     def _rebuild_lines(self) -> None:
         width = self.scrollable_content_region.width
-        self._built_for = self.scrollable_content_region.size
+        was, self._built_for = self._built_for, self.scrollable_content_region.size
         self._stale = width <= 0
+        self._pinned = self._top = 0
         before, self._lines = self._lines, self._build(width) if width > 0 else ()
         size = Size(width, len(self._lines))
         if self.styles.is_auto_height:
@@ -211,13 +225,26 @@ class Pane(LineWidget, ScrollView, can_focus=True):
             # Without the layout of the whole screen that assigning it would cause at every key.
             self.set_reactive(Pane.virtual_size, size)
             self.scroll_to(y=self.scroll_offset.y, animate=False)
+        # In another size the lines to begin with are others.
+        self._begins_anew = self._begins_anew or (self._top > 0 and was != self._built_for)
+        if self._begins_anew and width > 0:
+            self._begins_anew = False
+            self._scroll_to_beginning()
         self._update_subtitle()
         self._refresh_changed(before)
+
+    def _scroll_to_beginning(self) -> None:
+        """Scroll to what something else begins with."""
+        if self._top != self.scroll_offset.y:
+            self.scroll_to(y=self._top, animate=False, immediate=True)
 
     def _refresh_changed(self, before: Sequence[Line]) -> None:
         """Draw again what is not as it was: a key in review touches a few lines of most panes."""
         top = self.scroll_offset.y
         seen = range(top, top + self.scrollable_content_region.height)
+        if before[: self._pinned] != self._lines[: self._pinned]:
+            self.refresh()
+            return
         changed = [
             index
             for index in seen

@@ -47,6 +47,15 @@ class Panes(Widget):
         """Id of the enlarged pane."""
         return self._zoomed
 
+    def set_planner(self, planner: Planner) -> None:
+        """Place panes by another plan from now on."""
+        before, self._usual = self._usual, planner
+        width, height = self.size
+        if before(width, height) != planner(width, height):
+            self._show_planned(self.size)
+            # A widget that is laid out again forgets the places in what is around it, not its own.
+            self.children[0].refresh(layout=True)
+
     def zoom_pane(self, pane: str | None) -> None:
         """Enlarge a pane, or give each its place again."""
         self._zoomed = pane

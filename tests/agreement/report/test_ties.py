@@ -14,8 +14,9 @@ from faithtui.agreement.labelled_units import (
     Opinion,
     decide_answer,
 )
+from faithtui.agreement.report.compare import PairedUnit
 from faithtui.agreement.report.model import AgreementReport
-from faithtui.agreement.report.report import agreement_report
+from faithtui.agreement.report.report import OtherJudge, agreement_report
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
@@ -226,3 +227,17 @@ def test_a_tie_with_no_fair_claim_leaves_open_whether_it_is_in_the_share(
     assert rate.ci_high is not None
     assert rate.ci_low <= worst + 1e-9
     assert rate.ci_high >= best - 1e-9
+
+
+def test_judges_are_compared_on_the_labels_of_the_report() -> None:
+    """yes and idk are a tie of three labels, and of two a common word."""
+    claims = [claim(number, "yes", ["yes", "idk"]) for number in range(30)]
+    pairs = tuple(PairedUnit(each.group, "yes", "no", None, each.claim) for each in claims)
+    compared = [
+        agreement_report(
+            readings(claims), FAITHFULNESS, RULE, ReportSettings(idk=rule),
+            other=OtherJudge("b", pairs),
+        ).comparison
+        for rule in (IdkRule.THREE, IdkRule.PASS)
+    ]  # fmt: skip
+    assert [each.n_common for each in compared if each is not None] == [0, 30]

@@ -142,6 +142,15 @@ def test_another_judge_of_the_same_claims_is_weighted_as_they_were_drawn(
         compute_run_agreement(store, second, ReportSettings(sample=SampleId(9)))
 
 
+def test_a_sample_that_is_not_there_is_refused_where_all_is_labelled(
+    store: Store, run: RunId
+) -> None:
+    label(store, run, [each.claim for each in store.reviews.read_run_units(run).claims], "yes")
+    assert compute_run_agreement(store, run).report.claims.design.kind is DesignKind.CENSUS
+    with pytest.raises(StoreError, match="has no sample 999"):
+        compute_run_agreement(store, run, ReportSettings(sample=SampleId(999)))
+
+
 def test_two_runs_are_compared_with_the_figures_of_the_report(store: Store, run: RunId) -> None:
     sizes = {"judge yes": 20, "judge no": 10, "judge idk": 5}
     row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 7, sizes=sizes), "verdict")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.agreement_report import compute_run_agreement
@@ -87,6 +87,22 @@ def test_a_set_that_went_through_a_store_gives_the_same_file(
     ]
     with pytest.raises(ExportError, match="is there already"):
         export_claim_set(other, result.row.id, tmp_path / "again.jsonl", force=False)
+
+
+def test_a_set_without_labels_does_not_stand_for_a_run(made: Path, other: Store) -> None:
+    shop = import_claim_set(other, made / "shop.jsonl").row
+    run = judged_all(other, "abcd", SECOND)
+    said = {each.claim for each in other.reviews.read_run_units(run).claims if each.human}
+    frame = other.samples.read_frame(run, ())
+    plans = [SamplePlan(SamplingDesign.SIMPLE, seed, 1) for seed in range(99)]
+    plan = next(
+        each
+        for each in plans
+        if not said.intersection(one.unit.claim for one in make_sample_draw(frame, each).claims)
+    )
+    row = sampled(other, run, plan)
+    other.claim_sets.make("later", row.id, "bo")
+    assert compute_run_agreement(other, run).report.claims.design.claim_set == shop.id
 
 
 def change(lines: list[dict[str, Any]], kind: str, **fields: object) -> None:

@@ -100,6 +100,24 @@ def test_what_a_run_did_not_judge_bounds_its_accuracy(store: Store, claim_set: C
     assert sum(weights.values()) == pytest.approx(60)
 
 
+def test_ties_and_claims_that_show_the_judge_are_not_called_unjudged(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        run = done(store)
+        plan = SamplePlan(SamplingDesign.SIMPLE, 7, size=30, shown_share=0.4)
+        row = sampled(store, run, plan)
+        entries = store.samples.entries(row.id, "ann")
+        assert any(each.shown for each in entries)
+        label(store, run, drawn(store, row))
+        tied = next(each.claim for each in entries if not each.shown)
+        label(store, run, [tied], "no", "bo")
+        store.claim_sets.make("shop", row.id, "ann")
+        claim_set = store.claim_sets.find("shop")
+        (point,) = compute_trend(store, claim_set).points
+        weights = store.claim_sets.weigh_labels(claim_set.id, FACTS)
+    assert (point.unjudged, point.accuracy_bounds) == (0, None)
+    assert weights.keys() == {each.claim for each in entries if not each.shown} - {tied}
+
+
 def test_only_runs_over_the_set_are_in_its_trend(store: Store, claim_set: ClaimSetRow) -> None:
     other = done(store, keys="xyz")
     ragas = judged_all(store, KEYS, spec=spec_of("ragas-faithfulness", SUPPORTED))
@@ -182,6 +200,28 @@ def test_warnings_of_labels_leave_a_change_undecided(store: Store) -> None:
     outcome, _, why = checked(store, 2, max_drop=0.1, against=RunId(1), accept=())
     assert outcome is CheckOutcome.UNDECIDED
     assert "--accept few_conversations" in why
+
+
+def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None:
+    """They are those of the earlier run's sample, also where the later one has its own."""
+    with Store.open(tmp_path / "s.db") as store:
+        first, second = done(store), done(store, judge="k", labels={1: ("no", "no")})
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
+        own = sampled(store, second, SamplePlan(SamplingDesign.SIMPLE, 8, size=24), name="own")
+        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        for claim in {*drawn(store, row), *drawn(store, own)}:
+            word = "no" if texts[claim].startswith("Claim 1") else "yes"
+            is_own = claim in drawn(store, own)
+            run = second if is_own else first
+            store.reviews.record_verdict(claim, "ann", word, run=run, saw_judge=not is_own)
+        asked = {"max_drop": 0.15, "against": first, "basis": ThresholdBasis.POINT}
+        accept = ("few_conversations", "not_checked", "unpaired_claims")
+        outcome, _, why = checked(store, second, **asked, accept=accept)
+        assert outcome is CheckOutcome.UNDECIDED
+        code = why.rpartition("--accept ")[2]
+        accepted = checked(store, second, **asked, accept=(*accept, code))
+    assert code == "not_blind"
+    assert accepted[0] is CheckOutcome.PASSED
 
 
 def test_a_gate_on_change_finds_the_certified_run(store: Store, tmp_path: Path) -> None:

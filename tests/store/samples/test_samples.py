@@ -97,7 +97,7 @@ def test_strata_of_verdicts_and_turns(store: Store, run: RunId) -> None:
 
 
 def test_strata_of_models_and_of_words_that_changed(store: Store) -> None:
-    one = replace(talk("one"), metadata={"model": "m-1"})
+    one = replace(talk("one"), metadata={"model": "m-1\x1b[1m"})
     two = talk("two", answers=1)
     run = store.runs.create(SPEC, [imported(store, one), imported(store, two)])
     first, second = store.runs.item_ids(run)
@@ -105,7 +105,9 @@ def test_strata_of_models_and_of_words_that_changed(store: Store) -> None:
     store.runs.save_window(first, assess(early, {1: ("yes", "no")}))
     store.runs.save_window(first, assess(late, {1: ("yes", "yes"), 3: ("no",)}))
     store.runs.save_window(second, assess(windows_of(two)[0], {1: ("idk",)}))
-    assert store.samples.read_frame(run, ["model"]).populations == {"m-1": 3, "model unknown": 1}
+    # A name of a stratum is typed, and written into tables.
+    found = store.samples.read_frame(run, ["model"]).populations
+    assert found == {"m-1␛[1m": 3, "model unknown": 1}
     assert store.samples.read_frame(run, ["flip"]).populations == {
         "word changed": 1,
         "word steady": 3,

@@ -239,9 +239,12 @@ async def test_truths_that_are_hidden_are_not_said_to_be_none(canaries: FaithApp
     async with canaries.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
         await work_blind(pilot)
-        words = " ".join(text_of(canaries, "truths").split())
-        assert "T shows them" in words
-        assert "no truth" not in words
+        assert not canaries.screen.query_one("#truths").display, "it would be empty"
+        words = " ".join(text_of(canaries, "verdict").split())
+        assert "v shows it, T the truths; both are recorded" in words
+        assert "no truth" not in screen_text(canaries)
+        await press(pilot, "T")
+        assert canaries.screen.query_one("#truths").display
 
 
 async def test_what_is_read_twice_on_the_way_to_a_claim_of_the_queue_comes_to_that_claim(

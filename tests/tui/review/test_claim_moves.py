@@ -68,7 +68,7 @@ async def test_next_unlabelled_crosses_conversations_both_ways(app: FaithApp) ->
 
 
 async def test_a_window_is_chosen_in_its_pane(app: FaithApp) -> None:
-    async with app.run_test(size=SIZE) as pilot:
+    async with app.run_test(size=(200, 60)) as pilot:
         screen = await reviewing(pilot)
         screen.query_one("#windows").focus()
         await press(pilot, "j", "j")

@@ -32,7 +32,7 @@ async def test_passages_are_walked_and_read_in_full(app: FaithApp) -> None:
 async def test_t_shows_the_conversation_from_its_panes(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
-        screen.query_one("#windows").focus()
+        screen.query_one("#transcript").focus()
         await press(pilot, "t")
         assert "And for sale items?" in text_of(app, "text")
         await press(pilot, "q")

@@ -22,7 +22,7 @@ from tests.tui.review.reviewing import SIZE, said
 
 
 async def test_scores_change_with_the_verdict(app: FaithApp) -> None:
-    async with app.run_test(size=SIZE) as pilot:
+    async with app.run_test(size=(200, 60)) as pilot:
         await reviewing(pilot)
         assert "windowed 0.82" in title(app)
         await press(pilot, "n")

@@ -1,5 +1,7 @@
 """Review: panes, title and status line of the screen itself."""
 
+import pytest
+
 from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.app import FaithApp
 from faithtui.tui.theme.lines import Piece
@@ -16,7 +18,7 @@ from tests.tui.review.reviewing import SIZE, focused
 async def test_z_gives_a_pane_the_room_and_keeps_the_verdict(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await reviewing(pilot)
-        await press(pilot, "tab", "tab", "z")
+        await press(pilot, "tab", "tab", "tab", "tab", "z")
         assert screen.query_one(Panes).zoomed_id == "evidence"
         evidence, verdict = screen.query_one("#evidence"), screen.query_one("#verdict")
         assert evidence.outer_size.width == 80
@@ -35,9 +37,43 @@ async def test_tab_goes_through_the_panes_and_back(app: FaithApp) -> None:
             seen.append(focused(app))
             await press(pilot, "tab")
         assert app.focused is screen.panes.claims
-        assert set(seen) == {"claims", "windows", "card", "evidence", "truths", "verdict"}
+        assert set(seen) == {"claims", "transcript", "card", "evidence", "truths", "verdict"}
         await press(pilot, "shift+tab")
         assert app.focused is not screen.panes.claims
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("blind", [False, True])
+async def test_question_answer_and_claim_are_on_the_screen_for_every_claim(
+    app: FaithApp, size: tuple[int, int], blind: bool
+) -> None:
+    async with app.run_test(size=size) as pilot:
+        screen = await reviewing(pilot)
+        if blind:
+            await press(pilot, "B")
+        assert screen.view is not None
+        asked = {turn.position: turn.content for turn in screen.view.turns}
+        for claim in screen.view.claims:
+            assert screen.claim == claim
+            box = screen.panes.transcript.region
+            lines = [line[box.x : box.right] for line in screen_text(app).splitlines()]
+            words = " ".join(" ".join(lines[box.y : box.bottom]).replace("│", " ").split())
+            assert asked[claim.turn - 1] in words
+            assert "«" in words or "‹" in words
+            assert screen.panes.card.display
+            await press(pilot, "j")
+
+
+async def test_scrolling_an_answer_keeps_its_question(app: FaithApp) -> None:
+    async with app.run_test(size=(60, 21)) as pilot:
+        screen = await reviewing(pilot)
+        pane = screen.panes.transcript
+        pane.focus()
+        first = pane.line_at(0)[0]
+        assert "user Can I" in first.text
+        await press(pilot, "down", "down")
+        assert pane.scroll_offset.y > 0
+        assert pane.line_at(0)[0] is first
 
 
 async def test_the_agreement_screen_counts_a_verdict_at_once(app: FaithApp) -> None:

@@ -2,11 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.tui.review.layout import plan_review
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.layouts import Plan, Planner
 
 PLANNERS = [
-    layouts.plan_review,
+    plan_review,
     layouts.plan_list,
     layouts.make_home_planner(lambda: 1),
     layouts.make_home_planner(lambda: 90),
@@ -41,7 +42,7 @@ def test_panes_cover_the_area_without_overlaps(planner: Planner, width: int, hei
 
 @given(st.integers(20, 250), st.integers(5, 80))
 def test_claims_evidence_and_verdict_are_never_lost(width: int, height: int) -> None:
-    plan = layouts.plan_review(width, height)
+    plan = plan_review(width, height)
     assert {"claims", "evidence", "verdict"} <= plan.keys()
     assert covers(plan, width, height)
 
@@ -59,14 +60,14 @@ def test_a_clipped_plan_stays_inside_however_small(
 
 @given(st.integers(40, 250), st.integers(16, 80))
 def test_a_zoomed_pane_has_all_room_but_that_of_a_verdict_strip(width: int, height: int) -> None:
-    plan = layouts.make_zoomed_planner(layouts.plan_review, "evidence", ("verdict",))(width, height)
+    plan = layouts.make_zoomed_planner(plan_review, "evidence", ("verdict",))(width, height)
     assert covers(plan, width, height)
-    assert ("verdict" in plan) == (layouts.plan_review(width, height)["verdict"].width == width)
+    assert ("verdict" in plan) == (plan_review(width, height)["verdict"].width == width)
 
 
-def test_four_columns_where_wide_three_in_the_middle_two_where_narrow() -> None:
+def test_three_columns_where_wide_two_elsewhere() -> None:
     columns = [
-        len({box.x for box in layouts.plan_review(width, height).values()})
+        len({box.x for box in plan_review(width, height).values()})
         for width, height in ((80, 20), (120, 36), (200, 56))
     ]
-    assert columns == [2, 3, 4]
+    assert columns == [2, 2, 3]

@@ -27,9 +27,12 @@ def claim_card(
     spec: "MetricSpec",
     width: int,
     read: TokenisedView,
+    *,
+    beside_answer: bool = False,
 ) -> list[Line]:
     """Show what is judged in full, and the words it was taken from.
 
+    Beside the answer, in which these words are marked, it is enough to say what the claim adds.
     Whether words were added is not said while the judge is hidden: it would tell which claims look
     wrong.
     """
@@ -40,15 +43,18 @@ def claim_card(
         lines = wrap([escape_text(claim.text, "claim")], width - 1, first=pad)
         lines += _turn_images(view, claim.turn, width)
         return [*lines, BLANK, *_question_lines(view, claim, width)]
-    lines = [*wrap([escape_text(claim.text, "claim strong")], width - 1, first=pad), BLANK]
+    lines = wrap([escape_text(claim.text, "claim strong")], width - 1, first=pad)
     hidden = claim.id in view.hidden
+    if beside_answer and claim.kind == "claim":
+        return lines + _added_lines(view, claim, read, hidden, width)
+    lines.append(BLANK)
     if claim.kind == "statement":
         return lines + _statement_lines(view, claim, read, hidden, width)
     answer = next((turn for turn in view.turns if turn.position == claim.turn), None)
     source = read.turns.get(claim.turn)
     if answer is None or source is None:
         return lines
-    before = [text for position, text in read.turns.items() if position < claim.turn]
+    before = _list_texts_before(claim, read)
     lines += _source_lines(claim, "answer", answer.content, source, before, hidden, width)
     return lines + _question_lines(view, claim, width)
 
@@ -64,6 +70,32 @@ def quote_span(content: str, span: Span) -> list[Piece]:
         Piece("»", "quote"),
         join_line_ends(after.rstrip() + ("…" if span.end + _AFTER < len(content) else "")),
     ]
+
+
+def find_nearest_words(claim: ClaimView | None, read: TokenisedView) -> Span | None:
+    """Find the sentence of an answer that is nearest to a claim that does not stand in it."""
+    source = None if claim is None else read.turns.get(claim.turn)
+    if claim is None or source is None or claim.span is not None or claim.kind != "claim":
+        return None
+    place = find_sentence(tokenise_claim(claim), source)
+    return None if place is None else source.sentences[place]
+
+
+def _list_texts_before(claim: ClaimView, read: TokenisedView) -> list[TokenisedText]:
+    return [text for position, text in read.turns.items() if position < claim.turn]
+
+
+def _added_lines(
+    view: ReviewView, claim: ClaimView, read: TokenisedView, hidden: bool, width: int
+) -> list[Line]:
+    """Say which words of a claim the answer lacks; [] where it stands in it as it is."""
+    source = read.turns.get(claim.turn)
+    if claim.span is not None or source is None or hidden:
+        return []
+    said = tokenise_claim(claim)
+    origin = trace_origin(said, source, _list_texts_before(claim, read))
+    pieces = _origin_pieces(said, origin, "answer")
+    return wrap(pieces, width - 1, first=[Piece(" ")], most=3)
 
 
 def _statement_lines(

@@ -1,15 +1,90 @@
 """Lines of a conversation: turns, the passages behind them, and what a metric does not read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faithtui.domain.conversation import Image
+from faithtui.domain.conversation import Image, Span
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.review.lines.images import image_lines, image_numbers
 from faithtui.tui.theme.lines import PANE_TEXT_LIMIT, Line, Piece, escape_line, escape_text, wrap
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
+
+
+TURNS_AROUND = 6
+"""Turns before and after an exchange that stand beside it where there is room."""
+HANGING_FROM = 44
+"""Cells from which what was said stands beside who said it."""
+TALL_FROM = 18
+"""Lines of a pane from which the turns around an exchange are shown too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeLines:
+    """A question and its answer as lines."""
+
+    lines: Sequence[Line]
+    pinned: int = 0
+    """So many of the first lines, the question, stay at the top."""
+    top: int = 0
+    """How far they are scrolled to begin with."""
+
+
+def find_exchange(view: ReviewView, turn: int) -> tuple[int, int]:
+    """Find the turns from the last thing the user said before an answer to that answer.
+
+    Args:
+        view: The conversation.
+        turn: Position of the answer.
+
+    Returns:
+        Indexes in `view.turns` of the first turn and of the answer.
+    """
+    answer = next((n for n, each in enumerate(view.turns) if each.position == turn), 0)
+    asked = (n for n in range(answer - 1, -1, -1) if view.turns[n].role == "user")
+    return next(asked, answer), answer
+
+
+def exchange_lines(
+    view: ReviewView,
+    claim: ClaimView | None,
+    spec: "MetricSpec",
+    width: int,
+    height: int,
+    near: Span | None = None,
+) -> ExchangeLines:
+    """Show what the user asked and the answer with the claim's words marked.
+
+    Where both are longer than the pane, the question is cut and stays at the top, and the answer is
+    scrolled to the claim. Where there is much room, the turns around them are shown too.
+
+    Args:
+        view: The conversation.
+        claim: The claim; None shows nothing.
+        spec: The run's metric.
+        width: Cells of a line.
+        height: Lines of the pane.
+        near: The nearest words, of a claim that does not stand in the answer as it is.
+    """
+    if claim is None or not view.turns:
+        return ExchangeLines(())
+    first, answer = find_exchange(view, claim.turn)
+    around = TURNS_AROUND if height >= TALL_FROM else 0
+    draw = _TurnDrawing.of_view(view, claim, spec, width, near=near)
+    said, begin, end = draw.answer_lines(view.turns[answer])
+    question = draw.turns_lines(view.turns[first:answer])
+    if len(question) + end < height:
+        before = draw.turns_lines(view.turns[max(0, first - around) : first])
+        after = draw.turns_lines(view.turns[answer + 1 : answer + 1 + around])
+        return ExchangeLines([*before, *question, *said, *after], top=len(before))
+    most = max(1, min(3, height // 4))
+    question = draw.turns_lines(view.turns[first:answer], most)[:most]
+    begin, end = begin + len(question), end + len(question)
+    # A line before the claim shows that it goes on from something.
+    top = max(0, begin - len(question) - 1) if end >= height else 0
+    return ExchangeLines([*question, *said], len(question), top)
 
 
 def transcript_lines(
@@ -36,34 +111,94 @@ def transcript_lines(
     """
     lines: list[Line] = []
     at = 0
-    judged = {turn for window in view.windows for turn in window.turns}
-    numbers = image_numbers(view.turns)
-    indent = [Piece(" " * 9)]
+    draw = _TurnDrawing.of_view(view, claim, spec, width, most)
     for turn in view.turns:
-        mine = claim is not None and turn.position == claim.turn
-        if mine:
+        if claim is not None and turn.position == claim.turn:
             at = len(lines)
-        who = "user" if turn.role == "user" else "bot "
-        first = [Piece(f" {turn.position + 1:>2} {who} ", "quiet")]
-        if mine and claim is not None and claim.span is not None and claim.kind == "claim":
-            span = claim.span
-            pieces = [
-                escape_text(turn.content[: span.start], most=most),
-                Piece("«", "quote"),
-                escape_text(turn.content[span.start : span.end], "quote", most),
-                Piece("»", "quote"),
-                escape_text(turn.content[span.end :], most=most),
-            ]
-        else:
-            pieces = [escape_text(turn.content, "quiet" if turn.role == "user" else "", most)]
-        lines += wrap(pieces, width - 1, first=first)
-        lines += image_lines(turn.images, numbers, width - 1, indent)
-        lines += _passage_number_lines(turn, claim if mine else None, numbers, spec, width)
+        lines += draw.turn_lines(turn)
         if whole and turn.role == "user":
             lines += _unused_passage_lines(turn, width, most)
-        if judged and turn.position not in judged:
-            lines += wrap([Piece("in no window: not judged", "warn")], width - 1, first=indent)
     return lines, at
+
+
+@dataclass(frozen=True, slots=True)
+class _TurnDrawing:
+    """What the lines of all turns of a conversation depend on."""
+
+    claim: ClaimView | None
+    spec: "MetricSpec"
+    width: int
+    most: int
+    """Characters of a turn that are drawn."""
+    near: Span | None
+    numbers: Mapping[Image, int]
+    judged: frozenset[int]
+    """Positions of the turns that some window holds."""
+
+    @classmethod
+    def of_view(
+        cls,
+        view: ReviewView,
+        claim: ClaimView | None,
+        spec: "MetricSpec",
+        width: int,
+        most: int = PANE_TEXT_LIMIT,
+        near: Span | None = None,
+    ) -> "_TurnDrawing":
+        """Take what is needed of a conversation."""
+        judged = frozenset(turn for window in view.windows for turn in window.turns)
+        return cls(claim, spec, width, most, near, image_numbers(view.turns), judged)
+
+    def turns_lines(self, turns: Iterable[TurnView], most_lines: int | None = None) -> list[Line]:
+        """Show some turns, each with at most so many lines of what was said."""
+        return [line for turn in turns for line in self.turn_lines(turn, most_lines)]
+
+    def answer_lines(self, turn: TurnView) -> tuple[list[Line], int, int]:
+        """Show the claim's turn, and say in which of its lines the claim begins and ends."""
+        lines = self.turn_lines(turn)
+        marked = [
+            number
+            for number, line in enumerate(lines)
+            if any(piece.look in ("quote", "near") for piece in line.pieces)
+        ]
+        return (lines, marked[0], marked[-1]) if marked else (lines, 0, 0)
+
+    def turn_lines(self, turn: TurnView, most_lines: int | None = None) -> list[Line]:
+        """Show a turn: what was said, its images, its passages by number."""
+        claim = self.claim if self.claim and self.claim.turn == turn.position else None
+        indent = [Piece(" " * (9 if self.width >= HANGING_FROM else 2))]
+        who = "user" if turn.role == "user" else "bot "
+        first = [Piece(f" {turn.position + 1:>2} {who} ", "quiet")]
+        if self.width < HANGING_FROM:
+            pieces = [*first, *self._said_pieces(turn, claim)]
+            lines = wrap(pieces, self.width - 1, rest=indent, most=most_lines)
+        else:
+            pieces = self._said_pieces(turn, claim)
+            lines = wrap(pieces, self.width - 1, first=first, most=most_lines)
+        lines += image_lines(turn.images, self.numbers, self.width - 1, indent)
+        lines += _passage_number_lines(turn, claim, self.numbers, self.spec, self.width, indent)
+        if self.judged and turn.position not in self.judged:
+            words = [Piece("in no window: not judged", "warn")]
+            lines += wrap(words, self.width - 1, first=indent)
+        return lines
+
+    def _said_pieces(self, turn: TurnView, claim: ClaimView | None) -> list[Piece]:
+        """Give what is said: the claim's words between « », or else the nearest ones in ‹ ›."""
+        own = claim.span if claim is not None and claim.kind == "claim" else None
+        span = own or (None if claim is None else self.near)
+        text = turn.content
+        if span is None:
+            return [escape_text(text, "quiet" if turn.role == "user" else "", self.most)]
+        opening, closing, look = ("«", "»", "quote") if own else ("‹", "›", "near")
+        start = max(0, span.start - self.most)
+        return [
+            Piece("… " if start else ""),
+            escape_text(text[start : span.start], most=self.most),
+            Piece(opening, look),
+            escape_text(text[span.start : span.end], look, self.most),
+            Piece(closing, look),
+            escape_text(text[span.end :], most=self.most),
+        ]
 
 
 def _passage_number_lines(
@@ -72,9 +207,9 @@ def _passage_number_lines(
     numbers: Mapping[Image, int],
     spec: "MetricSpec",
     width: int,
+    indent: Sequence[Piece],
 ) -> list[Line]:
     """Name the passages of a turn by number, and say where the metric does not read them."""
-    indent = [Piece(" " * 9)]
     documents = turn.documents or ()
     names = " ".join(f"P{document.number}" for document in documents)
     if turn.role == "user":

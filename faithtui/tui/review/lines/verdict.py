@@ -7,7 +7,7 @@ from faithtui.domain.annotations import REASON_CODES, Action
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import reference_letter
+from faithtui.tui.metric_view import reference_letter, references_of
 from faithtui.tui.review.lines.claims import is_worded_otherwise
 from faithtui.tui.review.lines.evidence import (
     STANCE_LOOKS,
@@ -75,14 +75,14 @@ def verdict_lines(shown_view: VerdictView, width: int, height: int) -> list[Line
     """Draw the verdict, in a strip where the pane is low and wide, else as a column."""
     if shown_view.claim is None:
         return [make_line(Piece(" nothing to judge here", "quiet"))]
-    if is_strip(height):
+    if is_strip(width, height):
         return _strip_lines(shown_view, shown_view.claim, width)
     return _column_lines(shown_view, shown_view.claim, width)
 
 
-def is_strip(height: int) -> bool:
-    """Say whether a pane of so many lines is too low for a column."""
-    return height < 10
+def is_strip(width: int, height: int) -> bool:
+    """Say whether a pane is too low for a column, and wide or very low."""
+    return height < 6 or (height < 10 and width >= 70)
 
 
 def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Piece]:
@@ -282,6 +282,17 @@ def _describe_foreign_label(word: str) -> str:
     return f"`{escape_line(word, limit=24).text}`, a word of another metric"
 
 
+def _describe_reveal(shown_view: VerdictView) -> str:
+    """Name the keys that show what is hidden."""
+    words = "{review.reveal} shows it, and that is recorded"
+    if shown_view.spec.references is not None and not shown_view.view.truths_whole:
+        words = (
+            f"{{review.reveal}} shows it, {{review.truths}} the {references_of(shown_view.spec)}; "
+        )
+        words += "both are recorded"
+    return shown_view.keys.fill_in_keys(words)
+
+
 def _choice_pieces(key: str, label: str, meaning: str, said: str | None) -> list[Piece]:
     chosen = label == said
     mark = Piece(f"[{key}]", "human mark" if chosen else "key")
@@ -313,6 +324,27 @@ def _choices_in_a_row(shown_view: VerdictView, said: str | None, room: int) -> l
     return next((each for each in rows if width_of(each) <= room), make_row("", 4))
 
 
+def _choice_lines(shown_view: VerdictView, said: str | None, width: int, pad: int) -> list[Line]:
+    """Put all that can be said on as few lines as hold it, in columns."""
+    choices = [
+        _choice_pieces(shown_view.keys(f"review.verdict-{VERDICT_IDS[key]}"), label, meaning, said)
+        for key, label, meaning in list_verdict_choices(shown_view.spec)
+    ]
+    cells = max(width_of(pieces) for pieces in choices) + 2
+    if width - 1 - pad < 2 * cells <= width + 1:
+        pad, cells = 1, width // 2
+    columns = max(1, min(len(choices), (width + 1 - pad) // cells))
+    columns = 2 if columns == 3 and len(choices) == 4 else columns
+    lines = []
+    for first in range(0, len(choices), columns):
+        head = "yours" if first == 0 and pad > 1 else ""
+        pieces = [Piece(f" {head:<{pad - 1}}", "quiet")]
+        for choice in choices[first : first + columns]:
+            pieces += [*choice, Piece(" " * (cells - width_of(choice)))]
+        lines.append(make_line(*pieces))
+    return lines
+
+
 def _strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
     """Draw four lines; only the word for what is not fair is shorter than elsewhere."""
     room = width - 2
@@ -325,8 +357,7 @@ def _strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[
     reason = verdict_in(claim, shown_view.focus.window).reason
     wrote = _judge_wording_pieces(shown_view, claim)
     hidden = _is_hidden(shown_view, claim)
-    key = shown_view.keys("review.reveal")
-    none = f"{key} shows it, and that is recorded" if hidden else "no reason given"
+    none = _describe_reveal(shown_view) if hidden else "no reason given"
     why = [
         Piece("       " if hidden else "why:   ", "quiet"),
         *([Piece("wrote ", "quiet"), *wrote, Piece(" · ", "quiet")] if wrote else []),
@@ -354,10 +385,7 @@ def _column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list
     said = _get_own_verdict(shown_view, claim)
     lines: list[Line] = []
     pad = 8
-    for number, (by_default, label, meaning) in enumerate(list_verdict_choices(shown_view.spec)):
-        key = shown_view.keys(f"review.verdict-{VERDICT_IDS[by_default]}")
-        head = Piece(f" {'yours' if number == 0 else '':<{pad - 1}}", "quiet")
-        lines.append(make_line(head, *_choice_pieces(key, label, meaning, said)))
+    lines += _choice_lines(shown_view, said, width, pad)
     elsewhere = _foreign_verdict_pieces(shown_view, claim)
     if elsewhere:
         lines += wrap(elsewhere, width - 1, first=[Piece(" " * pad)], most=2)
@@ -381,15 +409,15 @@ def _column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list
         lines += field_lines("wrote", wrote, 4)
     none = "no reason given"
     if _is_hidden(shown_view, claim):
-        none = shown_view.keys.fill_in_keys("{review.reveal} shows it, and that is recorded")
+        none = _describe_reveal(shown_view)
     lines += field_lines(
         "why" if reason else "", [escape_text(reason)] if reason else [Piece(none, "quiet")], 5
     )
     others = _other_reviewer_pieces(shown_view, claim)
     if others:
         lines += field_lines("others", others, 2)
-    lines.append(BLANK)
-    lines += field_lines("score", score_pieces(shown_view), 3)
+    if not shown_view.view.is_blind:
+        lines += [BLANK, *field_lines("score", score_pieces(shown_view), 3)]
     marks = _mark_pieces(claim)
     if marks:
         lines += field_lines("marks", marks, 2)

@@ -1,0 +1,215 @@
+"""Where the panes of the review screen stand: each gets the room that its content needs.
+
+What a reviewer compares comes first at every size: question and answer, the claim, its passages and
+what can be said. A pane that has nothing to say has no place. Pure arithmetic, no widgets.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from faithtui.tui.theme.layouts import NARROW_BELOW, WIDE_FROM, Box, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewContent:
+    """What the panes have to hold, of the whole conversation: moving in it moves no pane."""
+
+    claims: int = 1
+    windows: int = 1
+    claim_characters: int = 0
+    """Of the longest claim."""
+    exchange_characters: int = 0
+    """Of the longest answer with its question."""
+    is_blind: bool = False
+    """The judge is hidden: it needs no room."""
+    has_references: bool = True
+    """There is something a claim is checked against, and it may be shown."""
+    has_card: bool = True
+    """What is judged is not the whole answer, which is shown anyway."""
+    guideline_lines: int = 0
+    """Lines of a guideline that is to stand beside the claims; 0 for none."""
+
+    def count_card_lines(self, width: int) -> int:
+        """Count the lines that the longest claim takes, and one for what is said of it."""
+        return _count_lines(self.claim_characters, width - 4) + 1
+
+    def count_exchange_lines(self, width: int) -> int:
+        """Count the lines that the longest answer and its question take."""
+        return _count_lines(self.exchange_characters, width - 12) + 3
+
+
+EMPTY = ReviewContent()
+
+
+def longest(lengths: Iterable[int]) -> int:
+    """Give the greatest length; 0 for none."""
+    return max(lengths, default=0)
+
+
+def plan_review(width: int, height: int, content: ReviewContent = EMPTY) -> Plan:
+    """Place question and answer, claims, the claim, evidence, truths, windows and the verdict."""
+    if width < 60 or height < 17:
+        return _plan_tiny(width, height)
+    if width < NARROW_BELOW:
+        return _plan_narrow(width, height, content)
+    if width < WIDE_FROM:
+        plan = _plan_blind if content.is_blind else _plan_medium
+        return plan(width, height, content)
+    plan = _plan_wide_blind if content.is_blind else _plan_wide
+    return plan(width, height, content)
+
+
+def _plan_tiny(width: int, height: int) -> Plan:
+    """Keep the claim, its evidence and the verdict; the question stands above the evidence."""
+    strip = min(4, height // 3)
+    claims = min(3, (height - strip) // 2)
+    return _stack(0, 0, width, height, (("claims", claims), ("evidence", 0), ("verdict", strip)))
+
+
+def _plan_narrow(width: int, height: int, content: ReviewContent) -> Plan:
+    strip = 5 if content.is_blind else 6
+    top = height - strip
+    left = max(26, width * 43 // 100)
+    claims = _clamp(content.claims + 2, 4, max(4, top * 36 // 100))
+    return {
+        **_stack(0, 0, left, top, (("transcript", 0), ("claims", claims))),
+        **_place_claim(left, width - left, top, content, 0, most=4 if height >= 20 else 2),
+        "verdict": Box(0, top, width, strip),
+    }
+
+
+def _plan_medium(width: int, height: int, content: ReviewContent) -> Plan:
+    left = width // 2
+    right = width - left
+    verdict = _clamp(height * 36 // 100, 7, 13)
+    return {
+        **_place_list(0, left, height, content, "truths", verdict),
+        **_place_claim(left, right, height, content, height * 36 // 100),
+    }
+
+
+def _plan_blind(width: int, height: int, content: ReviewContent) -> Plan:
+    left = max(38, width * 38 // 100)
+    verdict = _clamp(height * 30 // 100, 7, 11)
+    return {
+        **_place_exchange(0, left, height, content, verdict),
+        **_place_claim(left, width - left, height, content, 0, references=height * 30 // 100),
+    }
+
+
+def _plan_wide(width: int, height: int, content: ReviewContent) -> Plan:
+    first = width * 36 // 100
+    third = max(46, width * 26 // 100)
+    second = width - first - third
+    verdict = _clamp(height * 42 // 100, 7, 22)
+    last = [("truths", 0)] if content.has_references else []
+    return {
+        **_place_list(0, first, height, content, "windows", 0),
+        **_place_claim(first, second, height, content, height * 42 // 100),
+        **_stack(
+            first + second,
+            0,
+            third,
+            height,
+            (*last, ("verdict", verdict if content.has_references else 0)),
+        ),
+    }
+
+
+def _plan_wide_blind(width: int, height: int, content: ReviewContent) -> Plan:
+    first = width * 32 // 100
+    third = max(44, width * 24 // 100)
+    second = width - first - third
+    verdict = _clamp(height * 36 // 100, 7, 18)
+    guideline = _guideline(content, height)
+    return {
+        **_stack(0, 0, first, height, (("transcript", 0), *guideline)),
+        **_place_claim(first, second, height, content, 0, references=height * 30 // 100),
+        **_stack(first + second, 0, third, height, (("claims", 0), ("verdict", verdict))),
+    }
+
+
+def _place_list(
+    x: int, width: int, height: int, content: ReviewContent, below: str, verdict: int
+) -> Plan:
+    """Place the list of claims, what stands below it where that says something, the verdict."""
+    last = [("verdict", verdict)] if verdict else []
+    says_something = content.has_references if below == "truths" else content.windows > 1
+    least = 7
+    room = height - verdict
+    if not says_something or room < 2 * least:
+        return _stack(x, 0, width, height, (("claims", 0), *last))
+    claims = _clamp(2 * content.claims + 6, least, max(least, room * 66 // 100))
+    if below == "windows":
+        # The windows need what they need; the claims take what is left.
+        lines = _clamp(2 * content.windows + 4, least, room * 40 // 100)
+        return _stack(x, 0, width, height, (("claims", 0), ("windows", max(1, lines)), *last))
+    return _stack(x, 0, width, height, (("claims", claims), ("truths", 0), *last))
+
+
+def _place_exchange(x: int, width: int, height: int, content: ReviewContent, verdict: int) -> Plan:
+    """Place question and answer, the guideline, the claims and the verdict below each other."""
+    guideline = _guideline(content, height)
+    room = height - verdict - sum(lines for _, lines in guideline)
+    spare = room - content.count_exchange_lines(width) - 2
+    claims = max(4, min(_clamp(spare, 8, room // 2), content.claims + 3))
+    rows = (("transcript", 0), *guideline, ("claims", claims), ("verdict", verdict))
+    return _stack(x, 0, width, height, rows)
+
+
+def _guideline(content: ReviewContent, height: int) -> Sequence[tuple[str, int]]:
+    if not content.guideline_lines:
+        return ()
+    return (("guideline", _clamp(content.guideline_lines + 2, 3, height // 4)),)
+
+
+def _place_claim(
+    x: int,
+    width: int,
+    height: int,
+    content: ReviewContent,
+    exchange: int,
+    *,
+    most: int = 6,
+    references: int = 0,
+) -> Plan:
+    """Place the claim above its evidence.
+
+    Args:
+        x: The left edge.
+        width: Cells.
+        height: Lines.
+        content: What there is to say.
+        exchange: Lines that question and answer take above both, at most; 0 for none.
+        most: Lines that the claim takes, at most.
+        references: Lines for what it is checked against, below both.
+    """
+    rows: list[tuple[str, int]] = []
+    if exchange:
+        rows.append(("transcript", _clamp(content.count_exchange_lines(width) + 2, 5, exchange)))
+    if content.has_card:
+        rows.append(("card", _clamp(content.count_card_lines(width), 1, most) + 2))
+    last = [("truths", references)] if references and content.has_references else []
+    return _stack(x, 0, width, height, (*rows, ("evidence", 0), *last))
+
+
+def _stack(
+    x: int, y: int, width: int, height: int, rows: Sequence[tuple[str, int]]
+) -> dict[str, Box]:
+    """Put panes below each other; the one with 0 lines takes what the others leave."""
+    rest = height - sum(lines for _, lines in rows)
+    plan: dict[str, Box] = {}
+    for name, lines in rows:
+        tall = lines or rest
+        plan[name] = Box(x, y, width, tall)
+        y += tall
+    return plan
+
+
+def _clamp(value: int, least: int, most: int) -> int:
+    return max(least, min(value, most))
+
+
+def _count_lines(characters: int, width: int) -> int:
+    """Count the lines of a text; words that do not fit leave a tenth of each line blank."""
+    return -(-characters * 11 // (10 * max(1, width)))
