@@ -104,6 +104,8 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "review.weighting": "w",
     "review.windows": "L",
     "conversations.queue": "Q",
+    **{f"conversations.filter-{number}": str(number) for number in range(1, 7)},
+    "filter.complete": "tab",
     "runs.agreement": "a",
     "runs.continue": "r",
     "runs.export": "e",
