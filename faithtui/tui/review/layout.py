@@ -165,7 +165,7 @@ def _place_exchange(x: int, width: int, height: int, content: ReviewContent, ver
 def _guideline(content: ReviewContent, height: int) -> Sequence[tuple[str, int]]:
     if not content.guideline_lines:
         return ()
-    return (("guideline", _clamp(content.guideline_lines + 2, 3, height // 4)),)
+    return (("guideline", _clamp(content.guideline_lines + 2, 3, height * 3 // 10)),)
 
 
 def _place_claim(

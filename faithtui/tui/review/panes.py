@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from textual import getters
 
 from faithtui.domain.label_sets import LabelSet
+from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import capitalise, references_of
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
+from faithtui.tui.review.guideline_pane import GuidelinePane, count_guideline_lines
 from faithtui.tui.review.layout import ReviewContent, longest, plan_review
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
@@ -53,6 +55,9 @@ class ReviewState:
     asked_again: tuple[FreshVerdict, ...] = ()
     """What the judge said when it was asked again, of all claims that are not hidden."""
 
+    guideline: Guideline | None = None
+    """What says how to judge."""
+
     @property
     def labels(self) -> LabelSet:
         """What judge and people can say."""
@@ -74,6 +79,7 @@ class ReviewPanes(Panes):
     evidence = getters.query_one("#evidence", Pane)
     truths = getters.query_one("#truths", Pane)
     verdict = getters.query_one("#verdict", Pane)
+    guideline = getters.query_one(GuidelinePane)
 
     def __init__(self, keys: KeyNames, moved: Callable[[int], None]) -> None:
         self._keys = keys
@@ -85,6 +91,7 @@ class ReviewPanes(Panes):
             Pane(id="evidence", title="Evidence"),
             Pane(id="truths", title="Truths"),
             Pane(id="verdict", title="Verdict"),
+            GuidelinePane(),
             planner=plan_review,
             keep=("verdict",),
         )
@@ -99,6 +106,7 @@ class ReviewPanes(Panes):
         """
         view, at, claim, spec = looked.view, looked.position, looked.claim, looked.spec
         self._give_room(looked)
+        self.guideline.show_guideline(looked.guideline, self._keys("review.guideline"))
         self.claims.show_claims(view, at, spec, looked.extras)
         self.windows.show(
             lambda width: window_list_lines(view, at, spec, width),
@@ -332,4 +340,5 @@ def measure_content(looked: ReviewState) -> ReviewContent:
         has_references=spec.references is not None
         and (view.truths_whole or not spec.references_are_facts),
         has_card=any(claim.kind != "answer" for claim in view.claims),
+        guideline_lines=count_guideline_lines(looked.guideline) if view.is_blind else 0,
     )

@@ -99,7 +99,9 @@ class ReviewScreen(FaithScreen):
         self.hiding = JudgeVisibility(self)
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
-        self.guideline = GuidelineOpener(self)
+        self.guideline = GuidelineOpener(
+            self, lambda: None if self.view is None else self.view.run.spec.metric
+        )
         self.evidence = EvidenceReader(self)
         self.images = ImageOpener(self, self.evidence.list_images)
         self.search = ClaimSearch(self)
