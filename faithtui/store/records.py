@@ -399,6 +399,8 @@ class CallRow:
     usable: bool
     at: datetime
     reply: StoredReply
+    key: str = ""
+    """Names the question."""
 
 
 @dataclass(frozen=True, slots=True)
