@@ -294,7 +294,7 @@ def describe_values(name: TermName, ground: FilterContext) -> str:
         case TermName.HUMAN:
             return ", ".join((*ground.labels, NOT_A_CLAIM, NONE))
         case TermName.IS:
-            return ", ".join(_list_qualities(ground))
+            return ", ".join(list_qualities(ground))
         case TermName.CODE:
             return ", ".join(f"{n} or {code.name}" for n, code in enumerate(REASON_CODES, start=1))
         case TermName.SCORE | TermName.WITH_OVERRIDES:
@@ -316,7 +316,8 @@ def list_term_names(ground: FilterContext) -> tuple[TermName, ...]:
     )
 
 
-def _list_qualities(ground: FilterContext) -> Sequence[str]:
+def list_qualities(ground: FilterContext) -> Sequence[str]:
+    """List what can stand after `is:`."""
     return [each for each in QUALITIES if not (ground.blind and each in _JUDGE_QUALITIES)]
 
 

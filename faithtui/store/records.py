@@ -65,6 +65,10 @@ class ImportCounts:
     """Keys that are stored with other turns. Nothing of them was written."""
 
 
+TIE = "tie"
+"""Stands for the label of an answer on which as many annotators say one thing as another."""
+
+
 @dataclass(frozen=True, slots=True)
 class ItemRow:
     """A conversation of a run in a list."""
@@ -106,6 +110,9 @@ class ItemRow:
     """People who gave a verdict on a claim of it; only read for lists."""
     lacks_passages: bool = False
     """An answer has no passages behind it; only read for lists."""
+    answer_labels: Mapping[str, int] = field(default_factory=dict)
+    """How many of its answers annotators gave each label as a whole, by majority; a tie is `tie`.
+    Only read for lists."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Runs and their conversations as lists show them."""
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -9,7 +10,13 @@ from sqlalchemy import Connection, Select, desc, exists, func, select
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary
-from faithtui.store.records import ItemRow, ItemState, LabelCount, RunRow
+from faithtui.store.records import (
+    TIE,
+    ItemRow,
+    ItemState,
+    LabelCount,
+    RunRow,
+)
 from faithtui.store.runs.run_rows import run_from_row, text_counts
 from faithtui.store.schema.json_columns import AnyRow, score_set_from_json
 from faithtui.store.schema.statements import split_into_chunks
@@ -179,11 +186,77 @@ def read_list_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[Ite
                 )
             ).scalars()
         )
+    answers = _read_answer_labels(connection, [row.conversation for row in rows])
     return tuple(
         replace(
             row,
             reviewers=reviewers.get(row.id, 0),
             lacks_passages=row.conversation in bare,
+            answer_labels=answers.get(row.conversation, {}),
         )
         for row in rows
     )
+
+
+def _read_answer_labels(
+    connection: Connection, conversations: Sequence[ConversationId]
+) -> dict[int, Counter[str]]:
+    """Read what came with conversations as labels of whole answers, by majority of annotators."""
+    votes: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+    for some in split_into_chunks(conversations):
+        labels = (
+            select(claim.c.conversation_id, claim.c.turn, human_label.c.verdict, func.count())
+            .join(human_label, human_label.c.claim_id == claim.c.id)
+            .where(
+                claim.c.conversation_id.in_(some),
+                claim.c.kind == "answer",
+                human_label.c.action == Action.IMPORTED.value,
+                human_label.c.verdict.is_not(None),
+            )
+            .group_by(claim.c.conversation_id, claim.c.turn, human_label.c.verdict)
+        )
+        for talk, at_turn, label, count in connection.execute(labels):
+            votes[talk, at_turn][label] += count
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    for (talk, _), counted in votes.items():
+        (label, most), *others = counted.most_common()
+        found[talk][TIE if others and others[0][1] == most else label] += 1
+    return found
+
+
+def count_answer_labels(connection: Connection, run_id: RunId) -> int:
+    """Count the answers of a run's conversations that came with a label of an annotator."""
+    labelled = (
+        select(claim.c.id)
+        .join(run_item, run_item.c.conversation_id == claim.c.conversation_id)
+        .join(human_label, human_label.c.claim_id == claim.c.id)
+        .where(
+            run_item.c.run_id == run_id,
+            claim.c.kind == "answer",
+            human_label.c.action == Action.IMPORTED.value,
+            human_label.c.verdict.is_not(None),
+        )
+        .distinct()
+    )
+    return connection.execute(select(func.count()).select_from(labelled.subquery())).scalar_one()
+
+
+def find_common_prefix(connection: Connection, run_id: RunId) -> str:
+    """Give what the keys of all conversations of a run begin with, up to the end of a word.
+
+    The first and the last key in order have in common what all have.
+    """
+    ends = (
+        select(func.min(conversation.c.key), func.max(conversation.c.key))
+        .join(run_item, run_item.c.conversation_id == conversation.c.id)
+        .where(run_item.c.run_id == run_id)
+    )
+    first, last = connection.execute(ends).one()
+    if first is None or first == last:
+        return ""
+    common = ""
+    for one, other in zip(first, last, strict=False):
+        if one != other:
+            break
+        common += one
+    return common[: max(common.rfind(each) for each in "-_/:. ") + 1]

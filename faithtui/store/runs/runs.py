@@ -33,7 +33,9 @@ from faithtui.store.runs.conversation_view import read_turns, review_view
 from faithtui.store.runs.findings import write_findings
 from faithtui.store.runs.list_rows import (
     ItemOrder,
+    count_answer_labels,
     count_labels,
+    find_common_prefix,
     item_rows,
     read_list_rows,
     read_scores,
@@ -333,6 +335,16 @@ class Runs:
         """Read the judge's windowed scores of a run's conversations, those that have one."""
         with self._database.open_reader() as connection:
             return read_scores(connection, run_id)
+
+    def count_answer_labels(self, run_id: RunId) -> int:
+        """Count the answers of a run's conversations that came with an annotator's label."""
+        with self._database.open_reader() as connection:
+            return count_answer_labels(connection, run_id)
+
+    def find_common_prefix(self, run_id: RunId) -> str:
+        """Give what the keys of all conversations of a run begin with, up to the end of a word."""
+        with self._database.open_reader() as connection:
+            return find_common_prefix(connection, run_id)
 
     def item_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
         """Read conversations of runs, in the order asked; unknown ids are left out."""

@@ -167,6 +167,17 @@ class Search:
             found = _read_ids(connection, select_ordered_items(run_id, order).where(*where))
         return tuple(map(ItemId, found))
 
+    def count_items(self, run_id: RunId, wanted: Filter) -> int:
+        """Count the conversations of a run that a filter finds, as `find_items` does."""
+        with self._open_reader(None) as connection:
+            place = _RunScope.from_run(connection, run_id)
+            where = [
+                *self._make_item_conditions(wanted),
+                *self._make_claims_conditions(connection, place, wanted),
+            ]
+            found = select(func.count(run_item.c.id)).where(run_item.c.run_id == run_id, *where)
+            return connection.execute(found).scalar_one()
+
     def find_claims(
         self,
         run_id: RunId,

@@ -1,13 +1,18 @@
 """Lines of the conversation list, and of what is known of one conversation."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from rich.cells import cell_len
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from faithtui.domain.filters import Filter
-from faithtui.domain.scores import ScoreSet, ScoreState, format_left_out
-from faithtui.store.records import ItemRow, ItemState, RunTotals, TurnView
+from faithtui.domain.scores import (
+    ScoreSet,
+    ScoreState,
+    ScoringRule,
+    format_left_out,
+    passes_threshold,
+)
+from faithtui.store.records import TIE, ItemRow, ItemState, RunTotals, TurnView
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import count_units
 from faithtui.tui.replies.reply_lines import format_cost
@@ -35,61 +40,167 @@ if TYPE_CHECKING:
 HIDDEN_CHARACTER = "▒"
 """Stands where a blind reviewer must not see the judge."""
 
-_NUMBER, _SCORE, _LABELLED, _MARKS = 6, 8, 9, 4
 _SHORT = {
     ScoreState.UNDEFINED: "undef.",
     ScoreState.INCOMPLETE: "incompl.",
 }
+_HUMAN_COUNTED = 8
+"""Cells of the human labels from which answers are counted; else the worst label is said."""
+_WIDE = 100
+"""Cells of the list from which bars and ids have more room."""
 
 
-def item_head(spec: "MetricSpec", width: int) -> Line:
+class _Columns(NamedTuple):
+    """Cells of the columns of the list, each with the blank before it."""
+
+    opening: int
+    bar: int
+    counts: int
+    score: int
+    human: int
+    done: int
+    marks: int
+    key: int
+
+    @classmethod
+    def for_width(cls, width: int) -> "_Columns":
+        """Share a width out: the opening gets what the figures and the id leave."""
+        wide = width >= _WIDE
+        bar, counts, key = (17, 11, 24) if wide else (8, 9, 13 if width >= 72 else 0)
+        score, human, done, marks = 8, 8 if wide else 6, 9 if wide else 8, 4
+        rest = width - 2 - bar - counts - score - human - done - marks - key
+        return cls(max(0, rest), bar, counts, score, human, done, marks, key)
+
+
+@dataclass(frozen=True, slots=True)
+class ListLook:
+    """What every row of the list is drawn by."""
+
+    spec: "MetricSpec"
+    """The run's metric."""
+    rule: ScoringRule
+    """The run's: a score below its threshold is drawn as low."""
+    blind: bool
+    """What judge and annotators said is hidden, and marks that would tell it."""
+    wanted: Filter
+    """Its words are marked."""
+    key_prefix: str = ""
+    """What all keys begin with, left out."""
+
+
+def item_head(width: int) -> Line:
     """Name the columns of the conversation list."""
-    names = Piece("conversation and opening", "quiet")
-    return _join_columns(
-        width, "   no", [names], spec.labels.names, ("score", "labelled", ""), spec, "quiet"
+    at = _Columns.for_width(width)
+    text = (
+        f"  {fit_text('opening', at.opening)}{fit_text(' verdicts', at.bar + at.counts)}"
+        f"{fit_text('score', at.score, right=True)}{fit_text('human', at.human, right=True)}"
+        f"{fit_text('done', at.done, right=True)}{' ' * at.marks}{fit_text(' id', at.key)}"
     )
+    return make_line(Piece(text, "quiet"))
 
 
-def item_line(
-    row: ItemRow, spec: "MetricSpec", width: int, here: bool, *, blind: bool, wanted: Filter
-) -> Line:
+def legend_words(spec: "MetricSpec", *, blind: bool) -> str:
+    """Explain the marks of the list."""
+    bars = " ".join(f"{fmt.get_bar_cell(each, spec.labels)} {each}" for each in spec.labels.names)
+    marks = "? no passages · ! failed or no verdict · 2x two annotators"
+    return marks if blind else f"{bars} · {marks}"
+
+
+def item_line(row: ItemRow, look: ListLook, width: int, here: bool) -> Line:
     """Draw a conversation in the list.
 
     Args:
         row: The conversation.
-        spec: The run's metric.
+        look: What all rows are drawn by.
         width: Cells of the line.
         here: It is the chosen one.
-        blind: What the judge said is hidden, and marks that would tell it.
-        wanted: Its words are marked.
     """
-    number = f"{'>' if here else ' '}{fit_text(str(row.number), _NUMBER - 2, right=True)}"
-    look = ""
+    at = _Columns.for_width(width)
+    spec, blind = look.spec, look.blind
+    shade = "quiet" if row.claims and row.labelled >= row.claims else ""
     if row.state is ItemState.FAILED and not blind:
-        look = "bad"
-    elif row.claims and row.labelled >= row.claims:
-        look = "quiet"
-    key = escape_line(row.key, look, limit=80)
-    opening = escape_line(row.opening, f"{look} quiet".strip(), limit=200)
-    name = [*highlight_matches(key, wanted), Piece("  "), *highlight_matches(opening, wanted)]
+        shade = "bad"
+    key = escape_line(row.key.removeprefix(look.key_prefix), f"{shade} quiet".strip(), limit=80)
+    opening = escape_line(row.opening, shade, limit=200)
+    left = [
+        Piece("> " if here else "  ", shade),
+        *_fill(highlight_matches(opening, look.wanted), at.opening),
+    ]
+    right = _fill([Piece(" "), *highlight_matches(key, look.wanted)], at.key)
     if row.state in (ItemState.PENDING, ItemState.SKIPPED):
-        why = {"pending": "not judged yet", "skipped": "skipped"}[row.state.value]
+        told = {"pending": "not judged yet", "skipped": "skipped"}[row.state.value]
         if row.reason:
-            why += f": {escape_line(row.reason, limit=120).text}"
-        told = Piece(why, "quiet" if row.state is ItemState.PENDING else "warn")
-        pieces = [Piece(f"{number} "), *highlight_matches(key, wanted), Piece("  "), told]
-        return make_line(*truncate_pieces(pieces, width))
+            told += f": {escape_line(row.reason, limit=120).text}"
+        room = width - 2 - at.opening - at.key
+        why = Piece(f" {told}", "quiet" if row.state is ItemState.PENDING else "warn")
+        return make_line(*left, *_fill([why], room), *right)
+    return make_line(
+        *left,
+        *_verdict_pieces(row, look, at),
+        _score_piece(row, look, at.score),
+        _human_piece(row, spec, at.human, blind=blind),
+        Piece(fit_text(f"{row.labelled}/{row.claims}", at.done, right=True), shade or "quiet"),
+        Piece(fit_text(f" {format_marks(row, blind)}", at.marks), shade or "warn"),
+        *right,
+    )
+
+
+def _fill(pieces: Sequence[Piece], width: int) -> list[Piece]:
+    """Make pieces exactly so wide."""
+    kept = truncate_pieces(pieces, width) if width else []
+    return [*kept, Piece(" " * (width - width_of(kept)))]
+
+
+def _verdict_pieces(row: ItemRow, look: ListLook, at: _Columns) -> list[Piece]:
+    """Draw how often the judge gave each label: as a bar, and in numbers."""
+    labels = look.spec.labels
+    bar, numbers = at.bar - 2, at.counts
+    if look.blind:
+        return [Piece(f" {HIDDEN_CHARACTER * bar} "), Piece(" " * numbers)]
+    given = sum(row.labels.get(name, 0) for name in labels.names)
+    drawn = fmt.draw_label_bar(row.labels, labels, bar) if given else [Piece(" " * bar)]
+    counts: list[Piece] = []
+    for name in labels.names:
+        count = row.labels.get(name, 0)
+        counts += [
+            Piece("·" if counts else "", "quiet"),
+            Piece(str(count), fmt.get_label_look(name, labels) if count else "quiet"),
+        ]
+    return [Piece(" "), *drawn, Piece(" "), *_fill(counts, numbers)]
+
+
+def _score_piece(row: ItemRow, look: ListLook, width: int) -> Piece:
+    """Draw the score: with overrides and a star where they change it; low ones in their colour."""
+    if look.blind:
+        return Piece(fit_text(fmt.HIDDEN, width, right=True))
     changed = row.corrected is not None and row.corrected != row.scores
-    score = ("*" if changed else "") + _format_score(row.corrected if changed else row.scores)
+    scores = row.corrected if changed else row.scores
+    text = ("*" if changed else "") + _format_score(scores)
     if row.scores is not None and row.scores.windowed.value is not None:
-        score = fmt.soundness_mark(row.integrity) + score
-    counts = [str(row.labels.get(name, 0)) for name in spec.labels.names]
+        text = fmt.soundness_mark(row.integrity) + text
+    low = scores is not None and passes_threshold(scores.windowed, look.rule) is False
+    unknown = scores is None or scores.windowed.value is None
+    return Piece(
+        fit_text(text, width, right=True), "bad strong" if low else "quiet" if unknown else "strong"
+    )
+
+
+def _human_piece(row: ItemRow, spec: "MetricSpec", width: int, *, blind: bool) -> Piece:
+    """Say what annotators said of whole answers where the data came with that: `no`, `1 no/4`."""
+    answers = row.answer_labels
+    total = sum(answers.values())
+    if not total:
+        return Piece(" " * width)
     if blind:
-        counts = [HIDDEN_CHARACTER * (_label_column_width(name) - 1) for name in spec.labels.names]
-        score = HIDDEN_CHARACTER * 4
-    labelled = f"{row.labelled}/{row.claims}"
-    return _join_columns(
-        width, number, name, counts, (score, labelled, format_marks(row, blind)), spec, look
+        return Piece(fit_text(fmt.HIDDEN, width, right=True))
+    worst = next((each for each in ("no", TIE) if answers.get(each)), next(iter(answers)))
+    count = answers[worst]
+    words = worst
+    if total > 1 and width >= _HUMAN_COUNTED:
+        words = f"{total} {worst}" if count == total else f"{count} {worst}/{total}"
+    return Piece(
+        fit_text(words, width, right=True),
+        "warn" if worst == TIE else fmt.get_label_look(worst, spec.labels),
     )
 
 
@@ -111,43 +222,6 @@ def _format_score(scores: ScoreSet | None) -> str:
         _SHORT.get(found.state, fmt.format_score(found))
         if found.value is None
         else fmt.format_score(found)
-    )
-
-
-def _label_column_width(name: str) -> int:
-    return max(4, min(10, cell_len(name) + 1))
-
-
-def _join_columns(
-    width: int,
-    number: str,
-    name: Sequence[Piece],
-    counts: Sequence[str],
-    right: tuple[str, str, str],
-    spec: "MetricSpec",
-    look: str,
-) -> Line:
-    """Set number, name, one count per label, score, labelled and marks.
-
-    The key and the opening share what the figures leave, so neither is cut while there is room.
-    """
-    sizes = [_label_column_width(each) for each in spec.labels.names]
-    score, labelled, special = right
-    room = max(0, width - _NUMBER - sum(sizes) - _SCORE - _LABELLED - _MARKS - 1)
-    kept = truncate_pieces(name, room) if room else []
-    figures = "".join(
-        fit_text(count, size, right=True) for count, size in zip(counts, sizes, strict=True)
-    )
-    gap = " " * (room - width_of(kept))
-    return make_line(
-        Piece(f"{fit_text(number, _NUMBER)}", look),
-        *kept,
-        Piece(
-            f"{gap}{figures}{fit_text(score, _SCORE, right=True)}"
-            f"{fit_text(labelled, _LABELLED, right=True)} ",
-            look,
-        ),
-        Piece(fit_text(special, _MARKS), "warn" if look != "quiet" else look),
     )
 
 

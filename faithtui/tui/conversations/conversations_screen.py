@@ -1,32 +1,40 @@
 """The conversations of a run, as a queue for review."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import getters, on, work
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
 from faithtui.domain.filters import Filter, FilterContext, Scope
-from faithtui.domain.ids import ItemId, LabelId, RunId
-from faithtui.engine.runs.run_liveness import read_run
+from faithtui.domain.ids import ItemId
 from faithtui.store.records import ItemRow, RunRow
 from faithtui.store.runs.list_rows import ItemOrder
 from faithtui.store.search.filters import SearchStop, SearchStopped
 from faithtui.tui.conversations.conversation_lines import (
+    ListLook,
     item_head,
     item_line,
+    legend_words,
     no_conversations,
 )
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
 from faithtui.tui.conversations.list_actions import ConversationActions
+from faithtui.tui.conversations.list_reading import (
+    NO_FACTS,
+    ListMark,
+    LoadedList,
+    read_facts,
+    read_mark,
+)
+from faithtui.tui.conversations.quick_filters import QuickFilters
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.images import OPEN_IMAGE, ImageOpener
 from faithtui.tui.runs.run_lines import nothing_found, run_crumbs, run_status
-from faithtui.tui.samples.queue import find_open_item
 from faithtui.tui.screen.filter_matches import ground_for
 from faithtui.tui.screen.filtered_list import FilteredListScreen
 from faithtui.tui.screen.pager import Pager
@@ -34,6 +42,7 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece
+from faithtui.tui.widgets.bars import HintLine
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import NoRows, VirtualList
@@ -55,22 +64,6 @@ BLIND_ORDERS: tuple[ItemOrder, ...] = ("number", "unlabelled", "recent")
 REREAD_FACTOR = 10
 """How many times as long as reading the order took nobody reads it again because of a change."""
 
-ListMark = tuple[RunRow, LabelId | None]
-"""A run without its calls, and the newest thing that anybody said: as long as they are the same,
-so is everything that a list of its conversations shows."""
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedList:
-    """The order of the list, as it was read."""
-
-    run: RunRow | None
-    spec: "MetricSpec | None"
-    """The run's metric; None without a run."""
-    ids: Sequence[ItemId]
-    mark: ListMark | None = None
-    """What the run was known by when they were read."""
-
 
 class ConversationsScreen(FilteredListScreen):
     """Conversations, and the one under the cursor."""
@@ -78,10 +71,13 @@ class ConversationsScreen(FilteredListScreen):
     TITLE_WORDS: ClassVar[str] = "CONVERSATIONS"
     LIST: ClassVar[str] = "conversations"
     HELP_WORDS: ClassVar[str] = (
-        "Each row is one conversation of the run: how often the judge gave each of the metric's "
-        "labels, its windowed score (* means with overrides: human labels changed it), and how "
-        "much of what was judged has a human label. Marks: 2x two annotators labelled it, ? an "
-        "answer has no passages, ! something failed or has no verdict. {list.open} reviews it. "
+        "Each row is one conversation of the run: how it begins, how often the judge gave each "
+        "of the metric's labels, its windowed score (* means with overrides: human labels changed "
+        "it; in colour below the threshold), what annotators said of its answers where the data "
+        "came with that (human), and how much of what was judged has a label (done). Marks: 2x "
+        "two annotators labelled it, ? an answer has no passages, ! something failed or has no "
+        "verdict. What all ids begin with is left out. The digits above the list are filters with "
+        "what they find. {list.open} reviews it. "
         "{list.filter} finds conversations by words and terms such as verdict:no or "
         "is:unlabelled; "
         "{conversations.queue} reviews just the claims found, or those of the marked "
@@ -98,15 +94,9 @@ class ConversationsScreen(FilteredListScreen):
             tooltip="Review the chosen conversation",
             id="conversations.review",
         ),
-        Binding(
-            "N",
-            "next_open",
-            "next unlabelled",
-            tooltip="Go to the next conversation with something without a verdict",
-            id="conversations.next-unlabelled",
-        ),
         OPEN_IMAGE,
         *ConversationActions.BINDINGS,
+        *QuickFilters.BINDINGS,
     ]
 
     items = getters.query_one("#list", VirtualList)
@@ -115,9 +105,14 @@ class ConversationsScreen(FilteredListScreen):
         super().__init__(session)
         self.actions = ConversationActions(self)
         self.preview = ConversationPreview(self)
+        self.quick_filters = QuickFilters(self)
         self.images = ImageOpener(self, self.preview.list_images)
         self.replies = RawReplies(self, self.find_item)
-        self.add_controllers(self.actions, self.images, self.replies)
+        self.add_controllers(self.actions, self.images, self.replies, self.quick_filters)
+
+    def compose_heading(self) -> ComposeResult:
+        """Give the line of filters that have a key."""
+        yield HintLine(id="quick")
 
     def make_panes(self) -> Panes:
         """Make the list and the conversation beside it."""
@@ -130,6 +125,7 @@ class ConversationsScreen(FilteredListScreen):
                 empty=self._draw_empty_list,
                 moved=self._follow_row,
                 identity=lambda row: row.id,
+                empty_chosen=self.take_suggestion,
             ),
             Pane(id="detail", title="Conversation"),
             planner=layouts.plan_list_and_text,
@@ -143,6 +139,7 @@ class ConversationsScreen(FilteredListScreen):
         self.shown_filter = Filter()
         self.pager: Pager[ItemId, ItemRow] | None = None
         self.mark: ListMark | None = None
+        self.facts = NO_FACTS
         self.reread_after_s = 0.0
         self.reread_timer: Timer | None = None
         super().on_mount()
@@ -181,11 +178,13 @@ class ConversationsScreen(FilteredListScreen):
     @property
     def selection(self) -> ItemRow | None:
         """The conversation under the cursor."""
-        return self._row_at_cursor()
+        if self.pager is None or not len(self.pager):
+            return None
+        return self.pager.row(min(self.items.cursor, len(self.pager) - 1))
 
     def find_item(self) -> ItemId | None:
         """Give the conversation under the cursor; None: there is none."""
-        row = self._row_at_cursor()
+        row = self.selection
         return None if row is None else row.id
 
     def reload(self) -> None:
@@ -204,7 +203,7 @@ class ConversationsScreen(FilteredListScreen):
         """Look whether anything of the run changed, which costs little however long the list is."""
         if self.session.run is None:
             return
-        row, mark = await self.read(self._read_mark, self.session.run)
+        row, mark = await self.read(read_mark, self.session.store, self.session.run)
         if mark != self.mark:
             self.call_later(self._follow_change, row, mark)
 
@@ -215,12 +214,12 @@ class ConversationsScreen(FilteredListScreen):
         elif self.list_order != "number" or self.state.filter:
             self.search_soon()
         else:
-            before = self._row_at_cursor(), None if self.mark is None else self.mark[1]
+            before = self.selection, None if self.mark is None else self.mark[1]
             self.run_row, self.mark = run, mark
             self.pager.forget_pages()
             self.items.refresh()
             self._show_run_title(run)
-            if before != (self._row_at_cursor(), mark[1]):
+            if before != (self.selection, mark[1]):
                 self._follow_row()
 
     def search_soon(self) -> None:
@@ -230,11 +229,6 @@ class ConversationsScreen(FilteredListScreen):
             self.search()
         elif self.reread_timer is None:
             self.reread_timer = self.set_timer(rest, self.search)
-
-    def _read_mark(self, run: RunId) -> tuple[RunRow, ListMark]:
-        newest = self.session.store.reviews.find_newest_act()
-        row = read_run(self.session.store, run)
-        return row, (_without_calls(row), newest)
 
     def search(self) -> None:
         """Read the ids again, and stop the search that is under way."""
@@ -253,7 +247,10 @@ class ConversationsScreen(FilteredListScreen):
         if run is None:
             self.call_later(self.show_list, LoadedList(None, None, ()))
             return
-        row, mark = await self.read(self._read_mark, run)
+        row, mark = await self.read(read_mark, self.session.store, run)
+        facts = self.facts
+        if facts.run != run:
+            facts = await self.read(read_facts, self.session.store, run)
         spec = await self.read(spec_of, row.spec)
         self.run_row = row
         began = self.session.seconds()
@@ -270,11 +267,12 @@ class ConversationsScreen(FilteredListScreen):
         ended = self.session.seconds()
         self.reread_after_s = ended + REREAD_FACTOR * (ended - began)
         if stop is self.stop:
-            self.call_later(self.show_list, LoadedList(row, spec, ids, mark))
+            self.call_later(self.show_list, LoadedList(row, spec, ids, mark, facts))
 
     def show_list(self, loaded: LoadedList) -> None:
         """Draw the list, with the cursor on the same conversation."""
         self.run_row, self.spec, self.mark = loaded.run, loaded.spec, loaded.mark
+        self.facts = loaded.facts
         self.shown_filter = self.active_filter
         if loaded.run is None:
             self.items.show(NoRows(), 0, title="Conversations")
@@ -295,16 +293,24 @@ class ConversationsScreen(FilteredListScreen):
         here = self.items.cursor if at is None else at
         self.items.show(self.pager, here, title=f"Conversations {count}")
         self.show_marks()
+        if loaded.spec is not None:
+            self.items.show_legend(legend_words(loaded.spec, blind=self.session.is_blind))
         self._show_run_title(row)
+        self.quick_filters.refresh()
         self.show_order()
         self._follow_row()
         self.refresh_bindings()
 
     def _show_run_title(self, row: RunRow) -> None:
         words, look = run_status(row)
+        answers = self.facts.answer_labels
+        imported = fmt.count_in_words(answers, "imported label") if answers else ""
         self.set_title(
             [*run_crumbs(row), Piece(f" · {words}", look or "quiet")],
-            [Piece(f"{row.labelled}/{row.claims} labelled", "quiet")],
+            [
+                Piece(f"{imported} · " if imported else "", "human"),
+                Piece(f"{row.labelled}/{row.claims} labelled", "quiet"),
+            ],
         )
 
     @on(VirtualList.Chosen)
@@ -319,69 +325,42 @@ class ConversationsScreen(FilteredListScreen):
 
     def action_open(self) -> None:
         """Review the chosen conversation."""
-        row = self._row_at_cursor()
+        row = self.selection
         if row is not None:
             self.session.choose_item(row.id)
             self.post_message(ShowScreen("review"))
 
-    @work(exclusive=True, group="next", exit_on_error=False)
-    async def action_next_open(self) -> None:
-        """Choose the next conversation with something without a verdict."""
-        pager = self.pager
-        if pager is None:
-            return
-        here = pager.ids[self.items.cursor]
-        item = await self.read(find_open_item, self.session.store, pager.ids, here, 1)
-        at = None if item is None else pager.find_index(item)
-        if at is None:
-            self.show_message(Piece("nothing without a verdict below", "warn"))
-        else:
-            self.items.cursor = at
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a conversation while there is none."""
-        if action in ("open", "next_open"):
+        if action == "open":
             return self.is_mounted and self.pager is not None and len(self.pager) > 0
         return super().check_action(action, parameters)
 
     def _draw_row(self, row: ItemRow, width: int, here: bool) -> Line:
-        if self.spec is None:
+        if self.spec is None or self.run_row is None:
             return BLANK
-        blind = self.session.is_blind
-        return item_line(row, self.spec, width, here, blind=blind, wanted=self.shown_filter)
+        look = ListLook(
+            self.spec,
+            self.run_row.spec.rule,
+            self.session.is_blind,
+            self.shown_filter,
+            self.facts.key_prefix,
+        )
+        return item_line(row, look, width, here)
 
     def _draw_head(self, width: int) -> Line:
-        return BLANK if self.spec is None else item_head(self.spec, width)
+        return BLANK if self.spec is None else item_head(width)
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if self.session.run is not None and self.state.filter:
-            return nothing_found(width, self.state.filter, self.keys)
+            return nothing_found(width, self.state.filter, self.keys, self.list_suggestions())
         return no_conversations(width, self.session.run is not None, self.keys)
 
-    def _row_at_cursor(self) -> ItemRow | None:
-        if self.pager is None or not len(self.pager):
-            return None
-        return self.pager.row(min(self.items.cursor, len(self.pager) - 1))
-
     def _follow_row(self) -> None:
-        row = self._row_at_cursor()
+        row = self.selection
         if row is None:
             self.preview.show()
             return
         if self.session.item != row.id:
             self.session.choose_item(row.id)
         self.preview.load(row)
-
-
-def _without_calls(row: RunRow) -> RunRow:
-    """Leave out what changes with every call and no row of the list shows."""
-    return replace(
-        row,
-        calls=0,
-        tokens_in=0,
-        tokens_out=0,
-        tokens_cached=0,
-        cost_nusd=0,
-        unpriced_calls=0,
-        retries=0,
-    )

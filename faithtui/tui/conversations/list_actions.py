@@ -22,7 +22,7 @@ from faithtui.tui.agreement.export import (
 from faithtui.tui.allowed_acts import FILES, check_allowed
 from faithtui.tui.messages import ResumeRequested, ShowScreen
 from faithtui.tui.navigation import holds_keys
-from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.samples.queue import ClaimQueue, find_open_item
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
@@ -37,6 +37,13 @@ class ConversationActions(Controller["ConversationsScreen"]):
     screen: "ConversationsScreen"
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "N",
+            "next_open",
+            "next unlabelled",
+            tooltip="Go to the next conversation with something without a verdict",
+            id="conversations.next-unlabelled",
+        ),
         Binding(
             "Q",
             "queue",
@@ -62,6 +69,20 @@ class ConversationActions(Controller["ConversationsScreen"]):
             id="conversations.retry",
         ),
     ]
+
+    @run_in_worker("next")
+    async def action_next_open(self) -> None:
+        """Choose the next conversation with something without a verdict."""
+        pager = self.screen.pager
+        if pager is None:
+            return
+        here = pager.ids[self.screen.items.cursor]
+        item = await self.read(find_open_item, self.session.store, pager.ids, here, 1)
+        at = None if item is None else pager.find_index(item)
+        if at is None:
+            self.show_message(Piece("nothing without a verdict below", "warn"))
+        else:
+            self.screen.items.cursor = at
 
     @holds_keys(can_give_up=True)
     @run_in_worker("gather")
@@ -168,7 +189,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a conversation while there is none."""
-        if action in ("export", "retry"):
+        if action in ("export", "retry", "next_open"):
             return len(self.screen.listed_entries) > 0
         if action == "queue":
             narrowed = bool(self.screen.state.filter or self.screen.marks)

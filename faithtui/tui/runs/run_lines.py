@@ -1,5 +1,6 @@
 """Lines of the run list: a run in it, and what an empty list says."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness
@@ -230,15 +231,25 @@ def all_archived(width: int, count: int, keys: KeyNames) -> list[Line]:
     ]
 
 
-def nothing_found(width: int, wanted: str, keys: KeyNames) -> list[Line]:
-    """Say that a filter finds nothing, and the way out."""
+def nothing_found(
+    width: int, wanted: str, keys: KeyNames, suggestions: Sequence[str] = ()
+) -> list[Line]:
+    """Say that a filter finds nothing, what may have been meant, and the way out."""
     pad = [Piece("  ")]
+    meant: list[Line] = []
+    if suggestions:
+        words = [Piece("Perhaps you mean  "), Piece(suggestions[0], "human strong")]
+        words += keys.make_pieces("   {list.open} takes it")
+        others = " or ".join(suggestions[1:3])
+        meant = wrap([*words, Piece(f", or type {others}" if others else "")], width, first=pad)
+        meant.append(BLANK)
     return [
         BLANK,
         make_line(Piece("  Nothing found.", "strong")),
         BLANK,
         *wrap([Piece("filter: ", "quiet"), escape_line(wanted, limit=300)], width, first=pad),
         BLANK,
+        *meant,
         *wrap(
             keys.make_pieces("{screen.close} takes it away, {list.filter} edits it."),
             width,

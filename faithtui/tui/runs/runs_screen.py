@@ -149,6 +149,7 @@ class RunsScreen(FilteredListScreen):
                 empty=self._draw_empty_list,
                 moved=self.follow_cursor,
                 identity=lambda row: row.id,
+                empty_chosen=self.take_suggestion,
             ),
             ActionPane(id="next", title="What next"),
             Pane(id="detail", title="Run"),
@@ -310,7 +311,7 @@ class RunsScreen(FilteredListScreen):
             return no_runs(width, self.keys)
         if not self.state.filter:
             return all_archived(width, len(self._all_runs), self.keys)
-        return nothing_found(width, self.state.filter, self.keys)
+        return nothing_found(width, self.state.filter, self.keys, self.list_suggestions())
 
     def is_under_way(self, run: RunId) -> bool:
         """Whether a run is on in this process."""

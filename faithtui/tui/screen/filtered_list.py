@@ -8,7 +8,8 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.filters import Filter, FilterContext, list_term_names, parse_filter
+from faithtui.domain.filter_completion import complete_filter, list_completions, suggest_terms
+from faithtui.domain.filters import Filter, FilterContext, parse_filter
 from faithtui.store.runs.run_records import SavedView
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -103,10 +104,15 @@ class FilteredListScreen(FaithScreen):
     def compose(self) -> ComposeResult:
         """Stack title, panes, the line for the filter, status and keys."""
         yield TitleBar(id="title")
+        yield from self.compose_heading()
         yield self.make_panes()
-        yield FilterBar(self.keys("list.filter"))
+        yield FilterBar(self.keys("list.filter"), self._complete_filter)
         yield StatusLine(id="status")
         yield KeyBar(id="keys")
+
+    def compose_heading(self) -> ComposeResult:
+        """Give what stands between the title and the panes."""
+        return ()
 
     def on_mount(self) -> None:
         """Show the filter that is in force."""
@@ -122,7 +128,10 @@ class FilteredListScreen(FaithScreen):
             bar.show(self.state.filter)
 
     def show_order(self) -> None:
-        """Say what could not be read of the filter, else the order."""
+        """Say what could not be read of the filter, else the order; terms while one types."""
+        if self.query_one(FilterBar).is_typing:
+            self._show_terms(self.state.filter)
+            return
         reading = parse_filter(self.state.filter, self.filter_ground)
         if reading.problem is not None:
             self.show_message(escape_line(reading.problem, "warn", limit=400))
@@ -140,6 +149,26 @@ class FilteredListScreen(FaithScreen):
         if event.is_final:
             self._close_filter()
 
+    @on(FilterBar.Typed)
+    def follow_typing(self, event: FilterBar.Typed) -> None:
+        """List what the last word may become."""
+        self._show_terms(event.text)
+
+    def _show_terms(self, text: str) -> None:
+        """List what the last word of a filter may become, else what is wrong with the filter."""
+        terms = list_completions(text, self.filter_ground)
+        problem = parse_filter(text, self.filter_ground).problem
+        if terms:
+            words = Piece(f" {' '.join(terms)}", "quiet")
+            self.show_message(Piece(self.keys("filter.complete"), "key"), words)
+        elif problem is not None:
+            self.show_message(escape_line(problem, "warn", limit=400))
+        else:
+            self.show_message(Piece("words, or terms such as is:unlabelled; - negates", "quiet"))
+
+    def _complete_filter(self, text: str) -> str | None:
+        return complete_filter(text, self.filter_ground)
+
     @on(FilterBar.FilterCancelled)
     def leave_filter(self) -> None:
         """Go on with the filter there was."""
@@ -150,8 +179,7 @@ class FilteredListScreen(FaithScreen):
         """Type a filter."""
         self._previous_filter = self.state.filter
         self.query_one(FilterBar).start_typing(self.state.filter)
-        names = " ".join(f"{name}:" for name in list_term_names(self.filter_ground))
-        self.show_message(Piece(f"words, or {names}  - negates", "quiet"))
+        self._show_terms(self.state.filter)
 
     def action_order(self) -> None:
         """Sort by the next column."""
@@ -219,6 +247,16 @@ class FilteredListScreen(FaithScreen):
         if action in ("filter", "order", "views"):
             return self.session.is_open
         return super().check_action(action, parameters)
+
+    def list_suggestions(self) -> Sequence[str]:
+        """List the terms that may have been meant by words that find nothing."""
+        return suggest_terms(self.state.filter, self.filter_ground)
+
+    def take_suggestion(self) -> None:
+        """Take the first term that may have been meant."""
+        found = self.list_suggestions() if self.state.filter else ()
+        if found:
+            self.show_view(SavedView("", found[0], self.state.sort))
 
     def _close_filter(self) -> None:
         self.query_one(FilterBar).show(self.state.filter)

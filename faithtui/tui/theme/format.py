@@ -190,6 +190,11 @@ def draw_bar(done: int, total: int, width: int) -> str:
     return "█" * filled + "░" * (width - filled)
 
 
+def get_bar_cell(label: str, labels: LabelSet) -> str:
+    """Give what a label is drawn with in a bar."""
+    return _BAR_CELLS[labels.get_label(label).polarity]
+
+
 def draw_label_bar(counts: Mapping[str, int], labels: LabelSet, width: int) -> list[Piece]:
     """Draw how often each label was given as stretches of a bar of exactly `width` cells.
 

@@ -122,13 +122,17 @@ def plan_queues(width: int, height: int) -> Plan:
 
 
 def plan_list_and_text(width: int, height: int) -> Plan:
-    """Place a list and a text: below it where narrow, else beside it.
+    """Place a list and a text: below it, or beside it where wide.
 
     The list has columns that must not be cut, so it gets more where there is little.
     """
-    if width < NARROW_BELOW:
-        return plan_list(width, height)
-    detail = width * (34 if width < WIDE_FROM else 40) // 100
+    if width < WIDE_FROM:
+        text = max(min(7, height // 2), height * 36 // 100)
+        return {
+            "list": Box(0, 0, width, height - text),
+            "detail": Box(0, height - text, width, text),
+        }
+    detail = width * 40 // 100
     return {
         "list": Box(0, 0, width - detail, height),
         "detail": Box(width - detail, 0, detail, height),

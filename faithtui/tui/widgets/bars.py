@@ -47,6 +47,16 @@ class StatusLine(EdgeLine):
         return align_to_edges((Piece(" "), *self.left), (*right, Piece(" ")), width)
 
 
+class HintLine(EdgeLine):
+    """Keys with their words, which can be clicked as well."""
+
+    def find_keys(
+        self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
+    ) -> tuple[events.Key, ...]:
+        """Find the key that a click on a hint presses."""
+        return find_pressed_hint(pieces, x, active)
+
+
 class KeyBar(LineWidget, Widget):
     """Keys that work now, whole words only, help and back never dropped."""
 

@@ -1,5 +1,6 @@
 """The line in which a filter is typed: the list follows, and keys stay letters meanwhile."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
+from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.widgets import Input
 
@@ -19,11 +21,34 @@ PAUSE_S = 0.05
 """How long nothing must be typed before a search begins."""
 
 
+Complete = Callable[[str], str | None]
+"""Gives a text with its last word completed; None: there is nothing to complete it by."""
+
+
+class TermSuggester(Suggester):
+    """Shows what the last word of a filter may become, behind the cursor."""
+
+    def __init__(self, complete: Complete) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._complete = complete
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Complete the last word."""
+        return self._complete(value)
+
+
 class FilterInput(PlainInput):
     """The input of a `FilterBar`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "keep", tooltip="Keep the filter", id="filter.keep"),
+        Binding(
+            "tab",
+            "complete",
+            "complete",
+            tooltip="Complete what is typed by the first term that it may become",
+            id="filter.complete",
+        ),
         Binding(
             "down",
             "submit",
@@ -40,6 +65,22 @@ class FilterInput(PlainInput):
             id="filter.leave",
         ),
     ]
+
+    def action_complete(self) -> None:
+        """Complete the last word by the first term that it may become."""
+        bar = self.parent
+        found = bar.complete(self.value) if isinstance(bar, FilterBar) else None
+        if found is None:
+            self.app.bell()
+        else:
+            self.value = found
+            self.cursor_position = len(found)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave tab to others where terms cannot be completed."""
+        if action == "complete":
+            return self.suggester is not None
+        return super().check_action(action, parameters)
 
     def action_leave(self) -> None:
         """Tell that what was typed is not wanted."""
@@ -67,12 +108,19 @@ class FilterBar(Horizontal):
         is_final: bool = False
         """It is finished."""
 
+    @dataclass
+    class Typed(Message):
+        """A key changed the text."""
+
+        text: str
+
     class FilterCancelled(Message):
         """The filter there was before is wanted."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, complete: Complete | None = None) -> None:
         super().__init__(id="filter")
         self._key = key
+        self._complete = complete
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -81,8 +129,14 @@ class FilterBar(Horizontal):
         name.left = (Piece(f"filter {self._key}", "key"),)
         yield name
         yield FilterInput(
-            compact=True, placeholder="words, verdict:no, is:unlabelled, score:<0.5, -not, "
+            compact=True,
+            placeholder="words, verdict:no, is:unlabelled, score:<0.5, -not, ",
+            suggester=None if self._complete is None else TermSuggester(self._complete),
         )
+
+    def complete(self, text: str) -> str | None:
+        """Complete the last word of a text; None: there is nothing to complete it by."""
+        return None if self._complete is None else self._complete(text)
 
     def start_typing(self, text: str) -> None:
         """Let somebody type, from a text on."""
@@ -107,6 +161,7 @@ class FilterBar(Horizontal):
     def restart_pause(self, event: Input.Changed) -> None:
         """Begin when nothing was typed for a moment."""
         event.stop()
+        self.post_message(self.Typed(event.value))
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(PAUSE_S, self._post_filter)

@@ -56,6 +56,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         moved: Called when another row is chosen, at once: a message could come after rows that are
             read again, which would put the cursor back.
         identity: Gives the id under which a row is marked; None: rows cannot be marked.
+        empty_chosen: Called when an empty list is to be opened.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -101,9 +102,12 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         empty: Callable[[int], Sequence[Line]],
         moved: Callable[[], None],
         identity: Callable[[RowT], int] | None = None,
+        empty_chosen: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(id=id)
         self._identity = identity
+        self._empty_chosen = empty_chosen
+        self._legend = ""
         self._marks: Collection[int] = ()
         self._draw = draw
         self._head = head
@@ -138,8 +142,18 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
             marks: Ids of rows. Changes in it are drawn at the next call.
         """
         self._marks = marks
-        self.border_subtitle = Content(f"{len(marks)} marked" if marks else "")
+        self._update_subtitle()
         self.refresh()
+
+    def show_legend(self, words: str) -> None:
+        """Explain the marks of the rows in the lower frame."""
+        self._legend = words
+        self._update_subtitle()
+
+    def _update_subtitle(self) -> None:
+        words = f"{len(self._marks)} marked" if self._marks else self._legend
+        # Whole words, or none: half a legend says nothing.
+        self.border_subtitle = Content(words if len(words) + 4 <= self.size.width else "")
 
     @property
     def selection(self) -> RowT | None:
@@ -210,6 +224,8 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         """Tell that the chosen row is to be opened."""
         if not self._ready:
             self._run_when_ready(self.action_choose)
+        elif not len(self._source) and self._empty_chosen is not None:
+            self._empty_chosen()
         if len(self._source):
             self.post_message(self.Chosen(self, self.cursor))  # type: ignore[arg-type]  # a list of any rows
 
@@ -222,7 +238,8 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
             self.cursor = index
 
     def on_resize(self, event: events.Resize) -> None:
-        """Fit rows to the new size."""
+        """Fit rows and legend to the new size."""
+        self._update_subtitle()
         self._resize_rows()
         self._scroll_to_cursor()
 

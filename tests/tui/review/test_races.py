@@ -11,7 +11,8 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.conversations.conversations_screen import ConversationsScreen, LoadedList
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.conversations.list_reading import LoadedList
 from faithtui.tui.review.conversation_loader import LoadedConversation
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen

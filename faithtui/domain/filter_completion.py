@@ -1,0 +1,135 @@
+"""What a filter may go on with while it is typed, and what was meant where it finds nothing.
+
+Pure: which words a filter may hold is said by its context, so nothing is offered that a blind
+reviewer could learn from.
+"""
+
+from difflib import get_close_matches
+
+from faithtui.domain.annotations import REASON_CODES
+from faithtui.domain.filters import (
+    ARCHIVED,
+    DIFFERS,
+    MISSING,
+    NONE,
+    QUALITIES,
+    STATES,
+    FilterContext,
+    TermName,
+    list_qualities,
+    list_term_names,
+    parse_filter,
+)
+from faithtui.domain.label_sets import NOT_A_CLAIM
+
+_MEANT = {
+    "differ": "is:disagreement",
+    "different": "is:disagreement",
+    "differences": "is:disagreement",
+    "errors": "state:failed",
+    "low": "score:<0.5",
+    "new": "is:unlabelled",
+    "notes": "is:noted",
+    "open": "is:unlabelled",
+    "overridden": "is:disagreement",
+    "reviewed": "is:labelled",
+    "todo": "is:unlabelled",
+    "unlabeled": "is:unlabelled",
+    "labeled": "is:labelled",
+    "unreviewed": "is:unlabelled",
+}
+"""Words that people try, and the term that means it."""
+_LEAST_BEGINNING = 4
+"""Letters of a word that tell which one is meant."""
+_CLOSE = 0.75
+"""How like a word must be to be taken for another one; as `difflib` measures it."""
+
+
+def list_completions(text: str, ground: FilterContext) -> tuple[str, ...]:
+    """List the terms that the last word of a filter may become, in the order of the language.
+
+    Args:
+        text: What is typed, up to the cursor.
+        ground: Where the filter is used.
+
+    Returns:
+        Whole terms, or names that end with a colon; () where any word may follow, or inside
+        quotation marks.
+    """
+    typed = _last_word(text)
+    if '"' in typed:
+        return ()
+    minus = "-" if typed.startswith("-") else ""
+    word = typed.removeprefix("-").casefold()
+    name, colon, _ = word.partition(":")
+    names = list_term_names(ground)
+    if not colon:
+        found = [f"{each}:" for each in names]
+        if TermName.IS in names and "is:disagreement" in _list_terms(ground):
+            found.append(DIFFERS)
+        return tuple(f"{minus}{each}" for each in found if each.startswith(word))
+    if name not in names:
+        return ()
+    return tuple(
+        f"{minus}{each}"
+        for each in _list_values(TermName(name), ground)
+        if each.startswith(word) and each != word
+    )
+
+
+def complete_filter(text: str, ground: FilterContext) -> str | None:
+    """Complete a filter by the first thing its last word may become; None: there is none."""
+    found = list_completions(text, ground) if _last_word(text) else ()
+    return text.removesuffix(_last_word(text)) + found[0] if found else None
+
+
+def suggest_terms(text: str, ground: FilterContext) -> tuple[str, ...]:
+    """Say which terms somebody may have meant whose words find nothing, most likely first."""
+    known = _list_terms(ground)
+    by_value = {each.partition(":")[2]: each for each in reversed(known)}
+    found: list[str] = []
+    for term in parse_filter(text, ground).filter.list_terms(TermName.TEXT):
+        word = term.value.casefold()
+        meant = next((_MEANT[each] for each in _MEANT if _begins(each, word)), None)
+        close = get_close_matches(word, by_value, n=2, cutoff=_CLOSE)
+        terms = [*([meant] if meant in known else ()), *(by_value[each] for each in close)]
+        found += [f"-{each}" if term.negated else each for each in terms]
+    return tuple(dict.fromkeys(found))
+
+
+def _begins(known: str, word: str) -> bool:
+    """Whether a word is a known one, or enough of its beginning to mean it."""
+    return known == word or (len(word) >= _LEAST_BEGINNING and known.startswith(word))
+
+
+def _last_word(text: str) -> str:
+    return "" if not text or text[-1].isspace() else text.split()[-1]
+
+
+def _list_terms(ground: FilterContext) -> tuple[str, ...]:
+    """List every term that has no free value."""
+    terms = [each for name in list_term_names(ground) for each in _list_values(name, ground)]
+    if TermName.SCORE in list_term_names(ground):
+        terms.append("score:<0.5")
+    return tuple(terms)
+
+
+def _list_values(name: TermName, ground: FilterContext) -> tuple[str, ...]:
+    """List the terms with a name; () where any word may follow it."""
+    values: tuple[str, ...]
+    match name:
+        case TermName.VERDICT:
+            values = (*ground.labels, MISSING)
+        case TermName.HUMAN:
+            values = (*ground.labels, NOT_A_CLAIM, NONE)
+        case TermName.IS:
+            values = tuple(each for each in QUALITIES if each in list_qualities(ground))
+        case TermName.CODE:
+            values = tuple(each.name for each in REASON_CODES)
+        case TermName.STATE:
+            values = STATES[ground.scope]
+        case TermName.ARCHIVED:
+            values = ARCHIVED
+        case _:
+            values = ()
+    return tuple(f"{name}:{each}" for each in values)

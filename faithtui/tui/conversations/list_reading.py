@@ -1,0 +1,71 @@
+"""What is read of a run for the list of its conversations, beside the rows themselves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from faithtui.domain.ids import ItemId, LabelId, RunId
+from faithtui.engine.runs.run_liveness import read_run
+from faithtui.store.records import RunRow
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+    from faithtui.store.store import Store
+
+ListMark = tuple[RunRow, LabelId | None]
+"""A run without its calls, and the newest thing that anybody said: as long as they are the same,
+so is everything that a list of its conversations shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListFacts:
+    """What is known of all conversations of a run together."""
+
+    run: RunId | None = None
+    key_prefix: str = ""
+    """What all their ids begin with, left out in the list."""
+    answer_labels: int = 0
+    """Answers that came with a label of an annotator."""
+
+
+NO_FACTS = ListFacts()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedList:
+    """The order of the list, as it was read."""
+
+    run: RunRow | None
+    spec: "MetricSpec | None"
+    """The run's metric; None without a run."""
+    ids: Sequence[ItemId]
+    mark: ListMark | None = None
+    """What the run was known by when they were read."""
+    facts: ListFacts = NO_FACTS
+
+
+def read_mark(store: "Store", run: RunId) -> tuple[RunRow, ListMark]:
+    """Read a run, and what tells whether anything of it changed."""
+    newest = store.reviews.find_newest_act()
+    row = read_run(store, run)
+    return row, (_without_calls(row), newest)
+
+
+def read_facts(store: "Store", run: RunId) -> ListFacts:
+    """Read what is known of all conversations of a run together."""
+    runs = store.runs
+    return ListFacts(run, runs.find_common_prefix(run), runs.count_answer_labels(run))
+
+
+def _without_calls(row: RunRow) -> RunRow:
+    """Leave out what changes with every call and no row of the list shows."""
+    return replace(
+        row,
+        calls=0,
+        tokens_in=0,
+        tokens_out=0,
+        tokens_cached=0,
+        cost_nusd=0,
+        unpriced_calls=0,
+        retries=0,
+    )

@@ -1,0 +1,140 @@
+"""Filters on digits: what conversations are most often narrowed to, and how many each finds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from faithtui.domain.filters import parse_filter
+from faithtui.domain.ids import RunId
+from faithtui.domain.label_sets import Polarity
+from faithtui.store.runs.run_records import SavedView
+from faithtui.tui.screen.controller import Controller, run_in_worker
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Piece
+from faithtui.tui.widgets.bars import HintLine
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+    from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+
+MOST = 6
+"""Filters that have a digit."""
+REREAD_FACTOR = 10
+"""How many times as long as counting took nobody counts again because of a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuickFilter:
+    """A filter that has a key."""
+
+    words: str
+    text: str
+    """As it is typed."""
+
+
+def list_quick_filters(spec: "MetricSpec", *, blind: bool) -> tuple[QuickFilter, ...]:
+    """List the filters that have a key: the judge's labels that matter, then what is to be done.
+
+    Args:
+        spec: The run's metric.
+        blind: Without those that tell what the judge said.
+    """
+    labels = spec.labels.labels
+    said = [each.name for each in labels if each.polarity is Polarity.BAD]
+    said += [each.name for each in labels if each.polarity is Polarity.UNSURE]
+    found = [] if blind else [QuickFilter(each, f"verdict:{each}") for each in said]
+    found.append(QuickFilter("open", "is:unlabelled"))
+    if not blind:
+        found.append(QuickFilter("differ", "is:disagreement"))
+    return (*found, QuickFilter("flagged", "is:flagged"))[:MOST]
+
+
+class QuickFilters(Controller["ConversationsScreen"]):
+    """Filters on digits, and the line that counts what each finds."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            str(number + 1),
+            f"quick_filter({number})",
+            "filters",
+            show=False,
+            tooltip=f"Take filter {number + 1} of the line above the list, or take it away",
+            id=f"conversations.filter-{number + 1}",
+        )
+        for number in range(MOST)
+    ]
+
+    def __init__(self, screen: "ConversationsScreen") -> None:
+        super().__init__(screen)
+        self._counts: Mapping[str, int] = {}
+        self._counted: object = None
+        """What the run was known by when they were counted."""
+        self._rest_until_s = 0.0
+        self._is_counting = False
+
+    def refresh(self) -> None:
+        """Draw the filters, and count again what may have changed."""
+        self.show()
+        run, spec = self.screen.run_row, self.screen.spec
+        mark = (self.screen.mark, self.session.is_blind)
+        if run is None or spec is None or self._is_counting or self._counted == mark:
+            return
+        if self.session.seconds() >= self._rest_until_s or not self._counts:
+            self._is_counting = True
+            self._count(run.id, spec, mark)
+
+    @run_in_worker("quick filters", exclusive=False)
+    async def _count(self, run: RunId, spec: "MetricSpec", mark: object) -> None:
+        try:
+            began = self.session.seconds()
+            counts = await self.read(self._read_counts, run, spec)
+            self._counts, self._counted = counts, mark
+            ended = self.session.seconds()
+            self._rest_until_s = ended + REREAD_FACTOR * (ended - began)
+            self.screen.call_later(self.refresh)
+        finally:
+            self._is_counting = False
+
+    def _read_counts(self, run: RunId, spec: "MetricSpec") -> Mapping[str, int]:
+        search, ground = self.session.store.search, self.screen.filter_ground
+        return {
+            each.text: search.count_items(run, parse_filter(each.text, ground).filter)
+            for each in list_quick_filters(spec, blind=self.session.is_blind)
+        }
+
+    def show(self) -> None:
+        """Draw the filters with their keys."""
+        line, spec = self.screen.query_one("#quick", HintLine), self.screen.spec
+        if spec is None:
+            line.left = ()
+            return
+        pieces: list[Piece] = []
+        for number, each in enumerate(list_quick_filters(spec, blind=self.session.is_blind)):
+            taken = self.screen.state.filter == each.text
+            count = self._counts.get(each.text)
+            pieces += [
+                Piece(self.keys(f"conversations.filter-{number + 1}"), "key"),
+                Piece(
+                    f" {each.words} {'…' if count is None else fmt.format_count(count)}",
+                    "human strong" if taken else "quiet" if count == 0 else "",
+                ),
+                Piece("   "),
+            ]
+        line.left = tuple(pieces)
+
+    def action_quick_filter(self, number: int) -> None:
+        """Take a filter, or take it away where it is in force."""
+        spec = self.screen.spec
+        if spec is None:
+            return
+        filters = list_quick_filters(spec, blind=self.session.is_blind)
+        if number < len(filters):
+            wanted = filters[number].text
+            now = "" if self.screen.state.filter == wanted else wanted
+            self.screen.show_view(SavedView("", now, self.screen.state.sort))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide them until there is a run."""
+        return self.screen.spec is not None

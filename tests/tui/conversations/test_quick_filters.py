@@ -1,0 +1,106 @@
+"""Filters on digits with what they find, terms that complete, and suggestions."""
+
+from textual.pilot import Pilot
+
+from faithtui.tui.app import FaithApp
+from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.widgets.bars import HintLine
+from tests.tui.driving import calm, opened, press, screen_text, status, title
+
+SIZE = (120, 40)
+
+
+async def listing(pilot: Pilot[None]) -> ConversationsScreen:
+    """Go to the conversations of the run."""
+    await opened(pilot)
+    await press(pilot, "enter")
+    assert isinstance(pilot.app.screen, ConversationsScreen)
+    return pilot.app.screen
+
+
+def quick(screen: ConversationsScreen) -> str:
+    return "".join(piece.text for piece in screen.query_one("#quick", HintLine).left)
+
+
+async def test_the_line_counts_what_each_filter_finds(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        assert "1 no 1   2 idk 1   3 open 2" in quick(screen)
+        await press(pilot, "1")
+        assert screen.state.filter == "verdict:no"
+        assert len(screen.listed_entries) == 1
+        await press(pilot, "1")
+        assert screen.state.filter == ""
+        assert len(screen.listed_entries) == 4
+
+
+async def test_a_filter_is_taken_by_a_click(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        await pilot.click("#quick", offset=(quick(screen).index("open") + 2, 0))
+        await calm(pilot)
+        assert screen.state.filter == "is:unlabelled"
+
+
+async def test_a_blind_reviewer_sees_no_filter_nor_label_of_others(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        app.session.hide_judge(True)
+        screen = await listing(pilot)
+        assert quick(screen).split()[1::3] == ["open", "flagged"]
+        painted = screen_text(app)
+        assert "▓" not in painted
+        row = next(line for line in painted.split("\n") if "Can I return shoes" in line)
+        assert "1 no" not in row
+        assert "2 no" not in row
+
+
+async def test_human_labels_that_came_with_the_data_are_in_the_list(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await listing(pilot)
+        row = next(each for each in screen_text(app).split("\n") if "Can I return shoes" in each)
+        assert "2 no/3" in row
+        assert "imported labels" in title(app)
+
+
+async def test_terms_complete_as_one_types_and_are_listed(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        await press(pilot, "slash", *"is:unl")
+        assert "tab is:unlabelled" in status(app)
+        await press(pilot, "tab", "enter")
+        assert screen.state.filter == "is:unlabelled"
+
+
+async def test_words_that_find_nothing_suggest_a_term_that_enter_takes(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        await press(pilot, "slash", *"unreviewed", "enter")
+        assert "Perhaps you mean  is:unlabelled" in screen_text(app)
+        await press(pilot, "enter")
+        assert screen.state.filter == "is:unlabelled"
+        assert len(screen.listed_entries) == 2
+
+
+async def test_the_opening_comes_first_and_the_id_last(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await listing(pilot)
+        head = next(each for each in screen_text(app).split("\n") if "verdicts" in each)
+        assert head.index("opening") < head.index("score") < head.index("human") < head.index("id")
+        row = next(each for each in screen_text(app).split("\n") if "Can I return shoes" in each)
+        assert "0147" in row
+        assert "conv-0147" not in row, "what all ids begin with is left out"
+
+
+async def test_the_marks_are_explained_below_the_list(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await listing(pilot)
+        assert "█ yes ▓ no ▒ idk · ? no passages" in screen_text(app)
+
+
+async def test_a_filter_of_another_screen_is_shown_in_the_line(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await listing(pilot)
+        await press(pilot, "q", "f")
+        assert "filter /" in screen_text(app)
+        assert "verdict:no" in screen_text(app)
