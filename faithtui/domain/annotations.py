@@ -40,6 +40,9 @@ class Action(StrEnum):
     """A note and no verdict; an earlier verdict stays."""
     CODED = "coded"
     """A reason code for the verdict that stands."""
+    EVIDENCE = "evidence"
+    """Passages marked as what decides the verdict, all of them; none takes earlier marks away.
+    Says nothing of the verdict."""
     MARKED = "marked"
     """A mark set or taken away; see `LabelMark`."""
     REVEALED = "revealed"
@@ -95,6 +98,49 @@ class LabelMark(StrEnum):
     UNSURE = "unsure"
     """Low confidence in the verdict that stands."""
     SURE = "sure"
+
+
+class MarkedPassage(NamedTuple):
+    """A stretch of a document that an annotator marked as evidence."""
+
+    document: str
+    """Hash of the document, which names it in every store."""
+    start: int
+    """First character."""
+    end: int
+    """The character after the last."""
+
+
+def merge_marks(marks: Iterable[MarkedPassage]) -> tuple[MarkedPassage, ...]:
+    """Order marks by document and place; marks that overlap or touch become one."""
+    found: list[MarkedPassage] = []
+    for mark in sorted(marks):
+        last = found[-1] if found else None
+        if last is not None and last.document == mark.document and mark.start <= last.end:
+            found[-1] = last._replace(end=max(last.end, mark.end))
+        else:
+            found.append(mark)
+    return tuple(found)
+
+
+def toggle_mark(marks: Sequence[MarkedPassage], mark: MarkedPassage) -> tuple[MarkedPassage, ...]:
+    """Mark a stretch too; what is marked all over already is marked no longer."""
+    inside = any(
+        each.document == mark.document and each.start <= mark.start and mark.end <= each.end
+        for each in merge_marks(marks)
+    )
+    if not inside:
+        return merge_marks((*marks, mark))
+    left: list[MarkedPassage] = []
+    for each in marks:
+        if each.document != mark.document or each.end <= mark.start or mark.end <= each.start:
+            left.append(each)
+            continue
+        if each.start < mark.start:
+            left.append(each._replace(end=mark.start))
+        if mark.end < each.end:
+            left.append(each._replace(start=mark.end))
+    return merge_marks(left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +222,8 @@ class Event(NamedTuple, Generic[IdT, ClaimT, SampleT, RunT]):
     """Logical clock; 0: not read."""
     created_at: datetime | None = None
     """None: not read."""
+    evidence: tuple[MarkedPassage, ...] = ()
+    """What an `EVIDENCE` act marks."""
 
 
 LabelEvent: TypeAlias = Event[LabelId, ClaimId, SampleId, RunId]
@@ -203,6 +251,8 @@ class HumanVerdict:
     """Low confidence in the verdict."""
     sample: SampleId | None = None
     """The sample that the verdict was served from."""
+    evidence: tuple[MarkedPassage, ...] = ()
+    """Marked as what decides the verdict."""
     event: LabelEvent | None = field(default=None, compare=False)
     """The act that `action` is; its number differs between stores that agree."""
 
@@ -214,7 +264,7 @@ class HumanVerdict:
     @property
     def has_content(self) -> bool:
         """Whether there is anything on record that a screen shows."""
-        return bool(self.action or self.note or self.flagged)
+        return bool(self.action or self.note or self.flagged or self.evidence)
 
 
 def drop_withdrawn(log: Iterable[LabelEvent]) -> tuple[LabelEvent, ...]:
@@ -273,11 +323,14 @@ def _apply_event(before: HumanVerdict | None, act: LabelEvent) -> HumanVerdict:
             code=act.code,
             flagged=before is not None and before.flagged,
             sample=act.sample,
+            evidence=() if before is None else before.evidence,
             event=act,
         )
     now = replace(before or HumanVerdict(act.claim, act.reviewer, None, None), note=note)
     if act.action is Action.CODED:
         return replace(now, code=act.code)
+    if act.action is Action.EVIDENCE:
+        return replace(now, evidence=act.evidence)
     match act.mark:
         case LabelMark.FLAG | LabelMark.UNFLAG:
             return replace(now, flagged=act.mark is LabelMark.FLAG)

@@ -13,4 +13,3 @@ LabelId = NewType("LabelId", int)
 SampleId = NewType("SampleId", int)
 ClaimSetId = NewType("ClaimSetId", int)
 """One version of one claim set."""
-GuidelineId = NewType("GuidelineId", int)

@@ -106,6 +106,10 @@ class BundleGuideline:
     text: str
     author: str
     created_at: datetime
+    metric: str | None = None
+    """The metric it is for; None: every metric."""
+    built_in: bool = False
+    """It is a metric's default, and never in force where another version is."""
 
 
 BundleEvent: TypeAlias = Event[str, ClaimName, str, RunName]

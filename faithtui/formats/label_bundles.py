@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import get_args
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
-from faithtui.domain.annotations import REASON_CODES, Action, Event, LabelMark
+from faithtui.domain.annotations import (
+    REASON_CODES,
+    Action,
+    Event,
+    LabelMark,
+    MarkedPassage,
+    merge_marks,
+)
 from faithtui.domain.conversation import Span
 from faithtui.domain.label_bundle import (
     LARGEST_CLOCK,
@@ -36,7 +43,8 @@ from faithtui.formats.fields import FieldReader
 from faithtui.formats.json_lines import describe_json, read_json_lines
 
 FORMAT = "faithtui-labels"
-VERSION = 1
+VERSION = 2
+"""Version 1 knew no guidelines of one metric."""
 
 _CODES = tuple(code.name for code in REASON_CODES)
 _ACTIONS = tuple(action.value for action in Action)
@@ -62,7 +70,12 @@ def bundle_lines(bundle: LabelBundle) -> Iterator[str]:
         Lines, each with its line end: a header, then what is referred to before what refers to it.
     """
     yield _to_line(
-        {"type": FORMAT, "version": VERSION, "acts": len(bundle.acts), "claims": len(bundle.claims)}
+        {
+            "type": FORMAT,
+            "version": _choose_version(bundle),
+            "acts": len(bundle.acts),
+            "claims": len(bundle.claims),
+        }
     )
     conversations: dict[ConversationName, int] = {}
     claims: dict[ClaimName, int] = {}
@@ -93,6 +106,8 @@ def bundle_lines(bundle: LabelBundle) -> Iterator[str]:
                 "text": guideline.text,
                 "author": guideline.author,
                 "created_at": _format_time(guideline.created_at),
+                "metric": guideline.metric,
+                "built_in": guideline.built_in or None,
             }
         )
     named = [*(each.run for each in bundle.samples), *(each.run for each in bundle.acts)]
@@ -113,6 +128,11 @@ def bundle_lines(bundle: LabelBundle) -> Iterator[str]:
         yield _to_line(_sample_json(sample, runs, claims))
     for act in bundle.acts:
         yield _to_line(_event_json(act, runs, claims))
+
+
+def _choose_version(bundle: LabelBundle) -> int:
+    """Give the oldest version of the format that says it all, so that older programs read it."""
+    return VERSION if any(each.metric is not None for each in bundle.guidelines) else 1
 
 
 def read_bundle(path: Path) -> ParsedBundle:
@@ -195,6 +215,7 @@ def _event_json(
         "claim": claims[act.claim],
         "run": None if act.run is None else runs[act.run],
         "created_at": None if act.created_at is None else _format_time(act.created_at),
+        "evidence": [mark._asdict() for mark in act.evidence] or None,
     }
 
 
@@ -327,6 +348,8 @@ class BundleReader:
                 fields.text("text", empty=True, limit=GUIDELINE),
                 fields.text("author", limit=REVIEWER),
                 fields.time("created_at"),
+                fields.text_or_none("metric"),
+                fields.get("built_in") is not None and fields.flag("built_in"),
             )
         )
 
@@ -407,7 +430,10 @@ class BundleReader:
             stratum=fields.text_or_none("stratum", empty=True),
             probability=None if fields.get("probability") is None else fields.share("probability"),
             guideline=fields.text_or_none("guideline"),
+            evidence=_read_evidence(fields),
         )
+        if act.evidence and act.action is not Action.EVIDENCE:
+            raise fields.make_error("evidence", "belongs to `evidence`; no other act marks any")
         if (act.target is not None) != (act.action in _WITH_TARGET):
             words = "names the act that `withdrawn` and `restored` are about; no other has one"
             raise fields.make_error("target", words)
@@ -431,6 +457,17 @@ def _read_verdict(fields: FieldReader) -> str | None:
         )
         raise fields.make_error("verdict", words)
     return word
+
+
+def _read_evidence(fields: FieldReader) -> tuple[MarkedPassage, ...]:
+    if fields.get("evidence") is None:
+        return ()
+    marks = []
+    for each in fields.objects("evidence"):
+        start = each.whole_number("start", 0)
+        end = each.whole_number("end", start + 1)
+        marks.append(MarkedPassage(each.text("document"), start, end))
+    return merge_marks(marks)
 
 
 def _read_span(fields: FieldReader) -> Span | None:

@@ -124,6 +124,8 @@ class DocumentView:
     text: str
     source: str | None
     images: "tuple[Image, ...]" = ()
+    hash: str = field(default="", compare=False)
+    """Names it in every store."""
 
 
 @dataclass(frozen=True, slots=True)

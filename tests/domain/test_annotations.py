@@ -1,3 +1,6 @@
+from collections.abc import Iterable
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,13 +11,16 @@ from faithtui.domain.annotations import (
     HumanVerdict,
     LabelEvent,
     LabelMark,
+    MarkedPassage,
     combine_verdicts,
     drop_withdrawn,
     find_judge_exposures,
+    merge_marks,
     next_redo,
     next_undo,
     redo_from_end,
     replay_log,
+    toggle_mark,
     undo_from_end,
 )
 from faithtui.domain.ids import ClaimId, LabelId
@@ -42,6 +48,7 @@ class Log:
         code: str | None = None,
         mark: LabelMark | None = None,
         saw_judge: bool = False,
+        evidence: tuple[MarkedPassage, ...] = (),
     ) -> LabelEvent:
         act = LabelEvent(
             LabelId(len(self.acts) + 1),
@@ -55,6 +62,7 @@ class Log:
             code,
             mark,
             saw_judge,
+            evidence=evidence,
         )
         self.acts.append(act)
         return act
@@ -441,3 +449,51 @@ def test_a_consensus_is_one_of_the_most_frequent_verdicts(verdicts: list[str]) -
     found = combine_verdicts(said(*verdicts))
     assert found is not None
     assert verdicts.count(found) == max(verdicts.count(each) for each in verdicts)
+
+
+MARKS = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 8), st.integers(1, 4)).map(
+        lambda drawn: MarkedPassage(drawn[0], drawn[1], drawn[1] + drawn[2])
+    ),
+    max_size=6,
+)
+
+
+def marked_characters(marks: Iterable[MarkedPassage]) -> set[tuple[str, int]]:
+    return {(each.document, at) for each in marks for at in range(each.start, each.end)}
+
+
+@given(MARKS)
+def test_marks_that_meet_become_one(marks: list[MarkedPassage]) -> None:
+    merged = merge_marks(marks)
+    assert marked_characters(merged) == marked_characters(marks)
+    assert list(merged) == sorted(merged)
+    for one, other in pairwise(merged):
+        assert one.document != other.document or one.end < other.start
+
+
+@given(MARKS.map(merge_marks), MARKS.filter(bool))
+def test_to_mark_what_is_marked_takes_the_mark_away(
+    marks: tuple[MarkedPassage, ...], more: list[MarkedPassage]
+) -> None:
+    before, stretch = marked_characters(marks), marked_characters(more[:1])
+    after = marked_characters(toggle_mark(marks, more[0]))
+    assert after == (before - stretch if stretch <= before else before | stretch)
+    assert toggle_mark(marks, more[0]) == merge_marks(toggle_mark(marks, more[0]))
+
+
+def test_evidence_stands_beside_the_verdict_whichever_came_first() -> None:
+    log, first, second = Log(), MarkedPassage("a", 0, 3), MarkedPassage("b", 1, 2)
+    log.add(action=Action.EVIDENCE, evidence=(first,))
+    (found,) = replay_log(log.acts).values()
+    assert (found.verdict, found.is_counted, found.has_content) == (None, False, True)
+    log.add(verdict="no")
+    log.add(action=Action.EVIDENCE, evidence=(first, second))
+    (found,) = replay_log(log.acts).values()
+    assert (found.verdict, found.evidence) == ("no", (first, second))
+    log.undo()
+    (found,) = replay_log(log.acts).values()
+    assert (found.verdict, found.evidence) == ("no", (first,))
+    log.add(action=Action.EVIDENCE)
+    (found,) = replay_log(log.acts).values()
+    assert found.evidence == ()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.annotations import Action, Event, LabelMark
+from faithtui.domain.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.domain.conversation import Span
 from faithtui.domain.label_bundle import (
     BundleClaim,
@@ -66,7 +66,16 @@ FULL = LabelBundle(
         BundleEvent(
             "c", CLAIM, "ann", Action.MARKED, mark=LabelMark.FLAG, clock=3, created_at=NOON
         ),
-        BundleEvent("d", STATEMENT, "ann", Action.WITHDRAWN, target="b", clock=4, created_at=NOON),
+        BundleEvent(
+            "e",
+            CLAIM,
+            "ann",
+            Action.EVIDENCE,
+            clock=4,
+            created_at=NOON,
+            evidence=(MarkedPassage("f" * 64, 0, 3), MarkedPassage("f" * 64, 8, 9)),
+        ),
+        BundleEvent("d", STATEMENT, "ann", Action.WITHDRAWN, target="b", clock=5, created_at=NOON),
     ),
     claims={
         CLAIM: BundleClaim("=1+1 said the [b]shop[/b]", Span(0, 5), imported=True),
@@ -92,7 +101,11 @@ FULL = LabelBundle(
             (BundleSampleClaim(STATEMENT, "judge yes", 0.0125, True),),
         ),
     ),
-    guidelines=(BundleGuideline("abc", "Judge.", "ann", NOON),),
+    guidelines=(
+        BundleGuideline("abc", "Judge.", "ann", NOON),
+        BundleGuideline("def", "Judge claims.", "ann", NOON, "turn-faithfulness"),
+        BundleGuideline("012", "Default.", "faithtui", NOON, "turn-faithfulness", built_in=True),
+    ),
 )
 
 
@@ -111,7 +124,7 @@ def test_what_is_written_comes_back(tmp_path: Path) -> None:
     read = read_bundle(path)
     assert read.refusals == ()
     assert read.bundle == FULL
-    assert lines[0] == {"type": "faithtui-labels", "version": 1, "acts": 4, "claims": 2}
+    assert lines[0] == {"type": "faithtui-labels", "version": 2, "acts": 5, "claims": 2}
     assert read.lines["a"] == 1 + next(n for n, each in enumerate(lines) if each.get("uid") == "a")
 
 
@@ -194,7 +207,7 @@ def test_the_other_lines_are_read_all_the_same(tmp_path: Path) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write('{"type": "poem"}\nnot json\n')
     read = read_bundle(path)
-    assert [act.id for act in read.bundle.acts] == ["a", "b", "c"]
+    assert [act.id for act in read.bundle.acts] == ["a", "b", "c", "e"]
     assert [each.line for each in read.refusals] == [len(lines), len(lines) + 1, len(lines) + 2]
 
 
@@ -202,7 +215,7 @@ def test_a_file_that_was_cut_off_is_told(tmp_path: Path) -> None:
     path = tmp_path / "bundle.jsonl"
     rewritten(path, written(path)[:-2])
     (refusal,) = read_bundle(path).refusals
-    assert "was cut off: it holds 2 of 4 acts; export it again" in str(refusal)
+    assert "was cut off: it holds 3 of 5 acts; export it again" in str(refusal)
 
 
 def test_two_acts_with_one_name_are_told_apart(tmp_path: Path) -> None:
@@ -220,7 +233,7 @@ def test_two_acts_with_one_name_are_told_apart(tmp_path: Path) -> None:
     [
         ("", "is empty; expected a label bundle"),
         ('{"id": "x", "turns": []}\n', "is no label bundle"),
-        ('{"type": "faithtui-labels", "version": 2, "acts": 0}\n', "update faithtui"),
+        ('{"type": "faithtui-labels", "version": 3, "acts": 0}\n', "update faithtui"),
         ('{"type": "faithtui-labels", "version": 1}\n', "acts: is missing"),
         ("{nonsense\n", "line 1"),
         ("a,b,c\n", "one JSON object a line"),
@@ -298,7 +311,12 @@ def test_an_act_that_comes_twice_keeps_its_earliest_clock(
 
 def test_every_field_of_an_act_is_in_its_line() -> None:
     act = FULL.acts[1]._replace(
-        target="a", scale="yes-no", raw_label="no", mark=LabelMark.FLAG, note="why"
+        target="a",
+        scale="yes-no",
+        raw_label="no",
+        mark=LabelMark.FLAG,
+        note="why",
+        evidence=(MarkedPassage("f" * 64, 0, 3),),
     )
     assert None not in act
     (line,) = [

@@ -500,5 +500,6 @@ def test_every_table_with_something_of_a_conversation_or_a_person_is_known() -> 
     assert {child for child, parent in parents if parent in ("sample", "human_label", "batch")} == {
         "sample_claim",
         "human_label",
+        "label_evidence",
         "batch_request",
     }

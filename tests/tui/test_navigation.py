@@ -124,9 +124,9 @@ async def test_keys_wait_for_the_window_that_is_being_prepared(
 ) -> None:
     read, go_on = Guidelines.versions, threading.Event()
 
-    def slowly(self: Guidelines) -> object:
+    def slowly(self: Guidelines, metric: str | None = None) -> object:
         assert go_on.wait(20)
-        return read(self)
+        return read(self, metric)
 
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
@@ -147,9 +147,9 @@ async def test_escape_gives_up_what_keys_wait_for(
 ) -> None:
     read, go_on = Guidelines.versions, threading.Event()
 
-    def slowly(self: Guidelines) -> object:
+    def slowly(self: Guidelines, metric: str | None = None) -> object:
         assert go_on.wait(20)
-        return read(self)
+        return read(self, metric)
 
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
@@ -166,9 +166,9 @@ async def test_escape_gives_up_what_keys_wait_for(
 async def test_quitting_waits_for_nothing(app: FaithApp, monkeypatch: pytest.MonkeyPatch) -> None:
     read, go_on = Guidelines.versions, threading.Event()
 
-    def slowly(self: Guidelines) -> object:
+    def slowly(self: Guidelines, metric: str | None = None) -> object:
         assert go_on.wait(20)
-        return read(self)
+        return read(self, metric)
 
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)

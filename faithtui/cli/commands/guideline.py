@@ -38,24 +38,34 @@ def guideline(
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="With `set`: the text; - is stdin.")
     ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            "--metric",
+            metavar="METRIC",
+            help="Only the guideline of this metric, which has a default. Without it, `set` is for "
+            "every metric.",
+        ),
+    ] = None,
     reviewer: Annotated[str | None, make_reviewer_option("Who sets it.")] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show or set the guideline for annotators.
 
-    Each label stores the version that was in force.
+    Each label stores the version that was in force. A metric has a default until one is set.
 
-    Example: faithtui guideline set guideline.md
+    Example: faithtui guideline set guideline.md --metric turn-faithfulness
     """
     options = merge_common_options(context, store, json, reviewer)
+    key = _find_metric_key(metric)
     match action, file:
         case "show", None:
-            _show_current(options)
+            _show_current(options, key)
         case "history", None:
-            _list_versions(options)
+            _list_versions(options, key)
         case "set", Path():
-            _set_guideline(options, file)
+            _set_guideline(options, file, key)
         case "set", None:
             raise ConfigError("no text is named: faithtui guideline set FILE, with - for stdin")
         case "show" | "history", _:
@@ -64,19 +74,36 @@ def guideline(
             raise ConfigError(f"`{action}` is no action; known: {', '.join(ACTIONS)}")
 
 
-def _show_current(options: CommonOptions) -> None:
+def _find_metric_key(metric: str | None) -> str | None:
+    """Check the name of a metric; None: none was named.
+
+    Raises:
+        ConfigError: There is no such metric.
+    """
+    if metric is None:
+        return None
+    from faithtui.metrics.registry import find_metric
+
+    return find_metric(metric).spec.key
+
+
+def _show_current(options: CommonOptions, metric: str | None) -> None:
     """Print the guideline in force, or say that there is none."""
     with open_store(options.store) as opened:
-        current = opened.guidelines.current()
+        guidelines = opened.guidelines
+        current = guidelines.current() if metric is None else guidelines.in_force(metric)
     if options.json:
         print_json(None if current is None else _as_json(current))
     elif current is None:
-        print_to_stderr("there is no guideline yet: faithtui guideline set FILE")
+        print_to_stderr(
+            "no guideline was set yet (faithtui guideline set FILE): each metric has its default, "
+            "which faithtui guideline show --metric METRIC prints"
+        )
     else:
         print_text(current.text)
 
 
-def _set_guideline(options: CommonOptions, file: Path) -> None:
+def _set_guideline(options: CommonOptions, file: Path, metric: str | None) -> None:
     """Put a text in force."""
     from faithtui.config import load_settings
 
@@ -85,11 +112,11 @@ def _set_guideline(options: CommonOptions, file: Path) -> None:
     if not text.strip():
         raise InputError("is empty; expected the text of a guideline", path=file)
     with open_store(options.store, settings) as opened:
-        before = opened.guidelines.current()
-        now = opened.guidelines.set(text, options.reviewer or settings.reviewer)
+        before = opened.guidelines.current(metric)
+        now = opened.guidelines.set(text, options.reviewer or settings.reviewer, metric)
     if options.json:
         print_json(_as_json(now))
-    elif before is not None and before.digest == now.digest:
+    elif before is not None and before.number == now.number:
         print_text(f"version {now.number} stays in force: the text is the same")
     else:
         print_text(
@@ -97,16 +124,17 @@ def _set_guideline(options: CommonOptions, file: Path) -> None:
         )
 
 
-def _list_versions(options: CommonOptions) -> None:
+def _list_versions(options: CommonOptions, metric: str | None) -> None:
     """List all versions, the one in force first."""
     with open_store(options.store) as opened:
-        versions = opened.guidelines.versions()[::-1]
+        versions = opened.guidelines.versions(metric)[::-1]
     if options.json:
         print_json([_as_json(each) for each in versions])
         return
     print_table(
         [
             Column("VERSION", "right"),
+            Column("METRIC"),
             Column("DIGEST"),
             Column("SET"),
             Column("BY"),
@@ -115,8 +143,9 @@ def _list_versions(options: CommonOptions) -> None:
         [
             [
                 str(each.number),
+                each.metric or "every",
                 each.digest,
-                f"{each.created_at:%Y-%m-%d %H:%M}",
+                f"{each.created_at:%Y-%m-%d %H:%M}" if each.created_at else "",
                 each.author,
                 next(iter(each.text.strip().splitlines()), "")[:200],
             ]
@@ -140,6 +169,7 @@ def _as_json(each: "Guideline") -> dict[str, object]:
         "version": each.number,
         "digest": each.digest,
         "author": each.author,
-        "created_at": each.created_at.isoformat(),
+        "created_at": None if each.created_at is None else each.created_at.isoformat(),
+        "metric": each.metric,
         "text": each.text,
     }

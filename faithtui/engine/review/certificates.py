@@ -130,9 +130,9 @@ def metric_identity(row: RunRow) -> MetricIdentity:
     )
 
 
-def guideline_in_force(store: Store) -> GuidelineIdentity | None:
-    """Name the guideline in force; None without one."""
-    found = store.guidelines.current()
+def guideline_in_force(store: Store, metric: str) -> GuidelineIdentity | None:
+    """Name the guideline that was set for a metric; None: its default is in force."""
+    found = store.guidelines.current(metric)
     return None if found is None else GuidelineIdentity(found.number, found.digest)
 
 
@@ -142,7 +142,7 @@ def make_binding(store: Store, seen: GateInput, level: ReportLevel) -> Certifica
     return CertificateBinding(
         judge=make_judge_identity(row.spec.judge, row.spec.judge_fingerprint),
         metric=metric_identity(row),
-        guideline=guideline_in_force(store),
+        guideline=guideline_in_force(store, row.spec.metric),
         run=RunIdentity(
             row.id,
             row.created_at,
@@ -206,7 +206,7 @@ def make_certificate(
     opinions = list_counted_labels(
         *((readings.claims, ()) if is_claims else ((), readings.answers))
     )
-    under, others = count_by_guideline(store, seen.origins)
+    under, others = count_by_guideline(store, seen)
     passing = seen.agreement.prepared.recoded_rule.passing if is_claims else (PASS,)
     counts = count_by_origin(opinions)
     given_here = counts["blind"] + counts["shown"]
@@ -250,11 +250,20 @@ def write_certificate_file(path: Path, certificate: Certificate, *, force: bool)
     write_text(path, [format_certificate(certificate)], force=force)
 
 
-def count_by_guideline(store: Store, origins: LabelOrigins) -> tuple[int, int]:
-    """Count verdicts given here under the guideline in force, and under another or none."""
-    guideline = guideline_in_force(store)
-    under = origins.guidelines.get(None if guideline is None else guideline.digest, 0)
-    return under, sum(origins.guidelines.values()) - under
+def count_by_guideline(store: Store, seen: GateInput) -> tuple[int, int]:
+    """Count verdicts given here under the guideline in force, and under another or none.
+
+    While no guideline was set, those given under a default count as under it, and so do
+    those that name none: they are older than the defaults.
+    """
+    given = seen.origins.guidelines
+    guideline = guideline_in_force(store, seen.run_row.spec.metric)
+    if guideline is not None:
+        wanted: set[str | None] = {guideline.digest}
+    else:
+        wanted = {None, *store.guidelines.list_default_digests()}
+    under = sum(given.get(each, 0) for each in wanted)
+    return under, sum(given.values()) - under
 
 
 def list_counted_labels(

@@ -442,7 +442,7 @@ def _list_bias_notes(store: Store, seen: GateInput) -> list[str]:
             f"{taught} {claims} of conversations that the judge was shown examples of: the figures "
             "flatter it"
         )
-    _, others = certificates.count_by_guideline(store, seen.origins)
+    _, others = certificates.count_by_guideline(store, seen)
     if others:
         verdicts = "verdict was" if others == 1 else "verdicts were"
         notes.append(f"{others} {verdicts} not given under the guideline that is in force")
@@ -471,7 +471,7 @@ def _find_changes(
         else _find_certified_run(store, certificate, settings)
     )
     if certified is None:
-        guideline = certificates.guideline_in_force(store)
+        guideline = certificates.guideline_in_force(store, certificate.metric.name)
         if guideline is not None:
             return broken + list_guideline_changes(certificate, guideline), [
                 _format_unverified("labels, sample")

@@ -21,7 +21,7 @@ class LabelDates:
     moments: tuple[LabelMoment, ...]
     """In the order of the log."""
     versions: dict[str, int]
-    """Numbers of the store's guidelines by digest."""
+    """Numbers of the store's guidelines by digest; 0: the default of a metric."""
 
     def get_date(self, opinion: Opinion) -> datetime | None:
         """Say when a verdict was stored; None for one that came after the reading of the dates."""
@@ -35,8 +35,13 @@ class LabelDates:
             return None
         if known.guideline is None:
             return "no guideline"
-        number = self.versions.get(known.guideline)
-        name = "a guideline of another store" if number is None else f"guideline version {number}"
+        match self.versions.get(known.guideline):
+            case None:
+                name = "a guideline of another store"
+            case 0:
+                name = "default guideline"
+            case number:
+                name = f"guideline version {number}"
         return f"{name} ({known.guideline})"
 
     def describe_levels(self, units: RunUnits) -> dict[ReportLevel, LabelProvenance]:
@@ -66,5 +71,6 @@ class LabelDates:
 
 def read_label_dates(store: Store, run: RunId) -> LabelDates:
     """Read the dates and guidelines of the verdicts on a run."""
-    versions = {each.digest: each.number for each in store.guidelines.versions()}
+    versions = dict.fromkeys(store.guidelines.list_default_digests(), 0)
+    versions |= {each.digest: each.number for each in store.guidelines.versions()}
     return LabelDates(store.provenance.read_label_moments(run), versions)

@@ -1,11 +1,11 @@
 """The log of human labels as the domain replays it."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select
 
 from faithtui.domain.annotations import (
     Action,
@@ -13,12 +13,14 @@ from faithtui.domain.annotations import (
     HumanVerdict,
     LabelEvent,
     LabelMark,
+    MarkedPassage,
     combine_verdicts,
     replay_log,
 )
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
-from faithtui.store.schema.tables import claim, human_label
+from faithtui.store.schema.statements import split_into_chunks
+from faithtui.store.schema.tables import claim, human_label, label_evidence
 
 EVENT_COLUMNS = (
     human_label.c.id,
@@ -59,7 +61,53 @@ def read_acts(connection: Connection, where: ColumnElement[bool]) -> list[LabelE
         .where(where)
         .order_by(*LOG_ORDER)
     )
-    return [event_from_row(row) for row in rows]
+    return _add_evidence(connection, [event_from_row(row) for row in rows])
+
+
+def _add_evidence(connection: Connection, acts: list[LabelEvent]) -> list[LabelEvent]:
+    """Add to acts what they mark as evidence; few acts do."""
+    marking = [act.id for act in acts if act.action is Action.EVIDENCE]
+    if not marking:
+        return acts
+    marks = read_marked_passages(connection, marking)
+    return [
+        act._replace(evidence=marks.get(act.id, ())) if act.action is Action.EVIDENCE else act
+        for act in acts
+    ]
+
+
+def read_marked_passages(
+    connection: Connection, acts: Sequence[int]
+) -> dict[int, tuple[MarkedPassage, ...]]:
+    """Read what acts mark as evidence, in order; acts that mark nothing are left out."""
+    found: dict[int, list[MarkedPassage]] = defaultdict(list)
+    for some in split_into_chunks(acts):
+        for row in connection.execute(
+            select(label_evidence)
+            .where(label_evidence.c.label_id.in_(some))
+            .order_by(label_evidence.c.label_id, label_evidence.c.position)
+        ):
+            found[row.label_id].append(MarkedPassage(row.document, row.span_start, row.span_end))
+    return {act: tuple(marks) for act, marks in found.items()}
+
+
+def store_marked_passages(
+    connection: Connection, marks: Mapping[int, Sequence[MarkedPassage]]
+) -> None:
+    """Write what acts mark as evidence, by the number of the act."""
+    rows = [
+        {
+            "label_id": act,
+            "position": position,
+            "document": mark.document,
+            "span_start": mark.start,
+            "span_end": mark.end,
+        }
+        for act, marked in marks.items()
+        for position, mark in enumerate(marked)
+    ]
+    if rows:
+        connection.execute(insert(label_evidence), rows)
 
 
 _OF_CONVERSATION = (
@@ -73,7 +121,7 @@ _OF_CONVERSATION = (
 def read_conversation_acts(connection: Connection, conversation_id: int) -> list[LabelEvent]:
     """Read the acts on the claims of a conversation, in the order of the log."""
     rows = connection.execute(_OF_CONVERSATION, {"conversation": conversation_id})
-    return [event_from_row(row) for row in rows]
+    return _add_evidence(connection, [event_from_row(row) for row in rows])
 
 
 def event_from_row(row: Iterable[Any]) -> LabelEvent:

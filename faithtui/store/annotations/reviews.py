@@ -3,7 +3,7 @@
 Each act is on the disk before the call returns, together with the scores it changes.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from uuid import uuid4
 
@@ -22,9 +22,11 @@ from faithtui.domain.annotations import (
     Event,
     LabelEvent,
     LabelMark,
+    MarkedPassage,
     NewEvent,
     Step,
     choose_action,
+    merge_marks,
     next_redo,
     next_undo,
     redo_from_end,
@@ -35,8 +37,13 @@ from faithtui.domain.label_sets import SEVERITY
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import StoreError
 from faithtui.store.annotations.counted_labels import CountedLabels
-from faithtui.store.annotations.guidelines import read_current_digest
-from faithtui.store.annotations.label_replay import event_columns, next_clock, read_acts
+from faithtui.store.annotations.guidelines import store_digest_in_force
+from faithtui.store.annotations.label_replay import (
+    event_columns,
+    next_clock,
+    read_acts,
+    store_marked_passages,
+)
 from faithtui.store.annotations.labelled_units import (
     DEFAULTS,
     MOST_SINCE,
@@ -86,6 +93,7 @@ class Reviews:
         code: str | None = None,
         mark: LabelMark | None = None,
         sample: SampleId | None = None,
+        evidence: Iterable[MarkedPassage] = (),
     ) -> LabelEvent:
         """Append one act; on return the disk has it and every score it corrects is up to date.
 
@@ -105,6 +113,7 @@ class Reviews:
             code: Name of a reason code.
             mark: What a `MARKED` act says.
             sample: The sample the claim was served from.
+            evidence: All that an `EVIDENCE` act marks.
 
         Returns:
             The act as it stands in the log.
@@ -128,6 +137,7 @@ class Reviews:
             run=run,
             judge_verdict=judge_verdict,
             seconds=seconds,
+            evidence=merge_marks(evidence),
         )
         (act,) = self._append_events([given])
         return act
@@ -459,7 +469,7 @@ def _read_own_acts(
 
 def _add_circumstances(connection: Connection, act: NewEvent) -> NewEvent:
     """Write the guideline in force beside an act, and stratum and probability in its sample."""
-    act = act._replace(guideline=read_current_digest(connection))
+    act = act._replace(guideline=store_digest_in_force(connection, act.run))
     if act.sample is None:
         return act
     found = connection.execute(
@@ -514,6 +524,7 @@ def _append_rows(connection: Connection, acts: Sequence[NewEvent]) -> Step:
             connection, insert(human_label).values(**columns, uid=uuid4().hex)
         )
         numbers.append(LabelId(number))
+        store_marked_passages(connection, {number: act.evidence})
         touched.setdefault(conversation_id, set()).update(
             list_items_with_claim(connection, act.claim)
         )

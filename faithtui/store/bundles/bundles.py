@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from faithtui.domain.annotations import Action, Event, LabelMark
+from faithtui.domain.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_bundle import (
     BundleClaim,
@@ -20,7 +20,12 @@ from faithtui.domain.label_bundle import (
     RunName,
 )
 from faithtui.store.annotations.guidelines import SET_ORDER
-from faithtui.store.annotations.label_replay import LOG_ORDER, read_acts, replay_verdicts
+from faithtui.store.annotations.label_replay import (
+    LOG_ORDER,
+    read_acts,
+    read_marked_passages,
+    replay_verdicts,
+)
 from faithtui.store.bundles.foreign_samples import runs_by_name
 from faithtui.store.bundles.merge import MergeCounts, merge_bundle
 from faithtui.store.database import Database
@@ -71,20 +76,24 @@ class Bundles:
     def state_digest(self) -> str:
         """Name what everybody stands by: equal in two stores exactly when it is the same.
 
-        Verdicts, codes, notes, flags and doubts of each person on each claim enter, and the act
-        that gave each verdict; claims go by their conversation and text, so the order of imports
-        and merges does not matter. Reads the whole log.
+        Verdicts, codes, notes, flags, doubts and evidence of each person on each claim enter, and
+        the act that gave each verdict; claims go by their conversation and text, so the order of
+        imports and merges does not matter. Reads the whole log.
         """
         with self._database.open_reader() as connection:
-            return hash_labels(connection, claim.c.id.is_not(None))[:STATE_DIGITS]
+            found = hash_labels(connection, claim.c.id.is_not(None), with_evidence=True)
+            return found[:STATE_DIGITS]
 
 
-def hash_labels(connection: Connection, which: ColumnElement[bool]) -> str:
+def hash_labels(
+    connection: Connection, which: ColumnElement[bool], *, with_evidence: bool = False
+) -> str:
     """Hash what everybody stands by on some claims, in 64 hexadecimal digits; see `state_digest`.
 
     Args:
         connection: Where to read.
         which: Condition on acts and their claims.
+        with_evidence: What was marked as evidence enters too.
     """
     said = replay_verdicts(read_acts(connection, which))
     lines: list[str] = []
@@ -112,6 +121,8 @@ def hash_labels(connection: Connection, which: ColumnElement[bool]) -> str:
                         each.code,
                         each.flagged,
                         each.unsure,
+                        # Only where there is any, so that a store without keeps its name.
+                        *([each.evidence] if with_evidence and each.evidence else []),
                     ]
                 )
                 for each in said[row.id]
@@ -173,6 +184,8 @@ def collect_bundle(
     numbers |= {each.claim_id for found in in_samples.values() for each in found}
     named = _read_claims(connection, sorted(numbers))
     names = {number: name for number, (name, _) in named.items()}
+    marking = [row.id for row in rows if row.action == Action.EVIDENCE.value]
+    marks = read_marked_passages(connection, marking)
     return LabelBundle(
         acts=tuple(
             _act_from_row(
@@ -180,6 +193,7 @@ def collect_bundle(
                 names,
                 runs,
                 None if row.sample_id is None else samples[row.sample_id].uid,
+                marks.get(row.id, ()),
             )
             for row in rows
         ),
@@ -189,7 +203,9 @@ def collect_bundle(
             for row in sorted(drawn.values(), key=lambda row: str(row.uid))
         ),
         guidelines=tuple(
-            BundleGuideline(row.digest, row.text, row.author, row.created_at)
+            BundleGuideline(
+                row.digest, row.text, row.author, row.created_at, row.metric, row.built_in
+            )
             for row in connection.execute(select(guideline).order_by(*SET_ORDER))
         ),
     )
@@ -238,6 +254,7 @@ def _act_from_row(
     names: Mapping[int, ClaimName],
     runs: Mapping[int, RunName],
     sample_uid: str | None,
+    evidence: tuple[MarkedPassage, ...],
 ) -> BundleEvent:
     return Event(
         id=row.uid,
@@ -262,6 +279,7 @@ def _act_from_row(
         guideline=row.guideline_version,
         clock=row.clock,
         created_at=row.created_at,
+        evidence=evidence,
     )
 
 

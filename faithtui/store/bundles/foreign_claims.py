@@ -155,6 +155,14 @@ def _read_turn_lengths(
     }
 
 
+def read_document_lengths(
+    connection: Connection, conversations: Sequence[int]
+) -> dict[tuple[int, str], int]:
+    """Read how long the documents of some conversations are, by conversation and hash."""
+    found = _read_documents(connection, conversations)
+    return {key: len(passage.text) for key, (_, passage) in found.items()}
+
+
 def _read_documents(
     connection: Connection, conversations: Sequence[int]
 ) -> dict[tuple[int, str], tuple[int, Passage]]:

@@ -23,8 +23,12 @@ from faithtui.domain.label_bundle import (
     LabelBundle,
     RunName,
 )
-from faithtui.store.annotations.label_replay import event_columns, next_clock
-from faithtui.store.bundles.foreign_claims import add_claims
+from faithtui.store.annotations.label_replay import (
+    event_columns,
+    next_clock,
+    store_marked_passages,
+)
+from faithtui.store.bundles.foreign_claims import add_claims, read_document_lengths
 from faithtui.store.bundles.foreign_samples import add_samples, runs_by_name
 from faithtui.store.database import Database
 from faithtui.store.runs.rollups import refresh_conversation
@@ -43,6 +47,8 @@ _AT_ONCE = 2_000
 """Acts in a transaction, so that a verdict given meanwhile does not wait long."""
 
 _NO_CLAIM = "is about a claim that does not fit its conversation: text, turn or document is another"
+
+_NO_PASSAGE = "marks a passage that is not in its conversation"
 
 _FAR_AHEAD = 1 << 32
 """So far beyond the last clock here no honest act is; a forged one would use up all clocks."""
@@ -133,6 +139,9 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         log = [act for talk in some for act in acts[talk]]
         count.refused += [(act.id, _NO_CLAIM) for act in log if act.claim not in ids]
         log = [act for act in log if act.claim in ids]
+        foreign = _find_foreign_marks(database, log, talks)
+        count.refused += [(act.id, _NO_PASSAGE) for act in log if act.id in foreign]
+        log = [act for act in log if act.id not in foreign]
         database.write(
             partial(_add_acts, log=log, claims=ids, samples=samples, count=count), durable=True
         )
@@ -145,6 +154,25 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         elsewhere,
         tuple(count.refused),
     )
+
+
+def _find_foreign_marks(
+    database: Database, log: Sequence[BundleEvent], talks: Mapping[ConversationName, int]
+) -> set[str]:
+    """Find the acts that mark what their conversation does not have."""
+    marking = [act for act in log if act.evidence]
+    if not marking:
+        return set()
+    with database.open_reader() as connection:
+        lengths = read_document_lengths(
+            connection, sorted({talks[act.claim.conversation] for act in marking})
+        )
+    return {
+        act.id
+        for act in marking
+        for mark in act.evidence
+        if mark.end > lengths.get((talks[act.claim.conversation], mark.document), 0)
+    }
 
 
 def _list_claims(acts: Sequence[BundleEvent]) -> tuple[ClaimName, ...]:
@@ -204,23 +232,25 @@ def find_conversations(
 
 def _add_guidelines(connection: Connection, texts: Sequence[BundleGuideline]) -> int:
     known = {
-        (row.digest, row.created_at)
-        for row in connection.execute(select(guideline.c.digest, guideline.c.created_at))
+        (row.digest, row.metric, row.built_in, row.created_at)
+        for row in connection.execute(select(guideline))
     }
-    fresh = {(each.digest, each.created_at): each for each in texts}
+    fresh = {(each.digest, each.metric, each.built_in, each.created_at): each for each in texts}
     rows = [
         {
             "digest": each.digest,
             "text": each.text,
             "author": each.author,
             "created_at": each.created_at,
+            "metric": each.metric,
+            "built_in": each.built_in,
         }
         for key, each in fresh.items()
         if key not in known
     ]
     if rows:
         connection.execute(insert(guideline), rows)
-    return len(rows)
+    return sum(not row["built_in"] for row in rows)
 
 
 def _add_acts(
@@ -251,6 +281,10 @@ def _add_acts(
         else:
             plain.append(_act_row(act, claims, samples, runs, None))
     made: dict[str, AnyRow] = _insert_acts(connection, plain)
+    marks = {act.id: act.evidence for act in log if act.evidence}
+    store_marked_passages(
+        connection, {row.id: marks[uid] for uid, row in made.items() if uid in marks}
+    )
     later: list[dict[str, Any]] = []
     for act in undoing:
         target = made.get(act.target or "") or stored.get(act.target or "")

@@ -141,6 +141,7 @@ def read_turns(
             turn_document.c.source,
             turn_document.c.images,
             document.c.text,
+            document.c.hash,
         )
         .join(document, document.c.id == turn_document.c.document_id)
         .where(turn_document.c.conversation_id == conversation_id)
@@ -148,7 +149,7 @@ def read_turns(
     ):
         number = numbers.setdefault(row.document_id, len(numbers) + 1)
         retrieved[row.turn].append(
-            DocumentView(number, row.text, row.source, images_from_json(row.images))
+            DocumentView(number, row.text, row.source, images_from_json(row.images), row.hash)
         )
     rows = connection.execute(
         select(turn.c.position, turn.c.role, turn.c.content, turn.c.has_context, turn.c.images)

@@ -36,6 +36,7 @@ CHECKED_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
         "guideline_version",
         "created_at",
     ),
+    "label_evidence": ("label_id", "position", "document", "span_start", "span_end"),
     "judge_call": (
         "key",
         "judge",
@@ -59,6 +60,7 @@ MOST_NAMED: Final = 10
 
 _ROW_DESCRIPTIONS: Final = {
     "human_label": ("label", "SELECT 'of ' || reviewer || ' on claim ' || claim_id"),
+    "label_evidence": ("marked evidence", "SELECT 'of label event ' || label_id"),
     "judge_call": ("reply", "SELECT 'to a question of step ' || step"),
     "verdict": ("verdict", "SELECT 'on claim ' || claim_id || ' in window ' || window_id"),
 }
@@ -93,7 +95,7 @@ def refuse_changed_labels(connection: Connection) -> None:
     Raises:
         StoreError: A label is not what was written.
     """
-    for sentence in find_changed_rows(connection, ["human_label"]):
+    for sentence in find_changed_rows(connection, ["human_label", "label_evidence"]):
         raise StoreError(
             f"{sentence}; `faithtui doctor` names all of them, and --salvage takes the others over"
         )
@@ -124,6 +126,8 @@ def find_changed_rows_in(
 
 def _find_changed_in_table(raw: sqlite3.Connection, table: str) -> Iterator[str]:
     noun, about = _ROW_DESCRIPTIONS[table]
+    if not raw.execute(f"PRAGMA table_info({table})").fetchall():
+        return  # A store of an older version, which has no such table.
     rows = raw.execute(f"SELECT rowid, checksum, {', '.join(CHECKED_COLUMNS[table])} FROM {table}")
     changed = [row_id for row_id, known, *values in rows if known != row_checksum(*values)]
     for row_id in changed[:MOST_NAMED]:

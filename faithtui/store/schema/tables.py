@@ -477,6 +477,27 @@ class HumanLabelTable(StoreTable, table=True):
     """Of the row as it was written; see `checksums`."""
 
 
+class LabelEvidenceTable(StoreTable, table=True):
+    """A stretch of a document that an annotator marked as evidence, by a label event `evidence`."""
+
+    __tablename__: ClassVar[str] = "label_evidence"
+    __table_args__ = (PrimaryKeyConstraint("label_id", "position"),)
+
+    label_id: int = Field(foreign_key="human_label.id", ondelete="CASCADE")
+    position: int
+    """In the order of documents and of their text, from 0."""
+    document: str = Field(sa_type=StoredText)
+    """Hash of the document, which names it in every store."""
+    span_start: int
+    """First character."""
+    span_end: int
+    """The character after the last."""
+    checksum: int | None = Field(
+        sa_type=BigInteger, sa_column_kwargs={"default": make_checksum_default("label_evidence")}
+    )
+    """Of the row as it was written; see `checksums`."""
+
+
 class SampleTable(StoreTable, table=True):
     """A drawn queue: which claims of a run an annotator is to label, and how they were chosen."""
 
@@ -605,6 +626,11 @@ class GuidelineTable(StoreTable, table=True):
     text: str = Field(sa_type=StoredText)
     author: str = Field(sa_type=StoredText)
     created_at: datetime = Field(sa_type=UTCDateTime)
+    metric: str | None = Field(sa_type=StoredText)
+    """The metric it is for; none: every metric."""
+    built_in: bool = Field(default=False, sa_column_kwargs={"server_default": "0"})
+    """It is the default of its metric, kept because labels were given under it. Never in force
+    where another version is."""
 
 
 class SavedViewTable(StoreTable, table=True):
@@ -697,6 +723,7 @@ evidence = get_table(EvidenceTable)
 sufficient_set = get_table(SufficientSetTable)
 finding = get_table(FindingTable)
 human_label = get_table(HumanLabelTable)
+label_evidence = get_table(LabelEvidenceTable)
 sample = get_table(SampleTable)
 sample_claim = get_table(SampleClaimTable)
 claim_set = get_table(ClaimSetTable)

@@ -11,14 +11,15 @@ from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.metric_view import capitalise
-from faithtui.tui.review.lines.claims import (
-    ClaimListExtras,
+from faithtui.tui.review.lines.claim_rows import (
+    ClaimRows,
     claim_list_lines,
+    lay_out_rows,
     mark_cursor,
-    row_of,
 )
+from faithtui.tui.review.lines.claims import ClaimListExtras, row_of
 from faithtui.tui.review.lines.verdict import UNFAIR_KEY, list_verdict_choices
-from faithtui.tui.review.position import ReviewPosition, is_open
+from faithtui.tui.review.position import ReviewPosition, is_open, list_claims
 from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.pane import RowPane
 
@@ -193,23 +194,23 @@ class ClaimList(RowPane):
         self._painted_claim: ClaimId | None = None
         self.is_waiting = False
         """Whether no key is accepted until claims are drawn again."""
-        self._cached_lines: tuple[tuple[object, ...], list[Line]] = ((), [])
+        self._cached_rows: tuple[tuple[object, ...], ClaimRows] = ((), ClaimRows(()))
 
     def show_claims(
         self, view: ReviewView, at: ReviewPosition, spec: "MetricSpec", extras: ClaimListExtras
     ) -> None:
         """Draw the claims of a conversation or of one window, and choose one."""
-        done = sum(not is_open(claim) for claim in view.claims)
+        listed = list_claims(view, at.window)
+        done = sum(not is_open(claim) for claim in listed)
         where = "" if at.window is None else f" in w{at.window + 1}"
         row = row_of(view, at, at.claim)
         self._spec = spec
         self._current = at.claim
         self.is_waiting = False
         self.show(
-            lambda width: mark_cursor(self._make_lines(view, at, spec, width, extras), row),
-            title=f"{capitalise(spec.units[1])}{where} {done}/{len(view.claims)} done",
+            lambda width: self._make_lines(view, at, spec, width, extras, row),
+            title=f"{capitalise(spec.units[1])}{where} {done}/{len(listed)} done",
         )
-        self.hint = "J judge H you"
         self.move_to(row)
         if self._painted_claim != at.claim:
             self.call_after_refresh(self._mark_painted, at.claim)
@@ -221,10 +222,12 @@ class ClaimList(RowPane):
         spec: "MetricSpec",
         width: int,
         extras: ClaimListExtras,
+        row: int,
     ) -> list[Line]:
         """Make all lines, or give those of the key before: moving on changes none of them."""
-        made_of = (view, spec, extras.highlighted, at.window, width, extras.range_claims)
-        before = self._cached_lines[0]
+        layout = lay_out_rows(view, at, width, self.scrollable_content_region.height, spec)
+        made_of = (view, spec, extras.highlighted, at.window, layout, extras.range_claims)
+        before = self._cached_rows[0]
         # What may be large is the same object when it is the same; the rest is compared.
         same = (
             len(before) == len(made_of)
@@ -232,8 +235,10 @@ class ClaimList(RowPane):
             and before[3:] == made_of[3:]
         )
         if not same:
-            self._cached_lines = made_of, claim_list_lines(view, at, spec, width, extras)
-        return self._cached_lines[1]
+            self._cached_rows = made_of, claim_list_lines(view, at, spec, layout, extras)
+        rows = self._cached_rows[1]
+        self.hold_lines(rows.heading, 0)
+        return mark_cursor(rows.lines, row)
 
     def report_move(self, row: int) -> None:
         """Tell that another claim was chosen."""

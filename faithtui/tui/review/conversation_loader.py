@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, ItemId, LabelId
 from faithtui.store.annotations.blind_view import blind_view
+from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.navigation import holds_keys
@@ -50,6 +51,8 @@ class LoadedConversation:
     """What the conversation was known by when it was read."""
     asked_again: tuple[FreshVerdict, ...] = ()
     """What the judge said when it was asked again, as far as that may be seen."""
+    guideline: Guideline | None = None
+    """What says how to judge."""
 
 
 class ConversationLoader(Controller["ReviewScreen"]):
@@ -227,6 +230,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             hiding_terms=terms,
             mark=mark,
             asked_again=tuple(each for each in asked_again if each.claim not in view.hidden),
+            guideline=session.store.guidelines.in_force(view.run.spec.metric),
         )
 
     def show_loaded(self, loaded: LoadedConversation) -> None:
@@ -264,7 +268,12 @@ class ConversationLoader(Controller["ReviewScreen"]):
             # No later label of this reviewer is blind.
             self.session.record_exposure([view.item.id])
         state = ReviewState(
-            view, before or at, loaded.spec, loaded.tokenised, asked_again=loaded.asked_again
+            view,
+            before or at,
+            loaded.spec,
+            loaded.tokenised,
+            asked_again=loaded.asked_again,
+            guideline=loaded.guideline,
         )
         self.screen.show_state(state, at, fresh=not same)
         self.screen.queue_walk.read_ahead()

@@ -63,6 +63,13 @@ class EvidenceReader(Controller["ReviewScreen"]):
             id="review.same-claim",
         ),
         Binding(
+            "L",
+            "more_panes",
+            "windows, truths",
+            tooltip="All windows with their questions and scores; again: the truths; again: back",
+            id="review.windows",
+        ),
+        Binding(
             "w",
             "weighting",
             "weighting",
@@ -180,6 +187,12 @@ class EvidenceReader(Controller["ReviewScreen"]):
             ),
             go_to_window,
         )
+
+    def action_more_panes(self) -> None:
+        """Give the windows all the room, then the truths, then each pane its own."""
+        self.screen.panes.zoom_next_of(("windows", "truths"))
+        if self.screen.panes.zoomed_id is None:
+            self.screen.panes.claims.focus()
 
     def action_weighting(self) -> None:
         """Show the other score."""

@@ -1,6 +1,6 @@
 """`h`: the text that says how to judge, its versions, and writing the next one in an editor."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual import work
@@ -8,9 +8,10 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.limits import GUIDELINE
 from faithtui.errors import FaithtuiError
-from faithtui.store.annotations.guidelines import Guideline
+from faithtui.store.annotations.guidelines import Guideline, default_guideline, make_digest
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review.external_editor import edit_text
+from faithtui.tui.review.guideline_pane import guideline_lines
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -29,7 +30,12 @@ from faithtui.tui.widgets.pane import Pane
 
 
 class GuidelineOpener(Controller[FaithScreen]):
-    """Opens the guideline."""
+    """Opens the guideline.
+
+    Args:
+        screen: The screen.
+        metric: Gives the metric of what is reviewed; None: nothing is.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -42,12 +48,25 @@ class GuidelineOpener(Controller[FaithScreen]):
         ),
     ]
 
+    def __init__(self, screen: FaithScreen, metric: Callable[[], str | None]) -> None:
+        super().__init__(screen)
+        self._metric = metric
+
     @holds_keys(can_give_up=True)
     @run_in_worker("guideline")
     async def action_guideline(self) -> None:
         """Show the guideline."""
-        versions = await self.read(self.session.store.guidelines.versions)
-        self.navigation.open_window(GuidelineDialog(self.session, versions))
+        metric = self._metric()
+        versions = await self.read(self.session.store.guidelines.versions, metric)
+        default = None if metric is None else default_guideline(metric)
+        self.navigation.open_window(
+            GuidelineDialog(self.session, versions, default), self._show_set
+        )
+
+    def _show_set(self, answer: str | None) -> None:
+        """Draw what is in force by now."""
+        if answer == "set":
+            self.screen.reload()
 
 
 class GuidelineDialog(Dialog):
@@ -88,14 +107,20 @@ class GuidelineDialog(Dialog):
         ),
     ]
 
-    def __init__(self, session: Session, versions: Sequence[Guideline]) -> None:
+    def __init__(
+        self, session: Session, versions: Sequence[Guideline], default: Guideline | None = None
+    ) -> None:
         super().__init__("Guideline", self._lines)
         self._session = session
-        self._versions = tuple(versions)
-        self._version_index = len(versions) - 1
+        self._default = default
+        self._versions = self._with_default(versions)
+        self._version_index = len(self._versions) - 1
         self._message = ""
         """What happened last."""
         self._was_set = False
+
+    def _with_default(self, versions: Sequence[Guideline]) -> tuple[Guideline, ...]:
+        return (*versions,) if self._default is None else (self._default, *versions)
 
     def action_close(self) -> None:
         """Close."""
@@ -117,18 +142,23 @@ class GuidelineDialog(Dialog):
         elif not found.strip():
             self._message = "an empty text is no guideline: nothing was changed"
         else:
-            self._save_version(found)
+            shown = None if self._version_index < 0 else self._versions[self._version_index]
+            self._save_version(found, None if shown is None else shown.metric)
             return
         self._redraw()
 
     @work(exclusive=True, exit_on_error=False, thread=True)
-    def _save_version(self, text: str) -> None:
-        """Put a text in force."""
+    def _save_version(self, text: str, metric: str | None) -> None:
+        """Put a text in force, for the metric that the one it began with is for."""
         guidelines = self._session.store.guidelines
-        before = guidelines.current()
+        for_metric = None if self._default is None else self._default.metric
+        before = guidelines.current() if for_metric is None else guidelines.in_force(for_metric)
         try:
-            now = guidelines.set(text, self._session.reviewer)
-            versions = guidelines.versions()
+            if before is not None and before.is_default and make_digest(text) == before.digest:
+                now, versions = before, guidelines.versions(for_metric)
+            else:
+                now = guidelines.set(text, self._session.reviewer, metric)
+                versions = guidelines.versions(for_metric)
         except FaithtuiError as error:
             self.app.call_from_thread(self._show_saved, str(error), None)
             return
@@ -141,7 +171,8 @@ class GuidelineDialog(Dialog):
             return  # It was closed meanwhile; what was saved is saved.
         self._message = words
         if versions is not None:
-            self._versions, self._version_index, self._was_set = versions, len(versions) - 1, True
+            self._versions, self._was_set = self._with_default(versions), True
+            self._version_index = len(self._versions) - 1
         self._redraw()
 
     def _redraw(self) -> None:
@@ -161,19 +192,31 @@ class GuidelineDialog(Dialog):
         found = self._versions[self._version_index]
         last = self._version_index == len(self._versions) - 1
         head = [
-            Piece(f"version {found.number} of {len(self._versions)}", "strong"),
+            Piece(
+                _name_in_full(found, len(self._versions) - (self._default is not None)), "strong"
+            ),
             Piece(" · in force" if last else " · replaced", "good" if last else "warn"),
-            Piece(f" · {fmt.format_datetime(found.created_at)} · ", "quiet"),
-            escape_line(found.author, "quiet", limit=40),
+        ]
+        if found.created_at is not None:
+            head += [
+                Piece(f" · {fmt.format_datetime(found.created_at)} · ", "quiet"),
+                escape_line(found.author, "quiet", limit=40),
+            ]
+        head += [
             Piece(f" · {found.digest}", "quiet"),
+            Piece(f" · for {found.metric or 'every metric'}", "quiet"),
         ]
         return [
             *said,
             *wrap(head, width - 1, first=[Piece(" ")]),
             BLANK,
-            *wrap([escape_text(found.text, "", FULL_TEXT_LIMIT)], width - 1, first=[Piece(" ")]),
+            *guideline_lines(found.text, width, FULL_TEXT_LIMIT),
         ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the keys of versions where there is one or none."""
         return len(self._versions) > 1 if action == "version" else True
+
+
+def _name_in_full(version: Guideline, count: int) -> str:
+    return "default" if version.is_default else f"version {version.number} of {count}"

@@ -7,6 +7,7 @@ what can be said. A pane that has nothing to say has no place. Pure arithmetic, 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from faithtui.tui.review.lines.windows import TEXT_FROM
 from faithtui.tui.theme.layouts import NARROW_BELOW, WIDE_FROM, Box, Plan
 
 
@@ -28,6 +29,10 @@ class ReviewContent:
     """What is judged is not the whole answer, which is shown anyway."""
     guideline_lines: int = 0
     """Lines of a guideline that is to stand beside the claims; 0 for none."""
+
+    def says_something(self, pane: str) -> bool:
+        """Whether the pane of the windows or of what is checked against is worth a look."""
+        return self.has_references if pane == "truths" else self.windows > 1
 
     def count_card_lines(self, width: int) -> int:
         """Count the lines that the longest claim takes, and one for what is said of it."""
@@ -134,15 +139,15 @@ def _place_list(
 ) -> Plan:
     """Place the list of claims, what stands below it where that says something, the verdict."""
     last = [("verdict", verdict)] if verdict else []
-    says_something = content.has_references if below == "truths" else content.windows > 1
     least = 7
     room = height - verdict
-    if not says_something or room < 2 * least:
+    if not content.says_something(below) or room < 2 * least:
         return _stack(x, 0, width, height, (("claims", 0), *last))
     claims = _clamp(2 * content.claims + 6, least, max(least, room * 66 // 100))
     if below == "windows":
         # The windows need what they need; the claims take what is left.
-        lines = _clamp(2 * content.windows + 4, least, room * 40 // 100)
+        each = 1 if width >= TEXT_FROM + 2 else 2
+        lines = _clamp(each * content.windows + 4, least, room * 40 // 100)
         return _stack(x, 0, width, height, (("claims", 0), ("windows", max(1, lines)), *last))
     return _stack(x, 0, width, height, (("claims", claims), ("truths", 0), *last))
 
@@ -160,7 +165,7 @@ def _place_exchange(x: int, width: int, height: int, content: ReviewContent, ver
 def _guideline(content: ReviewContent, height: int) -> Sequence[tuple[str, int]]:
     if not content.guideline_lines:
         return ()
-    return (("guideline", _clamp(content.guideline_lines + 2, 3, height // 4)),)
+    return (("guideline", _clamp(content.guideline_lines + 2, 3, height * 3 // 10)),)
 
 
 def _place_claim(

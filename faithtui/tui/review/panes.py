@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from textual import getters
 
 from faithtui.domain.label_sets import LabelSet
+from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import capitalise, references_of
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
+from faithtui.tui.review.guideline_pane import GuidelinePane, count_guideline_lines
 from faithtui.tui.review.layout import ReviewContent, longest, plan_review
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
@@ -53,6 +55,9 @@ class ReviewState:
     asked_again: tuple[FreshVerdict, ...] = ()
     """What the judge said when it was asked again, of all claims that are not hidden."""
 
+    guideline: Guideline | None = None
+    """What says how to judge."""
+
     @property
     def labels(self) -> LabelSet:
         """What judge and people can say."""
@@ -74,6 +79,7 @@ class ReviewPanes(Panes):
     evidence = getters.query_one("#evidence", Pane)
     truths = getters.query_one("#truths", Pane)
     verdict = getters.query_one("#verdict", Pane)
+    guideline = getters.query_one(GuidelinePane)
 
     def __init__(self, keys: KeyNames, moved: Callable[[int], None]) -> None:
         self._keys = keys
@@ -85,6 +91,7 @@ class ReviewPanes(Panes):
             Pane(id="evidence", title="Evidence"),
             Pane(id="truths", title="Truths"),
             Pane(id="verdict", title="Verdict"),
+            GuidelinePane(),
             planner=plan_review,
             keep=("verdict",),
         )
@@ -99,6 +106,7 @@ class ReviewPanes(Panes):
         """
         view, at, claim, spec = looked.view, looked.position, looked.claim, looked.spec
         self._give_room(looked)
+        self.guideline.show_guideline(looked.guideline, self._keys("review.guideline"))
         self.claims.show_claims(view, at, spec, looked.extras)
         self.windows.show(
             lambda width: window_list_lines(view, at, spec, width),
@@ -126,7 +134,10 @@ class ReviewPanes(Panes):
         """Draw what is checked against; where there is nothing of the kind, the conversation."""
         view, at, claim, spec = looked.view, looked.position, looked.claim, looked.spec
         title = capitalise(references_of(spec))
-        if spec.references is not None and view.truths_whole:
+        if claim is not None and spec.references_are_facts:
+            window = position.verdict_in(claim, at.window).window
+            title += f" for {spec.units[0]} {claim.number} in w{window + 1}"
+        elif spec.references is not None and view.truths_whole:
             title += f" {len(view.truths)}"
         key = self._keys("review.truths")
         self.truths.show(
@@ -137,12 +148,30 @@ class ReviewPanes(Panes):
             keep=not moved,
         )
 
+    def _name_panes_elsewhere(self) -> str:
+        """Say by which key panes come that have something to say and no room."""
+        away = [
+            each
+            for each in ("windows", "truths")
+            if self._content.says_something(each) and not self.has_place(each)
+        ]
+        key = self._keys("review.windows")
+        return f"{key} {', '.join(away)}" if away else ""
+
     def _give_room(self, looked: ReviewState) -> None:
         """Let each pane have the room that this conversation needs."""
         content = measure_content(looked)
         if content != self._content:
             self._content = content
             self.set_planner(partial(plan_review, content=content))
+
+    def zoom_next_of(self, panes: Sequence[str]) -> None:
+        """Enlarge the first of some panes, or the one after that which is, or none."""
+        worth = [each for each in panes if self._content.says_something(each)]
+        at = worth.index(self.zoomed_id) + 1 if self.zoomed_id in worth else 0
+        self.zoom_pane(worth[at] if at < len(worth) else None)
+        if self.zoomed_id is not None:
+            self.query_one(f"#{self.zoomed_id}").focus()
 
     def draw_verdict(self, looked: ReviewState) -> None:
         """Draw what was and can be said."""
@@ -162,7 +191,10 @@ class ReviewPanes(Panes):
         def build_lines(width: int) -> Sequence[Line]:
             height = self.verdict.scrollable_content_region.height
             # A strip has no line of its own for the judge's name.
-            self.verdict.hint = f"judge: {judge}" if is_strip(width, height) else ""
+            hints = [f"judge: {judge}", self._name_panes_elsewhere()]
+            strip = is_strip(width, height)
+            self.verdict.hint = " · ".join(each for each in hints if each) if strip else ""
+            self.claims.hint = "" if strip else self._name_panes_elsewhere()
             return verdict_lines(shown, width, height)
 
         self.verdict.show(
@@ -299,4 +331,5 @@ def measure_content(looked: ReviewState) -> ReviewContent:
         has_references=spec.references is not None
         and (view.truths_whole or not spec.references_are_facts),
         has_card=any(claim.kind != "answer" for claim in view.claims),
+        guideline_lines=count_guideline_lines(looked.guideline) if view.is_blind else 0,
     )

@@ -53,14 +53,13 @@ class ReviewScreen(FaithScreen):
     LEAST = (44, 16)
     HELP_WORDS: ClassVar[str] = (
         "One key gives a verdict on the chosen claim (or statement, or answer: whatever the metric "
-        "judges), saves it and goes to the next one. The judge's verdict is the first letter of a "
-        "row, the human label the second: · is the same, blank is no label yet, ! is no "
-        "verdict "
-        "of the judge. Not overridden is not agreed: only what has a label of yours counts. A "
-        "score reads judge → with overrides: human labels replace the judge's verdicts. In the "
-        "windowed score early turns count once per window that holds them, with the default size "
-        "up to 29 times more than the last one; {review.weighting} shows the score in which each "
-        "interaction counts once."
+        "judges), saves it and goes to the next one. Each window that judged a claim has a column "
+        "with the judge's letter, ! where it gave none; under *you* is the human label, a small "
+        "letter where it is not counted in agreement, blank where there is none. Not overridden is "
+        "not agreed: only what has a label of yours counts. A score reads judge → with overrides: "
+        "human labels replace the judge's verdicts. In the windowed score early turns count once "
+        "per window that holds them, with the default size up to 29 times more than the last one; "
+        "{review.weighting} shows the score in which each interaction counts once."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -100,7 +99,9 @@ class ReviewScreen(FaithScreen):
         self.hiding = JudgeVisibility(self)
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
-        self.guideline = GuidelineOpener(self)
+        self.guideline = GuidelineOpener(
+            self, lambda: None if self.view is None else self.view.run.spec.metric
+        )
         self.evidence = EvidenceReader(self)
         self.images = ImageOpener(self, self.evidence.list_images)
         self.search = ClaimSearch(self)

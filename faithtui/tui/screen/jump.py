@@ -132,7 +132,8 @@ def _list_seen_rows(pane: Widget) -> Iterator[tuple[int, int]]:
     top = pane.scroll_offset.y
     if isinstance(pane, RowPane):
         seen: set[int] = set()
-        for y, line in enumerate(pane.lines[top : top + height]):
+        for y in range(min(height, len(pane.lines) - top)):
+            line = pane.lines[pane.find_line(y)]
             if line.row is not None and line.row not in seen:
                 seen.add(line.row)
                 yield line.row, y

@@ -376,7 +376,7 @@ class RowPane(Pane):
 
     def on_click(self, event: events.Click) -> None:
         """Choose the entry under the mouse; a second click opens it."""
-        index = self.scroll_offset.y + event.get_content_offset_capture(self).y
+        index = self.find_line(event.get_content_offset_capture(self).y)
         row = self._lines[index].row if 0 <= index < len(self._lines) else None
         if row is None:
             return

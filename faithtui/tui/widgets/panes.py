@@ -56,6 +56,10 @@ class Panes(Widget):
             # A widget that is laid out again forgets the places in what is around it, not its own.
             self.children[0].refresh(layout=True)
 
+    def has_place(self, pane: str) -> bool:
+        """Whether a pane is seen while none is enlarged."""
+        return pane in self._usual(*self.size)
+
     def zoom_pane(self, pane: str | None) -> None:
         """Enlarge a pane, or give each its place again."""
         self._zoomed = pane

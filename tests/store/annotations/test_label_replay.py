@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from faithtui.domain.annotations import Action, Event, LabelMark
+from faithtui.domain.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.domain.ids import ClaimId, LabelId, RunId, SampleId
 from faithtui.store.annotations.label_replay import EVENT_COLUMNS, event_columns, event_from_row
 from faithtui.store.schema.tables import human_label
@@ -30,14 +30,16 @@ FULL = Event(
     guideline="digest",
     clock=17,
     created_at=datetime(2026, 1, 1, tzinfo=UTC),
+    evidence=(MarkedPassage("hash", 1, 5),),
 )
 
 
 def test_every_column_of_the_log_but_its_names_is_a_field_of_an_event() -> None:
+    """What an act marks as evidence has rows of its own."""
     columns = event_columns(FULL)
     assert set(columns) == set(human_label.c.keys()) - {"id", "uid", "checksum"}
-    assert set(columns.values()) == set(FULL[1:])
-    assert len(columns) == len(Event._fields) - 1
+    assert set(columns.values()) == {*FULL[1:]} - {FULL.evidence}
+    assert len(columns) == len(Event._fields) - 2
 
 
 def test_the_columns_that_are_read_for_a_replay_are_the_first_fields_in_their_order() -> None:

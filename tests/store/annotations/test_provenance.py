@@ -3,6 +3,7 @@
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import RunId
+from faithtui.store.annotations.guidelines import default_guideline
 from faithtui.store.store import Store
 from tests.store.building import imported, judged, talk
 
@@ -32,13 +33,15 @@ def test_verdicts_that_stand_are_counted_by_guideline(store: Store) -> None:
     say(store, run, 1, "no")
     say(store, run, 2, "yes", Action.BULK)
     found = store.provenance.read_label_origins(run)
-    assert dict(found.guidelines) == {None: 1, guideline.digest: 1}
+    default = default_guideline("turn-faithfulness")
+    assert default is not None
+    assert dict(found.guidelines) == {default.digest: 1, guideline.digest: 1}
     assert found.newest_at is not None
     assert found.newest_at > first
     store.reviews.undo("ann")
     store.reviews.undo("ann")
     after = store.provenance.read_label_origins(run)
-    assert (after.newest_at, dict(after.guidelines)) == (first, {None: 1})
+    assert (after.newest_at, dict(after.guidelines)) == (first, {default.digest: 1})
 
 
 def test_labels_that_came_with_data_have_a_time_and_no_guideline(store: Store) -> None:

@@ -19,6 +19,7 @@ from faithtui.domain.annotations import (
     HumanVerdict,
     LabelEvent,
     LabelMark,
+    MarkedPassage,
     replay_log,
 )
 from faithtui.domain.conversation import Rating
@@ -30,6 +31,7 @@ from faithtui.domain.label_bundle import (
     ClaimName,
     LabelBundle,
 )
+from faithtui.store.annotations.guidelines import default_guideline
 from faithtui.store.bundles.merge import UnmergedConversation
 from faithtui.store.schema.column_types import statement_digest, text_hash
 from faithtui.store.store import Store
@@ -96,6 +98,21 @@ def say(
     )
 
 
+def mark_evidence(store: Store, reviewer: str, claim: int, start: int, end: int) -> LabelEvent:
+    """Mark a stretch of the first passage, and nothing else."""
+    turns = store.runs.review_view(item_of(store), "ann").turns
+    passage = next(each for turn in turns for each in turn.documents or ())
+    return store.reviews.record(
+        claims_of(store)[claim],
+        reviewer,
+        Action.EVIDENCE,
+        run=store.runs.last_id(),
+        judge_verdict=None,
+        saw_judge=False,
+        evidence=[MarkedPassage(passage.hash, start, end)] if end > start else (),
+    )
+
+
 def standing(store: Store) -> dict[tuple[ClaimId, str], HumanVerdict]:
     """What each person stands by on each claim of the run, as screens show it."""
     return {
@@ -126,6 +143,7 @@ STEPS = st.tuples(
             "code",
             "flag",
             "unsure",
+            "evidence",
             "repeat",
             "accept",
             "reveal",
@@ -164,6 +182,8 @@ def do(stores: Sequence[Store], step: Step) -> None:
             say(store, person, claim, None, Action.CODED, code="policy")
         case "flag" | "unsure":
             say(store, person, claim, None, Action.MARKED, mark=LabelMark(what))
+        case "evidence":
+            mark_evidence(store, person, claim, 0, len(verdict))
         case "bulk":
             some = claims_of(store)[claim:]
             store.reviews.record_many(
@@ -203,6 +223,7 @@ def replayed(
                 act.batch,
                 act.code,
                 act.mark,
+                evidence=act.evidence,
             )
             for act in log
             if act.claim in claims
@@ -530,3 +551,54 @@ def test_forged_clocks_are_refused_and_what_is_said_later_still_travels(
     assert max(act.clock for act in acts) < LARGEST_CLOCK
     merged = there.bundles.merge(here.bundles.collect())
     assert (merged.new, merged.refused) == (1, ())
+
+
+def test_marked_evidence_travels_and_is_taken_back(copies: Callable[[], Store]) -> None:
+    here, there = copies(), copies()
+    name = here.bundles.state_digest()
+    mark_evidence(there, "ann", 0, 0, 4)
+    mark_evidence(there, "ann", 0, 2, 5)
+    assert here.bundles.merge(there.bundles.collect()).new == 2
+    assert here.bundles.collect() == there.bundles.collect()
+    assert here.bundles.state_digest() == there.bundles.state_digest() != name
+    claim = claims_of(here)[0]
+    assert [(mark.start, mark.end) for mark in standing(here)[claim, "ann"].evidence] == [(2, 5)]
+    (taken,) = here.reviews.undo("ann")
+    assert [(mark.start, mark.end) for mark in taken.evidence] == [(2, 5)]
+    assert [(mark.start, mark.end) for mark in standing(here)[claim, "ann"].evidence] == [(0, 4)]
+    here.reviews.undo("ann")
+    assert (claim, "ann") not in standing(here)
+    assert here.bundles.state_digest() == name
+    there.bundles.merge(here.bundles.collect())
+    there.reviews.redo("ann")
+    assert [(mark.start, mark.end) for mark in standing(there)[claim, "ann"].evidence] == [(0, 4)]
+
+
+def test_marks_in_a_passage_that_is_not_there_are_refused(copies: Callable[[], Store]) -> None:
+    here, there = copies(), copies()
+    act = mark_evidence(there, "ann", 0, 0, 4)
+    bundle = there.bundles.collect()
+    told = bundle.acts[-1]
+    (mark,) = act.evidence
+    forged = [
+        told._replace(id="other", evidence=(mark._replace(document="0" * 64),)),
+        told._replace(id="beyond", evidence=(mark._replace(end=1_000),)),
+    ]
+    merged = here.bundles.merge(replace(bundle, acts=(*bundle.acts, *forged)))
+    assert [uid for uid, _ in merged.refused] == ["other", "beyond"]
+    assert merged.new == 1
+
+
+def test_a_guideline_of_one_metric_and_a_default_travel_as_what_they_are(
+    copies: Callable[[], Store],
+) -> None:
+    here, there = copies(), copies()
+    say(there, "ann", 0, "yes")
+    own = there.guidelines.set("Fees count.", "ann", "ragas-faithfulness")
+    merged = here.bundles.merge(there.bundles.collect())
+    assert merged.new_guidelines == 1
+    assert here.guidelines.versions() == (own,)
+    assert here.guidelines.in_force("turn-faithfulness") == default_guideline("turn-faithfulness")
+    assert here.guidelines.list_default_digests() == there.guidelines.list_default_digests()
+    assert here.bundles.merge(there.bundles.collect()).new_guidelines == 0
+    assert here.bundles.collect() == there.bundles.collect()

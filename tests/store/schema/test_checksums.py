@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import Action, MarkedPassage
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import runner
 from faithtui.errors import StoreError
@@ -17,7 +17,12 @@ from faithtui.store.schema.checksums import CHECKED_COLUMNS, MOST_NAMED
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 
-TABLES = {"human_label": "label", "judge_call": "reply", "verdict": "verdict"}
+TABLES = {
+    "human_label": "label",
+    "label_evidence": "marked evidence",
+    "judge_call": "reply",
+    "verdict": "verdict",
+}
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +38,15 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 store.reviews.record_verdict(
                     claim.id, "ann", "no", run=run, saw_judge=True, seconds=2
                 )
+        store.reviews.record(
+            claim.id,
+            "ann",
+            Action.EVIDENCE,
+            run=run,
+            judge_verdict=None,
+            saw_judge=True,
+            evidence=[MarkedPassage("a" * 64, 0, 4)],
+        )
     return path
 
 

@@ -295,3 +295,31 @@ def test_the_claim_set_of_a_file_is_kept(path: Path) -> None:
             found.metric, found.window_size, found.design, found.strata, found.claims
         )
         assert digest == row.digest
+
+
+def test_guidelines_and_marked_evidence_of_a_file_are_kept(path: Path) -> None:
+    shutil.copy(FIXTURES / "v15.sqlite", path)
+    with Store.open(path) as store:
+        versions = store.guidelines.versions()
+        assert [(each.text, each.metric) for each in versions] == [
+            ("Fees count.", None),
+            ("Fees of banks count.", "turn-faithfulness"),
+        ]
+        act = store.bundles.collect().acts[-1]
+        assert act.action is Action.EVIDENCE
+        assert act.guideline == versions[-1].digest
+        assert [(mark.start, mark.end) for mark in act.evidence] == [(0, 5)]
+
+
+def test_guidelines_of_an_older_file_are_for_every_metric(path: Path) -> None:
+    shutil.copy(FIXTURES / "v14.sqlite", path)
+    with sqlite3.connect(path) as raw:
+        raw.execute(
+            "INSERT INTO guideline (digest, text, author, created_at) "
+            "VALUES ('d', 'Fees count.', 'me', '2026-01-01 00:00:00.000000')"
+        )
+    raw.close()
+    with Store.open(path) as store:
+        (version,) = store.guidelines.versions()
+        assert (version.metric, version.is_default) == (None, False)
+        assert store.guidelines.in_force("ragas-faithfulness") == version

@@ -142,7 +142,7 @@ async def test_a_word_said_under_one_metric_is_understood_under_another(
         await press(pilot, "end")
         assert screen.claim is not None
         assert screen.claim.human == "0"
-        assert "0 ·  Zips are covered" in text_of(boots_app, "claims")
+        assert "3 0   Zips are covered" in text_of(boots_app, "claims")
         chosen = [
             piece.text
             for line in screen.panes.verdict.lines
@@ -242,7 +242,7 @@ async def test_a_whole_answer_is_one_line_in_the_list_and_in_full_beside_it(
 ) -> None:
     async with boots_app.run_test(size=SIZE) as pilot:
         await under(pilot, "llamaindex-faithfulness")
-        assert len(text_of(boots_app, "claims").splitlines()) == 3
+        assert len(text_of(boots_app, "claims").splitlines()) == 3 + 2
         assert "Scratches are not covered, but broken seams are." in " ".join(
             text_of(boots_app, "transcript").split()
         )

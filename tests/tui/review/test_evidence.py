@@ -2,13 +2,17 @@
 
 from types import SimpleNamespace
 
+import pytest
+
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import PickDialog, TextDialog
 from faithtui.tui.session import Session
+from faithtui.tui.widgets.panes import Panes
 from tests.tui.driving import (
     press,
     reviewing,
+    screen_text,
     text_of,
     title,
 )
@@ -50,6 +54,37 @@ async def test_the_same_claim_in_other_windows_can_be_visited(app: FaithApp) -> 
         assert screen.review_position.window == 2
         assert screen.claim is not None
         assert screen.claim.number == 1
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_windows_and_truths_are_one_key_away_and_the_screen_says_so(
+    app: FaithApp, size: tuple[int, int]
+) -> None:
+    async with app.run_test(size=size) as pilot:
+        screen = await reviewing(pilot)
+        assert "L windows" in screen_text(app)
+        await press(pilot, "L")
+        assert screen.query_one(Panes).zoomed_id == "windows"
+        assert "And for sale items?" in text_of(app, "windows"), "what was asked, not numbers alone"
+        await press(pilot, "down", "down")
+        assert screen.review_position.window == 1
+        await press(pilot, "L")
+        assert screen.query_one(Panes).zoomed_id == "truths"
+        assert "Truths for claim 1 in w2" in screen_text(app)
+        await press(pilot, "L")
+        assert screen.query_one(Panes).zoomed_id is None
+        assert app.focused is screen.query_one("#claims")
+        assert "L windows" + ("" if size[0] > 100 else ", truths") in screen_text(app)
+
+
+async def test_blind_there_are_no_truths_to_go_to(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "B", "L")
+        assert screen.panes.zoomed_id == "windows"
+        assert "0.82" not in screen_text(app)
+        await press(pilot, "L")
+        assert screen.panes.zoomed_id is None
 
 
 async def test_enter_on_a_claim_shows_its_windows(app: FaithApp) -> None:

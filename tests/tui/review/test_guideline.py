@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.annotations import Action
+from faithtui.domain.default_guidelines import DEFAULT_GUIDELINES
 from faithtui.domain.limits import GUIDELINE, Limit
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.external_editor import edit_text
 from faithtui.tui.review.guideline import GuidelineDialog
-from tests.tui.driving import calm, opened, press, screen_text
+from faithtui.tui.review.guideline_pane import count_guideline_lines, guideline_lines
+from tests.tui.driving import calm, opened, press, reviewing, screen_text, text_of
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ async def test_a_version_is_written_and_read(app: FaithApp, write: Callable[[str
         store = app.session.store
         app.push_screen(GuidelineDialog(app.session, store.guidelines.versions()))
         await calm(pilot)
-        assert "There is no guideline yet" in screen_text(app)
+        assert "There is no guideline yet" in screen_text(app), "of no metric in particular"
         write("Fees [b]count[/b].\n")
         await press(pilot, "E")
         text = screen_text(app)
@@ -117,3 +119,57 @@ def _taken(path: Path) -> str:
     text = path.read_text()
     path.unlink()
     return text
+
+
+SIZE = (120, 40)
+
+
+async def test_the_default_stands_beside_a_claim_while_the_judge_is_hidden(
+    app: FaithApp, write: Callable[[str], None]
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        assert not screen.panes.guideline.display, "the judge's truths are shown"
+        await press(pilot, "B")
+        text = " ".join(text_of(app, "guideline").split())
+        assert "[y] supported: passages say all of it" in text
+        assert "[x] not a fair claim" in text
+        assert screen.panes.guideline.border_title == "Guideline · default"
+        await press(pilot, "h")
+        assert "default · in force" in screen_text(app)
+        assert "for turn-faithfulness" in screen_text(app)
+        write("y  fees\tcount\nElse [b]ask[/b].")
+        await press(pilot, "E")
+        assert "version 1 of 1 · in force" in screen_text(app)
+        await press(pilot, "[")
+        assert "default · replaced" in screen_text(app)
+        await press(pilot, "h")
+        text = " ".join(text_of(app, "guideline").split())
+        assert "[y] fees" in text
+        assert "Else [b]ask[/b]." in text
+        assert screen.panes.guideline.border_title == "Guideline · version 1"
+        (version,) = app.session.store.guidelines.versions()
+        assert version.metric == "turn-faithfulness"
+        await press(pilot, "y")
+        bundle = app.session.store.bundles.collect(reviewers=["ann"])
+    assert [act.guideline for act in bundle.acts if act.verdict] == [version.digest]
+
+
+async def test_the_default_saved_as_it_is_is_no_version(
+    app: FaithApp, write: Callable[[str], None]
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "h")
+        write(DEFAULT_GUIDELINES["turn-faithfulness"].rstrip())
+        await press(pilot, "E")
+        assert "no new version" in screen_text(app)
+        assert app.session.store.guidelines.versions() == ()
+
+
+def test_lines_of_keys_hang_and_the_rest_is_counted() -> None:
+    lines = [each.text for each in guideline_lines("y  one two three\nyes  no key", 14)]
+    assert lines == [" [y] one two", "     three", " yes  no key"]
+    assert "5 more characters" in guideline_lines("x" * 15, 60, most=10)[-1].text
+    assert guideline_lines("", 20)[0].text == " there is none yet"
+    assert count_guideline_lines(None) == 0

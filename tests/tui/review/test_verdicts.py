@@ -60,7 +60,7 @@ async def test_low_confidence_is_kept_with_the_verdict(app: FaithApp, store_path
         await reviewing(pilot)
         await press(pilot, "y", "c", "k")
         assert "low confidence" in text_of(app, "verdict")
-        assert "·~" in text_of(app, "claims")
+        assert "1 Y~" in text_of(app, "claims")
         await press(pilot, "c")
         assert "sure again" in status(app)
     mine = stored(store_path).claims[0].mine

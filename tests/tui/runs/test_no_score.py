@@ -16,7 +16,7 @@ from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.conversations.conversation_lines import item_details
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.lines.claims import claim_list_lines
+from faithtui.tui.review.lines.claim_rows import claim_list_lines, lay_out_rows
 from faithtui.tui.review.lines.windows import window_list_lines
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.runs.run_details import run_details
@@ -106,6 +106,7 @@ def test_an_empty_list_says_why_nothing_is_there_and_what_that_scores(
 ) -> None:
     with Store.open(path) as store:
         small = view_of(store, judged, 0)
-    said = words(claim_list_lines(small, ReviewPosition(), SPEC, 60))
+    layout = lay_out_rows(small, ReviewPosition(), 60, 20, SPEC)
+    said = words([*claim_list_lines(small, ReviewPosition(), SPEC, layout).lines])
     assert "The judge found no claim here. A window without claims has no score." in said
     assert NO_CLAIMS in said

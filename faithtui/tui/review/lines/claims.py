@@ -1,11 +1,9 @@
-"""Lines of the list of what is judged, of one entry of it, and of the windows that hold it."""
+"""Lines about what is judged: why there is none, its passages, the windows that hold it."""
 
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import LabelSet
 from faithtui.store.records import (
@@ -18,30 +16,21 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.lines.windows import turns_of
 from faithtui.tui.review.position import (
     ReviewPosition,
-    is_open,
     list_claims,
-    translate_label,
-    verdict_in,
 )
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
     Line,
     Piece,
-    align_to_edges,
     escape_line,
     escape_text,
-    fit_text,
     make_line,
-    truncate_pieces,
     wrap,
 )
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
-
-TWO_LINES_FROM = 30
-"""Cells from which a claim may take two lines and names its windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,127 +46,6 @@ class ClaimListExtras:
 
 
 NO_EXTRAS = ClaimListExtras()
-
-
-def judge_letter(view: ReviewView, claim: ClaimView, window: int | None, labels: LabelSet) -> Piece:
-    """Give the judge's verdict: a letter, ! for nothing, a shade where it is hidden."""
-    if claim.id in view.hidden:
-        return Piece(fmt.HIDDEN_CELL, "quiet")
-    label = verdict_in(claim, window).label
-    return Piece(fmt.get_label_letter(label, labels), f"strong {fmt.get_label_look(label, labels)}")
-
-
-def human_letter(view: ReviewView, claim: ClaimView, labels: LabelSet) -> Piece:
-    """Give what people said: a letter, · for the same as the judge, blank for nothing yet.
-
-    A small letter is a verdict that counts as no reading: given in bulk, or the judge's accepted.
-    """
-    mine = translate_label(view, claim.mine.verdict) if claim.mine else None
-    said = mine or claim.human
-    if said is None:
-        return Piece(" ")
-    if claim.mine is not None and claim.mine.verdict is not None and not claim.mine.is_counted:
-        return Piece(fmt.get_label_letter(said, labels).lower(), "human")
-    if said == claim.home_verdict.label:
-        return Piece("·", "human")
-    return Piece(fmt.get_label_letter(said, labels), "human strong")
-
-
-def make_mark_piece(claim: ClaimView) -> Piece:
-    """Give the mark of what a reviewer wrote down beside a verdict, the weightiest one."""
-    mine = claim.mine
-    if mine is None:
-        return Piece(" ")
-    if mine.flagged:
-        return Piece("f", "warn strong")
-    if mine.action is Action.SKIPPED:
-        return Piece("s", "warn")
-    if mine.unsure:
-        return Piece("~", "warn")
-    return Piece("*" if mine.note else " ", "human")
-
-
-def claim_list_lines(
-    view: ReviewView,
-    focus: ReviewPosition,
-    spec: "MetricSpec",
-    width: int,
-    extras: ClaimListExtras = NO_EXTRAS,
-) -> list[Line]:
-    """List what is judged: number, judge's letter, people's letter, words, windows.
-
-    Statements stand below the passage they belong to; of a whole answer one line is shown. None is
-    marked as the chosen one: `mark_cursor` does that, for much less than making all lines again.
-    """
-    claims = list_claims(view, focus.window)
-    if not claims:
-        return _no_claims(view, focus, spec, width, extras.keys)
-    numbers = len(str(len(view.claims)))
-    passages = passages_of(view)
-    labels = spec.labels
-    lines: list[Line] = []
-    if width >= TWO_LINES_FROM:
-        head = Piece(f" {'#':>{numbers}} J H  {spec.units[0]}", "quiet")
-        lines.append(align_to_edges([head], [Piece("windows ", "quiet")], width))
-    document: int | None = None
-    for row, claim in enumerate(claims):
-        if claim.document is not None and claim.document != document:
-            found = passages.get(claim.document)
-            lines.append(
-                make_line(
-                    *truncate_pieces([Piece(" "), *passage_name(claim.document, found)], width)
-                )
-            )
-        document = claim.document
-        aside = extras.highlighted is not None and claim.id not in extras.highlighted
-        look = "" if is_open(claim) and not aside else "quiet"
-        first: tuple[Piece, ...] = (
-            Piece("=" if claim.id in extras.range_claims else " ", "human"),
-            Piece(f"{claim.number:>{numbers}} ", look),
-            judge_letter(view, claim, focus.window, labels),
-            Piece(" "),
-            human_letter(view, claim, labels),
-            make_mark_piece(claim),
-        )
-        if width < TWO_LINES_FROM:
-            room = width - numbers - 6
-            lines.append(
-                Line((*first, Piece(fit_text(escape_line(claim.text).text, room), look)), row)
-            )
-            continue
-        first = (*first, Piece(" "))
-        where = fmt.name_windows(tuple(each.window for each in claim.verdicts))
-        room = width - len(where) - 2
-        if claim.kind == "answer":
-            body = [Line(tuple(truncate_pieces([*first, escape_line(claim.text, look)], room)))]
-        else:
-            indent = numbers + 7
-            body = [
-                Line((*(first if number == 0 else (Piece(" " * indent),)), *words), row)
-                for number, words in enumerate(_two_lines(claim.text, look, room - indent))
-            ]
-        last = body[-1]
-        body[-1] = Line(
-            align_to_edges(last.pieces, [Piece(where + " ", "quiet")], width).pieces, row
-        )
-        lines += body
-    return lines
-
-
-def mark_cursor(lines: Sequence[Line], row: int) -> list[Line]:
-    """Mark the chosen entry of a `claim_list_lines`."""
-    marked = list(lines)
-    at = next((index for index, each in enumerate(marked) if each.row == row), None)
-    if at is not None:
-        pieces = marked[at].pieces
-        marked[at] = replace(marked[at], pieces=(Piece(">", "human"), *pieces[1:]))
-    return marked
-
-
-@lru_cache(maxsize=4096)
-def _two_lines(text: str, look: str, width: int) -> tuple[tuple[Piece, ...], ...]:
-    """Wrap the words of a claim; kept, because a verdict changes one claim of hundreds."""
-    return tuple(each.pieces for each in wrap([escape_line(text, look)], width, most=2))
 
 
 def passage_name(number: int, found: tuple[DocumentView, int] | None) -> list[Piece]:
@@ -209,7 +77,7 @@ def _nothing_judged(view: ReviewView, spec: "MetricSpec") -> str:
     return f"{spec.nothing_judged} A window without {spec.units[1]} {scores}."
 
 
-def _no_claims(
+def no_claims_lines(
     view: ReviewView, focus: ReviewPosition, spec: "MetricSpec", width: int, keys: KeyNames
 ) -> list[Line]:
     """Say why there is nothing to review here."""

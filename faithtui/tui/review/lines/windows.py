@@ -1,55 +1,78 @@
-"""Lines of the windows of a conversation."""
+"""Lines of the windows of a conversation: what was asked in each, what it holds, its score."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from faithtui.domain.scores import format_left_out
 from faithtui.store.records import ClaimView, ReviewView
-from faithtui.tui.review.position import ReviewPosition, is_open, list_claims
+from faithtui.tui.review.position import ReviewPosition, is_open
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Line, Piece, fit_text, make_line, wrap
+from faithtui.tui.theme.lines import (
+    Line,
+    Piece,
+    escape_line,
+    fit_text,
+    make_line,
+    truncate_pieces,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
 
+TURNS_LOOKED_BACK = 6
+"""Turns at the end of a window among which its last question is looked for."""
+TEXT_FROM = 64
+"""Cells from which what was asked stands beside the numbers of a window, else below them."""
+
+
 def window_list_lines(
     view: ReviewView, focus: ReviewPosition, spec: "MetricSpec", width: int
 ) -> list[Line]:
-    """List windows with their turns, what they hold and scores; the first entry is all of them."""
+    """List windows with what was asked last in them, what they hold and scores.
+
+    The first entry is all of them.
+    """
     units = spec.units[1] if len(spec.units[1]) <= 6 else "held"
-    head = _window_columns("", "turns", units, "open", "score", width)
-    lines = [make_line(Piece(head, "quiet"))]
+    head = Piece(_window_columns("", "turns", units, "open", "score"), "quiet")
+    asked = Piece("  the window's last question" if width >= TEXT_FROM else "", "quiet")
+    lines = [make_line(*truncate_pieces([head, asked], width))]
     scores, corrected = view.item.scores, view.item.corrected
-    lines.append(
-        _window_row(
-            0,
-            focus.window is None,
-            "all",
-            turns_of(tuple(turn.position for turn in view.turns)),
-            view.claims,
+    lines += _window_rows(
+        0,
+        focus.window is None,
+        "all",
+        turns_of(tuple(turn.position for turn in view.turns)),
+        view.claims,
+        fmt.HIDDEN
+        if view.is_blind
+        else fmt.soundness_mark(view.item.integrity)
+        + fmt.format_score_change(
+            scores.windowed if scores else None, corrected.windowed if corrected else None
+        ),
+        "",
+        width,
+    )
+    said = {turn.position: turn for turn in view.turns}
+    listed = {claim.id: claim for claim in view.claims}
+    for row, window in enumerate(view.windows, start=1):
+        asked_last = [
+            said[turn].content
+            for turn in window.turns[-TURNS_LOOKED_BACK:]
+            if turn in said and said[turn].role == "user"
+        ]
+        lines += _window_rows(
+            row,
+            focus.window == window.position,
+            f"w{window.position + 1}",
+            turns_of(window.turns) + (" !" if window.without_context else ""),
+            [listed[claim] for claim in window.claims if claim in listed],
             fmt.HIDDEN
             if view.is_blind
-            else fmt.soundness_mark(view.item.integrity)
-            + fmt.format_score_change(
-                scores.windowed if scores else None, corrected.windowed if corrected else None
-            ),
+            else fmt.format_score_change(window.score, window.corrected),
+            asked_last[-1] if asked_last else "",
             width,
-        )
-    )
-    for row, window in enumerate(view.windows, start=1):
-        lines.append(
-            _window_row(
-                row,
-                focus.window == window.position,
-                f"w{window.position + 1}",
-                turns_of(window.turns) + (" !" if window.without_context else ""),
-                list_claims(view, window.position),
-                fmt.HIDDEN
-                if view.is_blind
-                else fmt.format_score_change(window.score, window.corrected),
-                width,
-            )
         )
     if scores is not None and not view.is_blind:
         left_out = format_left_out(
@@ -70,26 +93,32 @@ def turns_of(turns: tuple[int, ...]) -> str:
     return f"{first}" if first == last else f"{first}-{last}"
 
 
-def _window_row(
+def _window_rows(
     row: int,
     here: bool,
     name: str,
     turns: str,
     held: Sequence[ClaimView],
     score: str,
+    asked: str,
     width: int,
-) -> Line:
+) -> list[Line]:
     left = sum(is_open(claim) for claim in held)
-    text = _window_columns(
-        name, turns, str(len(held)), str(left) if left else "done" if held else "", score, width
-    )
-    return make_line((">" if here else " ") + text[1:], row=row)
+    words = str(left) if left else "done" if held else ""
+    numbers = _window_columns(name, turns, str(len(held)), words, score)
+    first = make_line((">" if here else " ") + numbers[1:], row=row)
+    if not asked:
+        return [first]
+    text = escape_line(asked, "quiet", limit=200)
+    if width >= TEXT_FROM:
+        pieces = truncate_pieces([*first.pieces, Piece("  "), text], width - 1)
+        return [make_line(*pieces, row=row)]
+    below = truncate_pieces([Piece("     "), text], width - 1)
+    return [first, make_line(*below, row=row)]
 
 
-def _window_columns(name: str, turns: str, claims: str, left: str, score: str, width: int) -> str:
-    room = width - 1 - 4 - 6 - 5
-    last = max(10, min(14, room - 8))
+def _window_columns(name: str, turns: str, claims: str, left: str, score: str) -> str:
     return (
-        f" {fit_text(name, 4)}{fit_text(turns, room - last)}{fit_text(claims, 6, right=True)}"
-        f"{fit_text(left, 5, right=True)}{fit_text(score, last, right=True)}"
+        f" {fit_text(name, 4)}{fit_text(turns, 8)}{fit_text(claims, 6, right=True)}"
+        f"{fit_text(left, 5, right=True)}{fit_text(score, 11, right=True)}"
     )

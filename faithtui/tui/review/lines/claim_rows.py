@@ -1,0 +1,289 @@
+"""Rows of the list of what is judged: a claim a row, and a column for each window that judged it.
+
+Sliding windows become visible as a staircase: a claim has a letter in each window that holds it.
+While the judge is hidden, or where there is no room, one column has the verdict of one window.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from faithtui.domain.annotations import Action
+from faithtui.domain.label_sets import LabelSet
+from faithtui.store.records import ClaimView, ReviewView, WindowRow
+from faithtui.tui.review.lines.claims import (
+    NO_EXTRAS,
+    ClaimListExtras,
+    no_claims_lines,
+    passage_name,
+    passages_of,
+)
+from faithtui.tui.review.position import (
+    ReviewPosition,
+    is_open,
+    list_claims,
+    translate_label,
+    verdict_in,
+)
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import (
+    Line,
+    Piece,
+    escape_line,
+    fit_text,
+    truncate_pieces,
+    width_of,
+    wrap,
+)
+
+if TYPE_CHECKING:
+    from faithtui.metrics.base import MetricSpec
+
+MATRIX_FROM = 44
+"""Cells from which windows have columns."""
+CELL = 4
+"""Cells of a column: `w12`, `1.0` and a blank."""
+LEAST_TEXT = 24
+"""Cells that columns leave to what a claim says."""
+MOST_LINES = 4
+"""Lines of one claim; all of it stands beside the list."""
+HEADED_FROM = 6
+"""Lines of a pane from which it names its columns; the windows' turns and scores from ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowLayout:
+    """Where what stands in a row, the same for all rows of a list."""
+
+    width: int
+    digits: int
+    """Cells of a claim's number."""
+    windows: tuple[int, ...]
+    """Positions of the windows that have a column; () for a single column of verdicts."""
+    window_count: int
+    lines: int
+    """Lines that a claim may take."""
+    heading: int
+    """Lines above the rows: 0, 1, or 3 with the windows' turns and scores."""
+
+    @property
+    def text_start(self) -> int:
+        """Cells before what a claim says: number, verdict where there is one column, label."""
+        return self.digits + (6 if self.windows else 8)
+
+    @property
+    def text_width(self) -> int:
+        """Cells for what a claim says."""
+        return max(1, self.width - self.text_start - CELL * len(self.windows) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRows:
+    """The lines of a list."""
+
+    lines: Sequence[Line]
+    heading: int = 0
+    """So many of the first lines stay at the top."""
+
+
+def lay_out_rows(
+    view: ReviewView, focus: ReviewPosition, width: int, height: int, spec: "MetricSpec"
+) -> RowLayout:
+    """Choose what a row shows: as much of each claim as lets all of them be seen.
+
+    Of more windows than there is room for, those around the chosen one, or the one in which the
+    chosen claim was judged first, have a column.
+    """
+    digits = len(str(len(view.claims)))
+    heading = 0 if height < HEADED_FROM else 1
+    windows: tuple[int, ...] = ()
+    if width >= MATRIX_FROM and view.windows and not view.is_blind:
+        most = max(1, (width - digits - 6 - LEAST_TEXT) // CELL)
+        at = focus.window
+        if at is None:
+            chosen = next((claim for claim in view.claims if claim.id == focus.claim), None)
+            at = chosen.home_verdict.window if chosen is not None else 0
+        start = max(0, min(at // most * most, len(view.windows) - most))
+        windows = tuple(range(start, min(len(view.windows), start + most)))
+        heading = 3 if height >= 10 else heading
+    claims = len(list_claims(view, focus.window))
+    lines = max(1, min(MOST_LINES, (height - heading) // max(1, claims)))
+    if spec.units[0] == "answer":
+        lines = 1
+    return RowLayout(width, digits, windows, len(view.windows), lines, heading)
+
+
+def claim_list_lines(
+    view: ReviewView,
+    focus: ReviewPosition,
+    spec: "MetricSpec",
+    layout: RowLayout,
+    extras: ClaimListExtras = NO_EXTRAS,
+) -> ClaimRows:
+    """List what is judged: number, the annotator's letter, words, the judge's letters.
+
+    Statements stand below the passage they belong to. None is marked as the chosen one:
+    `mark_cursor` does that, for much less than making all lines again.
+    """
+    claims = list_claims(view, focus.window)
+    if not claims:
+        return ClaimRows(no_claims_lines(view, focus, spec, layout.width, extras.keys))
+    passages = passages_of(view)
+    lines: list[Line] = heading_lines(view, focus, spec, layout)
+    document: int | None = None
+    for row, claim in enumerate(claims):
+        if claim.document is not None and claim.document != document:
+            name = passage_name(claim.document, passages.get(claim.document))
+            lines.append(Line(tuple(truncate_pieces([Piece(" "), *name], layout.width))))
+        document = claim.document
+        lines += _claim_lines(view, claim, row, focus, spec.labels, layout, extras)
+    return ClaimRows(lines, layout.heading)
+
+
+def heading_lines(
+    view: ReviewView, focus: ReviewPosition, spec: "MetricSpec", layout: RowLayout
+) -> list[Line]:
+    """Name the columns, with the last turn and the score of each window below its name."""
+    if not layout.heading:
+        return []
+    verdict = "" if layout.windows else "J "
+    head = f" {'#':>{layout.digits}} {verdict}you {spec.units[0]}"
+    shown = [view.windows[window] for window in layout.windows]
+    before = "‹" if layout.windows and layout.windows[0] > 0 else " "
+    after = "›" if layout.windows and layout.windows[-1] < layout.window_count - 1 else " "
+    names = [
+        Piece(
+            f"{f'w{row.position + 1}':>{CELL}}",
+            "human strong" if row.position == focus.window else "quiet",
+        )
+        for row in shown
+    ]
+    lines = [_join_columns(head, [Piece(before, "quiet"), *names, Piece(after, "quiet")], layout)]
+    if layout.heading > 1:
+        turns = [
+            Piece(f"{row.turns[-1] + 1 if row.turns else '':>{CELL}}", "quiet") for row in shown
+        ]
+        scores = [_score_piece(row) for row in shown]
+        lines.append(_join_columns("to turn", [*turns, Piece(" ")], layout, right=True))
+        lines.append(_join_columns("score", [*scores, Piece(" ")], layout, right=True))
+    return lines
+
+
+def mark_cursor(lines: Sequence[Line], row: int) -> list[Line]:
+    """Mark the chosen entry of a `claim_list_lines`."""
+    marked = list(lines)
+    at = next((index for index, each in enumerate(marked) if each.row == row), None)
+    if at is not None:
+        pieces = marked[at].pieces
+        marked[at] = replace(marked[at], pieces=(Piece(">", "human"), *pieces[1:]))
+    return marked
+
+
+def judge_letter(view: ReviewView, claim: ClaimView, window: int | None, labels: LabelSet) -> Piece:
+    """Give the judge's verdict: a letter, ! for nothing, a shade where it is hidden."""
+    if claim.id in view.hidden:
+        return Piece(fmt.HIDDEN_CELL, "quiet")
+    label = verdict_in(claim, window).label
+    return Piece(fmt.get_label_letter(label, labels), f"strong {fmt.get_label_look(label, labels)}")
+
+
+def human_letter(view: ReviewView, claim: ClaimView, labels: LabelSet) -> Piece:
+    """Give what annotators said: a letter, blank for nothing yet.
+
+    A small letter is a verdict that is not counted in agreement: given in bulk, or the judge's
+    accepted.
+    """
+    mine = translate_label(view, claim.mine.verdict) if claim.mine else None
+    said = mine or claim.human
+    if said is None:
+        return Piece(" ")
+    letter = fmt.get_label_letter(said, labels)
+    if claim.mine is not None and claim.mine.verdict is not None and not claim.mine.is_counted:
+        return Piece(letter.lower(), "human")
+    return Piece(letter, "human strong")
+
+
+def make_mark_piece(claim: ClaimView) -> Piece:
+    """Give the mark of what a reviewer wrote down beside a verdict, the weightiest one."""
+    mine = claim.mine
+    if mine is None:
+        return Piece(" ")
+    if mine.flagged:
+        return Piece("f", "warn strong")
+    if mine.action is Action.SKIPPED:
+        return Piece("s", "warn")
+    if mine.unsure:
+        return Piece("~", "warn")
+    return Piece("*" if mine.note else " ", "human")
+
+
+def _claim_lines(
+    view: ReviewView,
+    claim: ClaimView,
+    row: int,
+    focus: ReviewPosition,
+    labels: LabelSet,
+    layout: RowLayout,
+    extras: ClaimListExtras,
+) -> list[Line]:
+    aside = extras.highlighted is not None and claim.id not in extras.highlighted
+    look = "" if is_open(claim) and not aside else "quiet"
+    first = [
+        Piece("=" if claim.id in extras.range_claims else " ", "human"),
+        Piece(f"{claim.number:>{layout.digits}} ", look),
+    ]
+    if not layout.windows:
+        first += [judge_letter(view, claim, focus.window, labels), Piece(" ")]
+    first += [human_letter(view, claim, labels), make_mark_piece(claim), Piece("  ")]
+    words = _wrap_words(claim.text, look, layout.text_width, layout.lines)
+    cells = _window_cells(claim, labels, layout)
+    lines = []
+    for number, said in enumerate(words):
+        start = first if number == 0 else [Piece(" " * layout.text_start)]
+        gap = layout.text_width - width_of(said)
+        columns = [Piece(" " * gap), *cells, Piece(" ")] if number == 0 and cells else []
+        lines.append(Line((*start, *said, *columns), row))
+    return lines
+
+
+def _window_cells(claim: ClaimView, labels: LabelSet, layout: RowLayout) -> list[Piece]:
+    """Give the judge's letter in each window that has a column, blank where it lacks the claim."""
+    if not layout.windows:
+        return []
+    said = {each.window: each.label for each in claim.verdicts}
+    return [
+        Piece(
+            f"{fmt.get_label_letter(said[window], labels):>{CELL}}",
+            f"strong {fmt.get_label_look(said[window], labels)}",
+        )
+        if window in said
+        else Piece(" " * CELL)
+        for window in layout.windows
+    ]
+
+
+def _score_piece(row: WindowRow) -> Piece:
+    """Write a window's score in a cell, with overrides where there are any: `.50`, `1.0`."""
+    value = row.corrected.value
+    if value is None:
+        return Piece(f"{'–':>{CELL}}", "quiet")
+    text = f"{value:.2f}".removeprefix("0") if value < 0.995 else f"{value:.1f}"
+    changed = row.corrected.value != row.score.value
+    return Piece(f"{text:>{CELL}}", "human strong" if changed else "strong")
+
+
+def _join_columns(
+    head: str, columns: Sequence[Piece], layout: RowLayout, *, right: bool = False
+) -> Line:
+    room = layout.width - width_of(columns)
+    text = fit_text(head, room - 1, right=True) + " " if right else fit_text(head, room)
+    return Line((Piece(text, "quiet"), *columns))
+
+
+@lru_cache(maxsize=4096)
+def _wrap_words(text: str, look: str, width: int, most: int) -> tuple[tuple[Piece, ...], ...]:
+    """Wrap the words of a claim; kept, because a verdict changes one claim of hundreds."""
+    if most == 1:
+        return ((Piece(fit_text(escape_line(text).text, width), look),),)
+    return tuple(each.pieces for each in wrap([escape_line(text, look)], width, most=most))
