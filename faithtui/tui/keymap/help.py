@@ -91,7 +91,7 @@ PANES: Final = {
     ),
     "totals": HelpText(
         "Progress",
-        "How far the run is, what it has cost, its pace and its limits; where it does not go on, "
+        "How far the run is, what it has cost, its pace and its limits; where it is stopped, "
         "why and what can be done.",
     ),
     "stages": HelpText(

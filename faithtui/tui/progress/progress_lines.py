@@ -230,7 +230,7 @@ def _status_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
             return wrap(
                 [
                     escape_text(now.trouble, "bad"),
-                    Piece(". What was answered is held in memory; it goes on by itself.", "warn"),
+                    Piece(". What was answered is held in memory; it resumes by itself.", "warn"),
                 ],
                 width - 1,
                 first=[Piece(" ! ", "bad")],

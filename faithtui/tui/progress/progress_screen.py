@@ -45,7 +45,7 @@ class ProgressScreen(FaithScreen):
 
     TITLE_WORDS: ClassVar[str] = "PROGRESS"
     HELP_WORDS: ClassVar[str] = (
-        "A run goes on whatever screen is shown, and every reply is stored the moment it arrives: "
+        "A run continues whatever screen is shown, and every reply is stored when it arrives: "
         "the terminal may be killed, and the run taken up later without asking anything twice. "
         "The number of windows grows while conversations are cut. The pace is that of the last "
         "minute; the ETA takes the rest to go like what was judged since the run was taken up. "
@@ -60,7 +60,7 @@ class ProgressScreen(FaithScreen):
             "v",
             "review",
             "review",
-            tooltip="Review finished conversations; the run goes on",
+            tooltip="Review finished conversations; the run continues",
             id="progress.review",
         ),
         Binding(
