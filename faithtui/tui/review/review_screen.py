@@ -44,7 +44,7 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, width_of
 from faithtui.tui.widgets.filter_bar import FilterBar
 from faithtui.tui.widgets.pane import RowPane
-from faithtui.tui.widgets.plain_input import PlainInput
+from faithtui.tui.widgets.plain_input import NoteInput, PlainInput
 
 
 class ReviewScreen(FaithScreen):
@@ -132,7 +132,7 @@ class ReviewScreen(FaithScreen):
     def compose(self) -> ComposeResult:
         """Add the lines for notes and for the filter, which take the place of the status line."""
         yield from super().compose()
-        yield PlainInput(
+        yield NoteInput(
             id="note", placeholder="note: enter saves it, escape drops it", compact=True
         )
         yield FilterBar(self.keys("review.find"))

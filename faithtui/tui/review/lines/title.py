@@ -36,7 +36,7 @@ def title_pieces(
     run = f"  #{view.run.id} > "
     if cursor is not None:
         queue, done = cursor.queue, len(cursor.answered_claims)
-        kind = ", a convenience order" if queue.is_convenience else ""
+        kind = ", not a random sample" if queue.is_convenience else ""
         run += f"{escape_line(queue.title, limit=30).text}{kind} {done}/{len(queue.entries)} > "
     room -= width_of(right) + len(run) + len(where) + 3
     if room >= LEAST_NAME:
