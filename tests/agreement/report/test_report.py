@@ -12,6 +12,7 @@ from faithtui.agreement.labelled_units import (
     AnswerUnit,
     ClaimUnit,
     DesignKind,
+    Opinion,
     UnratedAnswer,
 )
 from faithtui.agreement.report.digest import hash_units
