@@ -1,26 +1,16 @@
-"""The line that notes are typed on: it takes any paste, and names its keys."""
+"""The line that notes of review are typed on: it takes any paste."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.domain.limits import NOTE
-from faithtui.tui.widgets.plain_input import MOST_TYPED, PlainInput
+from faithtui.tui.widgets.plain_input import MOST_TYPED, NoteInput
 
 
-class NoteLine(PlainInput):
+class NoteLine(NoteInput):
     """A line for a note. A long paste, or one of several lines, is held beside what is typed."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "enter", "submit", "save note", tooltip="Save the note; an empty one removes it",
-            id="note.save",
-        ),
-        Binding("escape", "drop", "drop it", tooltip="Drop what was typed", id="note.drop"),
-    ]  # fmt: skip
 
     @dataclass
     class Dropped(Message):

@@ -136,7 +136,7 @@ async def test_while_a_note_is_typed_the_footer_names_its_keys(app: FaithApp) ->
         await press(pilot, "e")
         keys = "\n".join(screen_text(app).splitlines()[-3:])
         assert "enter save note" in keys
-        assert "esc drop it" in keys
+        assert "esc drop note" in keys
         assert "verdict" not in keys
         await press(pilot, "escape")
         assert "y n i x verdict" in screen_text(app)
