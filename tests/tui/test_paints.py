@@ -20,6 +20,7 @@ from faithtui.store.calls.calls import Calls
 from faithtui.store.runs.runs import Runs
 from faithtui.tui.app import FaithApp
 from faithtui.tui.bookmark import Bookmark, BookmarkFile
+from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.widgets.line_widget import LineWidget
 from tests.tui.driving import calm, opened, press, reviewing, until
 
@@ -119,9 +120,11 @@ async def test_the_place_is_kept_beside_the_keys(
     threads: list[threading.Thread] = []
     write = BookmarkFile.write
 
-    def write_and_tell(kept: BookmarkFile, bookmark: Bookmark) -> None:
+    def write_and_tell(
+        kept: BookmarkFile, bookmark: Bookmark, queue: ClaimQueue | None = None
+    ) -> None:
         threads.append(threading.current_thread())
-        write(kept, bookmark)
+        write(kept, bookmark, queue)
 
     monkeypatch.setattr(BookmarkFile, "write", write_and_tell)
     app = FaithApp(store_path, reviewer="ann", bookmarks=file)
