@@ -418,6 +418,34 @@ class RunTotals:
 
 
 @dataclass(frozen=True, slots=True)
+class StepTotals:
+    """What the calls of one kind of question came to in a run."""
+
+    step: str
+    calls: int
+    unusable: int
+    """Replies that could not be used."""
+    tokens_in: int
+    tokens_out: int
+    cost_nusd: int
+    """In units of 1e-9 US dollars, of the calls whose price is known."""
+    latency_ms: float
+    """Mean time of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunHistory:
+    """What became of a run, as far as the store knows."""
+
+    steps: tuple[StepTotals, ...] = ()
+    """In the order of their first call."""
+    failed: Mapping[str, int] = field(default_factory=dict)
+    """Conversations that failed, by reason, most frequent first."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    undefined: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ItemCost:
     """What a conversation of a run came to."""
 

@@ -31,7 +31,7 @@ from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
-from faithtui.tui.widgets.plain_input import PlainInput
+from faithtui.tui.widgets.plain_input import NoteInput, PlainInput
 from faithtui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
@@ -78,13 +78,13 @@ class AdjudicateScreen(FaithScreen):
             tooltip="Flag the claim for a talk and go on; again takes the flag away",
             id="adjudicate.discuss",
         ),
-        Binding("u", "undo", "undo", tooltip="Take back your last act", id="adjudicate.undo"),
+        Binding("u", "undo", "undo", tooltip="Undo your last act", id="adjudicate.undo"),
         Binding(
             "ctrl+r",
             "redo",
             "redo",
             show=False,
-            tooltip="Do again what was taken back",
+            tooltip="Redo what was undone",
             id="adjudicate.redo",
         ),
         Binding(
@@ -112,7 +112,7 @@ class AdjudicateScreen(FaithScreen):
     def compose(self) -> ComposeResult:
         """Add the line for notes, which takes the place of the status line while it is used."""
         yield from super().compose()
-        yield PlainInput(
+        yield NoteInput(
             id="note", placeholder="note: enter saves it, escape drops it", compact=True
         )
 

@@ -53,6 +53,11 @@ PANES: Final = {
         "The verdict keys of the claim, the judge's verdict and reason, your label, and its effect "
         "on the scores: judge → with overrides.",
     ),
+    "next": HelpText(
+        "What next",
+        "What can be done with the chosen run, most urgent first. Its key, {list.open} or a click "
+        "does it.",
+    ),
     "list": HelpText("List", "One row each; {list.open} opens the chosen one."),
     "detail": HelpText("Details", "More about the chosen row."),
     "metrics": HelpText(
@@ -76,14 +81,17 @@ PANES: Final = {
         "confirms. Recall: the share of human labels that the judge finds.",
     ),
     "detection": HelpText(
-        "Detection", "Detection of unfaithful claims: TP, FP, FN, precision, recall."
+        "Detection", "Detecting unfaithful claims: TP, FP, FN, precision, recall."
     ),
     "coverage": HelpText("Coverage", "How much has labels, and of whom."),
     "differences": HelpText("Differences", "Claims on which judge and human label differ."),
-    "warnings": HelpText("Warnings", "What limits the figures: read before you use them."),
+    "warnings": HelpText(
+        "Summary and warnings",
+        "What the figures say in a sentence, and what limits them: read before you use them.",
+    ),
     "totals": HelpText(
         "Progress",
-        "How far the run is, what it has cost, its pace and its limits; where it does not go on, "
+        "How far the run is, what it has cost, its pace and its limits; where it is stopped, "
         "why and what can be done.",
     ),
     "stages": HelpText(

@@ -77,6 +77,7 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "progress.failed": "f",
     "progress.pause": "p",
     "progress.retry": "x",
+    "progress.review": "v",
     "queue-end.stay": "enter",
     "queues.draw": "n",
     "queues.spot-check": "c",

@@ -122,7 +122,7 @@ def format_cost(totals: RunTotals) -> str:
     """Write what calls cost; what is not known is said, and never taken for nothing."""
     if not totals.unpriced_calls:
         return fmt.format_money(totals.cost_nusd)
-    unknown = f"cost unknown for {fmt.count_in_words(totals.unpriced_calls, 'call')}"
+    unknown = f"no price known for {fmt.count_in_words(totals.unpriced_calls, 'call')}"
     return f"{fmt.format_money(totals.cost_nusd)} + {unknown}" if totals.cost_nusd else unknown
 
 
@@ -143,7 +143,7 @@ def reply_lines(call: CallRow, width: int) -> list[Line]:
     )
     facts.append(_quiet_piece(tokens + (" (estimated)" if reply.estimated else "")))
     if reply.cost_nusd is None:
-        facts.append(Piece(" · cost unknown", "warn"))
+        facts.append(Piece(" · no price known", "warn"))
     else:
         dated = f", prices of {reply.prices}" if reply.prices and reply.cost_nusd else ""
         facts.append(_quiet_piece(fmt.format_money(reply.cost_nusd) + dated))

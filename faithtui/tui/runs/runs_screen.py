@@ -98,7 +98,7 @@ class RunsScreen(FilteredListScreen):
             "p",
             "screen('progress')",
             "progress",
-            tooltip="How the chosen run goes on",
+            tooltip="How far the chosen run is, or what happened in it",
             id="runs.progress",
         ),
         Binding(

@@ -180,8 +180,8 @@ def test_cost_is_told_for_all_and_for_each_window() -> None:
     total = RunTotals(4, 2_010, 105, 400, 32_200_000, 1)
     told = text(cost_lines(ItemCost(total, windows), 90))
     assert "all 4 calls · 2 010 tokens in · 105 out · 400 cached by the provider" in told
-    assert "$0.0322 + cost unknown for 1 call" in told
-    assert "w1 $0.0312 · w4 cost unknown for 1 call" in told
+    assert "$0.0322 + no price known for 1 call" in told
+    assert "w1 $0.0312 · w4 no price known for 1 call" in told
 
 
 @pytest.mark.parametrize("evil", hostile())

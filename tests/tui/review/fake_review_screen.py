@@ -23,6 +23,7 @@ from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
+from faithtui.tui.review.session_line import SessionLine
 from faithtui.tui.review.verdicts import Verdicts
 from faithtui.tui.session import Session
 from tests.tui.fake_screen import FakeScreen
@@ -67,9 +68,11 @@ class FakeReviewScreen(FakeScreen):
         self.marking = EvidenceMarking(screen)
         self.search = ClaimSearch(screen)
         self.queue_walk = QueueWalk(screen)
+        self.session_line = SessionLine(screen)
         self.re_ask = ReAsk(screen)
         self.add(
-            self.verdicts, self.hiding, self.undo, self.notes, self.evidence, self.marking, self.search,
+            self.verdicts, self.hiding, self.undo, self.notes, self.evidence, self.marking,
+            self.search,
             self.re_ask, self.moves, self.queue_walk,
         )  # fmt: skip
 

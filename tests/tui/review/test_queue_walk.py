@@ -35,7 +35,7 @@ async def test_a_convenience_queue_is_walked_in_its_order(app: FaithApp, store_p
         screen = app.screen
         assert isinstance(screen, ReviewScreen)
         await until(pilot, lambda: screen.claim is not None)
-        await until(pilot, lambda: "odd ones, a convenience order 0/3" in title(app))
+        await until(pilot, lambda: "odd ones, not a random sample 0/3" in title(app))
         walked = []
         for key in ("y", "s", "y"):
             assert screen.claim is not None
