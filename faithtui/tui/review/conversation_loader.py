@@ -245,6 +245,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         self.session.choose_item(loaded.view.item.id)
         if not self.screen.writer.in_flight:
             self.screen.verdicts.clear_pending_flags()
+            self.screen.marking.forget_pending()
         self.mark = loaded.mark
         self.screen.queue_walk.set_cursor(loaded.queue_cursor)
         view = position.overlay_pending(

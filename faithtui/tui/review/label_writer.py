@@ -210,6 +210,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.stay()
         self.pending_verdicts.pop(claim, None)
         self.screen.verdicts.forget_pending_flag(claim)
+        self.screen.marking.forget_pending()
         self.last_act_words = ""
         self._tell(Piece("not saved", "bad strong"), Piece(f" · {words}"))
         if (

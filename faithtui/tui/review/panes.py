@@ -15,7 +15,7 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import capitalise, references_of
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
-from faithtui.tui.review.guideline_pane import GuidelinePane, count_guideline_lines
+from faithtui.tui.review.guideline_pane import count_guideline_lines, draw_guideline
 from faithtui.tui.review.layout import ReviewContent, longest, plan_review
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
@@ -83,7 +83,7 @@ class ReviewPanes(Panes):
     evidence = getters.query_one("#evidence", Pane)
     truths = getters.query_one("#truths", Pane)
     verdict = getters.query_one("#verdict", Pane)
-    guideline = getters.query_one(GuidelinePane)
+    guideline = getters.query_one("#guideline", Pane)
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class ReviewPanes(Panes):
             Pane(id="evidence", title="Evidence"),
             Pane(id="truths", title="Truths"),
             Pane(id="verdict", title="Verdict"),
-            GuidelinePane(),
+            Pane(id="guideline", title="Guideline"),
             planner=plan_review,
             keep=("verdict",),
         )
@@ -127,7 +127,7 @@ class ReviewPanes(Panes):
         """
         view, at, claim, spec = looked.view, looked.position, looked.claim, looked.spec
         self._give_room(looked)
-        self.guideline.show_guideline(looked.guideline, self._keys("review.guideline"))
+        draw_guideline(self.guideline, looked.guideline, self._keys("review.guideline"))
         self.claims.show_claims(view, at, spec, looked.extras)
         self.windows.show(
             lambda width: window_list_lines(view, at, spec, width),

@@ -23,6 +23,7 @@ from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.claim_range import ClaimRange
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence import EvidenceReader
+from faithtui.tui.review.evidence_marking import EvidenceMarking
 from faithtui.tui.review.guideline import GuidelineOpener
 from faithtui.tui.review.images import ImageOpener
 from faithtui.tui.review.judge_visibility import JudgeVisibility
@@ -70,6 +71,7 @@ class ReviewScreen(FaithScreen):
         *JudgeVisibility.BINDINGS,
         *GuidelineOpener.BINDINGS,
         *EvidenceReader.BINDINGS,
+        *EvidenceMarking.BINDINGS,
         *ClaimSearch.BINDINGS,
         *ReAsk.BINDINGS,
         *RawReplies.BINDINGS,
@@ -104,6 +106,7 @@ class ReviewScreen(FaithScreen):
             self, lambda: None if self.view is None else self.view.run.spec.metric
         )
         self.evidence = EvidenceReader(self)
+        self.marking = EvidenceMarking(self)
         self.images = ImageOpener(self, self.evidence.list_images)
         self.search = ClaimSearch(self)
         self.queue_walk = QueueWalk(self)
@@ -117,6 +120,7 @@ class ReviewScreen(FaithScreen):
             self.notes,
             self.guideline,
             self.evidence,
+            self.marking,
             self.images,
             self.search,
             self.re_ask,
@@ -241,7 +245,10 @@ class ReviewScreen(FaithScreen):
             view=view,
             position=at,
             passages=(
-                draw_evidence.rank_claim_passages(view, claim, at.window, before.tokenised)
+                draw_evidence.add_marks(
+                    draw_evidence.rank_claim_passages(view, claim, at.window, before.tokenised),
+                    self.marking.marks_of(claim),
+                )
                 if claim
                 else ()
             ),
