@@ -274,7 +274,8 @@ def _score_piece(row: WindowRow, cell: int) -> Piece:
     value = row.corrected.value
     if value is None:
         return Piece(f"{'–':>{cell}}", "quiet")
-    text = f"{value:.2f}".removeprefix("0") if value < 0.995 else f"{value:.1f}"
+    whole = "1.0" if cell > NARROW_CELL else "1"  # `1.0.71` would be read as one number.
+    text = f"{value:.2f}".removeprefix("0") if value < 0.995 else whole
     changed = row.corrected.value != row.score.value
     return Piece(f"{text:>{cell}}", "human strong" if changed else "strong")
 

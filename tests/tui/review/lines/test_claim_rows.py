@@ -167,3 +167,13 @@ def test_a_few_windows_take_less_of_the_claims_where_there_is_little_room(view: 
     assert (narrow.cell, wide.cell) == (3, 4)
     assert len(narrow.windows) == len(wide.windows) == 6
     assert draw(six, width=58)[0].endswith("w1 w2 w3 w4 w5 w6 ")
+
+
+def test_scores_without_blanks_between_them_are_still_told_apart(view: ReviewView) -> None:
+    six = with_windows(view, 6)
+    values = (1.0, 0.714, 0.0, 1.0, 0.5, 0.999)
+    windows = tuple(
+        replace(row, score=Score(value), corrected=Score(value))
+        for row, value in zip(six.windows, values, strict=True)
+    )
+    assert draw(replace(six, windows=windows), width=58)[2].endswith("  1.71.00  1.50  1 ")
