@@ -22,6 +22,7 @@ COLUMNS = (
     "confidence",
     "human",
     "same",
+    "tied",
     "state",
     "sample",
     "stratum",
@@ -65,6 +66,8 @@ class ClaimExtras:
     """How many claims it stands for; None: it is not of a random sample."""
     notes: tuple[str, ...] = ()
     """Remarks of people who stand by a verdict on it."""
+    tied: bool = False
+    """As many people say one thing of it as another, so that the reading has no label."""
 
 
 def claims_csv(
@@ -77,10 +80,10 @@ def claims_csv(
     """Write claims as CSV, row by row, so that the passages of a run are never in memory at once.
 
     Texts are quoted and numbers are not. A text that a spreadsheet would take for a formula gets a
-    single quote in front. `turn` counts from 0. `human` is empty where nobody reviewed the claim,
-    `judge` where the judge gave no verdict, `same` where either is missing, `weight` where the
-    claim is not of the random sample that the figures rest on. `passages`, `verdicts`, `codes` and
-    `notes` are JSON lists.
+    single quote in front. `turn` counts from 0. `human` is empty where nobody reviewed the claim or
+    people are evenly split (`tied`), `judge` where the judge gave no verdict, `same` where either
+    is missing, `weight` where the claim is not of the random sample that the figures rest on.
+    `passages`, `verdicts`, `codes` and `notes` are JSON lists.
 
     Args:
         claims: Readings and what is known beside them, in the order of the rows.
@@ -125,6 +128,7 @@ def _make_row(
         number_cell(claim.confidence),
         escape_formula(claim.human or ""),
         yes_or_no_cell(claim.judge == claim.human if both else None),
+        yes_or_no_cell(extras.tied if extras.tied or claim.human is not None else None),
         claim.state.value,
         escape_formula(sample if drawn else ""),
         escape_formula(claim.stratum or ""),
