@@ -213,6 +213,33 @@ class ClaimView:
 
 
 @dataclass(frozen=True, slots=True)
+class MissedClaim:
+    """A claim that annotators found in an answer and the judge of the run did not extract."""
+
+    id: ClaimId
+    turn: int
+    text: str
+    span: "Span | None"
+    """In the answer; None: it is in other words there."""
+    reviewers: tuple[str, ...]
+    """Who added it."""
+    is_mine: bool
+    """The current reviewer did."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteAnswer:
+    """An answer of which annotators say that all its claims are known."""
+
+    id: ClaimId
+    """What stands for the answer as a whole."""
+    turn: int
+    reviewers: tuple[str, ...]
+    is_mine: bool
+    """The current reviewer says so."""
+
+
+@dataclass(frozen=True, slots=True)
 class WindowRow:
     """A window of the conversation under review."""
 
@@ -246,6 +273,10 @@ class ReviewView:
     """Claims whose judge is kept from the reviewer; see `blind_view.blind_view`."""
     truths_whole: bool = True
     """All truths are there; while blind, only those named for claims that are open may be."""
+    missed: tuple[MissedClaim, ...] = ()
+    """In the order of the answers."""
+    complete: tuple[CompleteAnswer, ...] = ()
+    """In the order of the turns."""
 
     @property
     def is_blind(self) -> bool:
@@ -434,6 +465,8 @@ class CallRow:
     usable: bool
     at: datetime
     reply: StoredReply
+    key: str = ""
+    """Names the question."""
 
 
 @dataclass(frozen=True, slots=True)

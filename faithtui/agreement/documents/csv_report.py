@@ -10,6 +10,7 @@ from typing import Protocol
 
 from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.labelled_units import ClaimUnit, Opinion
+from faithtui.domain.annotations import MarkedText
 
 COLUMNS = (
     "claim",
@@ -31,6 +32,7 @@ COLUMNS = (
     "verdicts",
     "codes",
     "notes",
+    "evidence",
     "blind",
     "windows",
     "steady",
@@ -65,6 +67,8 @@ class ClaimExtras:
     """How many claims it stands for; None: it is not of a random sample."""
     notes: tuple[str, ...] = ()
     """Remarks of people who stand by a verdict on it."""
+    evidence: tuple[MarkedText, ...] = ()
+    """What people marked as evidence."""
 
 
 def claims_csv(
@@ -79,8 +83,8 @@ def claims_csv(
     Texts are quoted and numbers are not. A text that a spreadsheet would take for a formula gets a
     single quote in front. `turn` counts from 0. `human` is empty where nobody reviewed the claim,
     `judge` where the judge gave no verdict, `same` where either is missing, `weight` where the
-    claim is not of the random sample that the figures rest on. `passages`, `verdicts`, `codes` and
-    `notes` are JSON lists.
+    claim is not of the random sample that the figures rest on. `passages`, `verdicts`, `codes`,
+    `notes` and `evidence` are JSON lists.
 
     Args:
         claims: Readings and what is known beside them, in the order of the rows.
@@ -134,6 +138,7 @@ def _make_row(
         opinions_cell(claim.opinions, dates),
         codes_cell(claim.opinions),
         _list_to_json(extras.notes),
+        _list_to_json([_mark_to_json(each) for each in extras.evidence]),
         yes_or_no_cell(claim.blind),
         claim.windows,
         yes_or_no_cell(claim.steady),
@@ -166,6 +171,11 @@ def opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> str:
             for each in opinions
         ]
     )
+
+
+def _mark_to_json(found: MarkedText) -> dict[str, object]:
+    """Describe a marked stretch; its document goes by the hash that names it in every store."""
+    return {"reviewer": found.reviewer, **found.mark._asdict(), "text": found.text}
 
 
 def _time_text(moment: datetime) -> str:

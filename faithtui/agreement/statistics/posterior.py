@@ -172,17 +172,17 @@ def widen_future_rate(
         level: Confidence level in (0, 1).
 
     Returns:
-        The same rate; as it was where this run's has no interval, and without one where fewer than
-        five groups have a label: unlabelled groups tell how verdicts differ, not how labels do.
+        The same rate; without an interval where this run's has none, or where fewer than five
+        groups have a label: unlabelled groups tell how verdicts differ, not how labels do.
     """
     populations, labelled, faithful, unfair = groups.counts
     is_labelled = labelled.any(axis=0)
-    if future.value is None or this_run.ci_low is None or this_run.ci_high is None:
+    if future.value is None:
         return future
-    if groups.times[is_labelled].sum() < FEWEST_GROUPS:
-        return Estimate(
-            future.value, future.status, future.n, future.clusters, Reason.TOO_FEW_CLUSTERS
-        )
+    few = groups.times[is_labelled].sum() < FEWEST_GROUPS
+    if few or this_run.ci_low is None or this_run.ci_high is None:
+        reason = Reason.TOO_FEW_CLUSTERS if few else this_run.reason
+        return Estimate(future.value, future.status, future.n, future.clusters, reason)
     by_label = np.stack([faithful, labelled - faithful, unfair], axis=1)[:, :, None]
     prior = np.array([[0.5], [0.5], [0.25 * unfair.any()]]) * PSEUDO_LABELS
     totals = _draw_totals(by_label, populations[:, None].astype(np.float64), groups.times, level)

@@ -131,7 +131,7 @@ _BEAT = (
 )
 
 
-_CALL_COLUMN_COUNT = 6
+_CALL_COLUMN_COUNT = 7
 """Columns of a call that are not of its reply."""
 
 
@@ -267,6 +267,7 @@ class Calls:
                 judge_call.c.replicate,
                 judge_call.c.usable,
                 judge_call.c.created_at,
+                judge_call.c.key,
                 *_REPLY_COLUMNS,
             )
             .where(judge_call.c.run_item_id == item)
@@ -282,6 +283,7 @@ class Calls:
                     usable=row.usable,
                     at=row.created_at,
                     reply=StoredReply(*tuple(row)[_CALL_COLUMN_COUNT:]),
+                    key=row.key,
                 )
                 for row in connection.execute(statement)
             )

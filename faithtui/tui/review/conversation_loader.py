@@ -277,7 +277,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         )
         self.screen.show_state(state, at, fresh=not same)
         self.screen.queue_walk.read_ahead()
-        self.screen.queue_walk.read_progress()
+        self.screen.session_line.read_again()
         if not same:
             self.screen.refresh_bindings()
         if loaded.undone is not None:

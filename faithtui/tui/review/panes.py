@@ -116,9 +116,16 @@ class ReviewPanes(Panes):
         self.windows.move_to(0 if at.window is None else at.window + 1)
         self._draw_transcript(looked, moved)
         unit = capitalise(spec.units[0])
+        best = looked.passages[0] if looked.passages else None
         self.card.show(
             lambda width: claim_card(
-                view, claim, spec, width, looked.tokenised, beside_answer=self.transcript.display
+                view,
+                claim,
+                spec,
+                width,
+                looked.tokenised,
+                beside_answer=self.transcript.display,
+                best=best,
             ),
             title=unit + (f" {claim.number} · turn {claim.turn + 1}" if claim else ""),
             keep=not moved,
@@ -257,7 +264,9 @@ class ReviewPanes(Panes):
         first, answer = find_exchange(looked.view, claim.turn)
         asked = [escape_line(turns[first].content, "quiet", limit=600)] if first < answer else []
         lines = wrap(asked, width - 1, first=[Piece(" user  ", "quiet")], most=1) if asked else []
-        said = [escape_line(claim.text, "strong", limit=600)]
+        best = looked.passages[0] if looked.passages else None
+        hidden = claim.id in looked.view.hidden
+        said = draw_evidence.mark_claim(claim, None if hidden else best)
         name = [Piece(f" {looked.spec.units[0][:5]:<6}", "quiet")]
         return [*lines, *wrap(said, width - 1, first=name, most=2)]
 

@@ -45,8 +45,6 @@ class QueueWalk(Controller["ReviewScreen"]):
         """The queue that is worked through; None: conversation by conversation."""
         self.conversations_ahead: dict[ItemId, LoadedConversation] = {}
         """Conversations read ahead."""
-        self.progress_words = ""
-        """How far the queue is, in words."""
 
     def action_leave_queue(self) -> None:
         """Go on conversation by conversation, with the claim that is looked at."""
@@ -121,7 +119,6 @@ class QueueWalk(Controller["ReviewScreen"]):
         """Walk through another queue, or none."""
         if walk is not self.cursor:
             self.cursor = walk
-            self.progress_words = ""
             self.forget_read_ahead()
 
     def advance(self, claim: ClaimId, *, later: bool) -> None:
@@ -212,23 +209,3 @@ class QueueWalk(Controller["ReviewScreen"]):
                 self.screen.post_message(ShowScreen(screen))
 
         self.navigation.open_window(QueueEndDialog(queue, outcome), go_to_answer)
-
-    @run_in_worker("how-far")
-    async def read_progress(self) -> None:
-        """Read how far the queue is, and say it at the right of the status line."""
-        from faithtui.engine.review.sample_queues import read_queue_progress
-        from faithtui.tui.samples.sample_lines import queue_status
-
-        queue = self.session.claim_queue
-        if queue is None or queue.sample is None:
-            self.screen.call_later(self._show_progress, "")
-            return
-        progress = await self.read(
-            read_queue_progress, self.session.store, queue.sample, self.session.reviewer
-        )
-        self.screen.call_later(self._show_progress, queue_status(progress))
-
-    def _show_progress(self, words: str) -> None:
-        """Say how far the queue is."""
-        self.progress_words = words
-        self.screen.follow_runs()

@@ -37,6 +37,7 @@ from faithtui.tui.review.queue_walk import QueueWalk
 from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
+from faithtui.tui.review.session_line import SessionLine
 from faithtui.tui.review.verdicts import Verdicts
 from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
 from faithtui.tui.session import Session
@@ -106,6 +107,7 @@ class ReviewScreen(FaithScreen):
         self.images = ImageOpener(self, self.evidence.list_images)
         self.search = ClaimSearch(self)
         self.queue_walk = QueueWalk(self)
+        self.session_line = SessionLine(self)
         self.re_ask = ReAsk(self)
         self.replies = RawReplies(self, lambda: None if self.view is None else self.view.item.id)
         self.add_controllers(
@@ -185,6 +187,7 @@ class ReviewScreen(FaithScreen):
         super().clear_content()
         self.panes.claims.forget_claim()
         self.queue_walk.forget_read_ahead()
+        self.session_line.forget()
         self.review_state = None
         self.verdicts.forget_last_verdict()
         self.claim_range.clear()
@@ -199,11 +202,10 @@ class ReviewScreen(FaithScreen):
         self.set_title()
 
     def make_idle_status(self) -> tuple[Piece, ...]:
-        """Say how far the queue is, beside who reviews."""
-        if not self.queue_walk.progress_words:
-            return super().make_idle_status()
-        words = f"{self.queue_walk.progress_words} · "
-        return (Piece(words, "quiet"), *super().make_idle_status())
+        """Say how the session goes on, beside who reviews."""
+        words = self.session_line.words
+        who = super().make_idle_status()
+        return (Piece(f"{words} · ", "quiet"), *who) if words else who
 
     def show_state(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         """Show a conversation as it was read; `fresh`: it is another one."""

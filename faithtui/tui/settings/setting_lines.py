@@ -35,7 +35,7 @@ SECTIONS = (
             "max_failures",
         ),
     ),
-    SettingsSection("Review", ("reviewer", "blind", "auto_advance")),
+    SettingsSection("Review", ("reviewer", "blind", "auto_advance", "timer")),
     SettingsSection("Sampling", ("audit_share",)),
     SettingsSection("Keys", ("keys",)),
     SettingsSection("Theme", ("theme", "ascii")),
@@ -61,6 +61,7 @@ MEANINGS: Mapping[str, str] = {
     "reviewer": "Whose verdicts yours are. Counts from the next start.",
     "blind": "New queues hide the judge until a claim has your verdict.",
     "auto_advance": "A verdict goes on to the next claim.",
+    "timer": "Review shows the seconds a claim takes you and the time that is left.",
     "audit_share": "Share of the claims of a blind sample that show the judge, drawn at random, so "
     "that its influence on annotators can be measured.",
     "keys": "Key map to begin with; keymap.toml beside the settings goes on top of it.",
@@ -300,5 +301,6 @@ def choices_of(name: str, themes: Sequence[str], presets: Sequence[str]) -> tupl
         "theme": tuple(themes),
         "blind": ("true", "false"),
         "auto_advance": ("true", "false"),
+        "timer": ("true", "false"),
         "ascii": ("true", "false", ""),
     }.get(name, ())

@@ -261,12 +261,28 @@ def _plan_run(width: int, height: int, below: str) -> Plan:
 
 
 def plan_replies(width: int, height: int) -> Plan:
-    """Place the calls of a conversation above the reply of one, or beside it where wide."""
+    """Place the calls of a conversation above question and reply of one, or beside them where wide.
+
+    Where it is narrow the question has no place of its own: it stands below the reply.
+    """
     if width < WIDE_FROM:
         top = max(5, min(14, height * 36 // 100))
-        return {"calls": Box(0, 0, width, top), "reply": Box(0, top, width, height - top)}
-    left = width * 46 // 100
-    return {"calls": Box(0, 0, left, height), "reply": Box(left, 0, width - left, height)}
+        calls = {"calls": Box(0, 0, width, top)}
+        if width < NARROW_BELOW:
+            return {**calls, "reply": Box(0, top, width, height - top)}
+        half = width // 2
+        return {
+            **calls,
+            "question": Box(0, top, half, height - top),
+            "reply": Box(half, top, width - half, height - top),
+        }
+    left = width * 36 // 100
+    middle = (width - left) // 2
+    return {
+        "calls": Box(0, 0, left, height),
+        "question": Box(left, 0, middle, height),
+        "reply": Box(left + middle, 0, width - left - middle, height),
+    }
 
 
 def plan_adjudication(width: int, height: int) -> Plan:

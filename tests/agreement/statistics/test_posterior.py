@@ -19,9 +19,10 @@ from faithtui.agreement.statistics.rates import (
     compute_worst_case_bounds,
     estimate_future_rate,
     estimate_run_rate,
+    estimate_run_rate_clustered,
     group_strata,
 )
-from faithtui.domain.estimates import EstimateMethod, Reason
+from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
 from tests.benchmarks.coverage import Setting, simulate
 
 LABELS = ("yes", "no")
@@ -306,3 +307,18 @@ def test_a_future_rate_of_fewer_than_five_labelled_groups_has_no_interval() -> N
     found = widen_future_rate(alone, run, groups)
     assert found.value == alone.value
     assert (found.ci_low, found.reason) == (None, Reason.TOO_FEW_CLUSTERS)
+
+
+def test_a_future_rate_has_no_interval_where_this_run_has_none() -> None:
+    """Whole conversations: the drawn ones are too few for this run, and for those to come."""
+    for drawn, reason in ((3, Reason.TOO_FEW_CLUSTERS), (6, Reason.NO_VARIATION)):
+        labels = [[LabelledStratum(9, 9, 9 - place)] for place in range(drawn)]
+        groups = group_strata([*labels, *[[LabelledStratum(9, 0, 0)]] * (30 - drawn)])
+        run = estimate_run_rate_clustered(groups)
+        if drawn > 4:
+            run = Estimate(run.value, run.status, run.n, run.clusters, reason)
+        assert run.ci_low is None
+        alone = estimate_future_rate(groups)
+        assert alone.ci_low is not None, "the jackknife counts the groups without labels"
+        found = widen_future_rate(alone, run, groups)
+        assert (found.value, found.ci_low, found.reason) == (alone.value, None, reason)

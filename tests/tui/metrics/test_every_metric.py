@@ -214,7 +214,7 @@ async def test_messages_are_listed_under_their_heading_with_those_a_statement_se
     async with boots_app.run_test(size=size) as pilot:
         await under(pilot, "turn-contextual-relevancy")
         pane = "truths" if size[0] > 80 else "evidence"
-        assert "statement 1: none" in text_of(boots_app, pane)
+        assert "no messages cited" in text_of(boots_app, pane)
         await press(pilot, "j")
         text = " ".join(text_of(boots_app, pane).split())
         assert "messages that statement 2 serves" in text

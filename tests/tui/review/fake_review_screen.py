@@ -22,6 +22,7 @@ from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
+from faithtui.tui.review.session_line import SessionLine
 from faithtui.tui.review.verdicts import Verdicts
 from faithtui.tui.session import Session
 from tests.tui.fake_screen import FakeScreen
@@ -65,6 +66,7 @@ class FakeReviewScreen(FakeScreen):
         self.evidence = EvidenceReader(screen)
         self.search = ClaimSearch(screen)
         self.queue_walk = QueueWalk(screen)
+        self.session_line = SessionLine(screen)
         self.re_ask = ReAsk(screen)
         self.add(
             self.verdicts, self.hiding, self.undo, self.notes, self.evidence, self.search,

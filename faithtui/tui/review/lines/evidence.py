@@ -379,8 +379,54 @@ def passage_lines(
         budget = width * (max(6, height // 2) if number == chosen else max(3, height // 8))
         lines += wrap(excerpt_passage(passage, budget), width - 1, first=[Piece("  ")])
         lines += image_lines(passage.document.images, numbers, width - 1, [Piece("  ")])
+        if number == 0 and passage.is_ranked and claim.id not in view.hidden:
+            lines += lacking_lines(claim, passages, width)
         lines.append(BLANK)
     return lines, starts
+
+
+def lacking_lines(
+    claim: ClaimView, passages: Sequence[RankedPassageView], width: int
+) -> list[Line]:
+    """Say which words of a claim the best passage lacks, and which of them no passage has.
+
+    Not to be shown while the judge is hidden: some judges go by nothing else.
+    """
+    best, *others = passages
+    words: dict[str, list[str]] = {"": []}
+    contested = {span for each in passages for span in each.ranked.contested}
+    for span in best.ranked.missing:
+        if span in contested:
+            continue
+        holder = next((each for each in others if span not in each.ranked.missing), None)
+        name = "" if holder is None else f"P{holder.document.number}"
+        words.setdefault(name, []).append(claim.text[span.start : span.end])
+    lines: list[Line] = []
+    for name, listed in words.items():
+        if listed:
+            head = f"not in P{best.document.number} but in {name}: "
+            first = (
+                Piece(head, "quiet") if name else Piece("MISSING in all passages: ", "warn strong")
+            )
+            text = escape_line(", ".join(dict.fromkeys(listed)), "" if name else "warn", limit=300)
+            lines += wrap([first, text], width - 1, first=[Piece("  ")], most=2)
+    return lines
+
+
+def mark_claim(claim: ClaimView, best: RankedPassageView | None) -> list[Piece]:
+    """Give a claim with the words marked that its best passage contradicts, or does not have."""
+    looks: dict[Span, str] = {}
+    if best is not None and best.is_ranked:
+        looks = dict.fromkeys(best.ranked.missing, "warn strong")
+        looks |= dict.fromkeys(best.ranked.contested, "bad strong mark")
+    pieces = []
+    at = 0
+    for span in sorted(looks, key=lambda each: each.start):
+        if span.start >= at:
+            pieces.append(escape_text(claim.text[at : span.start], "claim strong"))
+            pieces.append(escape_text(claim.text[span.start : span.end], looks[span]))
+            at = span.end
+    return [*pieces, escape_text(claim.text[at:], "claim strong")]
 
 
 def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
@@ -393,7 +439,7 @@ def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
         pieces += [Piece(" · "), escape_line(document.source, limit=60)]
     pieces.append(Piece(f" · turn {passage.turn + 1}", "quiet"))
     if passage.is_ranked:
-        pieces.append(Piece(f" · match {passage.ranked.match:.2f}", "quiet"))
+        pieces.append(Piece(f" · similarity {passage.ranked.match:.2f}", "quiet"))
     if passage.ranked.differs:
         kinds = ", ".join(passage.ranked.differs)
         pieces.append(Piece(f" · differs: {kinds}", "warn"))
@@ -460,8 +506,8 @@ def mark_passage(passage: RankedPassageView, part: Span, *, one_line: bool = Fal
             pieces.append(Piece("«", f"{opening[start]} strong"))
         mark = marks.get(start)
         if mark is not None:
-            is_telling = mark.clashes or mark.kind in DECISIVE
-            look = f"{look} {'mark' if is_telling else 'strong'}"
+            # What matches is quiet: only what says otherwise calls for a look.
+            look = f"{look} mark" if mark.clashes else look
         pieces.append(make(text[start:end], look.strip()))
         if end in closing:
             pieces.append(Piece("»", f"{closing[end]} strong"))

@@ -27,9 +27,12 @@ def title_pieces(
     where = f" > {looked.spec.units[0]} {claim.number}/{len(view.claims)}" if claim else ""
     right = [
         Piece("BLIND" if blind else "JUDGE SHOWN", "human strong" if blind else "warn strong"),
-        Piece("  per interaction " if looked.per_interaction else "  windowed ", "quiet"),
-        Piece(conversation_score(view, looked.per_interaction), "strong"),
     ]
+    if not view.is_blind:
+        right += [
+            Piece("  per interaction " if looked.per_interaction else "  score ", "quiet"),
+            Piece(conversation_score(view, looked.per_interaction), "strong"),
+        ]
     run = f"  #{view.run.id} > "
     if cursor is not None:
         queue, done = cursor.queue, len(cursor.answered_claims)

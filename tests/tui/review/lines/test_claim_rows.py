@@ -158,3 +158,12 @@ def test_a_window_without_a_score_has_none(view: ReviewView) -> None:
     first, *rest = view.windows
     windows = (replace(first, score=lost, corrected=lost), *rest)
     assert draw(replace(view, windows=windows))[2].split()[1] == "–"
+
+
+def test_a_few_windows_take_less_of_the_claims_where_there_is_little_room(view: ReviewView) -> None:
+    six = with_windows(view, 6)
+    at = ReviewPosition(None, six.claims[0].id)
+    narrow, wide = (lay_out_rows(six, at, width, 20, METRIC) for width in (58, 74))
+    assert (narrow.cell, wide.cell) == (3, 4)
+    assert len(narrow.windows) == len(wide.windows) == 6
+    assert draw(six, width=58)[0].endswith("w1 w2 w3 w4 w5 w6 ")

@@ -13,7 +13,13 @@ from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import ClaimView, EvidenceView, ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.review.lines.card import claim_card
-from faithtui.tui.review.lines.evidence import passage_lines, rank_claim_passages, tokenise_view
+from faithtui.tui.review.lines.evidence import (
+    excerpt_passage,
+    mark_claim,
+    passage_lines,
+    rank_claim_passages,
+    tokenise_view,
+)
 from faithtui.tui.review.lines.references import reference_lines
 from faithtui.tui.review.lines.verdict import VerdictView, verdict_lines
 from faithtui.tui.review.position import ReviewPosition
@@ -228,3 +234,38 @@ def test_a_set_of_truths_is_told_with_the_truths_and_the_passages(
 ) -> None:
     assert "(T1+T4 only together)" in " ".join(truths(*joint).split())
     assert "T1 supports with others" in " ".join(evidence(*joint).split())
+
+
+def test_only_what_a_passage_says_otherwise_is_loud(view: ReviewView) -> None:
+    """Numbers and negations that merely stand there, and words that match, are quiet."""
+    claim = claim_of(view, "return window")
+    loud = [
+        piece.text
+        for passage in rank_claim_passages(view, claim, None, tokenise_view(view))
+        for piece in excerpt_passage(passage, 4_000)
+        if "mark" in piece.look or "strong" in piece.look.replace("quote strong", "")
+    ]
+    assert [each for each in loud if each not in "«»"] == []
+    wrong = replace(claim, text="The return window is 31 days from delivery.", evidence=())
+    ranked = rank_claim_passages(view, wrong, None, tokenise_view(view))
+    marked = [p.text for p in excerpt_passage(ranked[0], 4_000) if "mark" in p.look]
+    assert marked == ["30"]
+    pieces = {piece.text: piece.look for piece in mark_claim(wrong, ranked[0])}
+    assert pieces["31"] == "bad strong mark"
+    assert "MISSING" not in evidence(view, wrong), "it is marked where it is contradicted"
+    assert "".join(pieces) == wrong.text
+
+
+def test_words_that_no_passage_has_are_said_unless_the_judge_is_hidden(view: ReviewView) -> None:
+    claim = replace(
+        claim_of(view, "return window"), text="The window of pickup is 30 days with a receipt."
+    )
+    shown = evidence(view, claim)
+    assert "MISSING in all passages: pickup" in shown
+    assert "not in P1 but in P2: receipt" in shown
+    assert "MISSING" not in evidence(blind_view(view), claim)
+    card = claim_card(
+        blind_view(view), claim, METRIC, 80, tokenise_view(view),
+        best=rank_claim_passages(view, claim, None, tokenise_view(view))[0],
+    )  # fmt: skip
+    assert not any("warn" in piece.look for line in card for piece in line.pieces)
