@@ -88,6 +88,7 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "review.find": "slash",
     "review.guideline": "h",
     "review.leave-queue": "Q",
+    "review.mark-evidence": "E",
     "review.metrics": "M",
     "review.next-passage": "right_square_bracket",
     "review.next-unlabelled": "N",
@@ -123,6 +124,8 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "settings.check": "c",
     "settings.test-judge": "t",
     "views.save": "s",
+    "words.from": "space",
+    "words.select": "enter",
 }
 """Keys of bindings that sentences name, by id, as they are by default. Finding them in the classes
 would import every screen."""

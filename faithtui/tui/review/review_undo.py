@@ -81,6 +81,8 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
                 return f"note on {what}"
             case Action.CODED:
                 return f"reason code on {what}"
+            case Action.EVIDENCE:
+                return f"marked evidence on {what}"
             case Action.MARKED:
                 return f"{act.mark or 'mark'} on {what}"
             case Action.SKIPPED:

@@ -54,6 +54,10 @@ class Dialog(ModalWindow[str | None]):
 
     def on_mount(self) -> None:
         """Fill the pane."""
+        self.show_content()
+
+    def show_content(self) -> None:
+        """Fill the pane, and give it the focus."""
         pane = self.query_one(Pane)
         pane.show(self._build)
         pane.focus()

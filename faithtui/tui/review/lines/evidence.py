@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
+from faithtui.domain.annotations import MarkedPassage
 from faithtui.domain.conversation import Image, Span
 from faithtui.domain.ids import TruthId
 from faithtui.domain.integrity.missing_facts import MissingFact, TruthIndex, find_missing_facts
@@ -25,6 +26,7 @@ from faithtui.domain.text.tokens import DECISIVE
 from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
 from faithtui.tui.review.lines.images import image_lines, image_numbers
+from faithtui.tui.review.lines.markup import shorten_markup
 from faithtui.tui.review.lines.transcript import explain_not_used
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -131,6 +133,25 @@ class RankedPassageView:
     """How well it matches says something; a statement's own passage is just the passage."""
     lost_count: int = 0
     """Facts of it that no truth covers; 0 while the judge is hidden."""
+    marked: tuple[Span, ...] = ()
+    """What the reviewer marked in it as evidence, in order."""
+
+
+def add_marks(
+    passages: Sequence[RankedPassageView], marks: Sequence[MarkedPassage]
+) -> tuple[RankedPassageView, ...]:
+    """Put what a reviewer marked into the passages it stands in."""
+    if not marks:
+        return tuple(passages)
+    return tuple(
+        replace(
+            each,
+            marked=tuple(
+                Span(mark.start, mark.end) for mark in marks if mark.document == each.document.hash
+            ),
+        )
+        for each in passages
+    )
 
 
 def tokenise_view(view: ReviewView) -> TokenisedView:
@@ -447,6 +468,8 @@ def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
         pieces.append(
             Piece(f" · {fmt.count_in_words(passage.lost_count, 'fact')} in no truth", "warn")
         )
+    if passage.marked:
+        pieces.append(Piece(" · {marked}", "human strong"))
     looks = dict(STANCE_LOOKS)
     for number, stance in passage.truths:
         words = STANCE_WORDS[stance]
@@ -458,7 +481,7 @@ def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
 
 def excerpt_passage(passage: RankedPassageView, budget: int) -> list[Piece]:
     """Cut a passage down to what surrounds its quotes."""
-    needed = [quote.span for quote in passage.ranked.quotes]
+    needed = [*(quote.span for quote in passage.ranked.quotes), *passage.marked]
     if not needed and passage.ranked.best is not None:
         needed = [passage.ranked.best]
     parts = choose_excerpt(passage.read, needed, budget)
@@ -477,7 +500,7 @@ def excerpt_passage(passage: RankedPassageView, budget: int) -> list[Piece]:
 def mark_passage(passage: RankedPassageView, part: Span, *, one_line: bool = False) -> list[Piece]:
     """Give a stretch of a passage with quotes between « » and telling words marked."""
     text = passage.document.text
-    make = join_line_ends if one_line else _make_full_piece
+    make = _make_short_piece if one_line else _make_full_piece
     looks = {
         None: "quote",
         "partial": "quote",
@@ -488,6 +511,7 @@ def mark_passage(passage: RankedPassageView, part: Span, *, one_line: bool = Fal
     for span in (
         *(quote.span for quote in passage.ranked.quotes),
         *(mark.span for mark in passage.ranked.marks),
+        *passage.marked,
     ):
         edges |= {edge for edge in (span.start, span.end) if part.start < edge < part.end}
     ordered = sorted(edges)
@@ -496,21 +520,29 @@ def mark_passage(passage: RankedPassageView, part: Span, *, one_line: bool = Fal
     marks = {mark.span.start: mark for mark in passage.ranked.marks}
     quotes = iter(passage.ranked.quotes)
     current = next(quotes, None)
+    begins = {span.start for span in passage.marked}
+    ends = {span.end for span in passage.marked}
     pieces: list[Piece] = []
     for start, end in pairwise(ordered):
         while current is not None and current.span.end <= start:
             current = next(quotes, None)
         inside = current is not None and current.span.start <= start < current.span.end
         look = looks[current.stance] if inside and current is not None else ""
+        if start in begins:
+            pieces.append(Piece("{", "human strong"))
         if start in opening:
             pieces.append(Piece("«", f"{opening[start]} strong"))
         mark = marks.get(start)
         if mark is not None:
             # What matches is quiet: only what says otherwise calls for a look.
             look = f"{look} mark" if mark.clashes else look
+        if any(span.start <= start < span.end for span in passage.marked):
+            look = f"human {look}"
         pieces.append(make(text[start:end], look.strip()))
         if end in closing:
             pieces.append(Piece("»", f"{closing[end]} strong"))
+        if end in ends:
+            pieces.append(Piece("}", "human strong"))
     return pieces
 
 
@@ -531,6 +563,10 @@ def full_passage(
 
 def _make_full_piece(text: str, look: str) -> Piece:
     return escape_text(text, look, FULL_TEXT_LIMIT)
+
+
+def _make_short_piece(text: str, look: str) -> Piece:
+    return join_line_ends(shorten_markup(text), look)
 
 
 def join_line_ends(text: str, look: str = "") -> Piece:
