@@ -95,6 +95,13 @@ class AdjudicateScreen(FaithScreen):
             "label, or where judges differ",
             id="adjudicate.filter",
         ),
+        Binding(
+            "d",
+            "raters",
+            "raters",
+            tooltip="Zoom the table of judges and annotators on the same claims, or close it",
+            id="adjudicate.raters",
+        ),
         *ClaimReader.BINDINGS,
     ]
 
@@ -133,7 +140,6 @@ class AdjudicateScreen(FaithScreen):
             Pane(id="decide", title="Adjudicate · names hidden"),
             Pane(id="raters", title="Raters on the same claims"),
             planner=layouts.plan_adjudication,
-            keep=("decide",),
         )
 
     def on_mount(self) -> None:
@@ -315,6 +321,12 @@ class AdjudicateScreen(FaithScreen):
         self.reader.clear()
         self.show_message(Piece(f"listing: {self.filter}", "quiet"))
         self.reload()
+
+    def action_raters(self) -> None:
+        """Enlarge the table of raters, or give each pane its place again."""
+        panes = self.query_one(Panes)
+        panes.zoom_pane(None if panes.zoomed_id == "raters" else "raters")
+        (self.query_one("#raters") if panes.zoomed_id else self.claims).focus()
 
     @on(Input.Submitted, "#note")
     def save_typed_note(self, event: Input.Submitted) -> None:

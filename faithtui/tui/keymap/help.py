@@ -26,8 +26,8 @@ class HelpText:
 PANES: Final = {
     "claims": HelpText(
         "Claims",
-        "What gets a verdict, one row each. The first letter is the judge's verdict, the second "
-        "yours: · is the same, blank is nothing yet. Verdict keys are about the chosen row.",
+        "What gets a verdict, one row each, with the judge's letter in each window that holds it "
+        "and yours under *you*. Verdict keys are about the chosen row, in whichever pane you are.",
     ),
     "windows": HelpText(
         "Windows",
@@ -35,13 +35,15 @@ PANES: Final = {
         "claims to it; the first row is all of them.",
     ),
     "transcript": HelpText(
-        "Transcript", "The conversation as it was, the turn of the chosen claim marked."
+        "Transcript",
+        "What the user asked, and the answer with the words of the chosen claim between « »; the "
+        "nearest words between ‹ › where it is worded otherwise. {review.source} shows all turns.",
     ),
     "card": HelpText("Claim", "The chosen claim, and the place in the answer it comes from."),
     "evidence": HelpText(
         "Evidence",
         "Passages the answer was given from, ranked by the words they share with the claim: found "
-        "by comparing words, not by the judge. Shared words are marked.",
+        "by comparing words, not by the judge. Marked is what says otherwise than the claim.",
     ),
     "truths": HelpText(
         "Truths",

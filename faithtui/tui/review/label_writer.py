@@ -22,6 +22,9 @@ from faithtui.tui.widgets.bars import StatusLine
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
 
+ELSEWHERE = " in the conversation before"
+"""Stands after what was done last once another conversation is shown."""
+
 
 class LabelWriter(Controller["ReviewScreen"]):
     """What is on its way to the store, and what follows when it is there."""
@@ -226,6 +229,8 @@ class LabelWriter(Controller["ReviewScreen"]):
         if self.screen.query_one(StatusLine).left != self._told:
             self.show_message()
         self._told = ()
+        told = self.last_act_words
+        self.last_act_words = "" if not told or told.endswith(ELSEWHERE) else told + ELSEWHERE
 
     def _end_save(self) -> None:
         """Read again when nothing is on its way any more."""

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
+from textual.binding import BindingType
 
 from faithtui.domain.label_sets import LabelSet
 from faithtui.store.annotations.guidelines import Guideline
@@ -25,6 +26,7 @@ from faithtui.tui.review.lines.verdict import VerdictView, is_strip, verdict_lin
 from faithtui.tui.review.lines.windows import window_list_lines
 from faithtui.tui.review.missed_claims import describe_answer
 from faithtui.tui.review.position import ReviewPosition
+from faithtui.tui.review.verdict_keys import VERDICT_BINDINGS
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 from faithtui.tui.widgets.pane import Pane, RowPane
@@ -73,6 +75,8 @@ class ReviewState:
 class ReviewPanes(Panes):
     """Question and answer, what is judged, one of it, its evidence, truths and the verdict."""
 
+    BINDINGS: ClassVar[list[BindingType]] = VERDICT_BINDINGS
+
     claims = getters.query_one("#claims", ClaimList)
     windows = getters.query_one("#windows", RowPane)
     transcript = getters.query_one("#transcript", Pane)
@@ -82,10 +86,15 @@ class ReviewPanes(Panes):
     verdict = getters.query_one("#verdict", Pane)
     guideline = getters.query_one("#guideline", Pane)
 
-    def __init__(self, keys: KeyNames, moved: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        keys: KeyNames,
+        moved: Callable[[int], None],
+        step_in_queue: Callable[[int], bool],
+    ) -> None:
         self._keys = keys
         super().__init__(
-            ClaimList(moved),
+            ClaimList(moved, step_in_queue),
             Pane(id="transcript", title="Turn"),
             RowPane(id="windows", title="Windows"),
             Pane(id="card", title="Claim"),
@@ -97,6 +106,18 @@ class ReviewPanes(Panes):
             keep=("verdict",),
         )
         self._content = ReviewContent()
+
+    def action_verdict(self, key: str) -> None:
+        """Give the verdict of a key on the claim that is painted, whichever pane has the focus."""
+        self.claims.action_verdict(key)
+
+    def action_want(self, what: str) -> None:
+        """Ask for something else to be done with that claim."""
+        self.claims.action_want(what)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide keys for labels that the metric does not have."""
+        return self.claims.check_action(action, parameters) if self.is_mounted else True
 
     def draw_all(self, looked: ReviewState, *, moved: bool) -> None:
         """Draw everything.

@@ -176,6 +176,32 @@ class QueueWalk(Controller["ReviewScreen"]):
         else:
             self.go_to_entry(entry)
 
+    def tell_outside(self, claim: ClaimId) -> None:
+        """Say that a claim is not one of the queue, and how to go on with it."""
+        if self.cursor is not None and claim not in self.cursor.queue.place:
+            words = " does not have this claim: {review.next-unlabelled} goes on with it"
+            title = escape_line(self.cursor.queue.title, limit=40)
+            self.show_message(title, Piece(self.keys.fill_in_keys(words), "warn"))
+
+    def step_by(self, by: int) -> bool:
+        """Go to the next or the previous claim of the queue, answered or not.
+
+        Returns:
+            False without a queue.
+        """
+        cursor = self.cursor
+        if cursor is None:
+            return False
+        self.screen.verdicts.forget_last_verdict()
+        place = cursor.current_place + by
+        if 0 <= place < len(cursor.queue.entries):
+            self.go_to_entry(cursor.queue.entries[place])
+        else:
+            end = "last" if by > 0 else "first"
+            title = escape_line(cursor.queue.title, limit=40)
+            self.show_message(Piece(f"the {end} claim of ", "warn"), title)
+        return True
+
     @holds_keys(can_give_up=True)
     @run_in_worker("queue")
     async def finish_queue(self, queue: ClaimQueue) -> None:

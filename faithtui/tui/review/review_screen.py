@@ -31,6 +31,7 @@ from faithtui.tui.review.label_writer import LabelWriter
 from faithtui.tui.review.lines.claims import ClaimListExtras
 from faithtui.tui.review.lines.title import title_pieces
 from faithtui.tui.review.missed_claims import MissedClaims
+from faithtui.tui.review.note_line import NoteLine
 from faithtui.tui.review.notes import Notes
 from faithtui.tui.review.panes import ReviewPanes, ReviewState
 from faithtui.tui.review.position import ReviewPosition
@@ -45,7 +46,6 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, width_of
 from faithtui.tui.widgets.filter_bar import FilterBar
 from faithtui.tui.widgets.pane import RowPane
-from faithtui.tui.widgets.plain_input import NoteInput, PlainInput
 
 
 class ReviewScreen(FaithScreen):
@@ -88,7 +88,7 @@ class ReviewScreen(FaithScreen):
     ]
 
     panes = getters.query_one(ReviewPanes)
-    note = getters.query_one("#note", PlainInput)
+    note = getters.query_one("#note", NoteLine)
     bar = getters.query_one(FilterBar)
 
     def __init__(self, session: Session) -> None:
@@ -134,14 +134,12 @@ class ReviewScreen(FaithScreen):
 
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
-        return ReviewPanes(self.keys, self.moves.show_claim_of_row)
+        return ReviewPanes(self.keys, self.moves.show_claim_of_row, self.queue_walk.step_by)
 
     def compose(self) -> ComposeResult:
         """Add the lines for notes and for the filter, which take the place of the status line."""
         yield from super().compose()
-        yield NoteInput(
-            id="note", placeholder="note: enter saves it, escape drops it", compact=True
-        )
+        yield NoteLine(id="note", compact=True)
         yield FilterBar(self.keys("review.find"))
 
     def on_mount(self) -> None:
@@ -304,6 +302,16 @@ class ReviewScreen(FaithScreen):
         """Save the note."""
         self.notes.submit_note(event)
 
+    @on(NoteLine.Dropped)
+    def drop_note(self) -> None:
+        """Leave the note as it was."""
+        self.notes.close_line()
+
+    @on(NoteLine.PasteRefused)
+    def refuse_paste(self, event: NoteLine.PasteRefused) -> None:
+        """Say why nothing was pasted; the line stays open."""
+        self.notify(event.words, severity="warning", markup=False)
+
     @on(FilterBar.FilterChanged)
     def apply_filter(self, event: FilterBar.FilterChanged) -> None:
         """Let what a filter finds stand out."""
@@ -315,13 +323,8 @@ class ReviewScreen(FaithScreen):
         self.search.leave_filter()
 
     def on_key(self, event: events.Key) -> None:
-        """Let escape close the line for notes, or drop the range."""
-        if event.key != "escape":
-            return
-        if self.note.has_focus:
-            event.stop()
-            self.notes.close_line()
-        elif self.claim_range.start is not None:
+        """Let escape drop the range."""
+        if event.key == "escape" and self.claim_range.start is not None:
             event.stop()
             self.claim_range.drop()
 

@@ -286,24 +286,26 @@ def plan_replies(width: int, height: int) -> Plan:
 
 
 def plan_adjudication(width: int, height: int) -> Plan:
-    """Place the raters, the claims, the evidence of one of them and what is decided about it."""
-    if width < NARROW_BELOW:
-        decide = 6 if height >= 18 else 5
-        raters = min(6, max(3, (height - decide) * 40 // 100))
-        middle = height - raters - decide
-        left = width * 46 // 100
-        return {
-            "raters": Box(0, 0, width, raters),
-            "claims": Box(0, raters, left, middle),
-            "evidence": Box(left, raters, width - left, middle),
-            "decide": Box(0, height - decide, width, decide),
-        }
-    raters = min(11, height * 27 // 100)
+    """Place the claims in full width, the evidence of one, what annotators say, and the raters.
+
+    The table of raters has a place where there is room; a key enlarges it elsewhere.
+    """
+    raters = min(11, height // 4) if height >= 30 else 0
     rest = height - raters
-    left, right = width * 36 // 100, width * 28 // 100
+    below = {"raters": Box(0, rest, width, raters)} if raters else {}
+    claims = max(4, rest * 28 // 100)
+    if width < NARROW_BELOW:
+        decide = 8 if rest >= 18 else max(5, rest // 3)
+        return {
+            "claims": Box(0, 0, width, claims),
+            "evidence": Box(0, claims, width, rest - claims - decide),
+            "decide": Box(0, rest - decide, width, decide),
+            **below,
+        }
+    left = width * 52 // 100
     return {
-        "raters": Box(0, 0, width, raters),
-        "claims": Box(0, raters, left, rest),
-        "evidence": Box(left, raters, width - left - right, rest),
-        "decide": Box(width - right, raters, right, rest),
+        "claims": Box(0, 0, width, claims),
+        "evidence": Box(0, claims, left, rest - claims),
+        "decide": Box(left, claims, width - left, rest - claims),
+        **below,
     }

@@ -53,7 +53,7 @@ class FakeReviewScreen(FakeScreen):
         self.empty_words = ""
         self.active_bindings: dict[str, Any] = {}
         self.status_checks = 0
-        self.note = SimpleNamespace(value="", display=False)
+        self.note = SimpleNamespace(value="", display=False, held="", open_empty=lambda: None)
         self.bar = SimpleNamespace(text="", show=self._show_filter, start_typing=self._show_filter)
         self.panes = SimpleNamespace(claims=FakeClaimList(), evidence=object())
         screen = cast(ReviewScreen, self)

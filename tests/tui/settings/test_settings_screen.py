@@ -42,8 +42,8 @@ async def test_every_setting_stands_in_one_section_with_its_origin(make: Make) -
         text = text_of(app, "values")
         assert "openai:x" in text
         assert "FAITHTUI_JUDGE goes before the file" in " ".join(text.split())
-        head = next(line for line in text.splitlines() if line.startswith(" concurrency"))
-        assert head.split()[1:] == ["4", "file"]
+        head = next(line for line in text.splitlines() if line.startswith(" questions at once"))
+        assert head.split()[3:] == ["4", "file"]
 
 
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (200, 60)])

@@ -26,6 +26,7 @@ from faithtui.domain.text.tokens import DECISIVE
 from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
 from faithtui.tui.review.lines.images import image_lines, image_numbers
+from faithtui.tui.review.lines.markup import shorten_markup
 from faithtui.tui.review.lines.transcript import explain_not_used
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -499,7 +500,7 @@ def excerpt_passage(passage: RankedPassageView, budget: int) -> list[Piece]:
 def mark_passage(passage: RankedPassageView, part: Span, *, one_line: bool = False) -> list[Piece]:
     """Give a stretch of a passage with quotes between « » and telling words marked."""
     text = passage.document.text
-    make = join_line_ends if one_line else _make_full_piece
+    make = _make_short_piece if one_line else _make_full_piece
     looks = {
         None: "quote",
         "partial": "quote",
@@ -562,6 +563,10 @@ def full_passage(
 
 def _make_full_piece(text: str, look: str) -> Piece:
     return escape_text(text, look, FULL_TEXT_LIMIT)
+
+
+def _make_short_piece(text: str, look: str) -> Piece:
+    return join_line_ends(shorten_markup(text), look)
 
 
 def join_line_ends(text: str, look: str = "") -> Piece:
