@@ -1,5 +1,6 @@
 """Options that several commands take, declared once."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
@@ -136,28 +137,29 @@ def read_idk_rule(text: str) -> "IdkRule":
     return rule
 
 
-def read_named_numbers(text: str | None, option: str) -> dict[str, float]:
+def read_named_numbers(texts: Iterable[str] | None, option: str) -> dict[str, float]:
     """Read numbers with names, such as `judge no=60,judge yes=40`.
 
     Args:
-        text: Names may hold commas; None: nothing.
+        texts: One for each time the option was given; names may hold commas. None: nothing.
         option: Where it was typed, for the message.
 
     Raises:
         ConfigError: A name has no number, or stands twice.
     """
     found: dict[str, float] = {}
-    waiting = ""
-    for part in (text or "").split(","):
-        waiting = f"{waiting},{part}" if waiting else part
-        name, _, number = waiting.rpartition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            continue
-        if name.strip() in found:
-            raise ConfigError(f"{option}: {name.strip()} stands twice")
-        found[name.strip()], waiting = value, ""
-    if waiting.strip() or "" in found:
-        raise ConfigError(f"{option} {text}; expected NAME=NUMBER, several with commas")
+    for text in texts or ():
+        waiting = ""
+        for part in text.split(","):
+            waiting = f"{waiting},{part}" if waiting else part
+            name, _, number = waiting.rpartition("=")
+            try:
+                value = float(number)
+            except ValueError:
+                continue
+            if name.strip() in found:
+                raise ConfigError(f"{option}: {name.strip()} stands twice")
+            found[name.strip()], waiting = value, ""
+        if waiting.strip() or "" in found:
+            raise ConfigError(f"{option} {text}; expected NAME=NUMBER, several with commas")
     return found

@@ -167,13 +167,27 @@ def _find_kind(
 ) -> DesignKind:
     if not labelled:
         return DesignKind.NONE
-    if len(labelled) == len(claims) and not rated:
+    if len(labelled) == len(claims) and not rated and not shows_some_of_all(len(claims), sample):
         return DesignKind.CENSUS
     if sample is not None:
         return _KINDS[sample.design]
     if all(each.human != each.judge for each in labelled):
         return DesignKind.OVERRIDE_ONLY
     return DesignKind.CONVENIENCE
+
+
+def shows_some_of_all(claims: int, sample: LabelledSample | None) -> bool:
+    """Say whether every claim was drawn, and some to be labelled with the judge in view.
+
+    Such labels are in no figure, so that the others are a sample and no census.
+
+    Args:
+        claims: How many the run has.
+        sample: The sample to rest on.
+    """
+    if sample is None or len(sample.claims) < claims:
+        return False
+    return any(each.shown for each in sample.claims)
 
 
 def _count_strata(

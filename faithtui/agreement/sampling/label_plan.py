@@ -2,11 +2,13 @@
 
 The rate is that of this run, whose claims are drawn one by one: for it claims of one conversation
 may be alike without any harm, and a stratum that is labelled as a whole adds nothing to its
-interval. Recall is as reports give it, whose interval is that of conversations like these.
+interval. Claims that are served with the judge's verdict in view give no label that counts, so that
+no stratum of a blind sample is ever labelled as a whole. Recall is as reports give it, whose
+interval is that of conversations like these.
 """
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -14,7 +16,8 @@ from statistics import NormalDist
 from faithtui.domain.estimates import LEVEL
 
 FEWEST = 10
-"""Labels of a stratum, or all it has: of fewer, nothing can be said of how conversations differ."""
+"""Labels of a stratum, or all that can count: of fewer, nothing can be said of how conversations
+differ."""
 
 _LEAST_SHARE = 0.01
 """Share of unfaithful claims that is allowed for where none, or nothing else, is expected."""
@@ -36,6 +39,13 @@ class PlanStratum:
     """Share of unfaithful claims that is expected, in [0, 1]."""
     labels: int = 0
     """Labels that the share is from; 0: it is assumed."""
+    most: int | None = None
+    """Labels of it that can count; None: one of each claim."""
+
+    @property
+    def limit(self) -> int:
+        """Labels of it that can count."""
+        return self.population if self.most is None else self.most
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,18 @@ class LabelPlan:
         return sum(self.sizes.values())
 
 
+def limit_labels(strata: Sequence[PlanStratum], shown_share: float) -> tuple[PlanStratum, ...]:
+    """Say how many labels of each stratum can count, with all its claims drawn.
+
+    Args:
+        strata: All claims of the run.
+        shown_share: Share of the drawn claims that are served with the judge's verdict in view,
+            in [0, 1): their labels are in no figure.
+    """
+    most = count_blind_claims({each.name: each.population for each in strata}, shown_share)
+    return tuple(replace(each, most=most[each.name]) for each in strata)
+
+
 def plan_for_target(
     strata: Sequence[PlanStratum],
     target: PlanTarget,
@@ -76,12 +98,12 @@ def plan_for_target(
     Args:
         strata: All claims of the run.
         target: At least one half width, above 0. A recall that cannot be foreseen is left out.
-        fewest: Labels of each stratum at least, or all that it has.
+        fewest: Labels of each stratum at least, or all of it that can count.
         design_effect: By how much the variance is larger than that of independent claims.
         level: Confidence level in (0, 1).
 
     Returns:
-        All claims where recall is not to be had as narrow as wanted.
+        All labels that can count where a figure is not to be had as narrow as wanted.
     """
     if _find_recall_parts(strata) is None:
         target = replace(target, recall=None)
@@ -91,8 +113,11 @@ def plan_for_target(
             sizes = _allocate(strata, size, _weigh_claims(strata, target, mixture), fewest)
             return foresee_widths(strata, sizes, design_effect=design_effect, level=level)
 
-        whole = range(sum(each.population for each in strata))
-        return make_plan(bisect_left(whole, True, key=lambda n: _reaches(make_plan(n), target)))
+        sizes = range(
+            sum(min(fewest, each.limit) for each in strata), sum(each.limit for each in strata)
+        )
+        place = bisect_left(sizes, True, key=lambda n: _reaches(make_plan(n), target))
+        return make_plan(sizes.start + place)
 
     if target.recall is None:
         return find_plan(0.0)
@@ -114,8 +139,8 @@ def plan_for_budget(
 
     Args:
         strata: All claims of the run.
-        size: Labels; more than there are claims mean all.
-        fewest: Labels of each stratum at least, or all that it has, as far as `size` goes.
+        size: Labels; more than can count mean all of these.
+        fewest: Labels of each stratum at least, or all of it that can count, as far as `size` goes.
         design_effect: By how much the variance is larger than that of independent claims.
         level: Confidence level in (0, 1).
 
@@ -158,8 +183,15 @@ def count_claims_to_draw(
 
 
 def count_blind_claims(drawn: Mapping[str, int], shown_share: float) -> dict[str, int]:
-    """Count how many of the drawn claims are to be expected to be served blind, by stratum."""
-    return {name: math.ceil(size * (1 - shown_share) - 1e-9) for name, size in drawn.items()}
+    """Count how many of the drawn claims are to be expected to be served blind, by stratum.
+
+    Of a single one it is one: less would leave every figure of such a stratum unknown beforehand.
+    """
+    counting = 1 - shown_share
+    return {
+        name: max(int(size > 0 and counting > 0), math.floor(size * counting + 1e-9))
+        for name, size in drawn.items()
+    }
 
 
 def foresee_widths(
@@ -204,6 +236,22 @@ def foresee_widths(
         sizes,
         min(0.5, (normal + max(normal, half * math.sqrt(drawn) + abs(shift))) / 2),
         None if parts is None else min(0.5, half * math.sqrt(recall)),
+    )
+
+
+def list_missed_widths(plan: LabelPlan, target: PlanTarget) -> tuple[tuple[str, float, float], ...]:
+    """List what a plan for a target does not reach: the figure, its wanted half width and its own.
+
+    A recall that cannot be foreseen is left out.
+    """
+    aims = (
+        ("the share that passes", target.rate, plan.rate),
+        ("recall", target.recall, plan.recall),
+    )
+    return tuple(
+        (name, aim, half)
+        for name, aim, half in aims
+        if aim is not None and half is not None and half > aim
     )
 
 
@@ -258,22 +306,24 @@ def _allocate(
 
     Args:
         strata: All claims of the run.
-        size: Labels; more than there are claims mean all.
+        size: Labels; more than can count mean all of these.
         weights: Claims times standard deviation of what a label says, by stratum.
-        fewest: Labels of each stratum at least, or all that it has, as far as `size` goes.
+        fewest: Labels of each stratum at least, or all of it that can count, as far as `size` goes.
 
     Source:
         Neyman 1934; Cochran 1977, 5.5 and 5.8 for strata that are to give more than they have.
     """
-    size = min(size, sum(each.population for each in strata))
-    fewest = min(fewest, size // max(1, len(strata)))
+    size = min(size, sum(each.limit for each in strata))
+    fewest = bisect_right(
+        range(1, fewest + 1), size, key=lambda n: sum(min(n, each.limit) for each in strata)
+    )
     # Where nothing tells anything, labels are shared by claims.
     floor = max(weights.values(), default=0.0) * 1e-9 or 1e-9
 
     def share_out(factor: float) -> dict[str, float]:
         return {
             each.name: min(
-                float(each.population),
+                float(each.limit),
                 max(fewest, factor * (weights[each.name] + floor * each.population)),
             )
             for each in strata
@@ -287,10 +337,10 @@ def _allocate(
         low, high = (middle, high) if sum(share_out(middle).values()) < size else (low, middle)
     parts = share_out(high)
     sizes = {name: math.floor(part + 1e-6) for name, part in parts.items()}
-    populations = {each.name: each.population for each in strata}
+    limits = {each.name: each.limit for each in strata}
     left = size - sum(sizes.values())
     for name in sorted(parts, key=lambda each: (sizes[each] - parts[each], each)):
-        if left > 0 and sizes[name] < populations[name]:
+        if left > 0 and sizes[name] < limits[name]:
             sizes[name] += 1
             left -= 1
     return sizes

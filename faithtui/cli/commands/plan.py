@@ -18,7 +18,7 @@ from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
-    from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum
+    from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum, PlanTarget
     from faithtui.domain.ids import RunId
     from faithtui.engine.review.label_plans import PlanBasis, PlanForecast
 
@@ -48,15 +48,16 @@ def plan(
         ),
     ] = "verdict",
     expect: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="NAME=SHARE,...",
-            help="Expected share of failing claims by stratum, such as `judge yes=0.03`. [from "
-            "labels, else as assumed]",
+            help="Expected share of failing claims by stratum, such as `judge yes=0.03`; may be "
+            "repeated. [from labels, else as assumed]",
         ),
     ] = None,
     least: Annotated[
-        int, typer.Option(metavar="N", help="Labels of each stratum at least, or all it has.")
+        int,
+        typer.Option(metavar="N", help="Labels of each stratum at least, or all that can count."),
     ] = 10,
     design_effect: Annotated[
         float,
@@ -79,6 +80,8 @@ def plan(
     from faithtui.agreement.sampling.label_plan import (
         PlanTarget,
         count_claims_to_draw,
+        limit_labels,
+        list_missed_widths,
         plan_for_budget,
         plan_for_target,
     )
@@ -97,18 +100,36 @@ def plan(
         raise ConfigError(f"run {number} has judged nothing yet, so there is nothing to plan for")
     if recall is not None and any(each.is_flagged is None for each in basis.strata):
         raise ConfigError("--recall needs strata by verdict: add verdict to --stratify")
+    if shown_share == 1:
+        raise ConfigError(
+            "the setting audit_share is 1: every claim of a blind sample is served with the "
+            "judge's verdict in view, so that no label counts"
+        )
+    counting = limit_labels(basis.strata, shown_share)
+    target = PlanTarget(rate, recall)
     if labels is not None:
-        found = plan_for_budget(basis.strata, labels, fewest=least, design_effect=design_effect)
+        found = plan_for_budget(counting, labels, fewest=least, design_effect=design_effect)
     else:
-        target = PlanTarget(USUAL_RATE if rate is None and recall is None else rate, recall)
-        found = plan_for_target(basis.strata, target, fewest=least, design_effect=design_effect)
+        if rate is None and recall is None:
+            target = PlanTarget(USUAL_RATE)
+        found = plan_for_target(counting, target, fewest=least, design_effect=design_effect)
     forecast = forecast_plan(basis, found)
     drawn = count_claims_to_draw(found.sizes, basis.strata, shown_share)
     command = _write_command(number, strata, drawn)
     if options.json:
-        print_json(_plan_to_json(number, basis, found, drawn, forecast, command))
+        print_json(_plan_to_json(number, basis, found, drawn, forecast, command, target))
         return
-    _print_plan(number, stratify, basis, found, forecast, recall)
+    _print_plan(number, stratify, basis, found, forecast)
+    missed = [
+        f"± {aim:g} of {name} cannot be reached: all labels that can count give ± {half:.3f}"
+        for name, aim, half in list_missed_widths(found, target)
+    ]
+    if labels is not None and labels > found.size:
+        missed.append(f"of {labels:,} labels no more than {found.size:,} can count")
+    for sentence in missed:
+        print_text(sentence)
+    if missed:
+        print_text("")
     if shown_share:
         print_text(
             f"draw {plural(sum(drawn.values()), 'claim')}: {shown_share:.0%} of them are served "
@@ -156,13 +177,13 @@ def _read_strata(text: str) -> tuple[str, ...]:
     return found
 
 
-def _read_shares(text: str | None) -> dict[str, float]:
+def _read_shares(texts: list[str] | None) -> dict[str, float]:
     """Read expected shares by stratum.
 
     Raises:
         ConfigError: One is no share.
     """
-    found = read_named_numbers(text, "--expect")
+    found = read_named_numbers(texts, "--expect")
     for name, share in found.items():
         if not 0 <= share <= 1:
             raise ConfigError(f"--expect {name}={share:g}; expected a share from 0 to 1")
@@ -182,7 +203,6 @@ def _print_plan(
     basis: "PlanBasis",
     found: "LabelPlan",
     forecast: "PlanForecast",
-    wanted: float | None,
 ) -> None:
     print_text(
         f"run {run}: {plural(found.size, 'label')} of {plural(len(basis.frame), 'claim')}, "
@@ -213,8 +233,6 @@ def _print_plan(
     for name, half, more in lines:
         width = "cannot be foreseen" if half is None else f"± {half:.3f}{more}"
         print_text(f"{name:<{room}}  {width}")
-    if wanted is not None and found.recall is not None and found.recall > wanted:
-        print_text(f"  even all claims of the run do not give ± {wanted:g}")
     print_text("")
 
 
@@ -236,7 +254,10 @@ def _plan_to_json(
     drawn: Mapping[str, int],
     forecast: "PlanForecast",
     command: str,
+    target: "PlanTarget",
 ) -> dict[str, object]:
+    from faithtui.agreement.sampling.label_plan import list_missed_widths
+
     return {
         "run": run,
         "failing": basis.failing,
@@ -262,5 +283,6 @@ def _plan_to_json(
             "recall": found.recall,
             "recall_at_every_look": forecast.recall_at_every_look,
         },
+        "cannot_be_reached": [name for name, _, _ in list_missed_widths(found, target)],
         "command": command,
     }

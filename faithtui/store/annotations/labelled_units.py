@@ -25,7 +25,7 @@ from faithtui.agreement.labelled_units import (
     is_tied,
 )
 from faithtui.agreement.rating_scales import translate_to_rating
-from faithtui.agreement.sampling.designs import find_label_design
+from faithtui.agreement.sampling.designs import find_label_design, shows_some_of_all
 from faithtui.domain.annotations import Action, LabelEvent
 from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
@@ -222,11 +222,11 @@ def _read_sample(
         beyond = len(known.judged.homes) - len(known.matched.homes)
         return read_report_set(connection, settings.claim_set, known.words.keys(), beyond)
     is_census = labelled and len(labelled) == len(known.words) and not rated
-    if is_census and settings.sample is None:
-        return None
     found = read_report_sample(connection, run_id, settings.sample, known.words.keys(), labelled)
+    if not is_census or found is None:
+        return found
     # Nothing is left to stand for, but a sample that is not there is refused all the same.
-    return None if is_census else found
+    return found if shows_some_of_all(len(known.words), found.sample) else None
 
 
 def _make_claim_units(

@@ -10,8 +10,13 @@ from textual.containers import Vertical
 
 from faithtui.domain.annotations import Action, MarkedPassage, toggle_mark
 from faithtui.domain.ids import ClaimId
-from faithtui.store.records import ClaimView, DocumentView
-from faithtui.tui.review.lines.evidence import RankedPassageView
+from faithtui.store.records import ClaimView, DocumentView, ReviewView
+from faithtui.tui.review.lines.evidence import (
+    RankedPassageView,
+    TokenisedView,
+    add_marks,
+    rank_claim_passages,
+)
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.theme import format as fmt
@@ -49,6 +54,14 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         """Give what this reviewer marked for a claim, with what is being saved."""
         stored = () if claim.mine is None else claim.mine.evidence
         return self._pending.get(claim.id, stored)
+
+    def rank_passages(
+        self, view: ReviewView, claim: ClaimView | None, window: int | None, read: TokenisedView
+    ) -> tuple[RankedPassageView, ...]:
+        """Rank the passages of a claim, with what is marked in them; () without a claim."""
+        if claim is None:
+            return ()
+        return add_marks(rank_claim_passages(view, claim, window, read), self.marks_of(claim))
 
     def forget_pending(self) -> None:
         """Take marks as the store has them."""

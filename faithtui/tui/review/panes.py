@@ -24,6 +24,7 @@ from faithtui.tui.review.lines.references import named_reference_lines, referenc
 from faithtui.tui.review.lines.transcript import exchange_lines, find_exchange
 from faithtui.tui.review.lines.verdict import VerdictView, is_strip, verdict_lines
 from faithtui.tui.review.lines.windows import window_list_lines
+from faithtui.tui.review.missed_claims import describe_answer
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.review.verdict_keys import VERDICT_BINDINGS
 from faithtui.tui.theme import format as fmt
@@ -342,6 +343,8 @@ class ReviewPanes(Panes):
         title = f"Turn {claim.turn + 1} of {turns}" if claim else "Turn"
         if claim is not None and claim.kind == "answer":
             title = f"{capitalise(spec.units[0])} {claim.number} · turn {claim.turn + 1} of {turns}"
+        marks = describe_answer(view, claim.turn) if claim else ""
+        title += f" · {marks}" if marks else ""
         self.transcript.show(build_lines, title=title, keep=not moved)
         self.transcript.hint = self._keys.fill_in_keys("{review.source} all turns")
 

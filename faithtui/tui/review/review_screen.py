@@ -28,9 +28,9 @@ from faithtui.tui.review.guideline import GuidelineOpener
 from faithtui.tui.review.images import ImageOpener
 from faithtui.tui.review.judge_visibility import JudgeVisibility
 from faithtui.tui.review.label_writer import LabelWriter
-from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.lines.claims import ClaimListExtras
 from faithtui.tui.review.lines.title import title_pieces
+from faithtui.tui.review.missed_claims import MissedClaims
 from faithtui.tui.review.note_line import NoteLine
 from faithtui.tui.review.notes import Notes
 from faithtui.tui.review.panes import ReviewPanes, ReviewState
@@ -72,6 +72,7 @@ class ReviewScreen(FaithScreen):
         *GuidelineOpener.BINDINGS,
         *EvidenceReader.BINDINGS,
         *EvidenceMarking.BINDINGS,
+        *MissedClaims.BINDINGS,
         *ClaimSearch.BINDINGS,
         *ReAsk.BINDINGS,
         *RawReplies.BINDINGS,
@@ -107,6 +108,7 @@ class ReviewScreen(FaithScreen):
         )
         self.evidence = EvidenceReader(self)
         self.marking = EvidenceMarking(self)
+        self.missed_claims = MissedClaims(self)
         self.images = ImageOpener(self, self.evidence.list_images)
         self.search = ClaimSearch(self)
         self.queue_walk = QueueWalk(self)
@@ -121,6 +123,7 @@ class ReviewScreen(FaithScreen):
             self.guideline,
             self.evidence,
             self.marking,
+            self.missed_claims,
             self.images,
             self.search,
             self.re_ask,
@@ -244,14 +247,7 @@ class ReviewScreen(FaithScreen):
             before,
             view=view,
             position=at,
-            passages=(
-                draw_evidence.add_marks(
-                    draw_evidence.rank_claim_passages(view, claim, at.window, before.tokenised),
-                    self.marking.marks_of(claim),
-                )
-                if claim
-                else ()
-            ),
+            passages=self.marking.rank_passages(view, claim, at.window, before.tokenised),
             per_interaction=self.evidence.per_interaction,
             last_act_words=self.writer.last_act_words,
             extras=ClaimListExtras(

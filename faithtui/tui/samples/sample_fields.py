@@ -6,6 +6,8 @@ from faithtui.agreement.sampling.label_plan import (
     PlanStratum,
     PlanTarget,
     count_claims_to_draw,
+    limit_labels,
+    list_missed_widths,
     plan_for_budget,
     plan_for_target,
 )
@@ -87,12 +89,14 @@ def read_planned_sizes(
         Claims to draw per stratum.
 
     Raises:
-        ConfigError: What follows is no half width.
+        ConfigError: What follows is no half width, or labels cannot give it.
     """
     width = text.strip().removeprefix(PLAN).strip().replace(",", ".")
+    if shown_share == 1:
+        raise ConfigError("plan: no label counts while every claim shows the judge")
+    counting = limit_labels(strata, shown_share)
     if not width:
-        counting = max(1, round(size * (1 - shown_share)))
-        sizes = plan_for_budget(strata, counting).sizes
+        sizes = plan_for_budget(counting, max(1, round(size * (1 - shown_share)))).sizes
         return count_claims_to_draw(sizes, strata, shown_share)
     try:
         wanted = float(width)
@@ -100,5 +104,10 @@ def read_planned_sizes(
         raise ConfigError("plan: a half width is expected, such as plan 0.05") from error
     if not 0 < wanted <= 0.5:
         raise ConfigError("plan: a half width above 0, up to 0.5, is expected")
-    sizes = plan_for_target(strata, PlanTarget(rate=wanted)).sizes
-    return count_claims_to_draw(sizes, strata, shown_share)
+    target = PlanTarget(rate=wanted)
+    found = plan_for_target(counting, target)
+    for _, _, half in list_missed_widths(found, target):
+        raise ConfigError(
+            f"plan {wanted:g} cannot be reached: all labels that can count give ±{half:.3f}"
+        )
+    return count_claims_to_draw(found.sizes, strata, shown_share)

@@ -11,7 +11,11 @@ from faithtui.agreement.report.levels import report_claims
 from faithtui.agreement.sampling.label_plan import (
     PlanStratum,
     PlanTarget,
+    count_blind_claims,
+    count_claims_to_draw,
     foresee_widths,
+    limit_labels,
+    list_missed_widths,
     plan_for_budget,
     plan_for_target,
 )
@@ -88,6 +92,41 @@ def test_a_budget_is_spent_and_never_more(size: int) -> None:
     found = plan_for_budget(STRATA, size)
     assert found.size == min(size, 1000)
     assert all(found.sizes[each.name] <= each.population for each in STRATA)
+
+
+def test_labels_that_cannot_count_leave_a_stratum_open() -> None:
+    """With a fifth served with the judge in view, 80 and 720 labels can count."""
+    strata = limit_labels(STRATA, 0.2)
+    everything = plan_for_target(strata, PlanTarget(rate=1e-9))
+    assert everything.sizes == {"judge no": 80, "judge yes": 720}
+    assert everything == foresee_widths(STRATA, {"judge no": 80, "judge yes": 720})
+    assert everything.rate is not None
+    assert everything.rate > 0.005
+    assert [name for name, _, _ in list_missed_widths(everything, PlanTarget(1e-9))] == [
+        "the share that passes"
+    ]
+    assert plan_for_budget(strata, 5000).size == 800
+    drawn = count_claims_to_draw(everything.sizes, strata, 0.2)
+    assert drawn == {"judge no": 100, "judge yes": 900}
+    # A single claim counts as one, or nothing could be foreseen of such a run.
+    assert limit_labels([PlanStratum("turns 6-", 1, None, 0.5)], 0.2)[0].limit == 1
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.2, 1 / 3, 0.5])
+def test_claims_that_are_drawn_for_labels_give_these(share: float) -> None:
+    strata = limit_labels([PlanStratum("judge no", 400, True, 0.5)], share)
+    for size in range(1, strata[0].limit + 1):
+        drawn = count_claims_to_draw({"judge no": size}, strata, share)
+        assert count_blind_claims(drawn, share) == {"judge no": size}
+
+
+def test_the_fewest_of_each_stratum_are_in_every_plan() -> None:
+    wide = plan_for_target(STRATA, PlanTarget(recall=0.5))
+    assert wide.sizes == {"judge no": 10, "judge yes": 10}
+    whole = plan_for_target(STRATA, PlanTarget(rate=0.5), fewest=10_000)
+    assert whole.sizes == {"judge no": 100, "judge yes": 900}
+    # As far as they go: a small stratum gives what it has, the other more than half.
+    assert plan_for_budget(STRATA, 500, fewest=10_000).sizes == {"judge no": 100, "judge yes": 400}
 
 
 def test_all_claims_leave_no_rate_open_and_a_stratum_without_labels_every_rate() -> None:

@@ -104,7 +104,7 @@ def test_recall_takes_strata_by_verdict(cli: Cli, path: Path) -> None:
     assert turns["half_widths"]["recall"] is None
     assert turns["strata"][0]["flagged"] is None
     never = cli("plan", "last", "--recall", "0.01", "--store", path)
-    assert "even all claims of the run do not give ± 0.01" in never.out
+    assert "± 0.01 of recall cannot be reached: all labels that can count give ± 0." in never.out
 
 
 def test_claims_without_a_verdict_are_planned_for_as_the_rate_counts_them(
@@ -118,12 +118,52 @@ def test_claims_without_a_verdict_are_planned_for_as_the_rate_counts_them(
         for item, each in zip(store.runs.item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", None)}))
     found = cli("plan", "last", "--labels", "20", "--store", path, "--json").json
+    # A fifth of each shows the judge.
     assert [(each["name"], each["labels"]) for each in found["strata"]] == [
-        ("judge without a verdict", 10),
-        ("judge yes", 10),
+        ("judge without a verdict", 8),
+        ("judge yes", 8),
     ]
+    assert found["half_widths"]["rate"] > 0
     turns = cli("plan", "last", "--stratify", "turn", "--store", path, "--json").json
     assert turns["strata"][0]["flagged"] is False
+
+
+def test_claims_that_show_the_judge_leave_a_stratum_open(cli: Cli, path: Path) -> None:
+    """A fifth of each stratum gives no label that counts, with everything drawn."""
+    words = ("plan", "last", "--rate", "0.001", "--store", path)
+    found = cli(*words, "--json").json
+    assert [(each["claims"], each["labels"]) for each in found["strata"]] == [
+        (20, 16),
+        (40, 32),
+        (140, 112),
+    ]
+    assert found["cannot_be_reached"] == ["the share that passes"]
+    assert "± 0.001 of the share that passes cannot be reached" in cli(*words).out
+    some = cli("plan", "last", "--labels", "500", "--store", path).out
+    assert "of 500 labels no more than 160 can count" in some
+    settings = path.parent / "home" / "config.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("audit_share = 0.0\n", encoding="utf-8")
+    whole = cli(*words, "--json").json
+    assert (whole["labels"], whole["half_widths"]["rate"]) == (200, 0)
+    assert whole["cannot_be_reached"] == []
+    settings.write_text("audit_share = 1.0\n", encoding="utf-8")
+    assert "no label counts" in cli(*words).err
+
+
+def test_every_stratum_gives_the_least_in_every_plan(cli: Cli, path: Path) -> None:
+    wide = cli("plan", "last", "--recall", "0.5", "--store", path, "--json").json
+    assert [each["labels"] for each in wide["strata"]] == [10, 10, 10]
+    all_there_are = cli("plan", "last", "--least", "10000", "--store", path, "--json").json
+    assert [each["labels"] for each in all_there_are["strata"]] == [16, 32, 112]
+
+
+def test_shares_may_be_given_one_by_one(cli: Cli, path: Path) -> None:
+    given = ("--expect", "judge yes=0.3", "--expect", "judge no=0.9,judge idk=0.1")
+    strata = cli("plan", "last", *given, "--store", path, "--json").json["strata"]
+    assert [each["expected_share"] for each in strata] == [0.1, 0.9, 0.3]
+    twice = cli("plan", "last", *given, "--expect", "judge no=0.5", "--store", path)
+    assert "--expect: judge no stands twice" in twice.err
 
 
 @pytest.mark.parametrize(
@@ -172,7 +212,7 @@ def test_sizes_that_cannot_be_are_explained(
 def test_names_of_strata_may_hold_commas() -> None:
     from faithtui.cli.options import read_named_numbers
 
-    assert read_named_numbers("a, b=2,c=3", "--sizes") == {"a, b": 2, "c": 3}
+    assert read_named_numbers(["a, b=2,c=3", "d=4"], "--sizes") == {"a, b": 2, "c": 3, "d": 4}
 
 
 def test_labels_given_with_the_judge_in_view_are_no_evidence(cli: Cli, path: Path) -> None:

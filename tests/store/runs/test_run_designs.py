@@ -115,6 +115,17 @@ def test_every_claim_labelled_is_a_census_whatever_was_drawn(store: Store, run: 
     assert {(each.stratum, each.position) for each in claims_of(store, run)} == {(None, None)}
 
 
+def test_a_sample_of_every_claim_that_shows_some_is_no_census(store: Store, run: RunId) -> None:
+    """Labels of claims that show the judge are in no figure, and leave the run open."""
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 20, shown_share=0.3))
+    label(store, run, drawn(store, row))
+    found = store.reviews.read_run_units(run)
+    assert found.design.kind is DesignKind.SIMPLE
+    assert 0 < sum(each.audit for each in found.claims) < 20
+    part = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 19, shown_share=0.3))
+    assert design(store, run, part.id).kind is DesignKind.CENSUS
+
+
 def test_labels_by_hand_are_what_was_convenient(store: Store, run: RunId) -> None:
     first, second, *_ = claims_of(store, run)
     label(store, run, [first.claim, second.claim], "yes")

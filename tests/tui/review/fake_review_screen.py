@@ -15,6 +15,7 @@ from faithtui.tui.review.evidence_marking import EvidenceMarking
 from faithtui.tui.review.judge_visibility import JudgeVisibility
 from faithtui.tui.review.label_writer import LabelWriter
 from faithtui.tui.review.lines.evidence import rank_claim_passages
+from faithtui.tui.review.missed_claims import MissedClaims
 from faithtui.tui.review.notes import Notes
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition, find_claim, overlay_pending
@@ -66,13 +67,14 @@ class FakeReviewScreen(FakeScreen):
         self.notes = Notes(screen)
         self.evidence = EvidenceReader(screen)
         self.marking = EvidenceMarking(screen)
+        self.missed_claims = MissedClaims(screen)
         self.search = ClaimSearch(screen)
         self.queue_walk = QueueWalk(screen)
         self.session_line = SessionLine(screen)
         self.re_ask = ReAsk(screen)
         self.add(
             self.verdicts, self.hiding, self.undo, self.notes, self.evidence, self.marking,
-            self.search,
+            self.missed_claims, self.search,
             self.re_ask, self.moves, self.queue_walk,
         )  # fmt: skip
 

@@ -323,6 +323,12 @@ def test_a_plan_for_a_half_width_takes_as_many_as_it_needs() -> None:
     wanted = plan_for_target(strata, PlanTarget(rate=0.05)).sizes
     assert read_planned_sizes("plan 0,05", 7, strata) == wanted
     assert sum(read_planned_sizes(" plan ", 7, strata).values()) == 7
+    # A fifth of the claims shows the judge: 20 and 180 labels are never there.
+    with pytest.raises(ConfigError, match=r"plan 0\.001 cannot be reached: .* give ±0\.0"):
+        read_planned_sizes("plan 0.001", 7, strata, 0.2)
+    assert read_planned_sizes("plan 0.015", 7, strata, 0.2)["judge no"] == 100
+    with pytest.raises(ConfigError, match="no label counts"):
+        read_planned_sizes("plan", 7, strata, 1.0)
     for wrong in ("plan 0", "plan 3"):
         with pytest.raises(ConfigError, match=r"above 0, up to 0\.5"):
             read_planned_sizes(wrong, 7, strata)

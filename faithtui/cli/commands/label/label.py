@@ -55,10 +55,11 @@ def label(
         ),
     ] = None,
     sizes: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="NAME=N,...",
-            help="Claims of each stratum, as `faithtui plan` prints them; the others give none.",
+            help="Claims of each stratum, as `faithtui plan` prints them; the others give none. "
+            "May be repeated.",
         ),
     ] = None,
     blind: Annotated[
@@ -92,7 +93,7 @@ def label(
     options = merge_common_options(context, store, json, reviewer)
     configured = replace_reviewer(load_settings_with_origins(), options.reviewer)
     settings = configured.settings
-    request = QueueRequest(sample, size, seed, stratify, sizes, blind, order)
+    request = QueueRequest(sample, size, seed, stratify, sizes or None, blind, order)
     with open_store(options.store, settings) as opened:
         queue = choose_queue(opened, read_run_id(opened, run), request, settings)
         if plain or options.json:

@@ -39,7 +39,7 @@ class QueueRequest:
     seed: int | None
     stratify: str | None
     """Of `STRATA`, with commas."""
-    sizes: str | None
+    sizes: Sequence[str] | None
     """Claims by stratum, see `read_named_numbers`."""
     blind: bool | None
     order: str
