@@ -118,10 +118,9 @@ def test_claims_without_a_verdict_are_planned_for_as_the_rate_counts_them(
         for item, each in zip(store.runs.item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", None)}))
     found = cli("plan", "last", "--labels", "20", "--store", path, "--json").json
-    # A fifth of each shows the judge.
     assert [(each["name"], each["labels"]) for each in found["strata"]] == [
-        ("judge without a verdict", 8),
-        ("judge yes", 8),
+        ("judge without a verdict", 10),
+        ("judge yes", 10),
     ]
     assert found["half_widths"]["rate"] > 0
     turns = cli("plan", "last", "--stratify", "turn", "--store", path, "--json").json

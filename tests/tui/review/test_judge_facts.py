@@ -80,7 +80,7 @@ async def test_one_key_tells_how_good_it_is(app: FaithApp, size: tuple[int, int]
             each.title
             for each in list_commands(app, app.screen, lambda name: None, {}, app.navigation)
         ]
-        assert "about the judge  (A)  screen.judge" in offered
+        assert "about the judge  (A)" in offered
 
 
 async def test_without_a_run_there_is_no_judge_to_tell_of(
