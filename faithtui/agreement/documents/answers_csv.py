@@ -17,7 +17,14 @@ from faithtui.agreement.documents.csv_report import (
     yes_or_no_cell,
 )
 from faithtui.agreement.documents.header import ReportHeader
-from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion, UnratedAnswer
+from faithtui.agreement.labelled_units import (
+    AnswerUnit,
+    ClaimUnit,
+    Opinion,
+    UnratedAnswer,
+    decide_answer,
+    is_tied,
+)
 from faithtui.agreement.report.levels import find_answer_verdict, pass_or_fail
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
@@ -34,6 +41,7 @@ ANSWER_COLUMNS = (
     "human",
     "label",
     "same",
+    "tied",
     "rating",
     "sample",
     "stratum",
@@ -64,9 +72,11 @@ class AnswerRow:
     claims: int | None = None
     """None where the metric judges the answer itself."""
     human: str | None = None
-    """`yes` or `no` as the figures count it; None: no label that counts."""
+    """`yes` or `no` as the figures count it; None: no label that counts, or a tie."""
     label: str | None = None
-    """Consensus of people in words of the metric."""
+    """Consensus of people in words of the metric; None: none, or as many say one as another."""
+    tied: bool | None = None
+    """As many people pass it as fail it; None: nobody labelled it."""
     rating: float | None = None
     stratum: str | None = None
     position: int | None = None
@@ -78,6 +88,7 @@ class AnswerRow:
 
 def row_of_rated_answer(answer: AnswerUnit, rule: ScoringRule) -> AnswerRow:
     """Read an answer that people labelled as a whole, beside the score of its claims."""
+    passes = decide_answer(answer, rule.passing, rule.labels)
     return AnswerRow(
         conversation=answer.key,
         group=answer.group,
@@ -85,8 +96,9 @@ def row_of_rated_answer(answer: AnswerUnit, rule: ScoringRule) -> AnswerRow:
         judge=find_answer_verdict(answer),
         score=answer.score.value,
         claims=answer.claims,
-        human=None if answer.human is None else pass_or_fail(answer.human in rule.passing),
-        label=answer.human,
+        human=None if passes is None else pass_or_fail(passes),
+        label=None if is_tied(answer.opinions, rule.labels) else answer.human,
+        tied=None if answer.human is None else passes is None,
         rating=answer.rating,
         reviewers=answer.raters,
         opinions=answer.opinions,
@@ -113,13 +125,15 @@ def row_of_judged_answer(
     def read_word(word: str | None) -> str | None:
         return pass_or_fail(word in rule.passing) if word in rule.labels else None
 
+    tied = is_tied(answer.opinions, rule.labels)
     return AnswerRow(
         conversation=answer.key,
         group=answer.group,
         turn=answer.turn,
         judge=read_word(answer.judge),
-        human=read_word(answer.human),
-        label=answer.human,
+        human=None if tied else read_word(answer.human),
+        label=None if tied else answer.human,
+        tied=None if answer.human is None else tied,
         stratum=answer.stratum,
         position=answer.position,
         weight=weights.get(answer.claim),
@@ -171,6 +185,7 @@ def answers_csv(
                 answer.human or "",
                 escape_formula(answer.label or ""),
                 yes_or_no_cell(answer.judge == answer.human if both else None),
+                yes_or_no_cell(answer.tied),
                 number_cell(answer.rating),
                 escape_formula(sample if answer.position is not None else ""),
                 escape_formula(answer.stratum or ""),

@@ -23,6 +23,7 @@ COLUMNS = (
     "confidence",
     "human",
     "same",
+    "tied",
     "state",
     "sample",
     "stratum",
@@ -69,6 +70,8 @@ class ClaimExtras:
     """Remarks of people who stand by a verdict on it."""
     evidence: tuple[MarkedText, ...] = ()
     """What people marked as evidence."""
+    tied: bool = False
+    """As many people say one thing of it as another, so that the reading has no label."""
 
 
 def claims_csv(
@@ -85,6 +88,10 @@ def claims_csv(
     `judge` where the judge gave no verdict, `same` where either is missing, `weight` where the
     claim is not of the random sample that the figures rest on. `passages`, `verdicts`, `codes`,
     `notes` and `evidence` are JSON lists.
+    single quote in front. `turn` counts from 0. `human` is empty where nobody reviewed the claim or
+    people are evenly split (`tied`), `judge` where the judge gave no verdict, `same` where either
+    is missing, `weight` where the claim is not of the random sample that the figures rest on.
+    `passages`, `verdicts`, `codes` and `notes` are JSON lists.
 
     Args:
         claims: Readings and what is known beside them, in the order of the rows.
@@ -129,6 +136,7 @@ def _make_row(
         number_cell(claim.confidence),
         escape_formula(claim.human or ""),
         yes_or_no_cell(claim.judge == claim.human if both else None),
+        yes_or_no_cell(extras.tied if extras.tied or claim.human is not None else None),
         claim.state.value,
         escape_formula(sample if drawn else ""),
         escape_formula(claim.stratum or ""),

@@ -5,7 +5,7 @@ differ, the claims that only one of them labelled are as doubtful.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import numpy as np
@@ -113,24 +113,17 @@ def widen_by_doubt(failing: Estimate, passing: Estimate, doubt: float) -> Estima
         return passing
     value = (failing.value + passing.value) / 2
     far = (passing.value - failing.value) / 2 + doubt
-    ends: dict[str, float | None] = {"ci_low": None, "ci_high": None}
     if (
-        failing.ci_low is not None
-        and failing.ci_high is not None
-        and passing.ci_low is not None
-        and passing.ci_high is not None
+        failing.ci_low is None
+        or failing.ci_high is None
+        or passing.ci_low is None
+        or passing.ci_high is None
     ):
-        low = (failing.ci_low + passing.ci_low) / 2 - far
-        high = (failing.ci_high + passing.ci_high) / 2 + far
-        ends = {"ci_low": max(0.0, min(low, value)), "ci_high": min(1.0, max(high, value))}
-    return Estimate(
-        value,
-        passing.status,
-        passing.n,
-        passing.clusters,
-        passing.reason,
-        level=passing.level,
-        method=passing.method,
-        se=passing.se,
-        **ends,
+        # A tie with `x` may be in no share, so that one of them has fewer groups.
+        without = failing if failing.ci_low is None else passing
+        return Estimate(value, passing.status, passing.n, passing.clusters, without.reason)
+    low = (failing.ci_low + passing.ci_low) / 2 - far
+    high = (failing.ci_high + passing.ci_high) / 2 + far
+    return replace(
+        passing, value=value, ci_low=max(0.0, min(low, value)), ci_high=min(1.0, max(high, value))
     )

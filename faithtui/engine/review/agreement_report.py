@@ -366,13 +366,15 @@ def _read_claim_rows(
         ]
         passages = store.claim_details.passages(run, shown)
         for each in some:
+            tied = is_tied(each.opinions, labels.names)
             yield (
-                each._replace(human=None) if is_tied(each.opinions, labels.names) else each,
+                each._replace(human=None) if tied else each,
                 ClaimExtras(
                     passages.get(each.claim, ()),
                     weights.get(each.claim),
                     notes.get(each.claim, ()),
                     evidence.get(each.claim, ()),
+                    tied,
                 ),
             )
 

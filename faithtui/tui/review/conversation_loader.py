@@ -219,7 +219,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if before is not None and known and before.view.truths == view.truths:
             read = before.tokenised
         else:
-            read = draw_evidence.tokenise_view(view)
+            read = draw_evidence.tokenise_view(view, at_once=False)
         return LoadedConversation(
             view,
             read,
@@ -277,6 +277,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
             guideline=loaded.guideline,
         )
         self.screen.show_state(state, at, fresh=not same)
+        if not loaded.tokenised.is_filled:
+            self.compare_rest(loaded.tokenised)
         self.screen.queue_walk.read_ahead()
         self.screen.session_line.read_again()
         if not same:
@@ -286,6 +288,17 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if self.must_reread:
             self.must_reread = False
             self.reload()
+
+    @run_in_worker("rest")
+    async def compare_rest(self, tokenised: draw_evidence.TokenisedView) -> None:
+        """Compare the rest of a long conversation beside the keys, and show what it adds."""
+        await self.read(tokenised.fill)
+        self.screen.call_later(self._show_rest, tokenised)
+
+    def _show_rest(self, tokenised: draw_evidence.TokenisedView) -> None:
+        state = self.screen.review_state
+        if state is not None and state.tokenised is tokenised:
+            self.screen.redraw()
 
     def forget_mark(self) -> None:
         """Read again at the next change of the store, whatever it is."""

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -75,16 +76,31 @@ def rated(number: int, score: float | None, human: str | None, claims: int = 4) 
     )
 
 
+def rated_by_several(number: int, score: float, said: str) -> AnswerUnit:
+    """An answer with a label for each letter of y, n and i; the first of the most is `human`."""
+    words = [{"y": "yes", "n": "no", "i": "idk"}[letter] for letter in said]
+    opinions = tuple(
+        Opinion(f"ann {place}", word, Action.BLIND, blind=True) for place, word in enumerate(words)
+    )
+    found = rated(number, score, max(words, key=words.count))
+    return replace(found, raters=len(words), opinions=opinions)
+
+
 def answer_units() -> RunUnits:
     scores, humans = (1.0, 0.25, 0.75, 0.0, 0.5, 1.0), ("yes", "no", "no", "idk", "yes", None)
     answers = [rated(i, scores[i % 6], humans[i * 7 % 6]) for i in range(120)]
     answers += [rated(120, None, "yes"), rated(121, 1.0, "yes", claims=0)]
+    # Ties, what is none as both pass, and what passes although most of one label fail it.
+    answers += [
+        rated_by_several(130 + i, scores[i % 4], said)
+        for i, said in enumerate(("yn", "ny", "nyin", "in", "yi", "nnnyyii", "yyn") * 3)
+    ]
     unrated = [UnratedAnswer(ConversationId(200 + i), f"g{i}", i % 3 > 0) for i in range(15)]
     unrated.append(UnratedAnswer(ConversationId(300), "g1", None))
     return RunUnits((), tuple(answers), (), LabelDesign(DesignKind.NONE, 0), tuple(unrated))
 
 
-def sampled_answers() -> tuple[tuple[ClaimUnit, ...], LabelDesign]:
+def sampled_answers(*, with_ties: bool) -> tuple[tuple[ClaimUnit, ...], LabelDesign]:
     """300 answers that the metric judges itself, of which a sample by verdict is labelled."""
     drawn, labels = {"yes": 40, "no": 25}, {"yes": 240, "no": 60}
     units: list[ClaimUnit] = []
@@ -93,6 +109,12 @@ def sampled_answers() -> tuple[tuple[ClaimUnit, ...], LabelDesign]:
             number = len(units)
             is_drawn = i < drawn[judge]
             human = ("yes", "no")[i % 10 == 0] if judge == "yes" else ("no", "yes")[i % 4 == 0]
+            # Two annotators contradict each other on one in seven.
+            words = ("yes", "no") if with_ties and i % 7 == 0 else (human,)
+            opinions = tuple(
+                Opinion(f"ann {place}", word, Action.BLIND, blind=True)
+                for place, word in enumerate(words)
+            )
             units.append(
                 ClaimUnit(
                     claim=ClaimId(number),
@@ -103,23 +125,33 @@ def sampled_answers() -> tuple[tuple[ClaimUnit, ...], LabelDesign]:
                     text="An answer.",
                     judge=judge,
                     human=human if is_drawn else None,
-                    reviewers=int(is_drawn),
+                    reviewers=len(words) if is_drawn else 0,
                     windows=1,
                     steady=True,
                     blind=True if is_drawn else None,
                     state=LabelState.LABELLED if is_drawn else LabelState.UNREVIEWED,
                     stratum=judge,
                     position=number if is_drawn else None,
+                    opinions=opinions if is_drawn else (),
                 )
             )
     strata = tuple(StratumCounts(each, labels[each], drawn[each], drawn[each], 0) for each in drawn)
     return tuple(units), LabelDesign(DesignKind.STRATIFIED, 300, strata, name="s")
 
 
-def check_figures(level: LevelReport, rows: list[Row], *, is_weighted: bool) -> None:
+def check_figures(
+    level: LevelReport, rows: list[Row], *, is_weighted: bool, has_ties: bool = True
+) -> None:
     """Compute the headline's figures from the rows, and compare."""
     compared = [row for row in rows if row["judge"] and row["human"]]
     assert len(compared) == level.agreement.n
+    assert [row["same"] for row in rows if row["same"]] == [
+        ("no", "yes")[row["judge"] == row["human"]] for row in compared
+    ]
+    tied = [row for row in rows if row["tied"] == "yes"]
+    assert len(tied) == level.coverage.tied
+    assert {row["human"] for row in tied} == ({""} if has_ties else set())
+    assert {row["tied"] for row in compared} == {"no"}
     cells: dict[tuple[str, str], float] = {}
     for row in compared:
         cell = (row["human"], row["judge"])
@@ -157,8 +189,9 @@ def test_figures_of_rated_answers_follow_from_the_rows() -> None:
     assert level.rate.corrected_this_run.value is None
 
 
-def test_figures_of_sampled_answers_follow_from_rows_and_weights() -> None:
-    claims, design = sampled_answers()
+@pytest.mark.parametrize("with_ties", [False, True])
+def test_figures_of_sampled_answers_follow_from_rows_and_weights(*, with_ties: bool) -> None:
+    claims, design = sampled_answers(with_ties=with_ties)
     found = agreement_report(
         RunUnits(claims, (), (), design),
         SUPPORT,
@@ -167,11 +200,12 @@ def test_figures_of_sampled_answers_follow_from_rows_and_weights() -> None:
     )
     weights = weigh_claims(claims, SUPPORT, design)
     rows = table(row_of_judged_answer(each, ANSWER_RULE, weights) for each in claims)
-    check_figures(found.claims, rows, is_weighted=True)
+    check_figures(found.claims, rows, is_weighted=True, has_ties=with_ties)
     weighed = [row for row in rows if row["weight"]]
     passed = sum(float(row["weight"]) for row in weighed if row["human"] == "yes")
     share = passed / sum(float(row["weight"]) for row in weighed)
-    assert found.claims.rate.corrected_this_run.value == pytest.approx(share)
+    if not with_ties:  # half of each is in the share
+        assert found.claims.rate.corrected_this_run.value == pytest.approx(share)
     assert {row["sample"] for row in weighed} == {"s"}
 
 

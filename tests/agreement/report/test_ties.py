@@ -19,6 +19,7 @@ from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import OtherJudge, agreement_report
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.annotations import Action
+from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS, SEVERITY
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
@@ -227,6 +228,13 @@ def test_a_tie_with_no_fair_claim_leaves_open_whether_it_is_in_the_share(
     assert rate.ci_high is not None
     assert rate.ci_low <= worst + 1e-9
     assert rate.ci_high >= best - 1e-9
+
+
+def test_a_share_without_its_ties_in_fewer_than_five_groups_has_no_interval() -> None:
+    """Without the tie with `x`, four of the five groups are left: the report ended there."""
+    given = [("yes", ["yes"])] * 4 + [("yes", ["yes", "x"])]
+    mean = report(given, undrawn=20).claims.rate.label_mean
+    assert (mean.value, mean.ci_low, mean.reason) == (1.0, None, Reason.TOO_FEW_CLUSTERS)
 
 
 def test_judges_are_compared_on_the_labels_of_the_report() -> None:

@@ -137,6 +137,22 @@ def test_rows_of_the_csv_have_passages_and_notes_where_somebody_acted(
     assert all(row["passages"] for row in everything)
 
 
+def test_a_claim_that_annotators_are_evenly_split_on_is_called_tied(
+    store: Store, run: RunId
+) -> None:
+    first, second, *_ = claims_of(store, run)
+    for claim in (first, second):
+        label(store, claim, "no")
+    label(store, first, "yes", who="bo")
+    rows = csv.DictReader(io.StringIO(written(store, run, "csv"), newline=""))
+    said = [(row["human"], row["same"], row["tied"], row["state"]) for row in rows]
+    assert said == [
+        ("", "", "yes", "labelled"),
+        ("no", "yes", "no", "labelled"),
+        *[("", "", "", "unreviewed")] * 3,
+    ]
+
+
 def test_the_labels_of_a_census_weigh_one(store: Store, run: RunId) -> None:
     for claim in claims_of(store, run):
         label(store, claim, "yes")

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
+from threading import Event
 from typing import TYPE_CHECKING, Final, Literal
 
 from faithtui.domain.annotations import MarkedPassage
@@ -26,6 +28,7 @@ from faithtui.domain.text.tokens import DECISIVE
 from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
 from faithtui.tui.review.lines.images import image_lines, image_numbers
+from faithtui.tui.review.lines.lazy_mapping import LazyMapping
 from faithtui.tui.review.lines.markup import shorten_markup
 from faithtui.tui.review.lines.transcript import explain_not_used
 from faithtui.tui.theme import format as fmt
@@ -72,8 +75,21 @@ class TokenisedView:
     lost: Mapping[int, tuple[MissingFact, ...]] = field(default_factory=dict)
     """By P number: facts that no truth of the view covers. Not to be shown while the view is
     blind, which may lack truths."""
-    places: Mapping[TruthId, int] = field(default_factory=dict)
-    """Index of the sentence of its document that a truth was drawn from, where there is one."""
+    places: Mapping[TruthId, int | None] = field(default_factory=dict)
+    """Index of the sentence of its document that a truth was drawn from; None: there is none."""
+    _filled: Event = field(default_factory=Event, compare=False)
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether nothing is left to be made when it is asked for."""
+        return self._filled.is_set()
+
+    def fill(self) -> None:
+        """Make all that is made when it is asked for. Meant for a thread."""
+        for made in (self.documents, self.truths, self.turns, self.lost, self.places):
+            for _ in made.values():
+                pass
+        self._filled.set()
 
 
 Where = Literal["turn", "window", "elsewhere"]
@@ -154,30 +170,45 @@ def add_marks(
     )
 
 
-def tokenise_view(view: ReviewView) -> TokenisedView:
-    """Cut the texts of a conversation into words. Slow for long ones: meant for a thread."""
+TURNS_AT_ONCE: Final = 60
+"""Turns of a conversation all of whose texts are compared before anything of it is shown."""
+
+
+def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
+    """Cut the texts of a conversation into words. Slow for long ones: meant for a thread.
+
+    Args:
+        view: The conversation.
+        at_once: Do it now; else of a long conversation what is asked for, and `fill` does the rest.
+    """
     texts = {
         document.number: document.text for turn in view.turns for document in turn.documents or ()
     }
-    most = _limit_text_length(
-        [*map(len, texts.values()), *(len(turn.content) for turn in view.turns)]
-    )
-    documents = {number: tokenise_text(text[:most]) for number, text in texts.items()}
-    truths = {truth.id: tokenise_text(truth.text[:PANE_TEXT_LIMIT]) for truth in view.truths}
-    facts = TruthIndex.from_texts(() if _are_messages(view) else truths.values())
-    return TokenisedView(
+    said = {turn.position: turn.content for turn in view.turns}
+    drawn = {truth.id: truth for truth in view.truths}
+    most = _limit_text_length([*map(len, texts.values()), *map(len, said.values())])
+    documents = LazyMapping(texts, lambda number: tokenise_text(texts[number][:most]))
+    truths = LazyMapping(drawn, lambda each: tokenise_text(drawn[each].text[:PANE_TEXT_LIMIT]))
+
+    @cache
+    def index_facts() -> TruthIndex:
+        return TruthIndex.from_texts(() if _are_messages(view) else truths.values())
+
+    def find_place(each: TruthId) -> int | None:
+        truth = drawn[each]
+        source = None if truth.document is None else documents.get(truth.document)
+        return None if source is None else find_sentence(truths[each], source, truth.span)
+
+    tokenised = TokenisedView(
         documents,
         truths,
-        {turn.position: tokenise_text(turn.content[:most]) for turn in view.turns},
-        {number: find_missing_facts(read, facts) for number, read in documents.items()},
-        {
-            truth.id: place
-            for truth in view.truths
-            if truth.document in documents
-            for place in [find_sentence(truths[truth.id], documents[truth.document], truth.span)]
-            if place is not None
-        },
+        LazyMapping(said, lambda position: tokenise_text(said[position][:most])),
+        LazyMapping(texts, lambda number: find_missing_facts(documents[number], index_facts())),
+        LazyMapping(drawn, find_place),
     )
+    if at_once or len(view.turns) <= TURNS_AT_ONCE:
+        tokenised.fill()
+    return tokenised
 
 
 def tokenise_claim(claim: ClaimView) -> TokenisedText:
@@ -245,6 +276,8 @@ def rank_claim_passages(
             continue  # no metric reads the context of user turns
         elif turn.position in turns:
             where = "window"
+        if where == "elsewhere" and not read.is_filled:
+            continue  # Comparing all of a long conversation would hold up its first rows.
         for document in turn.documents or ():
             groups[where].setdefault(document.number, (document, turn.position))
     seen: set[int] = set()
@@ -322,9 +355,10 @@ def list_lost_facts(
     """List the facts of a passage that no truth covers and that bear on a claim, nearest first.
 
     Returns:
-        () while anything is hidden: what looks wrong would tell what the judge may have got wrong.
+        () while a long conversation is still being compared, and while anything is hidden: what
+        looks wrong would tell what the judge may have got wrong.
     """
-    facts = () if view.is_blind else read.lost.get(document, ())
+    facts = () if view.is_blind or not read.is_filled else read.lost.get(document, ())
     if not facts:
         return ()
     holders = read.documents[document].index.holders

@@ -74,6 +74,9 @@ def reference_lines(
         for truth in rest:
             lines += _reference_lines(view, truth, spec, width, "quiet", "", read)
         return lines
+    if not read.is_filled:
+        words = f"others in w{home + 1} are being compared …"
+        return [*lines, make_line(Piece(f" {words}", "quiet"))]
     said = tokenise_claim(claim)
     shares = {truth.number: compute_overlap(said, read.truths[truth.id]) for truth in rest}
     lines.append(make_line(Piece(f" others in w{home + 1}, nearest first", "quiet")))
@@ -217,7 +220,7 @@ def _name_source(truth: TruthView, read: TokenisedView) -> str:
 
 def _is_not_in_document(view: ReviewView, truth: TruthView, read: TokenisedView) -> bool:
     """Whether no sentence of its document, read whole, shares a telling word with a truth."""
-    if truth.document is None or truth.id in read.places:
+    if truth.document is None or read.places.get(truth.id) is not None:
         return False
     if truth.document not in read.documents:
         return False

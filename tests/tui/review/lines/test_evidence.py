@@ -20,6 +20,7 @@ from faithtui.tui.review.lines.evidence import (
     rank_claim_passages,
     tokenise_view,
 )
+from faithtui.tui.review.lines.lazy_mapping import LazyMapping
 from faithtui.tui.review.lines.references import reference_lines
 from faithtui.tui.review.lines.verdict import VerdictView, verdict_lines
 from faithtui.tui.review.position import ReviewPosition
@@ -269,3 +270,50 @@ def test_words_that_no_passage_has_are_said_unless_the_judge_is_hidden(view: Rev
         best=rank_claim_passages(view, claim, None, tokenise_view(view))[0],
     )  # fmt: skip
     assert not any("warn" in piece.look for line in card for piece in line.pieces)
+
+
+def lengthen(view: ReviewView) -> ReviewView:
+    """Put a hundred exchanges with passages of their own behind a conversation."""
+    _, answer, *_ = view.turns
+    assert answer.documents
+    (first, *_) = answer.documents
+    more = tuple(
+        replace(
+            answer,
+            position=position,
+            documents=(replace(first, number=100 + position, text=f"Parcel {position} is blue."),),
+        )
+        for position in range(len(view.turns), len(view.turns) + 100)
+    )
+    return replace(view, turns=(*view.turns, *more))
+
+
+def test_of_a_long_conversation_only_what_is_near_is_compared_before_it_is_shown(
+    view: ReviewView,
+) -> None:
+    long = lengthen(view)
+    claim = claim_of(long, "labels are always free")
+    read = tokenise_view(long, at_once=False)
+    assert not read.is_filled
+    ranked = rank_claim_passages(long, claim, None, read)
+    assert [each.where for each in ranked] == ["turn"] * len(ranked)
+    lines = text(reference_lines(long, claim, None, read, METRIC, 60))
+    assert "T4" in lines, "what the judge cited is there at once"
+    assert "are being compared" in lines
+    assert isinstance(read.documents, LazyMapping)
+    assert read.documents.made_count < 10
+    read.fill()
+    assert "nearest first" in text(reference_lines(long, claim, None, read, METRIC, 60))
+    whole = tokenise_view(long)
+    now, later = (
+        [(each.document.number, each.where, each.lost_count) for each in ranked]
+        for ranked in (
+            rank_claim_passages(long, claim, None, read),
+            rank_claim_passages(long, claim, None, whole),
+        )
+    )
+    assert now == later
+
+
+def test_of_a_short_conversation_all_is_compared_at_once(view: ReviewView) -> None:
+    assert tokenise_view(view, at_once=False).is_filled
