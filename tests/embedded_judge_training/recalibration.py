@@ -2,6 +2,8 @@
 
 Run it as `python -m tests.embedded_judge_training.recalibration DATA.jsonl`.
 
+Without DATA it measures more draws of the rows in `probabilities.csv`, simple ones and by verdict.
+
 Prints a table, and writes `probabilities.csv` for the tests beside it: per row of the training data
 its source, group, label, and the probability of weights that were trained without its family. No
 text is in it. Sources whose licence is non-commercial are measured and not written. DATA is what
@@ -13,12 +15,14 @@ import random
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from faithtui.agreement.statistics.labelled_probabilities import (
     LabelledProbability,
     explain_refusal,
+    normalise_weights,
 )
 from faithtui.agreement.statistics.recalibration import fit_recalibration
 from faithtui.agreement.statistics.verdict_threshold import (
@@ -35,6 +39,7 @@ MOST_ROWS: Final = 240
 """Rows of a source in the file."""
 DRAWS: Final = 200
 SEED: Final = 7
+MANY_DRAWS_SEED: Final = 101
 
 Claims = Sequence[LabelledProbability]
 
@@ -56,6 +61,7 @@ def read_probabilities(data: Path) -> Mapping[str, list[LabelledProbability]]:
                 row.is_supported,
                 is_clash=is_clash,
                 is_override=is_yes is not row.is_supported,
+                is_drawn=True,
             )
         )
     return found
@@ -107,8 +113,84 @@ def write_file(by_source: Mapping[str, Claims]) -> None:
                 writer.writerow((source.name, number, *flags, f"{each.chance:.3f}"))
 
 
+def read_file() -> Mapping[str, list[LabelledProbability]]:
+    """Read the rows that the tests have."""
+    found: dict[str, list[LabelledProbability]] = defaultdict(list)
+    with FILE.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            chance, is_clash = float(row["probability"]), row["clash"] == "1"
+            is_supported = row["supported"] == "1"
+            found[row["source"]].append(
+                LabelledProbability(
+                    row["group"],
+                    chance,
+                    is_supported,
+                    is_clash=is_clash,
+                    is_override=(chance >= SHIPPED_THRESHOLD and not is_clash) is not is_supported,
+                    is_drawn=True,
+                )
+            )
+    return found
+
+
+def draw_simple(claims: Claims, labels: int, chance: random.Random) -> dict[int, float]:
+    """Draw claims with equal chances; their weights by place."""
+    return dict.fromkeys(chance.sample(range(len(claims)), labels), 1.0)
+
+
+def draw_by_verdict(claims: Claims, labels: int, chance: random.Random) -> dict[int, float]:
+    """Draw as many claims that get `yes` as others, as far as there are; their weights by place."""
+    says_yes = [not each.is_clash and each.chance >= SHIPPED_THRESHOLD for each in claims]
+    others, passed = (
+        [place for place, said in enumerate(says_yes) if said is wanted] for wanted in (False, True)
+    )
+    part = min(labels // 2, len(others))
+    found = dict.fromkeys(chance.sample(others, part), len(others) / max(1, part))
+    return found | dict.fromkeys(
+        chance.sample(passed, labels - part), len(passed) / (labels - part)
+    )
+
+
+def measure_draw(claims: Claims, weights: Mapping[int, float]) -> float:
+    """Give what the suggested threshold changes balanced accuracy of the other claims by."""
+    known = normalise_weights(
+        [replace(claims[place], weight=weight) for place, weight in weights.items()]
+    )
+    if explain_refusal(known) is not None:
+        return 0.0
+    found = evaluate_threshold(known)
+    if not found.is_offered:
+        return 0.0
+    rest = [claim for place, claim in enumerate(claims) if place not in weights]
+    return balanced_accuracy(rest, found.threshold) - balanced_accuracy(rest, SHIPPED_THRESHOLD)
+
+
+def measure_file() -> None:
+    """Print how often, and how far, balanced accuracy falls in draws of the rows of the tests."""
+    print("| draws | labels | number | suggested | below -.02 | worst | mean of suggested |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for name, draw in (("simple", draw_simple), ("by verdict", draw_by_verdict)):
+        for labels, draws in ((20, 400), (50, 200)):
+            changes = []
+            for claims in read_file().values():
+                chance = random.Random(MANY_DRAWS_SEED)
+                changes += [
+                    measure_draw(claims, draw(claims, labels, chance)) for _ in range(draws)
+                ]
+            moved = [each for each in changes if each]
+            print(
+                f"| {name} | {labels} | {len(changes)} | {len(moved)} "
+                f"| {sum(each < -0.02 for each in moved)} | {min(changes):+.3f} "
+                f"| {sum(moved) / max(1, len(moved)):+.3f} |",
+                flush=True,
+            )
+
+
 def main(arguments: Sequence[str]) -> None:
     """Measure, print and write."""
+    if not arguments:
+        measure_file()
+        return
     by_source = read_probabilities(Path(arguments[0]))
     write_file(by_source)
     print("| source | labels | with probabilities | refused | offered | change: mean | worst |")

@@ -30,24 +30,35 @@ class LabelledProbability:
     """The judge says `no` whatever the probability: its words clash with the context."""
     is_override: bool = False
     """People's label is not that of the judge."""
+    is_drawn: bool = False
+    """Drawn at random, or labelled before the judge's verdict was shown: nobody picked it because
+    the judge is wrong. Others do not count."""
 
 
 def explain_refusal(labelled: Sequence[LabelledProbability]) -> str | None:
-    """Say why labels allow no recalibration, and what would; None: they allow it."""
-    good = sum(each.is_supported for each in labelled)
-    bad = len(labelled) - good
-    groups = len({each.group for each in labelled})
+    """Say why labels allow no recalibration, and what would; None: those that count allow it."""
     if len(labelled) < FEWEST_LABELS:
         claims, are = ("claim", "is") if len(labelled) == 1 else ("claims", "are")
         return (
             f"{len(labelled)} {claims} judged by the embedded judge {are} labelled by "
             f"annotators; recalibrating takes {FEWEST_LABELS}: label more with faithtui label"
         )
-    if all(each.is_override for each in labelled):
+    drawn = [each for each in labelled if each.is_drawn]
+    if len(drawn) < FEWEST_LABELS:
         return (
-            f"all {len(labelled)} labels are corrections of the judge: they say nothing of where "
-            "it is right; label a random sample with faithtui label --sample stratified"
+            f"{len(labelled) - len(drawn)} of {len(labelled)} labels were given with the judge's "
+            "verdict in view on claims that nobody drew: who looks for its mistakes says little of "
+            f"where it is right; recalibrating takes {FEWEST_LABELS} others: label a random sample "
+            "with faithtui label --sample stratified"
         )
+    if all(each.is_override for each in drawn):
+        return (
+            f"all {len(drawn)} labels are corrections of the judge: they say nothing of where it "
+            "is right; label a random sample with faithtui label --sample stratified"
+        )
+    good = sum(each.is_supported for each in drawn)
+    bad = len(drawn) - good
+    groups = len({each.group for each in drawn})
     if min(good, bad) < FEWEST_OF_CLASS:
         return (
             f"annotators call {good} claims supported and {bad} not; recalibrating takes "

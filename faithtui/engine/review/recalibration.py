@@ -8,6 +8,7 @@ keep what they say; new ones say what moved theirs.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from faithtui.agreement.labelled_units import DesignKind, is_tied
 from faithtui.agreement.statistics.labelled_probabilities import (
     LabelledProbability,
     explain_refusal,
@@ -57,7 +58,8 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
     """Fit people's labels on claims the embedded judge judged, and say what it would change.
 
     A claim that several runs judged counts once, with its newest probability. Claims people called
-    no claim, and those without a probability, do not count.
+    no claim or are evenly split on, and those without a probability, do not count; nor do labels
+    given with the verdict in view on claims that nobody drew.
 
     Args:
         store: Where runs and labels are.
@@ -65,7 +67,8 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
 
     Raises:
         ConfigError: The run is by another judge or by another version, or the labels allow no
-            recalibration: too few, of one kind or of few conversations, or corrections alone.
+            recalibration: too few that count, of one kind or of few conversations, or corrections
+            alone.
         StoreError: There is no such run.
     """
     if run is None:
@@ -78,25 +81,20 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
                 "probabilities can be recalibrated: faithtui run --judge offline"
             )
         rows = [row]
-    found: dict[ClaimId, LabelledProbability] = {}
-    used: list[RunId] = []
+    found: dict[ClaimId, tuple[RunId, LabelledProbability]] = {}
     for row in rows:
-        fresh = {
-            claim: labelled
-            for claim, labelled in _list_labelled_claims(store, row)
-            if claim not in found
-        }
-        if fresh:
-            used.append(row.id)
-        found |= fresh
-    labelled = list(found.values())
-    refusal = explain_refusal(labelled)
+        for claim, each in _list_labelled_claims(store, row):
+            if claim not in found or (each.is_drawn and not found[claim][1].is_drawn):
+                found[claim] = (row.id, each)
+    refusal = explain_refusal([each for _, each in found.values()])
     if refusal is not None:
         raise ConfigError(refusal)
-    labelled = normalise_weights(labelled)
+    counting = [(number, each) for number, each in found.values() if each.is_drawn]
+    used = {number for number, _ in counting}
+    labelled = normalise_weights([each for _, each in counting])
     return RecalibrationPreview(
         make_offline_fingerprint(),
-        tuple(used),
+        tuple(row.id for row in rows if row.id in used),
         evaluate_recalibration(labelled),
         evaluate_threshold(labelled),
         sum(each.weight for each in labelled),
@@ -210,7 +208,8 @@ def _list_labelled_claims(
     """Claims of a run that have a probability and a label, with the probability as shipped.
 
     Labels of a random sample weigh what they stand for, on average 1, and others of the run are
-    left out; without a sample all weigh the same.
+    left out; without a sample all weigh the same. Where nobody drew the claims, and not all of
+    them are labelled, a label counts as drawn if it was given blind.
     """
     # Loads numpy, which a run that reads its calibration has no use for.
     from faithtui.agreement.report.units import RANDOM_DESIGNS, weigh_claims
@@ -220,10 +219,14 @@ def _list_labelled_claims(
     units = store.reviews.read_run_units(row.id)
     weights = weigh_claims(units.claims, labels, units.design)
     found = []
+    is_random = units.design.kind in RANDOM_DESIGNS
+    is_drawn = is_random or units.design.kind is DesignKind.CENSUS
     for reading in units.claims:
         if reading.confidence is None or reading.human not in labels.names:
             continue
-        weight = weights.get(reading.claim) if units.design.kind in RANDOM_DESIGNS else 1.0
+        if is_tied(reading.opinions, labels.names):
+            continue
+        weight = weights.get(reading.claim) if is_random else 1.0
         if weight is None:
             continue
         chance = reading.confidence
@@ -237,6 +240,7 @@ def _list_labelled_claims(
             weight=weight,
             is_clash=said is Polarity.BAD,
             is_override=reading.human != reading.judge,
+            is_drawn=is_drawn or reading.blind is True,
         )
         found.append((reading.claim, labelled))
     mean = sum(each.weight for _, each in found) / len(found) if found else 1.0

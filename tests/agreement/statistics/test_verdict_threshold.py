@@ -1,10 +1,7 @@
 """Where `yes` begins: what is refused, what is offered, and what it costs on real claims."""
 
-import csv
 import random
-from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -21,8 +18,7 @@ from faithtui.agreement.statistics.verdict_threshold import (
     evaluate_threshold,
     measure_verdicts,
 )
-
-ROWS = Path(__file__).parents[2] / "embedded_judge_training" / "probabilities.csv"
+from tests.embedded_judge_training.recalibration import draw_simple, measure_draw, read_file
 
 
 def labelled(
@@ -30,9 +26,13 @@ def labelled(
 ) -> list[LabelledProbability]:
     kinds = [True] * good + [False] * bad
     return [
-        LabelledProbability(f"g{number % groups}", chance, kind)
+        LabelledProbability(f"g{number % groups}", chance, kind, is_drawn=True)
         for number, kind in enumerate(kinds)
     ]
+
+
+def picked(good: int, bad: int) -> list[LabelledProbability]:
+    return [replace(each, is_drawn=False) for each in labelled(good, bad)]
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,13 @@ def labelled(
             [replace(each, is_override=True) for each in labelled(20, 20)],
             "all 40 labels are corrections of the judge",
         ),
+        (
+            [replace(each, is_drawn=number < 19) for number, each in enumerate(labelled(20, 20))],
+            "21 of 40 labels were given with the judge's verdict in view on claims that nobody",
+        ),
+        ([*labelled(16, 4), *picked(0, 20)], "16 claims supported and 4 not"),
+        ([*labelled(16, 4), *picked(9, 9)], "16 claims supported and 4 not"),
+        ([*labelled(15, 15, groups=4), *picked(9, 9)], "claims of 4 groups"),
     ],
 )
 def test_labels_that_would_bend_the_judge_are_refused(
@@ -129,40 +136,34 @@ def test_clashing_claims_are_never_yes_and_have_no_say() -> None:
     assert evaluate_threshold([*claims, *clashes]).before.recall == pytest.approx(20 / 35)
 
 
-def test_twenty_labels_cost_at_most_two_points_of_balanced_accuracy_on_any_source() -> None:
+def test_twenty_labels_cost_at_most_two_points_of_balanced_accuracy_in_these_draws() -> None:
     """Draws of 20 labels per source of the development rows; the rest tells what became of it.
 
+    Of other draws two or three in a thousand cost more: docs/judges/offline.md, "Recalibration".
     `python -m tests.embedded_judge_training.recalibration` makes the rows, and the whole table.
     """
-    by_source: dict[str, list[LabelledProbability]] = defaultdict(list)
-    with ROWS.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            by_source[row["source"]].append(
-                LabelledProbability(
-                    row["group"],
-                    float(row["probability"]),
-                    row["supported"] == "1",
-                    is_clash=row["clash"] == "1",
-                )
-            )
+    by_source = read_file()
     assert len(by_source) == 9
-    chance = random.Random(11)
-    for source, rows in by_source.items():
+    for claims in by_source.values():
+        chance = random.Random(11)
         for _ in range(10):
-            chosen = set(chance.sample(range(len(rows)), 20))
-            claims = [rows[place] for place in chosen]
-            if explain_refusal(claims) is not None:
-                continue
-            found = evaluate_threshold(claims)
-            if not found.is_offered:
-                continue
-            rest = [row for place, row in enumerate(rows) if place not in chosen]
-            before, after = (
-                measure_verdicts(
-                    rest, [not row.is_clash and row.chance >= least for row in rest]
-                ).balanced_accuracy
-                for least in (SHIPPED_THRESHOLD, found.threshold)
+            assert measure_draw(claims, draw_simple(claims, 20, chance)) >= -0.02
+
+
+def test_corrections_that_were_looked_for_offer_nothing_beside_a_few_that_agree() -> None:
+    """38 corrections and 2 labels that agree cost .05 on some sources, if they counted."""
+    worst = 0.0
+    for claims in read_file().values():
+        wrong = [place for place, each in enumerate(claims) if each.is_override]
+        right = [place for place, each in enumerate(claims) if not each.is_override]
+        if len(wrong) < 38:
+            continue
+        chance = random.Random(3)
+        for _ in range(5):
+            chosen = chance.sample(wrong, 38) + chance.sample(right, 2)
+            worst = min(worst, measure_draw(claims, dict.fromkeys(chosen, 1.0)))
+            found = [replace(claims[place], is_drawn=False) for place in chosen]
+            assert "40 of 40 labels were given with the judge's verdict in view" in str(
+                explain_refusal(found)
             )
-            assert before is not None
-            assert after is not None
-            assert after - before >= -0.02, source
+    assert worst < -0.02

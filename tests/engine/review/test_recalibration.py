@@ -72,6 +72,34 @@ async def test_too_few_labels_are_refused_with_their_number(store: Store) -> Non
         recalibration.preview_recalibration(store)
 
 
+async def test_corrections_that_nobody_drew_do_not_count(store: Store) -> None:
+    """Who looks at verdicts corrects what is wrong; one in ten that is right changes nothing."""
+    run = await judged(store)
+    claims = store.reviews.read_claim_units(run)[:-1]
+    for number, reading in enumerate(claims):
+        wrong = "no" if reading.judge == "yes" else "yes"
+        said = str(reading.judge) if number % 10 == 0 else wrong
+        store.reviews.record_verdict(reading.claim, "ann", said, run=run, saw_judge=True)
+    with pytest.raises(ConfigError, match=rf"^{len(claims)} of {len(claims)} labels were given"):
+        recalibration.preview_recalibration(store)
+    (last,) = store.reviews.read_claim_units(run)[-1:]
+    store.reviews.record_verdict(last.claim, "ann", "no", run=run, saw_judge=True)
+    # Now every claim of the run is labelled, so that all count, nearly all of one kind.
+    with pytest.raises(ConfigError, match="3 claims supported and 27 not"):
+        recalibration.preview_recalibration(store)
+
+
+async def test_labels_given_blind_count_without_a_sample_and_ties_never(store: Store) -> None:
+    run = await judged(store)
+    claims = store.reviews.read_claim_units(run)[:-1]
+    for number, reading in enumerate(claims):
+        said = "no" if number % 3 == 0 else "yes"
+        store.reviews.record_verdict(reading.claim, "ann", said, run=run, saw_judge=False)
+    assert recalibration.preview_recalibration(store).effect.labels == len(claims)
+    store.reviews.record_verdict(claims[0].claim, "bo", "yes", run=run, saw_judge=False)
+    assert recalibration.preview_recalibration(store).effect.labels == len(claims) - 1
+
+
 async def test_words_that_are_no_label_do_not_count(store: Store) -> None:
     run = await judged(store)
     label(store, run, "x")

@@ -52,9 +52,10 @@ def recalibrate(
 ) -> None:
     """Fit the embedded judge to human labels: probabilities and verdicts apart.
 
-    Needs 20 labels of both kinds from 5 groups of conversations, weighted by the sample, and
-    shows recall and precision before and after on conversations left out. Without --apply or
-    --apply-threshold nothing changes; stored runs never change.
+    Needs 20 labels of both kinds from 5 groups of conversations, drawn at random or given
+    before the verdict was shown. Weighs them by the sample, and shows recall and precision
+    before and after on conversations left out. Without --apply or --apply-threshold nothing
+    changes; stored runs never change.
 
     Example: faithtui judge recalibrate --run last
     """
