@@ -48,6 +48,7 @@ _ALLOWED: Final = {
     "blind": "true or false",
     "audit_share": "a number from 0 to 1",
     "auto_advance": "true or false",
+    "timer": "true or false",
     "requests_per_minute": "a whole number from 1",
     "tokens_per_minute": "a whole number from 1",
     "timeout_s": TIMEOUTS,
@@ -117,6 +118,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "blind": lambda value: isinstance(value, bool),
     "audit_share": _is_share,
     "auto_advance": lambda value: isinstance(value, bool),
+    "timer": lambda value: isinstance(value, bool),
     "requests_per_minute": _is_count,
     "tokens_per_minute": _is_count,
     "timeout_s": lambda value: value is None or is_valid_timeout(value),
@@ -157,6 +159,8 @@ class Settings:
     on people can be measured; [0, 1]."""
     auto_advance: bool = True
     """Whether a verdict goes on to the next claim."""
+    timer: bool = True
+    """Whether review shows the seconds a claim takes and the time that is left."""
     requests_per_minute: int | None = None
     """Most requests a minute to one account; None: as many as the provider takes."""
     tokens_per_minute: int | None = None

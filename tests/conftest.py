@@ -116,6 +116,8 @@ def pytest_runtest_logfinish() -> None:
     """Give back memory now and then; see `pytest_collection_finish`."""
     _finished_tests[0] += 1
     if _finished_tests[0] % _COLLECT_EVERY == 0:
+        # What was frozen may be garbage by now, and keeps whatever it holds.
+        gc.unfreeze()
         gc.collect()
         gc.freeze()
         _return_free_memory()

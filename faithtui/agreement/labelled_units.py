@@ -298,6 +298,38 @@ class LabelDesign:
     """Claims that this run judged and the sample was not drawn from: no figure is about them."""
 
 
+class EvidenceUnit(NamedTuple):
+    """What one annotator marked as evidence for a claim, and what the judge points at for it."""
+
+    claim: ClaimId
+    group: str
+    """What must stay together when conversations are left out."""
+    reviewer: str
+    marked: frozenset[tuple[str, int]]
+    """Words, each by the hash of its document and its place there; at least one."""
+    cited: frozenset[tuple[str, int]]
+    """Words of the truths that the judge named for its verdict; none where it named none."""
+
+
+class ExtractionUnit(NamedTuple):
+    """An answer that annotators declared complete: all its claims are known."""
+
+    conversation: ConversationId
+    group: str
+    """What must stay together when conversations are left out."""
+    turn: int
+    fair: int
+    """Claims that the judge extracted and that are not labelled `x`."""
+    unfair: int
+    """Claims that are."""
+    unlabelled: int
+    """Of the fair ones, those without a label."""
+    missed: int
+    """Claims that the judge did not extract."""
+    reviewers: tuple[str, ...]
+    """Who declared it."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunUnits:
     """Everything of a run that a report is computed from."""
@@ -311,6 +343,10 @@ class RunUnits:
     """Of the claims."""
     unrated: tuple[UnratedAnswer, ...] = ()
     """Beside `answers`, all other answers of the run; () where nobody rated any."""
+    evidence: tuple[EvidenceUnit, ...] = ()
+    """Of claims that the judge gave a verdict on, in the order of the run."""
+    extraction: tuple[ExtractionUnit, ...] = ()
+    """In the order of the run; () where the judge extracts nothing from answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,12 @@ class LabelMark(StrEnum):
     UNSURE = "unsure"
     """Low confidence in the verdict that stands."""
     SURE = "sure"
+    MISSED = "missed"
+    """The answer makes this claim, and the judge of the run did not extract it."""
+    NOT_MISSED = "not-missed"
+    COMPLETE = "complete"
+    """Of an answer: with the missed ones, all its claims are known in the run."""
+    INCOMPLETE = "incomplete"
 
 
 class MarkedPassage(NamedTuple):
@@ -109,6 +115,14 @@ class MarkedPassage(NamedTuple):
     """First character."""
     end: int
     """The character after the last."""
+
+
+class MarkedText(NamedTuple):
+    """A marked stretch with who marked it and what it says."""
+
+    reviewer: str
+    mark: MarkedPassage
+    text: str
 
 
 def merge_marks(marks: Iterable[MarkedPassage]) -> tuple[MarkedPassage, ...]:
@@ -253,6 +267,10 @@ class HumanVerdict:
     """The sample that the verdict was served from."""
     evidence: tuple[MarkedPassage, ...] = ()
     """Marked as what decides the verdict."""
+    missed_in: frozenset[RunId] = frozenset()
+    """Runs whose judge missed the claim."""
+    complete_in: frozenset[RunId] = frozenset()
+    """Of an answer: runs in which all its claims are known."""
     event: LabelEvent | None = field(default=None, compare=False)
     """The act that `action` is; its number differs between stores that agree."""
 
@@ -264,7 +282,14 @@ class HumanVerdict:
     @property
     def has_content(self) -> bool:
         """Whether there is anything on record that a screen shows."""
-        return bool(self.action or self.note or self.flagged or self.evidence)
+        return bool(
+            self.action
+            or self.note
+            or self.flagged
+            or self.evidence
+            or self.missed_in
+            or self.complete_in
+        )
 
 
 def drop_withdrawn(log: Iterable[LabelEvent]) -> tuple[LabelEvent, ...]:
@@ -308,12 +333,16 @@ def find_judge_exposures(log: Iterable[LabelEvent]) -> frozenset[tuple[ClaimId, 
     )
 
 
+_NO_RUNS: frozenset[RunId] = frozenset()
+
+
 def _apply_event(before: HumanVerdict | None, act: LabelEvent) -> HumanVerdict:
     """Give the state after one more act; None: there was none before."""
     note = act.note or None
     if before is not None and act.note is None:
         note = before.note
     if act.action in VERDICT_ACTIONS:
+        # Not by `replace`, which takes twice as long: there may be a million.
         return HumanVerdict(
             act.claim,
             act.reviewer,
@@ -324,6 +353,8 @@ def _apply_event(before: HumanVerdict | None, act: LabelEvent) -> HumanVerdict:
             flagged=before is not None and before.flagged,
             sample=act.sample,
             evidence=() if before is None else before.evidence,
+            missed_in=_NO_RUNS if before is None else before.missed_in,
+            complete_in=_NO_RUNS if before is None else before.complete_in,
             event=act,
         )
     now = replace(before or HumanVerdict(act.claim, act.reviewer, None, None), note=note)
@@ -336,8 +367,21 @@ def _apply_event(before: HumanVerdict | None, act: LabelEvent) -> HumanVerdict:
             return replace(now, flagged=act.mark is LabelMark.FLAG)
         case LabelMark.UNSURE | LabelMark.SURE:
             return replace(now, unsure=act.mark is LabelMark.UNSURE)
+        case LabelMark.MISSED | LabelMark.NOT_MISSED:
+            is_set = act.mark is LabelMark.MISSED
+            return replace(now, missed_in=_change_runs(now.missed_in, act.run, is_set=is_set))
+        case LabelMark.COMPLETE | LabelMark.INCOMPLETE:
+            is_set = act.mark is LabelMark.COMPLETE
+            return replace(now, complete_in=_change_runs(now.complete_in, act.run, is_set=is_set))
         case None:
             return now
+
+
+def _change_runs(runs: frozenset[RunId], run: RunId | None, *, is_set: bool) -> frozenset[RunId]:
+    """Add a run, or take it away; None: the run of the act is not in this store."""
+    if run is None:
+        return runs
+    return runs | {run} if is_set else runs - {run}
 
 
 Step = tuple[LabelEvent, ...]

@@ -89,6 +89,7 @@ REVIEWER = Limit("the name of a reviewer", 200, "characters", "choose a shorter 
 
 VIEW_NAME = Limit("the name of a view", 200, "characters", "choose a shorter one")
 
+CLAIM = Limit("a claim", 4_000, "characters", "write one statement, in a sentence")
 GUIDELINE = Limit("the guideline", 1_000_000, "characters", "shorten it, or refer to a document")
 
 FILTER = Limit("a filter", 10_000, "characters", "leave some of it out")

@@ -213,6 +213,33 @@ class ClaimView:
 
 
 @dataclass(frozen=True, slots=True)
+class MissedClaim:
+    """A claim that annotators found in an answer and the judge of the run did not extract."""
+
+    id: ClaimId
+    turn: int
+    text: str
+    span: "Span | None"
+    """In the answer; None: it is in other words there."""
+    reviewers: tuple[str, ...]
+    """Who added it."""
+    is_mine: bool
+    """The current reviewer did."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteAnswer:
+    """An answer of which annotators say that all its claims are known."""
+
+    id: ClaimId
+    """What stands for the answer as a whole."""
+    turn: int
+    reviewers: tuple[str, ...]
+    is_mine: bool
+    """The current reviewer says so."""
+
+
+@dataclass(frozen=True, slots=True)
 class WindowRow:
     """A window of the conversation under review."""
 
@@ -246,6 +273,10 @@ class ReviewView:
     """Claims whose judge is kept from the reviewer; see `blind_view.blind_view`."""
     truths_whole: bool = True
     """All truths are there; while blind, only those named for claims that are open may be."""
+    missed: tuple[MissedClaim, ...] = ()
+    """In the order of the answers."""
+    complete: tuple[CompleteAnswer, ...] = ()
+    """In the order of the turns."""
 
     @property
     def is_blind(self) -> bool:
@@ -387,6 +418,34 @@ class RunTotals:
 
 
 @dataclass(frozen=True, slots=True)
+class StepTotals:
+    """What the calls of one kind of question came to in a run."""
+
+    step: str
+    calls: int
+    unusable: int
+    """Replies that could not be used."""
+    tokens_in: int
+    tokens_out: int
+    cost_nusd: int
+    """In units of 1e-9 US dollars, of the calls whose price is known."""
+    latency_ms: float
+    """Mean time of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunHistory:
+    """What became of a run, as far as the store knows."""
+
+    steps: tuple[StepTotals, ...] = ()
+    """In the order of their first call."""
+    failed: Mapping[str, int] = field(default_factory=dict)
+    """Conversations that failed, by reason, most frequent first."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    undefined: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ItemCost:
     """What a conversation of a run came to."""
 
@@ -406,6 +465,8 @@ class CallRow:
     usable: bool
     at: datetime
     reply: StoredReply
+    key: str = ""
+    """Names the question."""
 
 
 @dataclass(frozen=True, slots=True)

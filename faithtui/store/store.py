@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from faithtui.store.annotations.guidelines import Guidelines
+from faithtui.store.annotations.missed_claims import MissedClaims
 from faithtui.store.annotations.provenance import Provenance
 from faithtui.store.annotations.raters import RaterReader
 from faithtui.store.annotations.reviews import Reviews
@@ -54,6 +55,7 @@ class Store:
         batches: What was handed to providers and has not come back.
         reviews: What people say about claims, and the readings agreement is computed from.
         samples: Drawn queues.
+        missed_claims: Claims that judges did not extract.
         guidelines: The text that says how to judge, and its versions.
         findings: What looks wrong in runs.
         search: Finds conversations and claims.
@@ -87,6 +89,7 @@ class Store:
         self.examples = Examples(database, clock)
         self.provenance = Provenance(database)
         self.deletions = Deletions(database, clock)
+        self.missed_claims = MissedClaims(database)
         self.claim_sets = ClaimSets(database, clock)
         self.recalibrations = Recalibrations(database, clock)
 

@@ -161,6 +161,7 @@ class FaithApp(App[None]):
         self._switch_interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         self.set_keymap(self.session.keymap)
+        self.store_opener.hold_keys()
         first = self.screen_switcher.first_screen
         self.screen_switcher.install(first)
         await self.push_screen(first)

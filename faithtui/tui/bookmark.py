@@ -7,6 +7,7 @@ must not make other processes read their lists again.
 import asyncio
 import hashlib
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -41,6 +42,10 @@ class Bookmark:
     """The judge was hidden, and has to be when it goes on."""
     lists: tuple[tuple[str, str, str], ...] = ()
     """Name, filter and order of each list."""
+    queue: bool = False
+    """Claims that were chosen otherwise were worked through: they lie in a file of their own."""
+    answered: tuple[int, ...] = ()
+    """Those of them that were answered."""
 
     def to_json(self) -> str:
         """Write it."""
@@ -51,6 +56,8 @@ class Bookmark:
                 "item": self.item,
                 "claim": self.claim,
                 "sample": self.sample,
+                "queue": self.queue,
+                "answered": list(self.answered),
                 "blind": self.blind,
                 "lists": [list(each) for each in self.lists],
             }
@@ -85,7 +92,54 @@ class Bookmark:
                 and len(each) == 3
                 and all(isinstance(part, str) for part in each)
             ),
+            stored.get("queue") is True,
+            _read_numbers(stored.get("answered")),
         )
+
+
+def _read_numbers(stored: object) -> tuple[int, ...]:
+    return tuple(
+        each
+        for each in (stored if isinstance(stored, list) else ())
+        if type(each) is int and 0 <= each < 1 << 62
+    )
+
+
+def queue_to_json(queue: ClaimQueue) -> str:
+    """Write a queue that no sample of the store has."""
+    return json.dumps(
+        {
+            "title": queue.title,
+            "run": queue.run,
+            "blind": queue.blind,
+            "reveals_judge": queue.reveals_judge,
+            "items": [item for item, _ in queue.entries],
+            "claims": [claim for _, claim in queue.entries],
+        }
+    )
+
+
+def queue_from_json(text: str, answered: Iterable[int]) -> ClaimQueue | None:
+    """Read such a queue; None where it is not whole."""
+    try:
+        stored = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(stored, dict):
+        return None
+    items, claims = _read_numbers(stored.get("items")), _read_numbers(stored.get("claims"))
+    run, title = stored.get("run"), stored.get("title")
+    if type(run) is not int or not isinstance(title, str) or not items or len(items) != len(claims):
+        return None
+    entries = tuple((ItemId(i), ClaimId(c)) for i, c in zip(items, claims, strict=True))
+    return ClaimQueue(
+        title,
+        RunId(run),
+        entries,
+        blind=stored.get("blind") is True,
+        reveals_judge=stored.get("reveals_judge") is True,
+        answered={ClaimId(each) for each in answered},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +168,7 @@ class BookmarkFile:
     reviewer: str
     written: Bookmark | None = field(default=None, init=False)
     """What was written last; None: nothing yet."""
+    _written_queue: ClaimQueue | None = field(default=None, init=False)
 
     @property
     def path(self) -> Path:
@@ -128,12 +183,33 @@ class BookmarkFile:
         except (OSError, UnicodeDecodeError):
             return Bookmark()
 
-    def write(self, bookmark: Bookmark) -> None:
-        """Keep a bookmark if it is another one. A disk that refuses costs only the comfort."""
+    def read_queue(self, bookmark: Bookmark) -> ClaimQueue | None:
+        """Read the queue that was worked through and is no sample; None without one."""
+        if not bookmark.queue:
+            return None
+        try:
+            return queue_from_json(self._queue_path.read_text("utf-8"), bookmark.answered)
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    @property
+    def _queue_path(self) -> Path:
+        return self.path.with_suffix(".queue.json")
+
+    def write(self, bookmark: Bookmark, queue: ClaimQueue | None = None) -> None:
+        """Keep a bookmark if it is another one. A disk that refuses costs only the comfort.
+
+        Args:
+            bookmark: The place.
+            queue: What is worked through there, where it is no sample.
+        """
         if bookmark == self.written:
             return
         with suppress(OSError, ExportError):
             make_directory(self.directory)
+            if queue is not None and queue is not self._written_queue:
+                write_text(self._queue_path, [queue_to_json(queue)], force=True)
+                self._written_queue = queue
             write_text(self.path, [bookmark.to_json()], force=True)
             self.written = bookmark
 
@@ -146,19 +222,36 @@ def make_bookmark(session: Session, screen: str, claim: ClaimId | None) -> Bookm
         screen: The main screen shown.
         claim: The claim looked at.
     """
+    queue = session.claim_queue
     return Bookmark(
         screen,
         session.run,
         session.item,
         claim or session.claim,
-        None if session.claim_queue is None else session.claim_queue.sample,
+        None if queue is None else queue.sample,
         session.is_blind,
         tuple((name, each.filter, each.sort) for name, each in sorted(session.lists.items())),
+        _is_own_queue(queue),
+        tuple(sorted(queue.answered)) if queue is not None else (),
     )
 
 
-def resolve_bookmark(bookmark: Bookmark, store: "Store", reviewer: str) -> BookmarkTarget:
-    """Look up what a bookmark names; what is not in the store any more is left out."""
+def _is_own_queue(queue: ClaimQueue | None) -> bool:
+    """Whether a queue is nowhere in the store. A second look at one's labels is drawn anew."""
+    return queue is not None and queue.sample is None and not queue.repeats and bool(queue.entries)
+
+
+def resolve_bookmark(
+    bookmark: Bookmark, store: "Store", reviewer: str, queue: ClaimQueue | None = None
+) -> BookmarkTarget:
+    """Look up what a bookmark names; what is not in the store any more is left out.
+
+    Args:
+        bookmark: The place.
+        store: The store.
+        reviewer: Who stopped there.
+        queue: What was worked through, where it is no sample.
+    """
     place = BookmarkTarget(bookmark.screen, bookmark.blind, bookmark.lists)
     try:
         if bookmark.run is None:
@@ -171,11 +264,24 @@ def resolve_bookmark(bookmark: Bookmark, store: "Store", reviewer: str) -> Bookm
         claim = None if bookmark.claim is None else ClaimId(bookmark.claim)
         place = replace(place, item=rows[0].id, claim=claim)
         if bookmark.sample is None:
-            return place
+            return replace(place, queue=_drop_missing(queue, store, run))
         queue = sample_queue(store, SampleId(bookmark.sample), reviewer)
         return replace(place, queue=queue if queue.run == run else None)
     except StoreError:
         return place
+
+
+def _drop_missing(queue: ClaimQueue | None, store: "Store", run: RunId) -> ClaimQueue | None:
+    """Drop the conversations of a queue that the run does not have any more."""
+    if queue is None or queue.run != run:
+        return None
+    held = set(store.runs.item_ids(run))
+    entries = tuple(each for each in queue.entries if each[0] in held)
+    if not entries:
+        return None
+    return (
+        queue if len(entries) == len(queue.entries) else replace(queue, entries=entries, place={})
+    )
 
 
 def restore_session(session: Session, place: BookmarkTarget) -> None:
@@ -187,7 +293,7 @@ def restore_session(session: Session, place: BookmarkTarget) -> None:
     session.switch_run(place.run)
     if place.queue is not None:
         session.take_queue(place.queue)
-    elif place.blind:
+    if place.blind and not session.is_blind:
         session.hide_judge(True)
     session.choose_item(place.item, place.claim)
 
@@ -209,7 +315,9 @@ class BookmarkKeeper:
     def load_target(self, store: "Store") -> None:
         """Look up where the bookmark leads. Reads a file and the store: meant for a thread."""
         if self._file is not None:
-            self._target = resolve_bookmark(self._file.read(), store, self.app.session.reviewer)
+            bookmark = self._file.read()
+            queue = self._file.read_queue(bookmark)
+            self._target = resolve_bookmark(bookmark, store, self.app.session.reviewer, queue)
 
     def start(self) -> None:
         """Go on at the place of the bookmark, and keep it up to date from now on."""
@@ -236,4 +344,5 @@ class BookmarkKeeper:
             claim = getattr(getattr(self.app.screen, "review_position", None), "claim", None)
             place = make_bookmark(self.app.session, self.app.current_screen_name, claim)
             if place != self._file.written:
-                await asyncio.to_thread(self._file.write, place)
+                queue = self.app.session.claim_queue if place.queue else None
+                await asyncio.to_thread(self._file.write, place, queue)

@@ -68,7 +68,7 @@ SCREENS = {
     ),
     "progress": ScreenEntry(
         "p",
-        "How a run goes on",
+        "How far a run is, or what happened in it",
         "progress.progress_screen:ProgressScreen",
     ),
     "integrity": ScreenEntry(

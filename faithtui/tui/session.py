@@ -42,11 +42,13 @@ class ReviewPreferences:
     """Share of the claims of a blind sample that show the judge; [0, 1]."""
     auto_advance: bool = True
     """Whether a verdict goes on to the next claim."""
+    timer: bool = True
+    """Whether the seconds a claim takes, and the time that is left, are shown."""
 
     @classmethod
     def from_settings(cls, settings: "Settings") -> "ReviewPreferences":
         """Take them from the settings."""
-        return cls(settings.blind, settings.audit_share, settings.auto_advance)
+        return cls(settings.blind, settings.audit_share, settings.auto_advance, settings.timer)
 
 
 @dataclass(frozen=True, slots=True)

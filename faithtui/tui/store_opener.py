@@ -40,6 +40,10 @@ class StoreOpener:
         self._path = path
         self._open_store = open_store or _open_store
 
+    def hold_keys(self) -> None:
+        """Keep what is typed until the store is open: it is meant for what it shows."""
+        self.app.navigation.hold_keys(self)
+
     def start(self) -> None:
         """Open the store without holding up the screen."""
         self.app.start_worker(self._open, group="open")
@@ -63,8 +67,6 @@ class StoreOpener:
     async def _show_first_rows(self, rows: "tuple[RunRow, ...]") -> None:
         """Let the list of runs draw what was read, and wait until it has."""
         painted = asyncio.Event()
-        # What is typed at the first rows is meant for what they lead to.
-        self.app.navigation.hold_keys(self)
         self.app.screen.post_message(FirstRunsRead(rows))
         self.app.screen.call_after_refresh(painted.set)
         await painted.wait()

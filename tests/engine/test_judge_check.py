@@ -181,7 +181,8 @@ async def test_a_server_that_hangs_is_asked_once(server: FakeServer) -> None:
     assert not trial.ok
     assert "no complete answer within 0.2 s" in trial.sentence
     assert "try again, or choose a smaller" in trial.sentence
-    assert len(server.sent) == 1
+    # A slow machine may not have sent it when the time was over.
+    assert len(server.sent) <= 1
 
 
 async def test_overload_is_told_and_not_waited_for(server: FakeServer) -> None:

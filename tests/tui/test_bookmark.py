@@ -1,19 +1,23 @@
 """The next start goes on where the last one stopped."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.ids import ClaimId
+from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.store.store import Store
 from faithtui.tui.bookmark import (
     Bookmark,
     BookmarkFile,
     make_bookmark,
+    queue_from_json,
     resolve_bookmark,
     restore_session,
 )
+from faithtui.tui.samples.queue import ClaimQueue, load_queue_cursor
 from faithtui.tui.session import ListState, Session
 
 PLACE = Bookmark("review", 1, 2, 3, None, True, (("runs", "metric:x", "score"),))
@@ -68,3 +72,63 @@ def test_a_place_is_taken_up_as_far_as_it_is_still_there(store_path: Path) -> No
         restore_session(session, gone)
         assert session.lists["runs"] == ListState("x", "")
         assert session.run is None
+
+
+def queue_of(store: Store, *, blind: bool = False) -> ClaimQueue:
+    (run,) = store.runs.rows()
+    units = store.samples.read_frame(run.id)
+    entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
+    return ClaimQueue("odd \x1b[31m ones", run.id, entries, blind=blind)
+
+
+@pytest.mark.parametrize("blind", [False, True])
+def test_a_queue_that_is_no_sample_is_taken_up_with_what_was_answered(
+    tmp_path: Path, store_path: Path, blind: bool
+) -> None:
+    with Store.open(store_path) as store:
+        session = Session(reviewer="ann", store_path=store_path)
+        queue = queue_of(store, blind=blind)
+        session.take_queue(queue)
+        walk = load_queue_cursor(store, queue, "ann")
+        walk.mark_answered(queue.entries[0][1])
+        file = BookmarkFile(tmp_path / "places", store_path, "ann")
+        file.write(make_bookmark(session, "review", None), queue)
+        again = BookmarkFile(tmp_path / "places", store_path, "ann")
+        mark = again.read()
+        target = resolve_bookmark(mark, store, "ann", again.read_queue(mark))
+        assert target.queue == queue
+        later = Session(reviewer="ann", store_path=store_path)
+        restore_session(later, target)
+        assert later.is_blind == blind
+        assert later.claim_queue is not None
+        walk = load_queue_cursor(store, later.claim_queue, "ann")
+        assert walk.answered_claims == {queue.entries[0][1]}
+
+
+def test_what_was_hidden_in_an_open_queue_stays_hidden(store_path: Path) -> None:
+    with Store.open(store_path) as store:
+        session = Session(reviewer="ann", store_path=store_path)
+        session.take_queue(queue_of(store))
+        session.hide_judge(True)
+        mark = make_bookmark(session, "review", None)
+        later = Session(reviewer="ann", store_path=store_path)
+        restore_session(later, resolve_bookmark(mark, store, "ann", queue_of(store)))
+        assert later.is_blind
+        assert later.claim_queue is not None
+
+
+def test_a_queue_of_another_run_or_without_conversations_is_left_out(store_path: Path) -> None:
+    with Store.open(store_path) as store:
+        queue = queue_of(store)
+        mark = Bookmark("review", queue.run, queue.entries[0][0], queue=True)
+        for broken in (
+            replace(queue, run=RunId(9), place={}),
+            replace(queue, entries=((ItemId(99), ClaimId(1)),), place={}),
+            None,
+        ):
+            assert resolve_bookmark(mark, store, "ann", broken).queue is None
+
+
+@given(st.text())
+def test_any_file_of_a_queue_is_read(text: str) -> None:
+    assert queue_from_json(text, ()) is None

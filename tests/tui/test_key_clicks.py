@@ -91,3 +91,22 @@ async def test_a_clicked_key_of_a_pane_leaves_the_focus_where_it_is(app: FaithAp
         await click_words(pilot, "[y]", 1)
         assert screen.focused is before
         assert app.session.store.reviews.find_newest_act() != acts
+
+
+async def test_the_footer_names_the_keys_of_a_note_while_it_is_written(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "e")
+        assert "enter save note  esc drop note" in screen_text(app)
+        await press(pilot, "escape")
+        assert "save note" not in screen_text(app)
+
+
+async def test_a_dialog_leaves_the_status_and_the_keys_below_it_readable(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "question_mark")
+        rows = screen_text(app).split("\n")
+        at = next(number for number, row in enumerate(rows) if "esc/q close" in row)
+        assert at < len(rows) - 3
+        assert "ann" in rows[-3]

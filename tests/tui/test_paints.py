@@ -1,6 +1,9 @@
 """What a key draws and reads: what changed, and each line of it once."""
 
+import asyncio
+import gc
 import threading
+import weakref
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ from faithtui.store.calls.calls import Calls
 from faithtui.store.runs.runs import Runs
 from faithtui.tui.app import FaithApp
 from faithtui.tui.bookmark import Bookmark, BookmarkFile
+from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.widgets.line_widget import LineWidget
 from tests.tui.driving import calm, opened, press, reviewing, until
 
@@ -116,9 +120,11 @@ async def test_the_place_is_kept_beside_the_keys(
     threads: list[threading.Thread] = []
     write = BookmarkFile.write
 
-    def write_and_tell(kept: BookmarkFile, bookmark: Bookmark) -> None:
+    def write_and_tell(
+        kept: BookmarkFile, bookmark: Bookmark, queue: ClaimQueue | None = None
+    ) -> None:
         threads.append(threading.current_thread())
-        write(kept, bookmark)
+        write(kept, bookmark, queue)
 
     monkeypatch.setattr(BookmarkFile, "write", write_and_tell)
     app = FaithApp(store_path, reviewer="ann", bookmarks=file)
@@ -133,3 +139,20 @@ async def test_the_place_is_kept_beside_the_keys(
         await app.bookmark_keeper.write()
         assert len(threads) == count, "the same place is not written again"
     assert threading.main_thread() not in threads
+
+
+def test_an_app_that_was_left_is_let_go(store_path: Path) -> None:
+    """Textual keeps whoever asks for the styles of a frame: it kept every widget, and the app."""
+
+    async def look_around() -> weakref.ref[FaithApp]:
+        app = FaithApp(store_path, reviewer="ann")
+        async with app.run_test(size=SIZE) as pilot:
+            await opened(pilot)
+            await press(pilot, "enter")
+            await calm(pilot)
+        return weakref.ref(app)
+
+    left = asyncio.run(look_around())
+    gc.unfreeze()  # see tests/conftest.py
+    gc.collect()
+    assert left() is None

@@ -146,7 +146,7 @@ def on(app: FaithApp, held: RunSnapshot, *keys: str) -> Callable[[Pilot[None]], 
         await press(pilot, "p", *keys)
         screen = app.screen_stack[1]
         assert isinstance(screen, ProgressScreen)
-        await until(pilot, lambda: len(screen.event_list.names) == 2)
+        await until(pilot, lambda: len(screen.event_list.names) >= 2)
         screen.update_view()
         await calm(pilot)
 

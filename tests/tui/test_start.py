@@ -22,7 +22,7 @@ from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.runs.new_run import NewRunScreen
 from faithtui.tui.screen.store_error import StoreErrorScreen
 from tests.tui.building import NOON
-from tests.tui.driving import opened, press, reviewing, screen_text, status, until
+from tests.tui.driving import opened, press, reviewing, screen_text, status, type_ahead, until
 
 SLOW = frozenset({
     "sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
@@ -264,3 +264,19 @@ async def test_a_store_that_was_upgraded_tells_where_the_old_one_is(
         await opened(pilot)
         told = [each.message for each in app._notifications]
     assert any("old.schema-0009.db" in each for each in told)
+
+
+async def test_keys_typed_before_the_first_list_is_read_are_kept(store_path: Path) -> None:
+    go_on = threading.Event()
+
+    def slowly(path: Path) -> Store:
+        go_on.wait(20)
+        return Store.open(path)
+
+    app = FaithApp(store_path, reviewer="ann", now=lambda: NOON, open_store=slowly)
+    async with app.run_test(size=(80, 24)) as pilot:
+        type_ahead(app, "v")
+        await pilot.pause()
+        assert app.current_screen_name == "runs"
+        go_on.set()
+        await until(pilot, lambda: app.current_screen_name == "review")

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.labelled_units import ClaimUnit, Opinion
+from faithtui.domain.annotations import MarkedText
 
 COLUMNS = (
     "claim",
@@ -32,6 +33,7 @@ COLUMNS = (
     "verdicts",
     "codes",
     "notes",
+    "evidence",
     "blind",
     "windows",
     "steady",
@@ -66,6 +68,8 @@ class ClaimExtras:
     """How many claims it stands for; None: it is not of a random sample."""
     notes: tuple[str, ...] = ()
     """Remarks of people who stand by a verdict on it."""
+    evidence: tuple[MarkedText, ...] = ()
+    """What people marked as evidence."""
     tied: bool = False
     """As many people say one thing of it as another, so that the reading has no label."""
 
@@ -80,6 +84,10 @@ def claims_csv(
     """Write claims as CSV, row by row, so that the passages of a run are never in memory at once.
 
     Texts are quoted and numbers are not. A text that a spreadsheet would take for a formula gets a
+    single quote in front. `turn` counts from 0. `human` is empty where nobody reviewed the claim,
+    `judge` where the judge gave no verdict, `same` where either is missing, `weight` where the
+    claim is not of the random sample that the figures rest on. `passages`, `verdicts`, `codes`,
+    `notes` and `evidence` are JSON lists.
     single quote in front. `turn` counts from 0. `human` is empty where nobody reviewed the claim or
     people are evenly split (`tied`), `judge` where the judge gave no verdict, `same` where either
     is missing, `weight` where the claim is not of the random sample that the figures rest on.
@@ -138,6 +146,7 @@ def _make_row(
         opinions_cell(claim.opinions, dates),
         codes_cell(claim.opinions),
         _list_to_json(extras.notes),
+        _list_to_json([_mark_to_json(each) for each in extras.evidence]),
         yes_or_no_cell(claim.blind),
         claim.windows,
         yes_or_no_cell(claim.steady),
@@ -170,6 +179,11 @@ def opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> str:
             for each in opinions
         ]
     )
+
+
+def _mark_to_json(found: MarkedText) -> dict[str, object]:
+    """Describe a marked stretch; its document goes by the hash that names it in every store."""
+    return {"reviewer": found.reviewer, **found.mark._asdict(), "text": found.text}
 
 
 def _time_text(moment: datetime) -> str:

@@ -45,7 +45,7 @@ from faithtui.agreement.report.settings import (
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.value_json import ESTIMATE_ORDER, Json, JsonFields, JsonForm, JsonWriter
 
-REPORT_SCHEMA_VERSION = "1.0"
+REPORT_SCHEMA_VERSION = "1.1"
 DECIMALS = 6
 
 
@@ -122,6 +122,8 @@ def report_json(
         ],
         "comparison": _WRITER.write(report.comparison if claims else None),
         "progress": _WRITER.write(report.progress),
+        "evidence": _WRITER.write(report.evidence),
+        "extraction": _WRITER.write(report.extraction),
         "disagreements": [_WRITER.write_object(each, **hidden) for each in which.disagreements],
         "warnings": _WRITER.write(_list_warnings(report, which, header)),
         "plots": _WRITER.write(plots),

@@ -12,6 +12,7 @@ from faithtui.agreement.documents.sections.errors import (
     write_detection_section,
     write_disagreement_section,
 )
+from faithtui.agreement.documents.sections.marked_evidence import write_marked_evidence_section
 from faithtui.agreement.documents.sections.method import (
     write_method_section,
     write_progress_section,
@@ -54,6 +55,7 @@ def _write_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
         yield from write_agreement_section(level, report.get_humans(level.level))
     if shown:
         yield from write_annotator_section(report, shown)
+    yield from write_marked_evidence_section(report)
     if shown or report.scores.answers:
         yield from write_score_section(report)
         yield from write_calibration_section(report)

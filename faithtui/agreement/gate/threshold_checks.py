@@ -347,7 +347,7 @@ def check_change(
         return replace(
             check,
             outcome=CheckOutcome.PASSED,
-            reason=f"the runs differ on {differing:.1%} of the claims",
+            reason=f"the runs differ on {differing:.1%} of the claims, so it is no larger",
         )
     if difference.value is None or doubt:
         return replace(

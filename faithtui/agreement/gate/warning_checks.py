@@ -42,8 +42,14 @@ ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "sample_of_other_run": _OF_LABELS,
     "unscored_answers": _AGREEMENT,
     "uninformative_judge": (Criterion.RECALL,),
+    "not_a_claim": _OF_LABELS,
+    "shown_examples": _OF_LABELS,
 }
 """Warnings of a report that must be dealt with or accepted, with the criteria that they touch."""
+
+MANY_UNJUDGED = 0.01
+"""Share of the claims of a run without a verdict of its judge from which on they are asked about:
+whoever gives none where it is hard looks good on the rest."""
 
 OF_RUN = ("suspect_run", "not_checked")
 """Those that speak of the judge's run alone, labelled or not."""
@@ -98,30 +104,47 @@ def check_warnings(
         wanted: The thresholds, and what is accepted.
         of_labels: Criteria whose figures come from the labels of this run, not of a certificate.
     """
-    asked = [each for each in warnings if _is_asked(each, level.level, wanted.accepted)]
+    counted = 0
     is_claims = level.level is ReportLevel.CLAIMS
     figures = {each.criterion for each in checks}.intersection(of_labels, _FIGURES)
     if is_claims and figures:
         bounds = find_missing_bounds(prepared, level.unit, wanted.accepted)
         if bounds is not None:
+            counted = bounds.counts.get("invalid_verdicts", 0)
             checks = [
                 _decide_by_bounds(each, bounds, wanted, level.unit)
                 if each.criterion in figures
                 else each
                 for each in checks
             ]
+    asked = [each for each in warnings if _is_asked(each, level, wanted.accepted, counted)]
     return tuple(_ask(each, asked, of_labels) for each in checks)
 
 
-def _is_asked(warning: ReportWarning, level: ReportLevel, accepted: Collection[str]) -> bool:
-    return (
-        warning.code in ASKED_WARNINGS
-        and warning.code not in accepted
-        and warning.severity is not Severity.INFO
-        and warning.level in (None, level)
-        # What is missing among claims is counted for and against the judge.
-        and not (warning.code in MISSING_WORDS and level is ReportLevel.CLAIMS)
-    )
+def _is_asked(
+    warning: ReportWarning, level: LevelReport, accepted: Collection[str], counted: int
+) -> bool:
+    """Say whether a warning has to be accepted.
+
+    Args:
+        warning: The warning.
+        level: What the checks are about.
+        accepted: Codes that are.
+        counted: Labelled claims without a verdict, which are counted for and against the judge.
+    """
+    if (
+        warning.code in accepted
+        or warning.severity is Severity.INFO
+        or warning.level not in (None, level.level)
+    ):
+        return False
+    if warning.code in MISSING_WORDS and level.level is ReportLevel.CLAIMS:
+        # What is missing among labelled claims is counted for and against the judge. A claim that
+        # it gave no verdict on is in no figure, labelled or not.
+        unjudged = level.coverage.missing_verdicts - counted
+        many = unjudged > max(1, MANY_UNJUDGED * level.coverage.units)
+        return warning.code == "invalid_verdicts" and many
+    return warning.code in ASKED_WARNINGS
 
 
 def _ask(
@@ -131,7 +154,7 @@ def _ask(
     why = [
         f"{each.message} To accept it: --accept {each.code}"
         for each in warnings
-        if check.criterion in ASKED_WARNINGS[each.code]
+        if check.criterion in ASKED_WARNINGS.get(each.code, _AGREEMENT)
         and (check.criterion in of_labels or each.code in OF_RUN)
     ]
     if check.outcome is not CheckOutcome.PASSED or not why:

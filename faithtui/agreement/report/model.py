@@ -672,6 +672,44 @@ class ProgressReport:
 
 
 @dataclass(frozen=True, slots=True)
+class EvidenceReport:
+    """What the judge points at, against what annotators marked as evidence, in words."""
+
+    claims: int
+    """Claims with marks and a verdict of the judge; each counts once."""
+    annotators: int
+    uncited: int
+    """Of these claims, those for which the judge points at nothing: every figure is 0 there."""
+    precision: Estimate
+    """Of the words that the judge points at, the share that is marked; mean over claims."""
+    recall: Estimate
+    """Of the words that are marked, the share that the judge points at; mean over claims."""
+    f1: Estimate
+    """Of each claim the harmonic mean of both; mean over claims."""
+    iou: Estimate
+    """Words of both over words of either; mean over claims."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionReport:
+    """How many of the claims of an answer the judge extracted, on answers declared complete."""
+
+    answers: int
+    """Declared complete by an annotator."""
+    annotators: int
+    fair: int
+    """Claims that the judge extracted from them, but for those labelled `x`."""
+    unfair: int
+    """Claims labelled `x`, which enter nowhere."""
+    unlabelled: int
+    """Of the fair ones, those without a label: nobody said that they are fair."""
+    missed: int
+    """Claims that annotators added."""
+    recall: Estimate
+    """Fair claims over fair and missed ones."""
+
+
+@dataclass(frozen=True, slots=True)
 class AgreementReport:
     """Everything a run's agreement screen and report files say."""
 
@@ -706,6 +744,10 @@ class AgreementReport:
     """What an answer's score must reach to pass; None: no threshold."""
     answer_humans: HumanReport | None = None
     """At the answer level, pass or fail; None unless two people labelled the same answer."""
+    evidence: EvidenceReport | None = None
+    """None unless evidence was marked on claims that the judge gave a verdict on."""
+    extraction: ExtractionReport | None = None
+    """None unless answers were declared complete."""
 
     def get_humans(self, level: ReportLevel) -> HumanReport | None:
         """Give how far people agree among themselves at a level."""

@@ -21,6 +21,7 @@ from faithtui.agreement.report.annotators import (
 from faithtui.agreement.report.compare import PairedUnit, compare_judges, weigh_pairs
 from faithtui.agreement.report.headline import write_headline
 from faithtui.agreement.report.levels import report_answers, report_claims, update_level_points
+from faithtui.agreement.report.marked_evidence import report_evidence, report_extraction
 from faithtui.agreement.report.model import (
     CLAIM_NOUNS,
     AgreementReport,
@@ -244,6 +245,8 @@ def report_prepared(
         settings=wanted,
         passing=rule.passing,
         threshold=rule.effective_threshold,
+        evidence=report_evidence(readings.evidence, wanted.level),
+        extraction=report_extraction(readings.extraction, wanted.level),
     )
     return replace(
         found, warnings=list_warnings(found, who.soundness, who.integrity, who.unfinished)

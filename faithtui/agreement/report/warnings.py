@@ -26,6 +26,9 @@ MANY_DIFFERENCES = 0.25
 """Share of the units labelled by several annotators of which their labels differ."""
 OUTLIER = 0.25
 """Distance of a person's share of overrides from that of the person in the middle."""
+MANY_UNFAIR = 0.1
+"""Share of the labelled claims called no fair claim from which on it is asked whether these are the
+ones that the judge gets wrong."""
 HASTY_S = 2.0
 """Seconds on a claim below which nobody has read it and its passages."""
 _ROUNDING = 1e-12
@@ -158,11 +161,14 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
                 yield ReportWarning(
                     "rater_outlier", Severity.CAUTION, message, level, (WarningSubject.HUMANS,)
                 )
-        if (
-            each.median_seconds is not None
-            and each.median_seconds < HASTY_S
-            and each.labels >= FEW_ITEMS
-        ):
+    hasty = [
+        each
+        for each in report.raters
+        if each.median_seconds is not None and each.median_seconds < HASTY_S
+    ]
+    # Together: labels under several names are no slower.
+    if sum(each.labels for each in hasty) >= FEW_ITEMS:
+        for each in hasty:
             message = (
                 f"{each.reviewer} took {each.median_seconds:.1f} s in the middle: too short to "
                 "have read."
@@ -489,7 +495,10 @@ def _warn_of_left_out(report: LevelReport) -> Iterator[ReportWarning]:
             f"{_count(coverage.not_a_claim, one, many)} left out because annotators labelled "
             "them x, not a fair claim."
         )
-        yield ReportWarning("not_a_claim", Severity.INFO, message, level, about)
+        looked_at = coverage.compared + coverage.not_a_claim
+        many_unfair = coverage.not_a_claim > MANY_UNFAIR * looked_at
+        severity = Severity.CAUTION if many_unfair else Severity.INFO
+        yield ReportWarning("not_a_claim", severity, message, level, about)
     if coverage.other_words:
         message = (
             f"{_count(coverage.other_words, one, many)} left out because their human "

@@ -26,8 +26,8 @@ USUAL_PACE_S = 15.0
 """Seconds a claim, while nothing is known of a person."""
 
 _FEW, _OFTEN = 0.25, 0.10
-"""A spot-check is calm when people surely differ from the judge on less than `_FEW` of the claims,
-and alarmed when they surely do on more than `_OFTEN`."""
+"""A spot-check passes when people surely differ from the judge on less than `_FEW` of the claims,
+and fails when they surely do on more than `_OFTEN`."""
 
 
 def predict_half_width(n: float, share: float) -> float:
@@ -112,9 +112,9 @@ def estimate_labels_needed(n: int, width: float, target: float, *, left: int) ->
 class SpotCheckDecision(StrEnum):
     """What a spot-check comes to."""
 
-    CALM = "calm"
+    PASS = "pass"
     UNCLEAR = "unclear"
-    ALARMED = "alarmed"
+    FAIL = "fail"
     UNFINISHED = "unfinished"
 
 
@@ -136,12 +136,12 @@ class SpotCheck:
         match self.decision:
             case SpotCheckDecision.UNFINISHED:
                 return seen + "Too few are compared to decide anything: go on, or leave it."
-            case SpotCheckDecision.CALM:
+            case SpotCheckDecision.PASS:
                 return (
                     seen + f"At most {self.high:.0%} of all claims would differ (95 % sure). "
                     "Nothing alarming: the judge can be used, and a sample says how good it is."
                 )
-            case SpotCheckDecision.ALARMED:
+            case SpotCheckDecision.FAIL:
                 return (
                     seen + f"At least {self.low:.0%} of all claims would differ (95 % sure). "
                     "Do not rely on this judge before you know why: look at the ones that differ."
@@ -162,8 +162,8 @@ def decide_spot_check(compared: int, differ: int, size: int) -> SpotCheck:
         size: Claims that were to be looked at.
 
     Returns:
-        `UNFINISHED` while fewer than nine in ten are compared. With 20 claims: calm up to 1
-        difference, alarmed from 5.
+        `UNFINISHED` while fewer than nine in ten are compared. With 20 claims: pass up to 1
+        difference, fail from 5.
 
     Source:
         Clopper and Pearson 1934, exact limits of a binomial share.
@@ -172,9 +172,9 @@ def decide_spot_check(compared: int, differ: int, size: int) -> SpotCheck:
     if not compared or 10 * compared < 9 * size:
         decision = SpotCheckDecision.UNFINISHED
     elif high < _FEW:
-        decision = SpotCheckDecision.CALM
+        decision = SpotCheckDecision.PASS
     elif low > _OFTEN:
-        decision = SpotCheckDecision.ALARMED
+        decision = SpotCheckDecision.FAIL
     else:
         decision = SpotCheckDecision.UNCLEAR
     return SpotCheck(decision, compared, differ, low, high)

@@ -7,7 +7,7 @@ that is said, in the words by which the embedded judge says `no`: both ask `alig
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -75,7 +75,12 @@ class RankedPassage:
     marks: tuple[WordMark, ...]
     """By start, without overlaps."""
     differs: tuple[ClashKind, ...] = ()
-    """In what sentences that speak of the same things clash with the claim."""
+    """In what sentences that speak of the same things clash with the claim; () where the passage
+    has the claim word for word."""
+    missing: tuple[Span, ...] = ()
+    """Words of the claim that tell something and that the passage does not have, by start."""
+    contested: tuple[Span, ...] = ()
+    """Words of the claim that clash with its sentences, by start."""
 
 
 QUOTE_MIN_SHARE = 0.3
@@ -207,6 +212,7 @@ def _index_passages(passages: tuple[TokenisedText, ...]) -> SentenceIndex:
 class _ClaimAlignment:
     """A claim of any length held against all sentences of some passages."""
 
+    text: str
     words: tuple[Word, ...]
     content: tuple[Word, ...]
     """Its words that say something of the subject, each once."""
@@ -241,6 +247,7 @@ class _ClaimAlignment:
             if word.kind in DECISIVE and not units
         )
         return cls(
+            claim.text,
             claim.words,
             content,
             lookups,
@@ -252,6 +259,32 @@ class _ClaimAlignment:
             {number: worth for number, (worth, _) in scores.compute_worths(scores.held).items()},
             total / (total - clashing) if total > clashing else 0.0,
         )
+
+    def list_missing(self, first: int, past: int) -> tuple[Span, ...]:
+        """List the words that no sentence from `first` to before `past` has."""
+        spans = []
+        for word, (_, units) in zip(self.content, self.lookups, strict=True):
+            place = bisect_left(units, first)
+            if place == len(units) or units[place] >= past:
+                spans.append(word.span)
+        return tuple(sorted(spans, key=lambda span: span.start))
+
+
+def _list_contested(clashes: Iterable[Clash]) -> tuple[Span, ...]:
+    """List the words of the claim that clash with a sentence."""
+    words = {
+        word.span
+        for clash in clashes
+        for word in (clash.claimed, *clash.rest_of_name)
+        if word is not None
+    }
+    return tuple(sorted(words, key=lambda span: span.start))
+
+
+def _is_copied(claim: str, passage: str) -> bool:
+    """Whether a passage has a claim word for word, capitals, blanks and its full stop aside."""
+    words = " ".join(claim.casefold().split()).rstrip(" .!?;:")
+    return " " in words and words in " ".join(passage.casefold().split())
 
 
 def _find_clashes(
@@ -302,6 +335,9 @@ def _rank_passage(
     if not quotes and best is not None and match * aligned.subject >= QUOTE_MIN_SHARE:
         quotes.append(Quote(passage.sentences[best], None))
     clashes = {n: aligned.clashes[first + n] for n in here if first + n in aligned.clashes}
+    if clashes and _is_copied(aligned.text, passage.text):
+        # Whatever other words stand around them, these are the claim's own.
+        clashes = {}
     worst = sorted(clashes, key=lambda n: (-aligned.shares[first + n], n))[:_MOST_CLASHES]
     for index in sorted(worst):
         _add_quote(quotes, Quote(passage.sentences[index], None))
@@ -318,6 +354,8 @@ def _rank_passage(
         tuple(quotes),
         _find_marks(aligned, passage, read, differing),
         tuple(dict.fromkeys(clashes[n].kind for n in sorted(clashes))),
+        aligned.list_missing(first, past),
+        _list_contested(clashes.values()),
     )
     return ranked, worth
 

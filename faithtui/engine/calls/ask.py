@@ -112,6 +112,7 @@ class Asker:
         sender: QuestionSender | None = None,
         breaker: CircuitBreaker | None = None,
         before_step: Callable[[], None] = lambda: None,
+        on_question: Callable[[str, JudgeRequest], None] = lambda key, request: None,
     ) -> None:
         """Prepare; nothing is asked yet.
 
@@ -136,6 +137,7 @@ class Asker:
             breaker: Stops a run that keeps failing; None: nothing does.
             before_step: Called before a question is looked up, before it is sent and before its
                 reply is read; it may hold each up.
+            on_question: Told of every form of a question that is looked up, with its key.
         """
         pace = pace or QuestionPace()
         slots = slots or Slots(concurrency)
@@ -148,6 +150,7 @@ class Asker:
         )
         self._load_image = load_image
         self._on_reply = on_reply
+        self._on_question = on_question
         self._leases = leases or NoLeases()
         self._breaker = breaker
         self._before_step = before_step
@@ -290,6 +293,7 @@ class Asker:
         is_asked_again, answers = False, 0
         while True:
             key = compute_question_key(self._judge.fingerprint, form)
+            self._on_question(key, form)
             if self._replies.find(key) is not None:
                 return form, doublings, repairs
             stored = self._replies.find_unusable(key)
@@ -353,6 +357,7 @@ class Asker:
             or_cut: A stored reply that was cut will do: it is asked with a higher limit next.
         """
         key = compute_question_key(self._judge.fingerprint, request)
+        self._on_question(key, request)
         while True:
             found, value = self._look_up(question, key, or_cut, asked_after)
             if found:

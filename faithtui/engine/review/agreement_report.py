@@ -356,6 +356,7 @@ def _read_claim_rows(
     run, labels = agreement.row.id, find_metric(agreement.row.spec.metric).spec.labels
     weights = weigh_claims(agreement.claims, labels, agreement.readings.design)
     notes = store.claim_details.notes(run)
+    evidence = store.claim_details.evidence(run)
     left = iter(agreement.claims)
     while some := list(islice(left, _AT_ONCE)):
         shown = [
@@ -372,6 +373,7 @@ def _read_claim_rows(
                     passages.get(each.claim, ()),
                     weights.get(each.claim),
                     notes.get(each.claim, ()),
+                    evidence.get(each.claim, ()),
                     tied,
                 ),
             )

@@ -7,11 +7,12 @@ from enum import StrEnum
 from json import dumps
 from typing import Final
 
+from faithtui.domain.annotations import MarkedPassage
 from faithtui.domain.ids import ItemId
 from faithtui.domain.integrity.run_summary import IntegritySummary
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
-from faithtui.store.records import ClaimView, ItemRow, ReviewView, RunRow, RunSpec
+from faithtui.store.records import ClaimView, DocumentView, ItemRow, ReviewView, RunRow, RunSpec
 from faithtui.store.store import Store
 
 
@@ -127,6 +128,7 @@ def integrity_to_json(metric: str, found: IntegritySummary) -> dict[str, object]
 
 def view_to_json(view: ReviewView) -> dict[str, object]:
     """Describe a conversation of a run with all that judge and people said of it."""
+    documents = {each.hash: each for turn in view.turns for each in turn.documents or ()}
     return {
         "run": run_to_json(view.run),
         "conversation": item_to_json(view.item, view.run.spec.metric),
@@ -142,7 +144,19 @@ def view_to_json(view: ReviewView) -> dict[str, object]:
             }
             for window in view.windows
         ],
-        "claims": [_claim_to_json(claim) for claim in view.claims],
+        "claims": [_claim_to_json(claim, documents) for claim in view.claims],
+        "missed_claims": [
+            {
+                "turn": each.turn,
+                "text": each.text,
+                "span": None if each.span is None else [each.span.start, each.span.end],
+                "people": list(each.reviewers),
+            }
+            for each in view.missed
+        ],
+        "complete_answers": [
+            {"turn": each.turn, "people": list(each.reviewers)} for each in view.complete
+        ],
         "truths": [
             {
                 "truth": f"T{truth.number}",
@@ -176,7 +190,7 @@ def _scores_to_json(scores: ScoreSet | None) -> dict[str, object] | None:
     }
 
 
-def _claim_to_json(claim: ClaimView) -> dict[str, object]:
+def _claim_to_json(claim: ClaimView, documents: Mapping[str, DocumentView]) -> dict[str, object]:
     return {
         "claim": claim.id,
         "number": claim.number,
@@ -207,8 +221,22 @@ def _claim_to_json(claim: ClaimView) -> dict[str, object]:
                 "verdict": said.verdict,
                 "action": None if said.action is None else said.action.value,
                 "note": said.note,
+                "evidence": [
+                    _mark_to_json(mark, documents[mark.document])
+                    for mark in said.evidence
+                    if mark.document in documents
+                ],
             }
             for said in (claim.mine, *claim.others)
             if said is not None
         ],
+    }
+
+
+def _mark_to_json(mark: MarkedPassage, document: DocumentView) -> dict[str, object]:
+    """Describe a stretch of a document, by the number that truths name it by too."""
+    return {
+        "document": document.number,
+        "span": [mark.start, mark.end],
+        "text": document.text[mark.start : mark.end],
     }

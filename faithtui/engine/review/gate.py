@@ -42,9 +42,14 @@ from faithtui.agreement.gate.warning_checks import (
 )
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.model import LevelReport
-from faithtui.agreement.report.settings import ReportLevel, ReportSettings
+from faithtui.agreement.report.settings import (
+    ReportLevel,
+    ReportSettings,
+    ReportWarning,
+    Severity,
+)
 from faithtui.agreement.statistics.rates import OutsideRate
-from faithtui.domain.estimates import LEVEL, EstimateStatus, Reason
+from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Reason
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import Soundness
 from faithtui.domain.rater_kinds import find_machines
@@ -81,6 +86,10 @@ _BORROWED = (
 _NO_CHANGE = (
     "the certified largest drop is not asked: this run judged other conversations than the "
     "certified one"
+)
+_CONTRADICTED = (
+    "the labels of run {run} itself contradict the certificate: its own {figure} lies below the "
+    "threshold with its whole interval"
 )
 _OWN_LABELS = (
     "run {run} has {count} labels of its own: kappa, recall and score are its own, not the "
@@ -188,6 +197,7 @@ def check_gate(
         settings = replace(settings, claim_set=certificates.find_certified_set(store, certificate))
     now = clock()
     seen = read_gate_input(store, run, settings)
+    warnings = (*seen.report.warnings, *_warn_of_examples(store, seen))
     level = seen.get_level(order.level or (certificate.measured.level if certificate else None))
     found = read_gate_figures(level, among_labelled=thresholds.among_labelled)
     evidence_at = _find_evidence_time(seen, level.level)
@@ -213,8 +223,9 @@ def check_gate(
         notes.append(_OWN_LABELS.format(run=run, count=found.labels))
     known, forecast, labelled = level.rate.corrected_this_run, level.rate.corrected_future, run
     if certificate is not None and not own:
-        found, clipped = _apply_certificate(certificate, level)
+        found, clipped, below = _apply_certificate(certificate, level, found, thresholds)
         notes += [_BORROWED, *([_CLIPPED] if clipped else [])]
+        notes += [_CONTRADICTED.format(run=run, figure=each) for each in below]
         labelled = RunId(certificate.run.number)
         if not known.has_interval:
             known, forecast = certificate.measured.score, found.score
@@ -231,7 +242,7 @@ def check_gate(
             )
     results = check_warnings(
         results,
-        seen.report.warnings,
+        warnings,
         seen.agreement.prepared,
         level,
         thresholds,
@@ -239,7 +250,7 @@ def check_gate(
     )
     notes += [
         f"accepted: {each.message}"
-        for each in seen.report.warnings
+        for each in warnings
         if each.code in thresholds.accepted and each.level in (None, level.level)
     ]
     outcome = (
@@ -431,17 +442,23 @@ def _refuse_machine_labels(store: Store, seen: GateInput) -> list[str]:
     ]
 
 
-def _list_bias_notes(store: Store, seen: GateInput) -> list[str]:
-    """Say what flatters or blurs the figures."""
-    notes = []
+def _warn_of_examples(store: Store, seen: GateInput) -> tuple[ReportWarning, ...]:
+    """Warn of labelled claims of conversations that the judge was shown examples of."""
     shown = {each.group for each in read_stored_examples(store, seen.run_row.spec.example_set)}
     taught = sum(bool(each.opinions) and each.group in shown for each in seen.readings.claims)
-    if taught:
-        claims = "labelled claim is" if taught == 1 else "labelled claims are"
-        notes.append(
-            f"{taught} {claims} of conversations that the judge was shown examples of: the figures "
-            "flatter it"
-        )
+    if not taught:
+        return ()
+    claims = "labelled claim is" if taught == 1 else "labelled claims are"
+    message = (
+        f"{taught} {claims} of conversations that the judge was shown examples of: the figures "
+        "flatter it."
+    )
+    return (ReportWarning("shown_examples", Severity.CAUTION, message, None, ()),)
+
+
+def _list_bias_notes(store: Store, seen: GateInput) -> list[str]:
+    """Say what blurs the figures."""
+    notes = []
     _, others = certificates.count_by_guideline(store, seen)
     if others:
         verdicts = "verdict was" if others == 1 else "verdicts were"
@@ -532,18 +549,33 @@ def _find_certified_run(
     return None if number is None else read_gate_input(store, number, settings)
 
 
-def _apply_certificate(certificate: Certificate, level: LevelReport) -> tuple[GateFigures, bool]:
+def _apply_certificate(
+    certificate: Certificate, level: LevelReport, own: GateFigures, thresholds: Thresholds
+) -> tuple[GateFigures, bool, list[str]]:
     """Take the certified figures, with the score of the run at hand.
 
+    Few labels of the run itself cannot show that it is good enough, and they can show that it is
+    not: a figure whose whole interval lies below the threshold is its own.
+
     Returns:
-        The figures, and whether that score had to be clipped to be a share.
+        The figures, whether that score had to be clipped to be a share, and which figures the run's
+        own labels contradict.
     """
+    measured, below = certificate.measured, []
+    if _is_below(own.kappa, thresholds.kappa):
+        measured, below = replace(measured, kappa=own.kappa), ["kappa"]
+    if _is_below(own.recall_no, thresholds.recall_no):
+        measured, below = replace(measured, recall_no=own.recall_no), [*below, "recall"]
     if _has_own_score(level):
-        return replace(certificate.measured, score=level.rate.corrected_this_run), False
+        return replace(measured, score=level.rate.corrected_this_run), False, below
     accuracy, judge = certificate.accuracy, level.rate.judge_raw
     outside = None if accuracy is None else correct_outside_rate(accuracy, judge, LEVEL)
     score = estimate_outside_rate(accuracy, judge, LEVEL)
     clipped = (
         isinstance(outside, OutsideRate) and outside.is_out_of_range and score.value is not None
     )
-    return replace(certificate.measured, score=score), clipped
+    return replace(measured, score=score), clipped, below
+
+
+def _is_below(own: Estimate, threshold: float | None) -> bool:
+    return threshold is not None and own.ci_high is not None and own.ci_high < threshold

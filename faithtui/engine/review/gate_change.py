@@ -77,13 +77,23 @@ def check_run_change(
     found = compare_prepared(
         prepared, before.spec.judge_title, make_other_judge(row, paired.claims)
     )
+    known = prepared.labels.names
+    first, second = (
+        [prepared.recode_word(said) in known for said in column]
+        for column in (
+            [each.first for each in paired.claims],
+            [each.second for each in paired.claims],
+        )
+    )
+    # Accuracy is over fair claims, of which nobody knows how many differ.
+    all_fair = bool(prepared.compared.all.is_fair.all())
     undrawn = prepared.readings.design.kind in _UNDRAWN and not wanted.among_labelled
     agreed = found.judges.percent.value
     check = check_change(
         found.difference,
         0.0 - most,
         wanted.basis,
-        differing=None if agreed is None else 1 - agreed,
+        differing=1 - agreed if agreed is not None and all_fair else None,
         doubt=Reason.DESIGN_NOT_RANDOM.words if undrawn else "",
     )
     # A run that differs too little to be worse passes by that reason, whatever the labels.
@@ -92,7 +102,7 @@ def check_run_change(
     missing[UNPAIRED_CLAIMS] = (
         paired.only_first
         + paired.only_second
-        + sum(each.first is None or each.second is None for each in paired.claims)
+        + sum(here != there for here, there in zip(first, second, strict=True))
     )
     left_out = {code: n for code, n in sorted(missing.items()) if n and code not in wanted.accepted}
     if check.outcome is not CheckOutcome.PASSED:

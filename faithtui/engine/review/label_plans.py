@@ -33,8 +33,7 @@ class PlanBasis:
     frame: SamplingFrame
     """All claims of the run by the strata that are wanted."""
     strata: tuple[PlanStratum, ...]
-    """By name; () while nothing is judged. Without those that the judge gave no verdict on, which
-    no figure counts."""
+    """By name; () while nothing is judged."""
     failing: tuple[str, ...]
     """Labels that count as unfaithful: those that fail under the rule of the run."""
 
@@ -79,8 +78,6 @@ def read_plan_basis(
     strata = []
     for name, population in names.items():
         counts = {verdict: count for (own, verdict), count in verdicts.items() if own == name}
-        if counts.keys() == {name_verdict_stratum(None)}:
-            continue
         assumed, is_flagged = _read_verdicts(counts, labels, failing)
         n, unfaithful = said[name, None], said[name, True]
         share = (unfaithful + assumed * _ASSUMED_LABELS) / (n + _ASSUMED_LABELS)

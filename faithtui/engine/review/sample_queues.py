@@ -99,7 +99,7 @@ def spot_check_request(seed: int) -> SampleRequest:
 
 def repeat_request(seed: int, size: int = REPEATS) -> SampleRequest:
     """Ask for some of one's own labelled claims once more, blind."""
-    return SampleRequest("own repeats", SampleKind.REPEAT, size=size, seed=seed)
+    return SampleRequest("self-agreement", SampleKind.REPEAT, size=size, seed=seed)
 
 
 def read_request_frame(

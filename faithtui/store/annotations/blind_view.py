@@ -79,6 +79,8 @@ def blind_view(
         reason=None,
         hidden=hidden,
         truths_whole=truths,
+        missed=tuple(each for each in view.missed if each.is_mine),
+        complete=tuple(each for each in view.complete if each.is_mine),
     )
 
 

@@ -38,6 +38,10 @@ from faithtui.store.annotations.counted_labels import (
     read_run_label_log,
     replay_label_log,
 )
+from faithtui.store.annotations.marked_evidence import (
+    read_evidence_units,
+    read_extraction_units,
+)
 from faithtui.store.annotations.set_matching import match_labels_to_set, match_run_to_set
 from faithtui.store.records import ItemState
 from faithtui.store.runs.answer_view import AnswerKey, HomeLabel, answer_score, read_home_scores
@@ -95,6 +99,8 @@ def read_run_units(
         scores=tuple(score_labelled_units(known.judged, heard)),
         design=find_label_design(claims, None if sample is None else sample.sample, rated=rated),
         unrated=unrated,
+        evidence=read_evidence_units(connection, run_id, known.judged),
+        extraction=read_extraction_units(connection, run_id, known.judged, known.said),
     )
 
 

@@ -54,6 +54,7 @@ from faithtui.store.annotations.labelled_units import (
     read_paired_units,
     read_run_units,
 )
+from faithtui.store.annotations.session_counts import SessionCounts, read_session_counts
 from faithtui.store.database import Database
 from faithtui.store.runs.rollups import list_items_with_claim, refresh_conversation
 from faithtui.store.schema.column_types import make_storable
@@ -404,6 +405,11 @@ class Reviews:
         """
         with self._database.open_reader() as connection:
             return read_run_units(connection, run_id, settings, severity)
+
+    def read_session_counts(self, reviewer: str, since: datetime) -> SessionCounts:
+        """Count what somebody labelled since a moment, and measure the pace of it."""
+        with self._database.open_reader() as connection:
+            return read_session_counts(connection, reviewer, since)
 
     def read_newest_act(self) -> LabelId:
         """Give the number of the newest act in this store; 0 without any."""

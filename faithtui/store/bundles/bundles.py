@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from faithtui.domain.annotations import Action, Event, LabelMark, MarkedPassage
+from faithtui.domain.annotations import Action, Event, HumanVerdict, LabelMark, MarkedPassage
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_bundle import (
     BundleClaim,
@@ -122,12 +122,18 @@ def hash_labels(
                         each.flagged,
                         each.unsure,
                         # Only where there is any, so that a store without keeps its name.
-                        *([each.evidence] if with_evidence and each.evidence else []),
+                        *(_list_marks(each) if with_evidence else ()),
                     ]
                 )
                 for each in said[row.id]
             ]
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
+
+
+def _list_marks(each: HumanVerdict) -> list[object]:
+    """List what else a person marked; runs count by their number, as they differ by store."""
+    marks = [each.evidence, len(each.missed_in), len(each.complete_in)]
+    return marks if any(marks) else []
 
 
 def collect_bundle(

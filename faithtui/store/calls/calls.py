@@ -18,6 +18,7 @@ from faithtui.store.records import (
     FreshVerdict,
     ItemCost,
     RunTotals,
+    StepTotals,
     StoredReply,
     WorkerRow,
 )
@@ -130,7 +131,7 @@ _BEAT = (
 )
 
 
-_CALL_COLUMN_COUNT = 6
+_CALL_COLUMN_COUNT = 7
 """Columns of a call that are not of its reply."""
 
 
@@ -266,6 +267,7 @@ class Calls:
                 judge_call.c.replicate,
                 judge_call.c.usable,
                 judge_call.c.created_at,
+                judge_call.c.key,
                 *_REPLY_COLUMNS,
             )
             .where(judge_call.c.run_item_id == item)
@@ -281,6 +283,7 @@ class Calls:
                     usable=row.usable,
                     at=row.created_at,
                     reply=StoredReply(*tuple(row)[_CALL_COLUMN_COUNT:]),
+                    key=row.key,
                 )
                 for row in connection.execute(statement)
             )
@@ -313,6 +316,25 @@ class Calls:
         for part in parts.values():
             total += part
         return ItemCost(total, parts)
+
+    def sum_run_steps(self, run_id: RunId) -> tuple[StepTotals, ...]:
+        """Add up the calls of a run by kind of question, in the order of their first call."""
+        statement = (
+            select(
+                judge_call.c.step,
+                func.count(),
+                func.count(case((~judge_call.c.usable, 1))),
+                func.coalesce(func.sum(judge_call.c.tokens_in), 0),
+                func.coalesce(func.sum(judge_call.c.tokens_out), 0),
+                func.coalesce(func.sum(judge_call.c.cost_nusd), 0),
+                func.avg(judge_call.c.latency_ms),
+            )
+            .where(judge_call.c.run_id == run_id)
+            .group_by(judge_call.c.step)
+            .order_by(func.min(judge_call.c.id))
+        )
+        with self._database.open_reader() as connection:
+            return tuple(StepTotals(*row) for row in connection.execute(statement))
 
     def list_served_models(self, run_id: RunId) -> tuple[str, ...]:
         """Name the models that answered a run, as its provider says, stored replies aside."""

@@ -1,4 +1,4 @@
-"""What stands beside the claims of a run: passages, remarks, and second verdicts."""
+"""What stands beside the claims of a run: passages, remarks, evidence, and second verdicts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, select
 
 from faithtui.agreement.report.raters import RepeatedLabel
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import Action, HumanVerdict, MarkedText
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
@@ -83,6 +83,35 @@ class ClaimDetails:
                     if remarks:
                         found[claim_id] = remarks
             return found
+
+    def evidence(self, run_id: RunId) -> dict[ClaimId, tuple[MarkedText, ...]]:
+        """Read what people marked as evidence on the claims of a run; others are left out."""
+        with self._database.open_reader() as connection:
+            marked = connection.execute(
+                _select_labelled_claims(run_id).where(human_label.c.action == Action.EVIDENCE.value)
+            ).scalars()
+            said: dict[ClaimId, tuple[HumanVerdict, ...]] = {}
+            for some in split_into_chunks(sorted(marked)):
+                said |= replay_verdicts(read_acts(connection, claim.c.id.in_(some)))
+            names = {
+                mark.document for each in said.values() for one in each for mark in one.evidence
+            }
+            texts = {
+                row.hash: row.text
+                for some_names in split_into_chunks(sorted(names))
+                for row in connection.execute(
+                    select(document.c.hash, document.c.text).where(document.c.hash.in_(some_names))
+                )
+            }
+        found = {
+            claim_id: tuple(
+                MarkedText(one.reviewer, mark, texts.get(mark.document, "")[mark.start : mark.end])
+                for one in each
+                for mark in one.evidence
+            )
+            for claim_id, each in said.items()
+        }
+        return {claim_id: marks for claim_id, marks in found.items() if marks}
 
     def repeats(self, run_id: RunId) -> tuple[RepeatedLabel, ...]:
         """Read second verdicts of people on claims of a run, in its words; () without any.

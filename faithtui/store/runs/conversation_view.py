@@ -11,6 +11,7 @@ from faithtui.domain.scores import ScoreState, no_score, score_conversation
 from faithtui.domain.verdicts import STANCES
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import compute_consensus, read_acts, replay_verdicts
+from faithtui.store.annotations.missed_claims import read_missed_claims
 from faithtui.store.records import (
     ClaimView,
     DocumentView,
@@ -75,6 +76,9 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
     truths = _read_truths(
         connection, item.id, numbers, {at: row.truths for at, row in extras.items()}
     )
+    missed, complete = read_missed_claims(
+        connection, run.id, reviewer, human, {each for row in stored for each in row.claims}
+    )
     return ReviewView(
         run=run,
         item=item,
@@ -106,6 +110,8 @@ def review_view(connection: Connection, item_id: ItemId, reviewer: str) -> Revie
         reason=_read_conclusion(connection, item.id),
         previous=_find_neighbour(connection, item, ahead=False),
         next=_find_neighbour(connection, item, ahead=True),
+        missed=missed,
+        complete=complete,
     )
 
 

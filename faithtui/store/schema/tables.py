@@ -461,7 +461,7 @@ class HumanLabelTable(StoreTable, table=True):
     reason_code: str | None = Field(sa_type=StoredText)
     """The stage that failed, as the annotator coded it."""
     mark: str | None = Field(sa_type=StoredText)
-    """`flag`, `unflag`, `unsure` or `sure`."""
+    """`flag`, `unflag`, `unsure`, `sure`, `missed`, `not-missed`, `complete` or `incomplete`."""
     sample_id: int | None = Field(foreign_key="sample.id", index=True)
     """The sample the claim was served from."""
     stratum: str | None = Field(sa_type=StoredText)

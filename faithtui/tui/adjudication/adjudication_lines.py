@@ -49,6 +49,10 @@ WIDE = 120
 """Cells of the table from which names have more room."""
 JUDGES_FROM = 38
 """Cells of the list from which judges have columns."""
+_SIDES_FROM = 6
+"""Rows of the pane from which annotators' words stand in columns."""
+MOST_SIDES = 3
+"""Annotators side by side; of more, the others follow below."""
 _NAME, _COUNT, _KAPPA, _AC1 = 30, 8, 21, 8
 
 
@@ -205,9 +209,9 @@ def decide_lines(found: FinalVerdictView, width: int, height: int) -> list[Line]
     claim = found.claim
     if claim is None:
         return [make_line(Piece(" nothing chosen", "quiet"))]
-    if height < 10:
+    if height < _SIDES_FROM:
         return _strip_lines(found, claim, width)
-    return _column_lines(found, claim, width)
+    return _side_lines(found, claim, width)
 
 
 def _choice_pieces(found: FinalVerdictView, claim: ComparedClaim) -> list[Piece]:
@@ -284,54 +288,83 @@ def _strip_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> l
     return [Line((Piece(" "), *truncate_pieces(each, room))) for each in lines]
 
 
-def _column_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> list[Line]:
-    labels = found.spec.labels
-    lines: list[Line] = []
+def _side_lines(found: FinalVerdictView, claim: ComparedClaim, width: int) -> list[Line]:
+    """Draw what annotators say side by side, then what the final label can be, and the judges."""
     pad = [Piece(" ")]
-    for place, opinion in enumerate(order_anonymously(claim)):
-        letter = LETTERS[place] if place < len(LETTERS) else "…"
-        lines += wrap(_opinion_pieces(letter, opinion, labels), width - 1, first=pad)
-        if opinion.note:
-            note = [Piece("‹"), escape_text(opinion.note, "", 600), Piece("›")]
-            lines += wrap(note, width - 1, first=[Piece("   ")], most=6)
-    if not lines:
+    opinions = order_anonymously(claim)
+    lines: list[Line] = []
+    if not opinions:
         lines += wrap([Piece("Nobody has given a verdict yet.", "quiet")], width - 1, first=pad)
-    lines += [BLANK, make_line(Piece(" final", "quiet"))]
-    said = None if claim.final is None else claim.final.verdict
-    for key, label, meaning in _list_final_choices(found):
-        chosen = label == said
-        lines.append(
-            make_line(
-                Piece("   "),
-                Piece(f"[{key}]", "human mark" if chosen else "key"),
-                Piece(f" {meaning}", "human strong" if chosen else ""),
-            )
-        )
-    for place, name in enumerate(_TAKE_BINDINGS[: len(claim.opinions)]):
-        lines.append(
-            make_line(
-                Piece("   "),
-                Piece(f"[{found.keys(name)}]", "key"),
-                Piece(f" take {LETTERS[place]}"),
-            )
-        )
+    for start in range(0, len(opinions), MOST_SIDES):
+        lines += _join_sides(found, opinions, start, width)
+    lines.append(BLANK)
+    lines += wrap(
+        [Piece("final  ", "quiet"), *_choice_pieces(found, claim)],
+        width - 1,
+        first=pad,
+        rest=[Piece(" " * 8)],
+    )
     if claim.final is not None:
-        lines.append(BLANK)
-        by = [Piece("settled by ", "quiet"), escape_line(claim.final.reviewer, "human", limit=40)]
-        lines += wrap(by, width - 1, first=pad)
+        settled = [
+            Piece("settled by ", "quiet"),
+            escape_line(claim.final.reviewer, "human", limit=40),
+        ]
         if claim.final.note:
-            note = [Piece("note ", "quiet"), escape_text(claim.final.note, "human", 600)]
-            lines += wrap(note, width - 1, first=pad, most=6)
-    lines += [BLANK, *wrap(_judge_pieces(found, claim), width - 1, first=pad, most=3)]
+            settled += [Piece(" ‹"), escape_text(claim.final.note, "human", 600), Piece("›")]
+        lines += wrap(settled, width - 1, first=pad, most=6)
+    lines += wrap(_judge_pieces(found, claim), width - 1, first=pad, most=3)
     if claim.flagged:
         lines += wrap([Piece("to be discussed", "warn")], width - 1, first=pad)
     if found.last:
-        words = [
+        last = [
             Piece("last ", "quiet"),
             Piece(found.last),
             *found.keys.make_pieces(" · {adjudicate.undo} undoes", "quiet"),
         ]
-        lines += [BLANK, *wrap(words, width - 1, first=pad, most=3)]
+        lines += wrap(last, width - 1, first=pad, most=3)
+    return lines
+
+
+def _join_sides(
+    found: FinalVerdictView, opinions: Sequence[HumanVerdict], start: int, width: int
+) -> list[Line]:
+    """Set some opinions beside each other, each with its key, code and note in full."""
+    some = opinions[start : start + MOST_SIDES]
+    wide = max(16, (width - 1) // len(some))
+    columns = [
+        _side_column(
+            found, LETTERS[min(start + place, len(LETTERS) - 1)], start + place, each, wide
+        )
+        for place, each in enumerate(some)
+    ]
+    lines = []
+    for row in range(max(map(len, columns))):
+        pieces: list[Piece] = []
+        for column in columns:
+            kept = truncate_pieces(column[row].pieces, wide) if row < len(column) else []
+            pieces += [*kept, Piece(" " * (wide - width_of(kept)))]
+        lines.append(make_line(*pieces))
+    return lines
+
+
+def _side_column(
+    found: FinalVerdictView, letter: str, place: int, opinion: HumanVerdict, width: int
+) -> list[Line]:
+    """Draw one annotator's verdict, reason and words."""
+    head: list[Piece] = [Piece(f" {letter} ", "human strong")]
+    if place < len(_TAKE_BINDINGS):
+        head = [Piece(" "), Piece(f"[{found.keys(_TAKE_BINDINGS[place])}]", "key"), Piece(" ")]
+        head.append(Piece(f"{letter} ", "human strong"))
+    word = fmt.describe_label(opinion.verdict, found.spec.labels)
+    head.append(Piece(word, fmt.get_label_look(opinion.verdict, found.spec.labels)))
+    lines = wrap(head, width - 1, rest=[Piece("   ")])
+    code = next((each for each in REASON_CODES if each.name == opinion.code), None)
+    facts = [f"code: {code.title}"] if code is not None else ["no reason code"]
+    facts += ["low confidence"] if opinion.unsure else []
+    lines += wrap([Piece(", ".join(facts), "quiet")], width - 1, first=[Piece("   ")])
+    if opinion.note:
+        note = [Piece("‹"), escape_text(opinion.note, "", 600), Piece("›")]
+        lines += wrap(note, width - 1, first=[Piece("   ")], most=8)
     return lines
 
 
@@ -350,9 +383,12 @@ def next_step_lines(
     width: int,
     keys: KeyNames,
 ) -> Sequence[Line]:
-    """Say how something would come into the list."""
-    _, *rest = _explain_empty_list(compared, chosen, spec)
-    return wrap(keys.make_pieces(" ".join(rest)), width - 1, first=[Piece(" ")])
+    """Say how something would come into the list, a way each."""
+    first, *rest = _explain_empty_list(compared, chosen, spec)
+    lines = [BLANK, *wrap([Piece(first, "strong")], width - 1, first=[Piece(" ")]), BLANK]
+    for each in rest:
+        lines += wrap(keys.make_pieces(each), width - 1, first=[Piece(" ")], rest=[Piece("   ")])
+    return lines
 
 
 def _explain_empty_list(
@@ -367,10 +403,13 @@ def _explain_empty_list(
     match chosen:
         case ComparisonFilter.HUMANS if len(people) < 2:
             return (
-                f"Needed: two annotators on the same {units}. So far: {len(people)}.",
-                "Both label this store, each under a name (faithtui --reviewer NAME), or each a "
-                "copy of it: there faithtui export labels, here faithtui merge.",
-                "{go.queues} draws a sample to label.",
+                f"Nothing to settle: two annotators must label the same {units}. So far: "
+                f"{len(people)}.",
+                "1. {go.queues} draws a sample to label.",
+                "2. Both label this store, each under a name: faithtui --reviewer NAME.",
+                "   Or each labels a copy: there faithtui export labels, here faithtui merge FILE.",
+                "3. Where they differ, the claims are listed here with both reasons, and you give "
+                "the final label.",
                 other,
             )
         case ComparisonFilter.HUMANS:

@@ -31,7 +31,7 @@ from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
-from faithtui.tui.widgets.plain_input import PlainInput
+from faithtui.tui.widgets.plain_input import NoteInput, PlainInput
 from faithtui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
@@ -78,13 +78,13 @@ class AdjudicateScreen(FaithScreen):
             tooltip="Flag the claim for a talk and go on; again takes the flag away",
             id="adjudicate.discuss",
         ),
-        Binding("u", "undo", "undo", tooltip="Take back your last act", id="adjudicate.undo"),
+        Binding("u", "undo", "undo", tooltip="Undo your last act", id="adjudicate.undo"),
         Binding(
             "ctrl+r",
             "redo",
             "redo",
             show=False,
-            tooltip="Do again what was taken back",
+            tooltip="Redo what was undone",
             id="adjudicate.redo",
         ),
         Binding(
@@ -94,6 +94,13 @@ class AdjudicateScreen(FaithScreen):
             tooltip="List where annotators differ, where the judge differs from the human "
             "label, or where judges differ",
             id="adjudicate.filter",
+        ),
+        Binding(
+            "d",
+            "raters",
+            "raters",
+            tooltip="Zoom the table of judges and annotators on the same claims, or close it",
+            id="adjudicate.raters",
         ),
         *ClaimReader.BINDINGS,
     ]
@@ -112,7 +119,7 @@ class AdjudicateScreen(FaithScreen):
     def compose(self) -> ComposeResult:
         """Add the line for notes, which takes the place of the status line while it is used."""
         yield from super().compose()
-        yield PlainInput(
+        yield NoteInput(
             id="note", placeholder="note: enter saves it, escape drops it", compact=True
         )
 
@@ -133,7 +140,6 @@ class AdjudicateScreen(FaithScreen):
             Pane(id="decide", title="Adjudicate · names hidden"),
             Pane(id="raters", title="Raters on the same claims"),
             planner=layouts.plan_adjudication,
-            keep=("decide",),
         )
 
     def on_mount(self) -> None:
@@ -315,6 +321,12 @@ class AdjudicateScreen(FaithScreen):
         self.reader.clear()
         self.show_message(Piece(f"listing: {self.filter}", "quiet"))
         self.reload()
+
+    def action_raters(self) -> None:
+        """Enlarge the table of raters, or give each pane its place again."""
+        panes = self.query_one(Panes)
+        panes.zoom_pane(None if panes.zoomed_id == "raters" else "raters")
+        (self.query_one("#raters") if panes.zoomed_id else self.claims).focus()
 
     @on(Input.Submitted, "#note")
     def save_typed_note(self, event: Input.Submitted) -> None:

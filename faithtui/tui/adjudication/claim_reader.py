@@ -156,13 +156,14 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             self.screen.query_one("#decide", Pane),
         )
         if chosen is None or spec is None or compared is None:
-            evidence.show(lambda _width: (), title="Evidence")
-            evidence.hint = ""
-            decide.show(
+            evidence.show(
                 lambda width: draw.next_step_lines(
                     self.screen.compared, self.screen.filter, self.screen.spec, width, self.keys
-                )
+                ),
+                title="How claims come here",
             )
+            evidence.hint = ""
+            decide.show(lambda _width: ())
             return
         shown = position.find_claim(chosen.view, chosen.claim.claim)
         evidence.show(

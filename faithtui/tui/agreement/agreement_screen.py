@@ -52,7 +52,7 @@ PARTS = (
         "f",
         "detection",
         "detection",
-        "Detection of unfaithful claims: TP, FP, FN, precision, recall",
+        "Detecting unfaithful claims: TP, FP, FN, precision, recall",
     ),
 )
 """Key, pane, word and meaning of what a key enlarges; the same key again gives it back."""

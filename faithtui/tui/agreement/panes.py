@@ -18,6 +18,9 @@ from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.seen_panes import ExposureRowPane
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from faithtui.agreement.report.model import LevelReport
     from faithtui.metrics.base import MetricSpec
 
 
@@ -28,12 +31,14 @@ class AgreementPanes(Panes):
 
     def __init__(self, keys: KeyNames) -> None:
         self._keys = keys
+        self._empty: frozenset[str] = frozenset()
+        """Panes with nothing to say of the report that is drawn."""
         super().__init__(
             MatrixPane(),
             Pane(id="coefficients", title="Agreement"),
-            Pane(id="rate", title="What passes"),
+            Pane(id="rate", title="Pass rate"),
             Pane(id="classes", title="Per verdict"),
-            Pane(id="detection", title="Detection of unfaithful claims"),
+            Pane(id="detection", title="Detecting unfaithful claims"),
             Pane(id="coverage", title="Coverage"),
             ExposureRowPane(id="differences", title="Where they differ"),
             Pane(id="slices", title="Slices"),
@@ -42,7 +47,7 @@ class AgreementPanes(Panes):
             Pane(id="calibration", title="Calibration"),
             Pane(id="progress", title="While labelling"),
             Pane(id="warnings", title="Summary and warnings"),
-            planner=layouts.plan_agreement,
+            planner=lambda width, height: layouts.plan_agreement(width, height, self._empty),
         )
 
     def draw(
@@ -67,7 +72,7 @@ class AgreementPanes(Panes):
         level = draw.level_of(report, kind)
         self.matrix.show_level(level, spec)
         interval = f" · {report.confidence_level:.0%} interval"
-        wide = width >= layouts.WIDE_FROM
+        wide, narrow = width >= layouts.WIDE_FROM, width < layouts.NARROW_BELOW
         # Only what is judged is broken down by people, parts and labels.
         named = "" if kind is ReportLevel.CLAIMS else f" · {units_at(ReportLevel.CLAIMS, spec)[1]}"
         # A smaller screen has fewer panes: what has none of its own follows in another one.
@@ -84,7 +89,7 @@ class AgreementPanes(Panes):
                         "scores of answers", draw.answer_score_lines(report, w), not wide
                     ),
                 ],
-                f"{units[1].capitalize()} that pass",
+                f"Pass rate of {units[1]}",
             ),
             "classes": (
                 lambda w: [
@@ -96,8 +101,14 @@ class AgreementPanes(Panes):
                 "Per verdict",
             ),
             "detection": (
-                lambda w: draw.detection_lines(level, w),
-                "Detection of unfaithful claims",
+                lambda w: [
+                    *draw.detection_lines(level, w),
+                    *draw.headed_lines("per verdict", draw.class_lines(level, labels, w), narrow),
+                    *draw.headed_lines(
+                        "coverage", draw.coverage_lines(report, level, spec, w), narrow
+                    ),
+                ],
+                f"Detecting unfaithful {units[1]}",
             ),
             "coverage": (
                 lambda w: draw.coverage_lines(report, level, spec, w),
@@ -142,6 +153,10 @@ class AgreementPanes(Panes):
                 "Summary and warnings",
             ),
         }
+        empty = frozenset(_list_empty_panes(report, level))
+        if empty != self._empty:
+            self._empty = empty
+            self.zoom_pane(self.zoomed_id)
         for name, (build, title) in builders.items():
             self.query_one(f"#{name}", Pane).show(build, title=title)
         if blind:
@@ -151,3 +166,17 @@ class AgreementPanes(Panes):
         self.query_one("#differences", RowPane).hint = self._keys.fill_in_keys(
             "J judge → human · {list.open} opens"
         )
+
+
+def _list_empty_panes(report: AgreementReport, level: "LevelReport") -> "Iterator[str]":
+    """List the panes that have nothing to say: they leave their room to others."""
+    if not level.agreement.n:
+        yield from ("detection", "classes", "differences")
+    if not report.breakdowns:
+        yield "slices"
+    if not report.progress.history:
+        yield "progress"
+    if not report.raters and report.answer_humans is None:
+        yield "people"
+    if not report.unit_scores and not report.scores.answers:
+        yield "scores"

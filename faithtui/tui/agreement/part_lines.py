@@ -27,7 +27,7 @@ DESIGNS = {
     DesignKind.STRATIFIED: "a random sample by strata, weighted",
     DesignKind.CLUSTER: "whole conversations drawn at random",
     DesignKind.OVERRIDE_ONLY: "only where annotators differ from the judge",
-    DesignKind.CONVENIENCE: "whatever somebody chose to label",
+    DesignKind.CONVENIENCE: "not a random sample",
 }
 
 SLICES = {
@@ -64,7 +64,7 @@ def estimate_line(name: str, value: Estimate, width: int, *, name_width: int = 1
 def share_line(name: str, value: Estimate, width: int) -> list[Line]:
     """Draw a share of units that pass, in percent as in the headline."""
     if value.value is None:
-        return estimate_line(name, value, width, name_width=10)
+        return estimate_line(name, value, width, name_width=12)
     if value.ci_low is None or value.ci_high is None:
         rest = f"({fmt.describe_reason(value.reason)})" if value.reason is not None else ""
     elif value.ci_low == value.ci_high:
@@ -78,7 +78,7 @@ def share_line(name: str, value: Estimate, width: int) -> list[Line]:
             Piece(f" n={value.n}", "quiet"),
         ],
         width - 1,
-        first=[Piece(f" {fit_text(name, 10)} ", "quiet")],
+        first=[Piece(f" {fit_text(name, 12)} ", "quiet")],
     )
 
 
@@ -86,10 +86,10 @@ def rate_lines(level: LevelReport, width: int) -> list[Line]:
     """Draw the share that passes: by the judge, by people, and corrected."""
     rate = level.rate
     lines = [
-        *share_line("judge says", rate.judge_raw, width),
+        *share_line("judge", rate.judge_raw, width),
         *share_line("this run", rate.corrected_this_run, width),
-        *share_line("future", rate.corrected_future, width),
-        *share_line("labelled", rate.label_mean, width),
+        *share_line("new data", rate.corrected_future, width),
+        *share_line("human labels", rate.label_mean, width),
     ]
     if rate.bounds is not None:
         low, high = rate.bounds
@@ -98,7 +98,9 @@ def rate_lines(level: LevelReport, width: int) -> list[Line]:
     gap = _describe_bias(level)
     if gap:
         lines += wrap([Piece(gap, "warn")], width - 1, first=PAD)
-    lines += wrap([Piece(f"labels: {DESIGNS[level.design.kind]}", "quiet")], width - 1, first=PAD)
+    lines += wrap(
+        [Piece(f"human labels: {DESIGNS[level.design.kind]}", "quiet")], width - 1, first=PAD
+    )
     for each in rate.assumptions:
         lines += wrap([Piece(f"if {each}", "quiet")], width - 1, first=PAD)
     return lines

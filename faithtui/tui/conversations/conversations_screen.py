@@ -237,7 +237,7 @@ class ConversationsScreen(FilteredListScreen):
             self.reread_timer = None
         self.stop.stop()
         self.stop = SearchStop()
-        self.load(self.stop)
+        self.hold_keys_for_first(self.load(self.stop))
 
     @work(exclusive=True, group="items", exit_on_error=False)
     async def load(self, stop: SearchStop) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SUSPICIOUS_WORDS = (
     "Claims with findings first, the surest errors before the others, then those on which the "
     "judge itself is least confident.",
-    "A convenience order: labels given here say nothing certain about the rest of the run. For "
+    "Not a random sample: labels given here say nothing certain about the rest of the run. For "
     "figures you can defend, draw a sample ({go.queues}).",
 )
 BLIND_WORDS = (
@@ -66,7 +66,7 @@ def kind_lines(
     lines += [BLANK, align_to_edges(head, [Piece("claims  entries ", "quiet")], width)]
     for number, row in enumerate(rows):
         if row.kind is None or row.count is None:
-            words = [Piece(" suspicious first", "strong"), Piece(" · convenience order", "warn")]
+            words = [Piece(" suspicious first", "strong"), Piece(", not a random sample", "warn")]
             lines.append(Line(align_to_edges(words, [], width).pieces, number))
             continue
         claims = fmt.format_compact_count(row.count.claims) if row.count.claims else ""

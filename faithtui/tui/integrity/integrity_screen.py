@@ -51,7 +51,7 @@ class IntegrityScreen(FaithScreen):
         "of a passage that no truth covers, and windows and turns that were left out. Each is "
         "found by counting or by comparing words, so it is a place to look at and not a verdict. "
         "{list.open} reviews exactly the claims of a kind. Such a queue, and suspicious first, are "
-        "convenience orders: what is labelled there says nothing certain about the rest."
+        "not a random sample: what is labelled there says nothing certain about the rest."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -66,7 +66,7 @@ class IntegrityScreen(FaithScreen):
             "s",
             "suspicious",
             "suspicious first",
-            tooltip="Review the most suspicious claims first: a convenience order",
+            tooltip="Review the most suspicious claims first: not a random sample",
             id="integrity.suspicious",
         ),
         Binding(
@@ -176,7 +176,7 @@ class IntegrityScreen(FaithScreen):
         """Check what is unchecked, or stop that."""
         if self.checks is not None and not self.checks.snapshot().finished:
             self.checks.cancel()
-            words = "stopping; what is checked is kept, {integrity.check} goes on"
+            words = "stopping; what is checked is kept, {integrity.check} resumes"
             self.show_message(Piece(self.keys.fill_in_keys(words)))
         elif self.summary.waiting:
             self._begin_checks()

@@ -22,6 +22,7 @@ from textual.widget import Widget
 import faithtui.tui
 from faithtui.tui import screen_catalog
 from faithtui.tui.keymap.key_names import KeyNames, format_key
+from faithtui.tui.widgets.panes import Panes
 
 _PACKAGE = "faithtui.tui."
 _WIDGETS = f"{_PACKAGE}widgets."
@@ -102,7 +103,8 @@ def list_key_chains() -> tuple[KeyChain, ...]:
         if not issubclass(screen, ModalScreen):
             outer = (*outer, node_of(app))
         found.append(outer)
-        found += [(node_of(pane), *outer) for pane in panes_of(screen)]
+        held = tuple(node_of(holder) for holder in holders_of(screen))
+        found += [(node_of(pane), *held, *outer) for pane in panes_of(screen)]
     return tuple(found)
 
 
@@ -120,6 +122,19 @@ def list_screen_classes() -> list[type[DOMNode]]:
 
 def panes_of(screen: type[DOMNode]) -> list[type[Widget]]:
     """List the panes that a screen can have: those its modules know, and what these know."""
+    return [each for each in _widgets_of(screen) if each.can_focus]
+
+
+def holders_of(screen: type[DOMNode]) -> list[type[Widget]]:
+    """List what holds panes of a screen and has keys for all of them."""
+    return [
+        each
+        for each in _widgets_of(screen)
+        if not each.can_focus and each.__dict__.get("BINDINGS") and issubclass(each, Panes)
+    ]
+
+
+def _widgets_of(screen: type[DOMNode]) -> list[type[Widget]]:
     found: set[type[Widget]] = set()
     left = [each.__module__ for each in screen.__mro__ if each.__module__.startswith(_PACKAGE)]
     seen: set[str] = set()
@@ -134,9 +149,9 @@ def panes_of(screen: type[DOMNode]) -> list[type[Widget]]:
                 and issubclass(each, Widget)
                 and not issubclass(each, Screen)
             ):
-                left += [each.__module__] if each.__module__.startswith(_WIDGETS) else []
-                if each.can_focus:
-                    found.add(each)
+                if each.__module__.startswith(_WIDGETS) or issubclass(each, Panes):
+                    left.append(each.__module__)
+                found.add(each)
     return sorted(found, key=title_of)
 
 

@@ -26,8 +26,8 @@ class HelpText:
 PANES: Final = {
     "claims": HelpText(
         "Claims",
-        "What gets a verdict, one row each. The first letter is the judge's verdict, the second "
-        "yours: · is the same, blank is nothing yet. Verdict keys are about the chosen row.",
+        "What gets a verdict, one row each, with the judge's letter in each window that holds it "
+        "and yours under *you*. Verdict keys are about the chosen row, in whichever pane you are.",
     ),
     "windows": HelpText(
         "Windows",
@@ -35,13 +35,15 @@ PANES: Final = {
         "claims to it; the first row is all of them.",
     ),
     "transcript": HelpText(
-        "Transcript", "The conversation as it was, the turn of the chosen claim marked."
+        "Transcript",
+        "What the user asked, and the answer with the words of the chosen claim between « »; the "
+        "nearest words between ‹ › where it is worded otherwise. {review.source} shows all turns.",
     ),
     "card": HelpText("Claim", "The chosen claim, and the place in the answer it comes from."),
     "evidence": HelpText(
         "Evidence",
         "Passages the answer was given from, ranked by the words they share with the claim: found "
-        "by comparing words, not by the judge. Shared words are marked.",
+        "by comparing words, not by the judge. Marked is what says otherwise than the claim.",
     ),
     "truths": HelpText(
         "Truths",
@@ -52,6 +54,11 @@ PANES: Final = {
         "Verdict",
         "The verdict keys of the claim, the judge's verdict and reason, your label, and its effect "
         "on the scores: judge → with overrides.",
+    ),
+    "next": HelpText(
+        "What next",
+        "What can be done with the chosen run, most urgent first. Its key, {list.open} or a click "
+        "does it.",
     ),
     "list": HelpText("List", "One row each; {list.open} opens the chosen one."),
     "detail": HelpText("Details", "More about the chosen row."),
@@ -76,14 +83,17 @@ PANES: Final = {
         "confirms. Recall: the share of human labels that the judge finds.",
     ),
     "detection": HelpText(
-        "Detection", "Detection of unfaithful claims: TP, FP, FN, precision, recall."
+        "Detection", "Detecting unfaithful claims: TP, FP, FN, precision, recall."
     ),
     "coverage": HelpText("Coverage", "How much has labels, and of whom."),
     "differences": HelpText("Differences", "Claims on which judge and human label differ."),
-    "warnings": HelpText("Warnings", "What limits the figures: read before you use them."),
+    "warnings": HelpText(
+        "Summary and warnings",
+        "What the figures say in a sentence, and what limits them: read before you use them.",
+    ),
     "totals": HelpText(
         "Progress",
-        "How far the run is, what it has cost, its pace and its limits; where it does not go on, "
+        "How far the run is, what it has cost, its pace and its limits; where it is stopped, "
         "why and what can be done.",
     ),
     "stages": HelpText(

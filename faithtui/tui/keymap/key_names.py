@@ -67,6 +67,8 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "integrity.entries": "l",
     "list.filter": "slash",
     "list.open": "enter",
+    "missed.complete": "c",
+    "missed.write": "e",
     "metrics.back": "M,escape",
     "new-run.choose": "space,enter",
     "new-run.field": "tab",
@@ -77,6 +79,7 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "progress.failed": "f",
     "progress.pause": "p",
     "progress.retry": "x",
+    "progress.review": "v",
     "queue-end.stay": "enter",
     "queues.draw": "n",
     "queues.spot-check": "c",
@@ -87,7 +90,9 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "review.find": "slash",
     "review.guideline": "h",
     "review.leave-queue": "Q",
+    "review.mark-evidence": "E",
     "review.metrics": "M",
+    "review.missed-claims": "plus",
     "review.next-passage": "right_square_bracket",
     "review.next-unlabelled": "N",
     "review.previous-unlabelled": "P",
@@ -122,6 +127,8 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "settings.check": "c",
     "settings.test-judge": "t",
     "views.save": "s",
+    "words.from": "space",
+    "words.select": "enter",
 }
 """Keys of bindings that sentences name, by id, as they are by default. Finding them in the classes
 would import every screen."""

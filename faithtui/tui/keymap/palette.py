@@ -1,4 +1,4 @@
-"""What the palette of commands offers: every action that can be done now, with its key and id."""
+"""What the palette of commands offers: every action that can be done now, with its key."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -23,7 +23,7 @@ class CommandProvider(Provider):
             yield DiscoveryHit(Content(each.title), each.callback, help=each.help)
 
     async def search(self, query: str) -> Hits:
-        """List those that a query finds, by name, key or id."""
+        """List those that a query finds, by name or key."""
         matcher = self.matcher(query)
         for each in self.app.get_system_commands(self.screen):
             score = matcher.match(each.title)
@@ -58,17 +58,17 @@ def list_commands(
         if key not in keys:
             keys.append(key)
     # Sorted stably: the pane's own commands first, moving in it last.
-    for name, (keys, each) in sorted(found.items(), key=lambda item: item[0].startswith("move.")):
+    for _, (keys, each) in sorted(found.items(), key=lambda item: item[0].startswith("move.")):
         binding = each.binding
         yield SystemCommand(
-            f"{_lower_first(binding.description)}  ({' '.join(keys)})  {name}",
+            f"{_lower_first(binding.description)}  ({' '.join(keys)})",
             names.fill_in_keys(binding.tooltip or binding.description),
             _make_action_callback(app, navigation, binding.action, each.node),
         )
     prefix = keys_by_id(keymap, "app.go", "g")[0]
     for name, entry in screen_catalog.SCREENS.items():
         letter = keys_by_id(keymap, f"go.{name}", entry.letter)[0]
-        title = f"go to {name}  ({prefix} {letter})  go.{name}"
+        title = f"go to {name}  ({prefix} {letter})"
         yield SystemCommand(title, entry.words, _make_go_callback(go, name))
     yield SystemCommand("theme", "Choose colours, dark or light", app.action_change_theme)
 

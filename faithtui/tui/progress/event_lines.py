@@ -30,9 +30,9 @@ from faithtui.store.records import ItemRow, RunState
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Line, Piece, escape_line, wrap
 
-_END_WORDS: Final[Mapping[RunState, tuple[str, str]]] = {
+END_WORDS: Final[Mapping[RunState, tuple[str, str]]] = {
     RunState.PLANNED: ("run not begun", "quiet"),
-    RunState.RUNNING: ("run goes on", "human"),
+    RunState.RUNNING: ("run resumed", "human"),
     RunState.INTERRUPTED: ("run interrupted; what is stored stays", "warn strong"),
     RunState.WAITING: ("the run waits for the provider", "human strong"),
     RunState.DONE: ("run done", "good strong"),
@@ -61,7 +61,9 @@ class EventGroup:
 
 
 def group_events(recent: Sequence[tuple[float, RunEvent]]) -> tuple[EventGroup, ...]:
-    """Put events that say the same together: windows of a conversation, retries of a kind.
+    """Put events that say the same together: all of a conversation, retries of a kind.
+
+    Windows of conversations judged at once come in turns: a line each would flood the list.
 
     Args:
         recent: Events with their seconds since the run began, newest last.
@@ -70,19 +72,25 @@ def group_events(recent: Sequence[tuple[float, RunEvent]]) -> tuple[EventGroup, 
         Entries, newest first.
     """
     entries: list[EventGroup] = []
+    of_item: dict[ItemId, int] = {}
+    """Place of the newest entry of a conversation that windows of it join."""
     for after, event in reversed(recent):
+        if isinstance(event, WindowAssessed) and event.item in of_item:
+            at = of_item[event.item]
+            entries[at] = EventGroup(after, entries[at].last_s, (*entries[at].events, event))
+            continue
         before = entries[-1] if entries else None
         if before is not None and _is_alike(before.events[0], event):
             entries[-1] = EventGroup(after, before.last_s, (*before.events, event))
-        else:
-            entries.append(EventGroup(after, after, (event,)))
+            continue
+        if isinstance(event, WindowAssessed | ItemFinished):
+            of_item[event.item] = len(entries)
+        entries.append(EventGroup(after, after, (event,)))
     return tuple(entries)
 
 
 def _is_alike(one: RunEvent, other: RunEvent) -> bool:
     match one, other:
-        case WindowAssessed(), WindowAssessed():
-            return one.item == other.item
         case CallRetried(), CallRetried():
             return (one.step, one.error, one.status, one.said) == (
                 other.step,
@@ -108,7 +116,7 @@ def event_lines(
         width: Cells of a line.
     """
     if began is None:
-        words = "Events are told while a run is on in this process."
+        words = "Events are kept for runs started here."
         return wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])
     lines: list[Line] = []
     for row, entry in enumerate(entries):
@@ -131,6 +139,8 @@ def group_words(entry: EventGroup, names: Mapping[ItemId, str]) -> tuple[str, st
         positions = tuple(each.window for each in entry.events if isinstance(each, WindowAssessed))
         return f"{_format_name(event.item, names)} {fmt.name_windows(positions)}: judged", "quiet"
     words, look = event_words(event, names)
+    if isinstance(event, ItemFinished) and count > 1:
+        return f"{words}, {fmt.count_in_words(count - 1, 'window')}", look
     return (f"{words} · {count} times", look) if count > 1 else (words, look)
 
 
@@ -182,7 +192,7 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
             answers = fmt.count_in_words(count, "reply", "replies")
             return f"nothing more is asked; {answers} in flight will be kept", "warn"
         case RunEnded():
-            words, look = _END_WORDS[event.state]
+            words, look = END_WORDS[event.state]
             lacking = event.progress.incomplete
             if event.state is RunState.DONE and lacking:
                 words, look = (

@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from faithtui.domain.ids import ItemId
+from faithtui.domain.ids import ItemId, RunId
 from faithtui.engine.runs.events import ItemFinished, RunEvent, WindowAssessed, WindowFailed
 from faithtui.tui.progress import event_lines as draw_events
 from faithtui.tui.screen.controller import Controller, run_in_worker
 
 if TYPE_CHECKING:
     from faithtui.tui.progress.progress_screen import ProgressScreen
+
+MOST_NAMED = 5_000
+"""Conversations whose names are read ahead; those of more are read as events speak of them."""
 
 
 class EventList(Controller["ProgressScreen"]):
@@ -33,6 +36,15 @@ class EventList(Controller["ProgressScreen"]):
     def begin_attempt(self, elapsed_s: float) -> None:
         """Begin with another attempt of the run, which has been on for some seconds."""
         self.began = self.session.now() - timedelta(seconds=elapsed_s)
+
+    @run_in_worker("all names")
+    async def read_all_names(self, run: RunId) -> None:
+        """Read the names of a run's conversations ahead: the newest event is named at once."""
+        ids = await self.read(self.session.store.runs.item_ids, run)
+        some = tuple(ids[:MOST_NAMED])
+        rows = await self.read(self.session.store.runs.item_rows, some)
+        self._asked |= set(some)
+        self.screen.call_later(self._take_names, {row.id: row.key for row in rows})
 
     def take(self, recent: Sequence[tuple[float, RunEvent]]) -> None:
         """Take new events, with the cursor on the entry it was on unless that is the newest."""

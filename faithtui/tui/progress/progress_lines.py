@@ -178,7 +178,7 @@ def _outcome_lines(totals: RunProgress, width: int) -> list[Line]:
 def _cost_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     """Say what the calls cost; what is not known is said, and never taken for nothing."""
     cap, unpriced = run.row.spec.budget_nusd, totals.unpriced_calls
-    unknown = Piece(f"cost unknown for {fmt.count_in_words(unpriced, 'call')}", "warn")
+    unknown = Piece(f"no price known for {fmt.count_in_words(unpriced, 'call')}", "warn")
     spent = fmt.format_money(totals.cost_nusd)
     if cap is not None:
         bar = _bar_line(
@@ -224,13 +224,13 @@ def _status_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
         case RunStatus.PAUSED:
             held = f"; {answers} will be kept" if coming else ""
             return wrap_words(
-                f"Paused: nothing new is asked{held}. {{progress.pause}} goes on.", "warn"
+                f"Paused: nothing new is asked{held}. {{progress.continue}} resumes.", "warn"
             )
         case RunStatus.TROUBLED if now is not None and now.trouble is not None:
             return wrap(
                 [
                     escape_text(now.trouble, "bad"),
-                    Piece(". What was answered is held in memory; it goes on by itself.", "warn"),
+                    Piece(". What was answered is held in memory; it resumes by itself.", "warn"),
                 ],
                 width - 1,
                 first=[Piece(" ! ", "bad")],
@@ -278,7 +278,7 @@ def _end_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     if totals.finished_conversations < totals.conversations:
         if run.row.spec.budget_nusd is not None or run.row.spec.budget_tokens is not None:
             ways.append("{progress.budget} changes the budget")
-        ways.append(f"{{progress.continue}} {'fetches answers' if handed_over else 'goes on'}")
+        ways.append(f"{{progress.continue}} {'fetches answers' if handed_over else 'resumes'}")
     unfinished = totals.failed + totals.incomplete
     if unfinished:
         words = ["failed"] * (totals.failed > 0) + ["lacks a verdict"] * (totals.incomplete > 0)

@@ -11,11 +11,12 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.engine.runs.events import (
     RunSnapshot,
 )
-from faithtui.store.records import ItemRow, RunRow, RunState
+from faithtui.store.records import ItemRow, ItemState, RunHistory, RunRow, RunState
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.progress import event_lines as draw_events
 from faithtui.tui.progress import progress_lines as draw
 from faithtui.tui.progress.event_list import EventList
+from faithtui.tui.progress.history_lines import history_lines, next_way_lines
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
 from faithtui.tui.progress.run_control import RunControl
 from faithtui.tui.progress.stage_lines import stage_lines, stage_title
@@ -44,7 +45,7 @@ class ProgressScreen(FaithScreen):
 
     TITLE_WORDS: ClassVar[str] = "PROGRESS"
     HELP_WORDS: ClassVar[str] = (
-        "A run goes on whatever screen is shown, and every reply is stored the moment it arrives: "
+        "A run continues whatever screen is shown, and every reply is stored when it arrives: "
         "the terminal may be killed, and the run taken up later without asking anything twice. "
         "The number of windows grows while conversations are cut. The pace is that of the last "
         "minute; the ETA takes the rest to go like what was judged since the run was taken up. "
@@ -59,7 +60,7 @@ class ProgressScreen(FaithScreen):
             "v",
             "review",
             "review",
-            tooltip="Review finished conversations; the run goes on",
+            tooltip="Review finished conversations; the run continues",
             id="progress.review",
         ),
         Binding(
@@ -85,6 +86,8 @@ class ProgressScreen(FaithScreen):
         self.row: RunRow | None = None
         """The run; None: there is none, or it was not read yet."""
         self.failed_rows: Sequence[ItemRow] = ()
+        self.history: RunHistory | None = None
+        """What became of it; None: it is on, or that was not read yet."""
         self._drawn_snapshot: RunSnapshot | None = None
         self.state: RunState | None = None
         """Of the run in this process, when it was drawn last."""
@@ -139,6 +142,9 @@ class ProgressScreen(FaithScreen):
         elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
         failed = await self._read_failed_items(row)
         self.call_later(self.show_loaded, row, failed, elsewhere=elsewhere)
+        if is_over and row.state is not RunState.RUNNING:
+            history = await self.read(_read_history, self.session, row)
+            self.call_later(self.take_history, row, history)
 
     async def _read_failed_items(self, row: RunRow) -> Sequence[ItemRow]:
         """Read what failed, unless it was read before."""
@@ -174,8 +180,15 @@ class ProgressScreen(FaithScreen):
         self.redraw()
         self.refresh_bindings()
 
+    def take_history(self, row: RunRow, history: RunHistory) -> None:
+        """Draw what became of a run that is over."""
+        if self.row is not None and self.row.id == row.id:
+            self.history = history
+            self.redraw()
+
     def _forget_run(self) -> None:
         """Begin with another run."""
+        self.history = None
         self.event_list.clear()
         self.attempt = self.state = None
 
@@ -219,7 +232,7 @@ class ProgressScreen(FaithScreen):
             snapshot,
             NO_RATES if snapshot is None else self.pace.measure(snapshot),
             self.keys,
-            self._name_runs_ahead(row),
+            _name_runs_ahead(self.session, row.id),
         )
         self._draw(shown)
         before, self.state = self.state, None if snapshot is None else snapshot.state
@@ -234,30 +247,22 @@ class ProgressScreen(FaithScreen):
         self.attempt, self.pace = run, PaceMeter()
         self.control.begin_attempt()
         self.event_list.begin_attempt(snapshot.elapsed_s)
-
-    def _name_runs_ahead(self, row: RunRow) -> str:
-        """Name the runs that go before this one; "" when it does not wait for any."""
-        waiting = self.session.waiting_runs
-        if row.id not in waiting:
-            return ""
-        on = [snapshot.run for snapshot in self.session.list_snapshots()]
-        ahead = [*on, *waiting[: waiting.index(row.id)]]
-        return "run " + " ".join(f"#{run}" for run in ahead) if ahead else "the run before"
+        self.event_list.read_all_names(snapshot.run)
 
     def _draw(self, run: draw.RunView) -> None:
         row = run.row
         self.totals.show(lambda width: draw.total_lines(run, width), title=f"Run #{row.id}")
-        self.stages.show(lambda width: stage_lines(run, width), title=stage_title(run))
-        self.event_list.draw()
+        history = self.history if run.snapshot is None and not self.elsewhere else None
+        self.stages.show(lambda width: stage_lines(run, width, history), title=stage_title(run))
+        if history is None:
+            self.event_list.draw()
+        else:
+            self._draw_history(row, history)
         failed = fmt.format_count(row.failed)
-        rows, blind = self.failed_rows, self.session.is_blind
-        self.failed.show(
-            lambda width: draw_events.failed_conversation_lines(
-                rows, row.failed, width, blind=blind
-            ),
-            title=f"Failed {failed}",
-            made_of=(rows, row.failed, blind),
-        )
+        if history is not None and not row.failed:
+            self.failed.show(lambda width: next_way_lines(row, width, self.keys), title="What next")
+        else:
+            self._draw_failed(row)
         # Where one of both has the only room, its frame says that the other one is there.
         alone = not (self.events.display and self.failed.display)
         key = self.keys("progress.failed")
@@ -272,6 +277,22 @@ class ProgressScreen(FaithScreen):
                 escape_line(row.spec.judge_title, limit=60),
             ],
             draw.state_pieces(run),
+        )
+
+    def _draw_history(self, row: RunRow, history: RunHistory) -> None:
+        blind = self.session.is_blind
+        self.events.show(
+            lambda width: history_lines(row, history, width, blind=blind), title="What happened"
+        )
+
+    def _draw_failed(self, row: RunRow) -> None:
+        rows, blind = self.failed_rows, self.session.is_blind
+        self.failed.show(
+            lambda width: draw_events.failed_conversation_lines(
+                rows, row.failed, width, blind=blind
+            ),
+            title=f"Failed {fmt.format_count(row.failed)}",
+            made_of=(rows, row.failed, blind),
         )
 
     # Acting
@@ -324,3 +345,24 @@ def _read_run(session: Session, run: RunId) -> RunRow:
     from faithtui.engine.runs.run_liveness import read_run
 
     return read_run(session.store, run)
+
+
+def _read_history(session: Session, row: RunRow) -> RunHistory:
+    """Read what became of a run. Reads all its calls: meant for a thread."""
+    runs = session.store.runs
+    return RunHistory(
+        session.store.calls.sum_run_steps(row.id),
+        runs.count_reasons(row.id, ItemState.FAILED),
+        runs.count_reasons(row.id, ItemState.SKIPPED),
+        runs.count_undefined_reasons(row.id),
+    )
+
+
+def _name_runs_ahead(session: Session, run: RunId) -> str:
+    """Name the runs that go before one; "" when it does not wait for any."""
+    waiting = session.waiting_runs
+    if run not in waiting:
+        return ""
+    on = [snapshot.run for snapshot in session.list_snapshots()]
+    ahead = [*on, *waiting[: waiting.index(run)]]
+    return "run " + " ".join(f"#{each}" for each in ahead) if ahead else "the run before"

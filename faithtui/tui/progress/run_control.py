@@ -1,4 +1,4 @@
-"""Keys that act on one run: pause, workers, cancel, go on, ask again, budget."""
+"""Keys that act on one run: pause, resume, workers, cancel, ask again, budget."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -34,8 +34,8 @@ class RunControl(Controller["ProgressScreen"]):
         Binding(
             "p",
             "pause",
-            "pause/go on",
-            tooltip="Ask nothing new for now, or go on; replies in flight are kept",
+            "pause",
+            tooltip="Ask nothing new for now; replies in flight are kept",
             id="progress.pause",
         ),
         Binding(
@@ -59,8 +59,9 @@ class RunControl(Controller["ProgressScreen"]):
         Binding(
             "r",
             "resume",
-            "go on",
-            tooltip="Take up this run, or begin it; nothing is asked twice",
+            "resume",
+            tooltip="Resume this run when it is paused or stopped, or start it; nothing is asked "
+            "twice",
             id="progress.continue",
         ),
         Binding(
@@ -113,16 +114,15 @@ class RunControl(Controller["ProgressScreen"]):
         return None if run is None or run.is_finished else run
 
     def action_pause(self) -> None:
-        """Ask nothing new for now, or go on."""
+        """Ask nothing new for now."""
         run = self.active_run
         if run is None:
             return
         if run.control.is_paused:
-            run.control.resume()
-            self.show_message(Piece("goes on", "good"))
-        else:
-            run.control.pause()
-            self.show_message(Piece("paused", "warn"), Piece(": replies in flight are still kept"))
+            self.refuse(f"paused already; {self.keys('progress.continue')} resumes")
+            return
+        run.control.pause()
+        self.show_message(Piece("paused", "warn"), Piece(": replies in flight are still kept"))
         self.screen.refresh_bindings()
 
     def action_workers(self, direction: int) -> None:
@@ -173,8 +173,13 @@ class RunControl(Controller["ProgressScreen"]):
             self._question = None
 
     def action_resume(self) -> None:
-        """Ask for the run to be taken up."""
-        if self.screen.row is not None:
+        """Resume the run where it is paused here, else ask for it to be taken up."""
+        run = self.active_run
+        if run is not None:
+            run.control.resume()
+            self.show_message(Piece("resumed", "good"))
+            self.screen.refresh_bindings()
+        elif self.screen.row is not None:
             self.screen.post_message(ResumeRequested(self.screen.row.id))
 
     def action_retry(self) -> None:
@@ -227,7 +232,7 @@ class RunControl(Controller["ProgressScreen"]):
         way = (
             ""
             if self.active_run is not None
-            else self.keys.fill_in_keys(" · {progress.continue} goes on")
+            else self.keys.fill_in_keys(" · {progress.continue} resumes")
         )
         self.show_message(Piece(words, "human strong"), Piece(way if self._can_resume() else ""))
         self.screen.reload()
@@ -248,10 +253,10 @@ class RunControl(Controller["ProgressScreen"]):
         return True
 
     def _can_resume(self) -> bool:
-        row = self.screen.row
-        if row is None or row.state is RunState.DONE or not row.pending:
-            return False
-        return self.active_run is None
+        row, run = self.screen.row, self.active_run
+        if run is not None:
+            return run.control.is_paused
+        return row is not None and row.state is not RunState.DONE and row.pending > 0
 
 
 def _write_budget(session: Session, row: RunRow, wanted: BudgetCaps) -> None:

@@ -1,7 +1,8 @@
 """Lines of the run screen about its stages: how often each kind of question was asked."""
 
 from faithtui.engine.runs.events import StepCount
-from faithtui.store.records import RunRow
+from faithtui.store.records import RunHistory, RunRow
+from faithtui.tui.progress.history_lines import step_total_lines
 from faithtui.tui.progress.pace import count_calls
 from faithtui.tui.progress.progress_lines import RunView
 from faithtui.tui.theme import format as fmt
@@ -13,12 +14,19 @@ _ROOMY = 46
 """Cells from which columns have their full names."""
 
 
-def stage_lines(run: RunView, width: int) -> list[Line]:
+def stage_lines(run: RunView, width: int, history: RunHistory | None = None) -> list[Line]:
     """Draw a table of the stages, one line each.
 
     A run that was not begun in this process has only the totals that the store knows.
+
+    Args:
+        run: The run.
+        width: Cells of a line.
+        history: What became of it; None: it is on, or that is not read yet.
     """
     gauges = None if run.snapshot is None else run.snapshot.gauges
+    if gauges is None and history is not None and history.steps:
+        return step_total_lines(history.steps, width)
     if gauges is None:
         return _stored_calls_lines(run.row, width)
     if not gauges.steps:
@@ -61,5 +69,5 @@ def _stored_calls_lines(row: RunRow, width: int) -> list[Line]:
     words = f"{fmt.count_in_words(row.calls, 'call')} stored"
     if row.retries:
         words += f", {fmt.count_in_words(row.retries, 'retry', 'retries')}"
-    told = [Piece(words), Piece(". Stages are counted while a run is on in this process.", "quiet")]
+    told = [Piece(words), Piece(". Stages are counted for runs started here.", "quiet")]
     return wrap(told, width - 1, first=[Piece(" ")])

@@ -1,4 +1,4 @@
-"""What a judge answered for one conversation: its calls, and the reply of one word for word."""
+"""What a judge was asked for one conversation and what it answered: its calls, and one of them."""
 
 from typing import ClassVar
 
@@ -9,18 +9,23 @@ from textual.containers import Vertical
 
 from faithtui.store.records import CallRow
 from faithtui.tui.navigation import ModalWindow
-from faithtui.tui.replies.reply_lines import call_lines, reply_lines, reply_text
+from faithtui.tui.replies.reply_lines import (
+    call_lines,
+    question_lines,
+    reply_lines,
+    reply_text,
+)
 from faithtui.tui.replies.show_replies import ConversationReplies
 from faithtui.tui.session import Session
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import Line, Piece, escape_line
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, make_line
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 
 
 class RepliesScreen(ModalWindow[None]):
-    """The calls of a conversation beside the chosen reply.
+    """The calls of a conversation beside question and reply of the chosen one.
 
     Args:
         session: What screens share.
@@ -29,13 +34,16 @@ class RepliesScreen(ModalWindow[None]):
 
     CSS_PATH = "replies.tcss"
     HELP_WORDS: ClassVar[str] = (
-        "Every reply is stored as it came, those too that could not be used. A question that was "
+        "Every reply is stored as it came, those too that could not be used; JSON is drawn with "
+        "indents, and {replies.copy} copies it as it came. Questions are not stored: they are put "
+        "together again from the run's prompts, and shown only where they are word for word what "
+        "was asked. A question that was "
         "asked before is answered from the store and makes no call. What serves several windows "
         "counts for the first that asked."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "other", "pane", tooltip="Go to the other pane", id="replies.pane"),
+        Binding("tab", "other", "pane", tooltip="Go to the next pane", id="replies.pane"),
         Binding(
             "C",
             "copy",
@@ -54,6 +62,7 @@ class RepliesScreen(ModalWindow[None]):
     ]
 
     calls = getters.query_one("#calls", RowPane)
+    question = getters.query_one("#question", Pane)
     reply = getters.query_one("#reply", Pane)
 
     def __init__(self, session: Session, replies: ConversationReplies) -> None:
@@ -73,6 +82,7 @@ class RepliesScreen(ModalWindow[None]):
             yield TitleBar(id="title")
             yield Panes(
                 RowPane(id="calls", title="Calls"),
+                Pane(id="question", title="Question"),
                 Pane(id="reply", title="Reply"),
                 planner=layouts.plan_replies,
             )
@@ -101,11 +111,27 @@ class RepliesScreen(ModalWindow[None]):
         """Draw the chosen reply."""
         call = self.selected_call
         if call is None:
-            self.reply.show(lambda _width: [Line()], title="Reply")
+            for pane in (self.question, self.reply):
+                pane.show(lambda _width: [Line()])
             return
         window = "" if call.window is None else f" w{call.window + 1}"
         title = f"Reply {self.calls.cursor + 1} · {escape_line(call.step, limit=40).text}{window}"
-        self.reply.show(lambda width: reply_lines(call, width), title=title, keep=False)
+        asked, problem = self._replies.questions, self._replies.questions.problem
+        request = asked.requests.get(call.id)
+
+        def build_reply(width: int) -> list[Line]:
+            lines = reply_lines(call, width)
+            if self.question.display:
+                return lines
+            heading = make_line(Piece(" the question", "strong"))
+            return [*lines, BLANK, heading, BLANK, *question_lines(request, problem, width)]
+
+        self.question.show(
+            lambda width: question_lines(request, problem, width),
+            title=f"Question {self.calls.cursor + 1}",
+            keep=False,
+        )
+        self.reply.show(build_reply, title=title, keep=False)
 
     @on(RowPane.Chosen, "#calls")
     def focus_reply(self) -> None:
@@ -113,8 +139,10 @@ class RepliesScreen(ModalWindow[None]):
         self.reply.focus()
 
     def action_other(self) -> None:
-        """Go to the other pane."""
-        (self.reply if self.calls.has_focus else self.calls).focus()
+        """Go to the next pane."""
+        shown = [pane for pane in (self.calls, self.question, self.reply) if pane.display]
+        at = next((place for place, pane in enumerate(shown) if pane.has_focus), -1)
+        shown[(at + 1) % len(shown)].focus()
 
     def action_copy(self) -> None:
         """Copy the reply, control characters made visible: what is pasted does nothing."""

@@ -1,8 +1,10 @@
 """Lines about the calls of a conversation: a table of them, and one reply word for word."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from faithtui.domain.judging.error_sentences import WAYS
+from faithtui.domain.text.json_indent import indent_json
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.store.records import CallRow, ItemCost, RunTotals
 from faithtui.tui.theme import format as fmt
@@ -17,6 +19,9 @@ from faithtui.tui.theme.lines import (
     make_line,
     wrap,
 )
+
+if TYPE_CHECKING:
+    from faithtui.judges.base import JudgeRequest
 
 _STOP_WORDS = {
     "length": "cut off at the limit of tokens",
@@ -117,7 +122,7 @@ def format_cost(totals: RunTotals) -> str:
     """Write what calls cost; what is not known is said, and never taken for nothing."""
     if not totals.unpriced_calls:
         return fmt.format_money(totals.cost_nusd)
-    unknown = f"cost unknown for {fmt.count_in_words(totals.unpriced_calls, 'call')}"
+    unknown = f"no price known for {fmt.count_in_words(totals.unpriced_calls, 'call')}"
     return f"{fmt.format_money(totals.cost_nusd)} + {unknown}" if totals.cost_nusd else unknown
 
 
@@ -138,7 +143,7 @@ def reply_lines(call: CallRow, width: int) -> list[Line]:
     )
     facts.append(_quiet_piece(tokens + (" (estimated)" if reply.estimated else "")))
     if reply.cost_nusd is None:
-        facts.append(Piece(" · cost unknown", "warn"))
+        facts.append(Piece(" · no price known", "warn"))
     else:
         dated = f", prices of {reply.prices}" if reply.prices and reply.cost_nusd else ""
         facts.append(_quiet_piece(fmt.format_money(reply.cost_nusd) + dated))
@@ -157,11 +162,48 @@ def reply_lines(call: CallRow, width: int) -> list[Line]:
     lines = wrap(facts, width - 1, first=[Piece(" ")])
     if not reply.text:
         return [*lines, BLANK, make_line(Piece(" the reply is empty", "warn"))]
-    return [
-        *lines,
-        BLANK,
-        *wrap([escape_text(reply.text, most=FULL_TEXT_LIMIT)], width - 1, first=[Piece(" ")]),
-    ]
+    indented = indent_json(reply.text) if len(reply.text) <= FULL_TEXT_LIMIT else None
+    if indented is None:
+        pieces = [escape_text(reply.text, most=FULL_TEXT_LIMIT)]
+        return [*lines, BLANK, *wrap(pieces, width - 1, first=[Piece(" ")])]
+    return [*lines, BLANK, *_indented_lines(indented, width)]
+
+
+def _indented_lines(text: str, width: int) -> list[Line]:
+    """Draw lines whose indent goes on where they are wrapped."""
+    lines: list[Line] = []
+    for each in make_visible(text).split("\n"):
+        words = each.lstrip(" ")
+        indent = min(len(each) - len(words), width // 2)
+        first = [Piece(" " * (1 + indent))]
+        rest = [Piece(" " * (3 + indent))]
+        lines += wrap([Piece(words)], width - 1, first=first, rest=rest)
+    return lines
+
+
+def question_lines(request: "JudgeRequest | None", problem: str | None, width: int) -> list[Line]:
+    """Draw what the judge was asked, word for word.
+
+    Args:
+        request: The question; None: it could not be put together again.
+        problem: Why it could not.
+        width: Cells of a line.
+    """
+    pad = [Piece(" ")]
+    if request is None:
+        why = escape_text(problem or "it is not known", "warn")
+        words = "The question is not stored, and it cannot be put together again: "
+        return wrap([Piece(words, "warn"), why], width - 1, first=pad)
+    facts = [Piece(f"up to {fmt.format_compact_count(request.max_tokens)} tokens", "quiet")]
+    facts.append(_quiet_piece("plain text" if request.schema is None else "JSON by a schema"))
+    if request.images:
+        facts.append(_quiet_piece(fmt.count_in_words(len(request.images), "image")))
+    lines = wrap(facts, width - 1, first=pad)
+    for name, said in (("system", request.system), ("prompt", request.prompt)):
+        if said:
+            lines += [BLANK, make_line(Piece(f" {name}", "quiet strong"))]
+            lines += wrap([escape_text(said, most=FULL_TEXT_LIMIT)], width - 1, first=pad)
+    return lines
 
 
 def reply_text(call: CallRow) -> str:

@@ -15,6 +15,7 @@ from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import format as fmt
 
 if TYPE_CHECKING:
+    from faithtui.engine.review.stored_questions import StoredQuestions
     from faithtui.tui.session import Session
 
 
@@ -28,6 +29,8 @@ class ConversationReplies:
     calls: tuple[CallRow, ...]
     """In their order."""
     cost: ItemCost
+    questions: "StoredQuestions"
+    """What was asked in them."""
 
 
 class RawReplies(Controller[FaithScreen]):
@@ -44,7 +47,7 @@ class RawReplies(Controller[FaithScreen]):
             "replies",
             "raw replies",
             show=False,
-            tooltip="Read what the judge answered, word for word, call by call",
+            tooltip="Read what the judge was asked and what it answered, call by call",
             id="replies.open",
         ),
     ]
@@ -120,9 +123,16 @@ def count_hidden_verdicts(session: "Session", item: ItemId) -> int:
 
 def replies_of(session: "Session", item: ItemId) -> ConversationReplies:
     """Read the calls of a conversation of a run."""
+    from faithtui.engine.review.stored_questions import rebuild_questions
+
     store = session.store
     rows = store.runs.item_rows([item])
     key = rows[0].key if rows else f"conversation {item}"
+    calls = store.calls.list_item_calls(item)
     return ConversationReplies(
-        item, key, store.calls.list_item_calls(item), store.calls.sum_item_costs(item)
+        item,
+        key,
+        calls,
+        store.calls.sum_item_costs(item),
+        rebuild_questions(store, item, calls),
     )

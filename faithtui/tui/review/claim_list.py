@@ -1,4 +1,4 @@
-"""What is judged in a conversation, and the keys that give verdicts on it."""
+"""What is judged in a conversation, and the verdicts that are given on what is painted."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.metric_view import capitalise
@@ -26,63 +25,20 @@ from faithtui.tui.widgets.pane import RowPane
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
-VERDICT = Binding.Group("verdict")
-CODE = Binding.Group("code", compact=True)
-
-"""What the ids of verdict keys end in, by their default keys."""
-
 ADVANCING_ACTIONS = ("later", "repeat", "accept")
 """What leads to another claim, besides a verdict."""
 
 
 class ClaimList(RowPane):
-    """Claims, one of them chosen. Verdict keys live here, so that they never fire while typing.
+    """Claims, one of them chosen, and what verdict keys do with the one that is painted.
 
     Args:
         moved: Called with the row when another one is chosen, at once: with a message the list
             would be painted first, and all other panes once more after it.
+        step_in_queue: Goes to the next or previous claim of a queue; False where there is none.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "y",
-            "verdict('y')",
-            "first label",
-            group=VERDICT,
-            tooltip="Verdict: the metric's first label, such as supported; saves and goes on",
-            id="review.verdict-yes",
-        ),
-        Binding(
-            "n",
-            "verdict('n')",
-            "second label",
-            group=VERDICT,
-            tooltip="Verdict: the metric's second label, such as contradicted; saves and goes on",
-            id="review.verdict-no",
-        ),
-        Binding(
-            "i",
-            "verdict('i')",
-            "third label",
-            group=VERDICT,
-            tooltip="Verdict: the metric's third label, where it has one; saves and goes on",
-            id="review.verdict-idk",
-        ),
-        Binding(
-            "x",
-            "verdict('x')",
-            "not fair",
-            group=VERDICT,
-            tooltip="Not a fair claim: phantom, opinion or bad split; saves and goes on",
-            id="review.verdict-unfair",
-        ),
-        Binding(
-            "s",
-            "want('later')",
-            "skip",
-            tooltip="Skip the claim and go on; it comes again at the end",
-            id="review.later",
-        ),
         Binding(
             "space",
             "want('later')",
@@ -90,50 +46,6 @@ class ClaimList(RowPane):
             show=False,
             tooltip="Skip the claim and go on; it comes again at the end",
             id="review.later-too",
-        ),
-        Binding(
-            "f", "want('flag')", "flag", tooltip="Flag the claim, or no longer", id="review.flag"
-        ),
-        Binding(
-            "full_stop",
-            "want('repeat')",
-            "repeat",
-            key_display=".",
-            tooltip="Repeat your last verdict and its reason code, and go on",
-            id="review.repeat",
-        ),
-        Binding(
-            "m",
-            "want('range')",
-            "range",
-            tooltip="Begin a range here: move, then one verdict for all; again: drop it",
-            id="review.range",
-        ),
-        Binding(
-            "c",
-            "want('unsure')",
-            "unsure",
-            tooltip="Mark your last label as low confidence, or take the mark off",
-            id="review.unsure",
-        ),
-        Binding(
-            "a",
-            "want('accept')",
-            "accept",
-            show=False,
-            tooltip="Accept the judge's verdict, where it is shown; not counted in agreement",
-            id="review.accept",
-        ),
-        *(
-            Binding(
-                str(number),
-                f"want('code-{code.name}')",
-                "code",
-                group=CODE,
-                tooltip=f"Reason code for the last verdict: {code.title}, {code.meaning}",
-                id=f"review.code-{code.name}",
-            )
-            for number, code in enumerate(REASON_CODES, start=1)
         ),
         Binding(
             "enter",
@@ -186,9 +98,10 @@ class ClaimList(RowPane):
             """The list."""
             return self.pane
 
-    def __init__(self, moved: Callable[[int], None]) -> None:
+    def __init__(self, moved: Callable[[int], None], step_in_queue: Callable[[int], bool]) -> None:
         super().__init__(id="claims", title="Claims")
         self._cursor_moved_callback = moved
+        self._step_in_queue = step_in_queue
         self._spec: MetricSpec | None = None
         self._current: ClaimId | None = None
         self._painted_claim: ClaimId | None = None
@@ -239,6 +152,16 @@ class ClaimList(RowPane):
         rows = self._cached_rows[1]
         self.hold_lines(rows.heading, 0)
         return mark_cursor(rows.lines, row)
+
+    def action_down(self) -> None:
+        """Choose the next claim; in a queue, its next one."""
+        if not self._step_in_queue(1):
+            super().action_down()
+
+    def action_up(self) -> None:
+        """Choose the claim before; in a queue, its one before."""
+        if not self._step_in_queue(-1):
+            super().action_up()
 
     def report_move(self, row: int) -> None:
         """Tell that another claim was chosen."""

@@ -77,6 +77,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
                 self.screen.update_view(
                     ReviewPosition(self.screen.review_position.window, claims[row].id)
                 )
+                self.screen.queue_walk.tell_outside(claims[row].id)
 
     def limit_to_window_of_row(self, row: int) -> None:
         """Limit the claims to the window of a row; the first row is all of them."""
@@ -111,12 +112,13 @@ class ClaimMoves(Controller["ReviewScreen"]):
                 self.screen.panes.claims.block_keys()
 
     def action_claim(self, by: int) -> None:
-        """Choose another claim from any pane."""
-        if self.screen.view is not None:
-            self.screen.verdicts.forget_last_verdict()
-            self.screen.update_view(
-                position.move_by_claims(self.screen.view, self.screen.review_position, by)
-            )
+        """Choose another claim from any pane; in a queue, another one of it."""
+        if self.screen.view is None or self.screen.queue_walk.step_by(by):
+            return
+        self.screen.verdicts.forget_last_verdict()
+        self.screen.update_view(
+            position.move_by_claims(self.screen.view, self.screen.review_position, by)
+        )
 
     def action_window(self, by: int) -> None:
         """Limit the claims to another window."""

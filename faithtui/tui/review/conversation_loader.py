@@ -13,10 +13,10 @@ from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review import position
-from faithtui.tui.review.claim_list import VERDICT
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
+from faithtui.tui.review.verdict_keys import VERDICT
 from faithtui.tui.samples.queue import QueueCursor, find_open_item, load_queue_cursor
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
@@ -219,7 +219,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if before is not None and known and before.view.truths == view.truths:
             read = before.tokenised
         else:
-            read = draw_evidence.tokenise_view(view)
+            read = draw_evidence.tokenise_view(view, at_once=False)
         return LoadedConversation(
             view,
             read,
@@ -245,6 +245,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         self.session.choose_item(loaded.view.item.id)
         if not self.screen.writer.in_flight:
             self.screen.verdicts.clear_pending_flags()
+            self.screen.marking.forget_pending()
         self.mark = loaded.mark
         self.screen.queue_walk.set_cursor(loaded.queue_cursor)
         view = position.overlay_pending(
@@ -276,8 +277,10 @@ class ConversationLoader(Controller["ReviewScreen"]):
             guideline=loaded.guideline,
         )
         self.screen.show_state(state, at, fresh=not same)
+        if not loaded.tokenised.is_filled:
+            self.compare_rest(loaded.tokenised)
         self.screen.queue_walk.read_ahead()
-        self.screen.queue_walk.read_progress()
+        self.screen.session_line.read_again()
         if not same:
             self.screen.refresh_bindings()
         if loaded.undone is not None:
@@ -285,6 +288,17 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if self.must_reread:
             self.must_reread = False
             self.reload()
+
+    @run_in_worker("rest")
+    async def compare_rest(self, tokenised: draw_evidence.TokenisedView) -> None:
+        """Compare the rest of a long conversation beside the keys, and show what it adds."""
+        await self.read(tokenised.fill)
+        self.screen.call_later(self._show_rest, tokenised)
+
+    def _show_rest(self, tokenised: draw_evidence.TokenisedView) -> None:
+        state = self.screen.review_state
+        if state is not None and state.tokenised is tokenised:
+            self.screen.redraw()
 
     def forget_mark(self) -> None:
         """Read again at the next change of the store, whatever it is."""

@@ -21,26 +21,21 @@ _USUAL_WIDTH = 44
 """Cells of a line of it, about."""
 
 
-class GuidelinePane(Pane):
-    """The version in force, from its beginning."""
+def draw_guideline(pane: Pane, guideline: Guideline | None, key: str) -> None:
+    """Draw the version in force into a pane, from its beginning.
 
-    def __init__(self) -> None:
-        super().__init__(id="guideline", title="Guideline")
-
-    def show_guideline(self, guideline: Guideline | None, key: str) -> None:
-        """Draw a version.
-
-        Args:
-            guideline: What is in force; None: nothing is.
-            key: What opens all of it, and its versions.
-        """
-        name = "" if guideline is None else f" · {name_version(guideline)}"
-        self.show(
-            lambda width: guideline_lines("" if guideline is None else guideline.text, width),
-            title=f"Guideline{name}",
-            made_of=(guideline,),
-        )
-        self.hint = f"{key} versions"
+    Args:
+        pane: The pane.
+        guideline: What is in force; None: nothing is.
+        key: What opens all of it, and its versions.
+    """
+    name = "" if guideline is None else f" · {name_version(guideline)}"
+    pane.show(
+        lambda width: guideline_lines("" if guideline is None else guideline.text, width),
+        title=f"Guideline{name}",
+        made_of=(guideline,),
+    )
+    pane.hint = f"{key} versions"
 
 
 def name_version(guideline: Guideline) -> str:

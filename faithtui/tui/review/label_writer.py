@@ -22,6 +22,9 @@ from faithtui.tui.widgets.bars import StatusLine
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
 
+ELSEWHERE = " in the conversation before"
+"""Stands after what was done last once another conversation is shown."""
+
 
 class LabelWriter(Controller["ReviewScreen"]):
     """What is on its way to the store, and what follows when it is there."""
@@ -207,6 +210,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.stay()
         self.pending_verdicts.pop(claim, None)
         self.screen.verdicts.forget_pending_flag(claim)
+        self.screen.marking.forget_pending()
         self.last_act_words = ""
         self._tell(Piece("not saved", "bad strong"), Piece(f" · {words}"))
         if (
@@ -225,6 +229,8 @@ class LabelWriter(Controller["ReviewScreen"]):
         if self.screen.query_one(StatusLine).left != self._told:
             self.show_message()
         self._told = ()
+        told = self.last_act_words
+        self.last_act_words = "" if not told or told.endswith(ELSEWHERE) else told + ELSEWHERE
 
     def _end_save(self) -> None:
         """Read again when nothing is on its way any more."""

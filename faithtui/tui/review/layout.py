@@ -95,7 +95,8 @@ def _plan_medium(width: int, height: int, content: ReviewContent) -> Plan:
 
 def _plan_blind(width: int, height: int, content: ReviewContent) -> Plan:
     left = max(38, width * 38 // 100)
-    verdict = _clamp(height * 30 // 100, 7, 11)
+    # Where keys are explained above it, the verdict needs less.
+    verdict = _clamp(height * 30 // 100, 7, 9 if content.guideline_lines else 11)
     return {
         **_place_exchange(0, left, height, content, verdict),
         **_place_claim(left, width - left, height, content, 0, references=height * 30 // 100),
@@ -157,7 +158,8 @@ def _place_exchange(x: int, width: int, height: int, content: ReviewContent, ver
     guideline = _guideline(content, height)
     room = height - verdict - sum(lines for _, lines in guideline)
     spare = room - content.count_exchange_lines(width) - 2
-    claims = max(4, min(_clamp(spare, 8, room // 2), content.claims + 3))
+    least = 5 if guideline else 8
+    claims = max(4, min(_clamp(spare, least, room // 2), content.claims + 3))
     rows = (("transcript", 0), *guideline, ("claims", claims), ("verdict", verdict))
     return _stack(x, 0, width, height, rows)
 

@@ -50,13 +50,15 @@ class Notes(Controller["ReviewScreen"]):
             self.refuse(self.keys.fill_in_keys(words))
             return
         self.noted_claim = claim
+        self.screen.note.open_empty()
         self.screen.open_line(self.screen.note, note)
 
     def submit_note(self, event: Input.Submitted) -> None:
         """Save the note; an empty one removes it."""
+        text = "\n".join(each for each in (self.screen.note.held, event.value) if each)
         self.close_line()
         if self.noted_claim is not None:
-            self._save_note(self.noted_claim, event.value)
+            self._save_note(self.noted_claim, text)
 
     def _save_note(self, claim: ClaimView, text: str) -> None:
         before = (claim.mine.note or "") if claim.mine else ""

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
+from textual.binding import BindingType
 
 from faithtui.domain.label_sets import LabelSet
 from faithtui.store.annotations.guidelines import Guideline
@@ -14,7 +15,7 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import capitalise, references_of
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
-from faithtui.tui.review.guideline_pane import GuidelinePane, count_guideline_lines
+from faithtui.tui.review.guideline_pane import count_guideline_lines, draw_guideline
 from faithtui.tui.review.layout import ReviewContent, longest, plan_review
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
@@ -23,7 +24,9 @@ from faithtui.tui.review.lines.references import named_reference_lines, referenc
 from faithtui.tui.review.lines.transcript import exchange_lines, find_exchange
 from faithtui.tui.review.lines.verdict import VerdictView, is_strip, verdict_lines
 from faithtui.tui.review.lines.windows import window_list_lines
+from faithtui.tui.review.missed_claims import describe_answer
 from faithtui.tui.review.position import ReviewPosition
+from faithtui.tui.review.verdict_keys import VERDICT_BINDINGS
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 from faithtui.tui.widgets.pane import Pane, RowPane
@@ -72,6 +75,8 @@ class ReviewState:
 class ReviewPanes(Panes):
     """Question and answer, what is judged, one of it, its evidence, truths and the verdict."""
 
+    BINDINGS: ClassVar[list[BindingType]] = VERDICT_BINDINGS
+
     claims = getters.query_one("#claims", ClaimList)
     windows = getters.query_one("#windows", RowPane)
     transcript = getters.query_one("#transcript", Pane)
@@ -79,23 +84,40 @@ class ReviewPanes(Panes):
     evidence = getters.query_one("#evidence", Pane)
     truths = getters.query_one("#truths", Pane)
     verdict = getters.query_one("#verdict", Pane)
-    guideline = getters.query_one(GuidelinePane)
+    guideline = getters.query_one("#guideline", Pane)
 
-    def __init__(self, keys: KeyNames, moved: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        keys: KeyNames,
+        moved: Callable[[int], None],
+        step_in_queue: Callable[[int], bool],
+    ) -> None:
         self._keys = keys
         super().__init__(
-            ClaimList(moved),
+            ClaimList(moved, step_in_queue),
             Pane(id="transcript", title="Turn"),
             RowPane(id="windows", title="Windows"),
             Pane(id="card", title="Claim"),
             Pane(id="evidence", title="Evidence"),
             Pane(id="truths", title="Truths"),
             Pane(id="verdict", title="Verdict"),
-            GuidelinePane(),
+            Pane(id="guideline", title="Guideline"),
             planner=plan_review,
             keep=("verdict",),
         )
         self._content = ReviewContent()
+
+    def action_verdict(self, key: str) -> None:
+        """Give the verdict of a key on the claim that is painted, whichever pane has the focus."""
+        self.claims.action_verdict(key)
+
+    def action_want(self, what: str) -> None:
+        """Ask for something else to be done with that claim."""
+        self.claims.action_want(what)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide keys for labels that the metric does not have."""
+        return self.claims.check_action(action, parameters) if self.is_mounted else True
 
     def draw_all(self, looked: ReviewState, *, moved: bool) -> None:
         """Draw everything.
@@ -106,7 +128,7 @@ class ReviewPanes(Panes):
         """
         view, at, claim, spec = looked.view, looked.position, looked.claim, looked.spec
         self._give_room(looked)
-        self.guideline.show_guideline(looked.guideline, self._keys("review.guideline"))
+        draw_guideline(self.guideline, looked.guideline, self._keys("review.guideline"))
         self.claims.show_claims(view, at, spec, looked.extras)
         self.windows.show(
             lambda width: window_list_lines(view, at, spec, width),
@@ -116,9 +138,16 @@ class ReviewPanes(Panes):
         self.windows.move_to(0 if at.window is None else at.window + 1)
         self._draw_transcript(looked, moved)
         unit = capitalise(spec.units[0])
+        best = looked.passages[0] if looked.passages else None
         self.card.show(
             lambda width: claim_card(
-                view, claim, spec, width, looked.tokenised, beside_answer=self.transcript.display
+                view,
+                claim,
+                spec,
+                width,
+                looked.tokenised,
+                beside_answer=self.transcript.display,
+                best=best,
             ),
             title=unit + (f" {claim.number} · turn {claim.turn + 1}" if claim else ""),
             keep=not moved,
@@ -257,7 +286,9 @@ class ReviewPanes(Panes):
         first, answer = find_exchange(looked.view, claim.turn)
         asked = [escape_line(turns[first].content, "quiet", limit=600)] if first < answer else []
         lines = wrap(asked, width - 1, first=[Piece(" user  ", "quiet")], most=1) if asked else []
-        said = [escape_line(claim.text, "strong", limit=600)]
+        best = looked.passages[0] if looked.passages else None
+        hidden = claim.id in looked.view.hidden
+        said = draw_evidence.mark_claim(claim, None if hidden else best)
         name = [Piece(f" {looked.spec.units[0][:5]:<6}", "quiet")]
         return [*lines, *wrap(said, width - 1, first=name, most=2)]
 
@@ -312,6 +343,8 @@ class ReviewPanes(Panes):
         title = f"Turn {claim.turn + 1} of {turns}" if claim else "Turn"
         if claim is not None and claim.kind == "answer":
             title = f"{capitalise(spec.units[0])} {claim.number} · turn {claim.turn + 1} of {turns}"
+        marks = describe_answer(view, claim.turn) if claim else ""
+        title += f" · {marks}" if marks else ""
         self.transcript.show(build_lines, title=title, keep=not moved)
         self.transcript.hint = self._keys.fill_in_keys("{review.source} all turns")
 

@@ -45,8 +45,6 @@ class QueueWalk(Controller["ReviewScreen"]):
         """The queue that is worked through; None: conversation by conversation."""
         self.conversations_ahead: dict[ItemId, LoadedConversation] = {}
         """Conversations read ahead."""
-        self.progress_words = ""
-        """How far the queue is, in words."""
 
     def action_leave_queue(self) -> None:
         """Go on conversation by conversation, with the claim that is looked at."""
@@ -121,7 +119,6 @@ class QueueWalk(Controller["ReviewScreen"]):
         """Walk through another queue, or none."""
         if walk is not self.cursor:
             self.cursor = walk
-            self.progress_words = ""
             self.forget_read_ahead()
 
     def advance(self, claim: ClaimId, *, later: bool) -> None:
@@ -179,6 +176,32 @@ class QueueWalk(Controller["ReviewScreen"]):
         else:
             self.go_to_entry(entry)
 
+    def tell_outside(self, claim: ClaimId) -> None:
+        """Say that a claim is not one of the queue, and how to go on with it."""
+        if self.cursor is not None and claim not in self.cursor.queue.place:
+            words = " does not have this claim: {review.next-unlabelled} goes on with it"
+            title = escape_line(self.cursor.queue.title, limit=40)
+            self.show_message(title, Piece(self.keys.fill_in_keys(words), "warn"))
+
+    def step_by(self, by: int) -> bool:
+        """Go to the next or the previous claim of the queue, answered or not.
+
+        Returns:
+            False without a queue.
+        """
+        cursor = self.cursor
+        if cursor is None:
+            return False
+        self.screen.verdicts.forget_last_verdict()
+        place = cursor.current_place + by
+        if 0 <= place < len(cursor.queue.entries):
+            self.go_to_entry(cursor.queue.entries[place])
+        else:
+            end = "last" if by > 0 else "first"
+            title = escape_line(cursor.queue.title, limit=40)
+            self.show_message(Piece(f"the {end} claim of ", "warn"), title)
+        return True
+
     @holds_keys(can_give_up=True)
     @run_in_worker("queue")
     async def finish_queue(self, queue: ClaimQueue) -> None:
@@ -212,23 +235,3 @@ class QueueWalk(Controller["ReviewScreen"]):
                 self.screen.post_message(ShowScreen(screen))
 
         self.navigation.open_window(QueueEndDialog(queue, outcome), go_to_answer)
-
-    @run_in_worker("how-far")
-    async def read_progress(self) -> None:
-        """Read how far the queue is, and say it at the right of the status line."""
-        from faithtui.engine.review.sample_queues import read_queue_progress
-        from faithtui.tui.samples.sample_lines import queue_status
-
-        queue = self.session.claim_queue
-        if queue is None or queue.sample is None:
-            self.screen.call_later(self._show_progress, "")
-            return
-        progress = await self.read(
-            read_queue_progress, self.session.store, queue.sample, self.session.reviewer
-        )
-        self.screen.call_later(self._show_progress, queue_status(progress))
-
-    def _show_progress(self, words: str) -> None:
-        """Say how far the queue is."""
-        self.progress_words = words
-        self.screen.follow_runs()

@@ -23,13 +23,15 @@ from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.claim_range import ClaimRange
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence import EvidenceReader
+from faithtui.tui.review.evidence_marking import EvidenceMarking
 from faithtui.tui.review.guideline import GuidelineOpener
 from faithtui.tui.review.images import ImageOpener
 from faithtui.tui.review.judge_visibility import JudgeVisibility
 from faithtui.tui.review.label_writer import LabelWriter
-from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.lines.claims import ClaimListExtras
 from faithtui.tui.review.lines.title import title_pieces
+from faithtui.tui.review.missed_claims import MissedClaims
+from faithtui.tui.review.note_line import NoteLine
 from faithtui.tui.review.notes import Notes
 from faithtui.tui.review.panes import ReviewPanes, ReviewState
 from faithtui.tui.review.position import ReviewPosition
@@ -37,13 +39,13 @@ from faithtui.tui.review.queue_walk import QueueWalk
 from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
+from faithtui.tui.review.session_line import SessionLine
 from faithtui.tui.review.verdicts import Verdicts
 from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, width_of
 from faithtui.tui.widgets.filter_bar import FilterBar
 from faithtui.tui.widgets.pane import RowPane
-from faithtui.tui.widgets.plain_input import PlainInput
 
 
 class ReviewScreen(FaithScreen):
@@ -69,6 +71,8 @@ class ReviewScreen(FaithScreen):
         *JudgeVisibility.BINDINGS,
         *GuidelineOpener.BINDINGS,
         *EvidenceReader.BINDINGS,
+        *EvidenceMarking.BINDINGS,
+        *MissedClaims.BINDINGS,
         *ClaimSearch.BINDINGS,
         *ReAsk.BINDINGS,
         *RawReplies.BINDINGS,
@@ -84,7 +88,7 @@ class ReviewScreen(FaithScreen):
     ]
 
     panes = getters.query_one(ReviewPanes)
-    note = getters.query_one("#note", PlainInput)
+    note = getters.query_one("#note", NoteLine)
     bar = getters.query_one(FilterBar)
 
     def __init__(self, session: Session) -> None:
@@ -103,9 +107,12 @@ class ReviewScreen(FaithScreen):
             self, lambda: None if self.view is None else self.view.run.spec.metric
         )
         self.evidence = EvidenceReader(self)
+        self.marking = EvidenceMarking(self)
+        self.missed_claims = MissedClaims(self)
         self.images = ImageOpener(self, self.evidence.list_images)
         self.search = ClaimSearch(self)
         self.queue_walk = QueueWalk(self)
+        self.session_line = SessionLine(self)
         self.re_ask = ReAsk(self)
         self.replies = RawReplies(self, lambda: None if self.view is None else self.view.item.id)
         self.add_controllers(
@@ -115,6 +122,8 @@ class ReviewScreen(FaithScreen):
             self.notes,
             self.guideline,
             self.evidence,
+            self.marking,
+            self.missed_claims,
             self.images,
             self.search,
             self.re_ask,
@@ -125,14 +134,12 @@ class ReviewScreen(FaithScreen):
 
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
-        return ReviewPanes(self.keys, self.moves.show_claim_of_row)
+        return ReviewPanes(self.keys, self.moves.show_claim_of_row, self.queue_walk.step_by)
 
     def compose(self) -> ComposeResult:
         """Add the lines for notes and for the filter, which take the place of the status line."""
         yield from super().compose()
-        yield PlainInput(
-            id="note", placeholder="note: enter saves it, escape drops it", compact=True
-        )
+        yield NoteLine(id="note", compact=True)
         yield FilterBar(self.keys("review.find"))
 
     def on_mount(self) -> None:
@@ -185,6 +192,7 @@ class ReviewScreen(FaithScreen):
         super().clear_content()
         self.panes.claims.forget_claim()
         self.queue_walk.forget_read_ahead()
+        self.session_line.forget()
         self.review_state = None
         self.verdicts.forget_last_verdict()
         self.claim_range.clear()
@@ -199,11 +207,10 @@ class ReviewScreen(FaithScreen):
         self.set_title()
 
     def make_idle_status(self) -> tuple[Piece, ...]:
-        """Say how far the queue is, beside who reviews."""
-        if not self.queue_walk.progress_words:
-            return super().make_idle_status()
-        words = f"{self.queue_walk.progress_words} · "
-        return (Piece(words, "quiet"), *super().make_idle_status())
+        """Say how the session goes on, beside who reviews."""
+        words = self.session_line.words
+        who = super().make_idle_status()
+        return (Piece(f"{words} · ", "quiet"), *who) if words else who
 
     def show_state(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         """Show a conversation as it was read; `fresh`: it is another one."""
@@ -240,11 +247,7 @@ class ReviewScreen(FaithScreen):
             before,
             view=view,
             position=at,
-            passages=(
-                draw_evidence.rank_claim_passages(view, claim, at.window, before.tokenised)
-                if claim
-                else ()
-            ),
+            passages=self.marking.rank_passages(view, claim, at.window, before.tokenised),
             per_interaction=self.evidence.per_interaction,
             last_act_words=self.writer.last_act_words,
             extras=ClaimListExtras(
@@ -299,6 +302,16 @@ class ReviewScreen(FaithScreen):
         """Save the note."""
         self.notes.submit_note(event)
 
+    @on(NoteLine.Dropped)
+    def drop_note(self) -> None:
+        """Leave the note as it was."""
+        self.notes.close_line()
+
+    @on(NoteLine.PasteRefused)
+    def refuse_paste(self, event: NoteLine.PasteRefused) -> None:
+        """Say why nothing was pasted; the line stays open."""
+        self.notify(event.words, severity="warning", markup=False)
+
     @on(FilterBar.FilterChanged)
     def apply_filter(self, event: FilterBar.FilterChanged) -> None:
         """Let what a filter finds stand out."""
@@ -310,13 +323,8 @@ class ReviewScreen(FaithScreen):
         self.search.leave_filter()
 
     def on_key(self, event: events.Key) -> None:
-        """Let escape close the line for notes, or drop the range."""
-        if event.key != "escape":
-            return
-        if self.note.has_focus:
-            event.stop()
-            self.notes.close_line()
-        elif self.claim_range.start is not None:
+        """Let escape drop the range."""
+        if event.key == "escape" and self.claim_range.start is not None:
             event.stop()
             self.claim_range.drop()
 

@@ -1,10 +1,11 @@
 """`u` and `ctrl+r` in review: the last step taken back, with its claim shown."""
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import Action, Step
+from faithtui.domain.annotations import Action, LabelMark, Step
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
@@ -12,6 +13,13 @@ from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
+
+_MARK_WORDS: Final[Mapping[LabelMark | None, str]] = {
+    LabelMark.MISSED: "a missed claim added",
+    LabelMark.COMPLETE: "an answer declared complete",
+    LabelMark.INCOMPLETE: "an answer no longer complete",
+}
+"""What was said of an answer as a whole."""
 
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
@@ -44,6 +52,12 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         self.screen.writer.stay()
         if not step.acts:
             self.show_message(Piece(f"nothing to be {step.words}", "warn"))
+        elif step.acts[0].mark in _MARK_WORDS:
+            # On what has no row in the list.
+            words = _MARK_WORDS[step.acts[0].mark]
+            self.screen.writer.set_last_act(f"{step.words} {words}")
+            self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(words))
+            self.screen.reload()
         elif step.item is None:
             self.show_message(Piece(f"{step.words}: a verdict on what is not in this run", "warn"))
         else:
@@ -81,6 +95,8 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
                 return f"note on {what}"
             case Action.CODED:
                 return f"reason code on {what}"
+            case Action.EVIDENCE:
+                return f"marked evidence on {what}"
             case Action.MARKED:
                 return f"{act.mark or 'mark'} on {what}"
             case Action.SKIPPED:

@@ -36,7 +36,7 @@ class Verdicts(Controller["ReviewScreen"]):
             "verdict_elsewhere",
             "verdict",
             show=False,
-            tooltip="Outside the list of claims: say that verdicts are given there",
+            tooltip="Where the metric has no such verdict: say which keys it has",
             id="review.verdict-elsewhere",
         ),
     ]
@@ -77,16 +77,12 @@ class Verdicts(Controller["ReviewScreen"]):
         looked = self.screen.review_state
         if looked is None or looked.claim is None:
             self.refuse("there is nothing here to give a verdict on")
-        elif self.screen.focused is self.screen.panes.claims:
+        else:
             keys = " ".join(
                 self.keys(f"review.verdict-{VERDICT_IDS[key]}")
                 for key, _, _ in list_verdict_choices(looked.spec)
             )
             self.refuse(f"{looked.spec.title} has no verdict on this key: its keys are {keys}")
-        else:
-            units = looked.spec.units[1]
-            key = self.keys("screen.pane")
-            self.refuse(f"verdicts are given in the list of {units}: {key} goes there")
 
     def run_requested_action(self, event: ClaimList.ActionRequested) -> None:
         """Do what a key of the list asks for, on the claim that was painted."""

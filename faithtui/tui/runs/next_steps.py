@@ -99,7 +99,7 @@ def _list_label_steps(row: RunRow, spec: "MetricSpec", known: RunKnowledge) -> I
         yield NextStep("go.adjudicate", "screen('adjudicate')", words)
     if queues is not None and queues.open_sample is not None:
         sample = queues.open_sample
-        words = f"go on with the sample: {sample.remaining} of {sample.size} {spec.units[1]} left"
+        words = f"resume the sample: {sample.remaining} of {sample.size} {spec.units[1]} left"
         words += f", about {_minutes(sample.remaining * queues.pace_s)}"
         yield NextStep("go.queues", "screen('queues')", words)
     elif queues is not None and row.labelled < row.claims:

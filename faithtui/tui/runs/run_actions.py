@@ -64,7 +64,7 @@ class RunActions(Controller["RunsScreen"]):
             "undo",
             "undo",
             show=False,
-            tooltip="Take back what was archived or brought back last",
+            tooltip="Undo what was archived or brought back last",
             id="runs.undo",
         ),
         Binding(
@@ -72,7 +72,7 @@ class RunActions(Controller["RunsScreen"]):
             "redo",
             "redo",
             show=False,
-            tooltip="Do again what was taken back",
+            tooltip="Redo what was undone",
             id="runs.redo",
         ),
     ]
@@ -107,7 +107,7 @@ class RunActions(Controller["RunsScreen"]):
     def action_undo(self) -> None:
         """Take back the last archiving."""
         if not self.done_archivings:
-            self.show_message(Piece("nothing was archived here that could be taken back", "warn"))
+            self.show_message(Piece("nothing was archived here that could be undone", "warn"))
             return
         runs, archived = self.done_archivings.pop()
         self.archive_runs(runs, archived=not archived, how="undone")
@@ -115,7 +115,7 @@ class RunActions(Controller["RunsScreen"]):
     def action_redo(self) -> None:
         """Archive again."""
         if not self.undone_archivings:
-            self.show_message(Piece("nothing to be done again", "warn"))
+            self.show_message(Piece("nothing to redo", "warn"))
             return
         runs, archived = self.undone_archivings.pop()
         self.archive_runs(runs, archived=archived, how="redone")
@@ -151,7 +151,7 @@ class RunActions(Controller["RunsScreen"]):
             self.show_message(Piece("undone: ", "human strong"), Piece(words))
         else:
             key = self.keys("runs.undo")
-            self.show_message(Piece(words, "good"), Piece(f" · {key} takes it back", "quiet"))
+            self.show_message(Piece(words, "good"), Piece(f" · {key} undoes", "quiet"))
 
     # Asking again
 

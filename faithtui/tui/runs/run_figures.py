@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import LabelId, RunId
-from faithtui.errors import StoreError
+from faithtui.errors import ConfigError, StoreError
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.metric_view import list_changed_options
 from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge
@@ -129,8 +129,10 @@ class FigureReader(Controller["RunsScreen"]):
             counts = count_run(store, row)
             if row.state is not RunState.RUNNING and not self.screen.is_under_way(row.id):
                 trust = read_run_trust(store, row.id)
-        except StoreError:
-            pass  # It was deleted meanwhile, or its readings cannot carry a report: none is shown.
+        except (StoreError, ConfigError):
+            # It was deleted meanwhile, its readings cannot carry a report, or its metric is of a
+            # newer version: none is shown.
+            pass
         ended = self.session.seconds()
         return RunFigures(
             row,

@@ -98,7 +98,7 @@ class RunsScreen(FilteredListScreen):
             "p",
             "screen('progress')",
             "progress",
-            tooltip="How the chosen run goes on",
+            tooltip="How far the chosen run is, or what happened in it",
             id="runs.progress",
         ),
         Binding(
@@ -178,7 +178,7 @@ class RunsScreen(FilteredListScreen):
 
     def reload(self) -> None:
         """Read the runs."""
-        self.load()
+        self.hold_keys_for_first(self.load())
 
     def reread_other_runs(self) -> None:
         """Read again where another process runs something: one that is killed writes nothing."""

@@ -33,6 +33,9 @@ class ClaimQueue:
     """They were chosen by the judge's verdict, so that nobody is blind to it here."""
     repeats: bool = False
     """One's own labelled claims once more: what is said is compared, and changes nothing."""
+    answered: set[ClaimId] = field(default_factory=set, compare=False)
+    """Claims of a queue without a sample that were answered in it; the store does not know them as
+    such."""
     place: dict[ClaimId, int] = field(default_factory=dict, compare=False)
     """Place of each claim in `entries`; made here."""
 
@@ -114,7 +117,9 @@ class QueueCursor:
 def load_queue_cursor(store: "Store", queue: ClaimQueue, reviewer: str) -> QueueCursor:
     """Take up a queue where a person left it."""
     if queue.sample is None:
-        return QueueCursor(queue)
+        cursor = QueueCursor(queue)
+        cursor.answered_claims = queue.answered
+        return cursor
     entries = store.samples.entries(queue.sample, reviewer)
     return QueueCursor(
         queue,

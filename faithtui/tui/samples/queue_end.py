@@ -74,6 +74,7 @@ class QueueEndDialog(Dialog):
 def _end_lines(queue: ClaimQueue, end: QueueOutcome | None, width: int) -> Sequence[Line]:
     if end is not None:
         return end_lines(end, width)
-    words = "nothing more is open in it. It is a convenience order: what was labelled is no sample."
+    words = "nothing more is open in it. It is not a random sample: labels given here say "
+    words += "nothing certain about the rest."
     pieces = [escape_line(queue.title, "strong", limit=200), Piece(f": {words}")]
     return [BLANK, *wrap(pieces, width - 1, first=[Piece(" ")]), BLANK]

@@ -65,7 +65,7 @@ class QueueStart(Controller[FaithScreen]):
             SampleKind.SPOT_CHECK,
             "Spot-check?",
             f"{SPOT_CHECK_SIZE} claims drawn at random from the whole run, the judge hidden until "
-            f"you answer. About {minutes}. At the end: calm, unclear or alarmed, with exact "
+            f"you answer. About {minutes}. At the end: pass, unclear or fail, with exact "
             "limits. It does not replace a sample.",
             spot_check_request,
         )

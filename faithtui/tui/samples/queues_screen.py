@@ -76,8 +76,8 @@ class QueuesScreen(FaithScreen):
         "{list.open} works through it from the first claim without your verdict. Blind: the judge "
         "is hidden until you have answered. A spot-check is 20 claims and a decision; repeats are "
         "claims you labelled once more, to measure your self-consistency (test-retest). "
-        "Suspicious ones first, filters and searches are convenience orders: quick to find faults "
-        "with, and no sample."
+        "Suspicious ones first, filters and searches are not random samples: quick to find faults "
+        "with, and nothing is estimated from them."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -100,7 +100,7 @@ class QueuesScreen(FaithScreen):
         Binding(
             "R",
             "repeats",
-            "own repeats",
+            "self-agreement",
             tooltip="Label some of your own claims once more, blind",
             id="queues.repeats",
         ),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KINDS = {
     SampleKind.SAMPLE: "sample",
     SampleKind.SPOT_CHECK: "spot-check",
-    SampleKind.REPEAT: "own repeats",
+    SampleKind.REPEAT: "self-agreement",
 }
 DESIGNS = {
     SamplingDesign.SIMPLE: "simple random",
@@ -41,6 +41,10 @@ _MOST_SHARES = 6
 """Strata of which it is said what is expected."""
 _MOST_STRATA = 60
 """Strata that are listed; more are counted."""
+
+
+_EARLIER_DECISIONS = {"calm": "pass", "alarmed": "fail"}
+"""Decisions of spot-checks that earlier versions stored, and what they are called now."""
 
 
 def format_minutes(seconds: float | None) -> str:
@@ -165,7 +169,8 @@ def queue_details(
     if sequences is not None:
         told.append(("known", Piece(describe_sequences(sequences))))
     if row.decision is not None:
-        told.append(("decided", escape_line(row.decision, "strong", limit=60)))
+        decided = _EARLIER_DECISIONS.get(row.decision, row.decision)
+        told.append(("decided", escape_line(decided, "strong", limit=60)))
     lines += _fact_lines(told, width)
     if row.kind is SampleKind.SAMPLE and strata:
         # Where few claims are left, how far each stratum is would tell which of them comes next.

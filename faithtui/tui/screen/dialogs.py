@@ -54,6 +54,10 @@ class Dialog(ModalWindow[str | None]):
 
     def on_mount(self) -> None:
         """Fill the pane."""
+        self.show_content()
+
+    def show_content(self) -> None:
+        """Fill the pane, and give it the focus."""
         pane = self.query_one(Pane)
         pane.show(self._build)
         pane.focus()
@@ -135,13 +139,25 @@ class PickDialog(Dialog):
 
     Args:
         seen: Called with the rows that came into view.
+        chosen: The row to begin at.
     """
 
     def __init__(
-        self, title: str, build: Builder, *, seen: Callable[[Sequence[int]], None] | None = None
+        self,
+        title: str,
+        build: Builder,
+        *,
+        seen: Callable[[Sequence[int]], None] | None = None,
+        chosen: int = 0,
     ) -> None:
         super().__init__(title, build)
         self._seen = seen
+        self._chosen = chosen
+
+    def on_mount(self) -> None:
+        """Begin at the chosen row."""
+        # Textual calls the `on_mount` of `Dialog` besides.
+        self.call_after_refresh(self.query_one("#text", RowPane).move_to, self._chosen)
 
     def make_pane(self) -> Pane:
         """Make the pane."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.worker import Worker
 
 from faithtui.domain.filter_completion import complete_filter, list_completions, suggest_terms
 from faithtui.domain.filters import Filter, FilterContext, parse_filter
@@ -118,6 +119,7 @@ class FilteredListScreen(FaithScreen):
         """Show the filter that is in force."""
         self._previous_filter = self.state.filter
         self._problem: str | None = None
+        self._was_read = False
         super().on_mount()
         self.query_one(FilterBar).show(self.state.filter)
 
@@ -139,6 +141,12 @@ class FilteredListScreen(FaithScreen):
         orders = self.sort_orders
         words = orders.get(self.state.sort) or next(iter(orders.values()))
         self.show_message(Piece(f"order: {words}", "quiet"))
+
+    def hold_keys_for_first(self, reading: Worker[None]) -> None:
+        """Let keys wait for the first rows of the list: what is typed ahead is about them."""
+        if not self._was_read:
+            self._was_read = True
+            self.navigation.hold_keys_for(reading, can_give_up=False)
 
     @on(FilterBar.FilterChanged)
     def apply_filter(self, event: FilterBar.FilterChanged) -> None:

@@ -75,7 +75,7 @@ class FaithScreen(Screen[None]):
             "z",
             "zoom",
             "zoom",
-            tooltip="Give the focused pane all the room, or end that",
+            tooltip="Zoom the focused pane, or give each its place again",
             id="screen.zoom",
         ),
         Binding(

@@ -14,12 +14,14 @@ from faithtui.tui.messages import SettingsChanged
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.settings.setting_lines import (
+    TITLES,
     choices_of,
+    describe_choice,
     value_of,
 )
 from faithtui.tui.theme import theme
 from faithtui.tui.theme.ascii import wants_ascii
-from faithtui.tui.theme.lines import Piece, escape_line, escape_text, make_line
+from faithtui.tui.theme.lines import Line, Piece, escape_line, escape_text, make_line
 from faithtui.tui.widgets.plain_input import PlainInput
 
 if TYPE_CHECKING:
@@ -64,16 +66,23 @@ class SettingEditor(Controller["SettingsScreen"]):
             if row is not None:
                 self.change_setting(name, choices[int(row)])
 
-        def choice_lines(_width: int) -> list[object]:
-            now = value_of(configured, name)
+        now = value_of(configured, name)
+
+        def choice_lines(_width: int) -> list[Line]:
             return [
                 make_line(
-                    Piece(" > " if each == now else "   ", "key"), Piece(each or "unset"), row=row
+                    Piece(" (x) " if each == now else " ( ) ", "human"),
+                    Piece(describe_choice(name, each)),
+                    row=row,
                 )
                 for row, each in enumerate(choices)
             ]
 
-        self.navigation.open_window(PickDialog(name, choice_lines), change_to_choice)  # type: ignore[arg-type]
+        title = f"{TITLES[name]}: enter chooses, esc leaves it"
+        chosen = choices.index(now) if now in choices else 0
+        self.navigation.open_window(
+            PickDialog(title, choice_lines, chosen=chosen), change_to_choice
+        )
 
     def _edit_in_line(self, name: str, value: str) -> None:
         self.screen.entry.setting = name
@@ -128,7 +137,12 @@ class SettingEditor(Controller["SettingsScreen"]):
         self.session.use_settings(configured)
         self.screen.post_message(SettingsChanged(configured, keymap, ascii))
         self.screen.draw_values()
-        pieces = [Piece("saved ", "good"), escape_line(f"{name} in {configured.file}")]
+        if configured.origins[name] is SettingOrigin.DEFAULT:
+            words = f"{TITLES[name]}: the default counts again, "
+            words += describe_choice(name, value_of(configured, name))
+            self.show_message(escape_line(words, "good"))
+            return
+        pieces = [Piece("saved ", "good"), escape_line(f"{TITLES[name]} in {configured.file}")]
         if configured.origins[name] is SettingOrigin.ENVIRONMENT:
             pieces.append(Piece(f" · {find_variable(name)} goes before it", "warn"))
         elif name in ("store", "reviewer"):

@@ -35,7 +35,7 @@ SECTIONS = (
             "max_failures",
         ),
     ),
-    SettingsSection("Review", ("reviewer", "blind", "auto_advance")),
+    SettingsSection("Review", ("reviewer", "blind", "auto_advance", "timer")),
     SettingsSection("Sampling", ("audit_share",)),
     SettingsSection("Keys", ("keys",)),
     SettingsSection("Theme", ("theme", "ascii")),
@@ -61,6 +61,7 @@ MEANINGS: Mapping[str, str] = {
     "reviewer": "Whose verdicts yours are. Counts from the next start.",
     "blind": "New queues hide the judge until a claim has your verdict.",
     "auto_advance": "A verdict goes on to the next claim.",
+    "timer": "Review shows the seconds a claim takes you and the time that is left.",
     "audit_share": "Share of the claims of a blind sample that show the judge, drawn at random, so "
     "that its influence on annotators can be measured.",
     "keys": "Key map to begin with; keymap.toml beside the settings goes on top of it.",
@@ -69,6 +70,44 @@ MEANINGS: Mapping[str, str] = {
     "store": "The file with everything in it. Counts from the next start.",
 }
 """What each setting does."""
+
+
+TITLES: Mapping[str, str] = {
+    "judge": "judge",
+    "base_url": "server address",
+    "concurrency": "questions at once",
+    "max_failures": "stop after failures",
+    "requests_per_minute": "requests a minute",
+    "tokens_per_minute": "tokens a minute",
+    "timeout_s": "seconds a question",
+    "prices": "price table",
+    "redact": "redaction",
+    "image_hosts": "image hosts",
+    "reviewer": "your name",
+    "blind": "blind queues",
+    "auto_advance": "advance by itself",
+    "timer": "show pace",
+    "audit_share": "share shown judge",
+    "keys": "key map",
+    "theme": "colours",
+    "ascii": "ASCII alone",
+    "store": "store",
+}
+"""What each setting is called on the screen."""
+CHOICE_WORDS: Mapping[tuple[str, str], str] = {
+    ("blind", "true"): "on: the judge is hidden",
+    ("blind", "false"): "off: the judge is shown",
+    ("auto_advance", "true"): "on",
+    ("auto_advance", "false"): "off: stay with the claim",
+    ("timer", "true"): "on",
+    ("timer", "false"): "off",
+    ("ascii", "true"): "on",
+    ("ascii", "false"): "off",
+    ("ascii", ""): "as the terminal needs",
+}
+"""What the choices of a setting are called; others as they are."""
+_NAME = 20
+"""Cells of the names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +166,28 @@ def value_of(configured: SettingsWithOrigins, name: str) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def describe_choice(name: str, value: str) -> str:
+    """Say what a value of a setting means, as it is typed; "" is unset."""
+    return CHOICE_WORDS.get((name, value), value or "unset")
+
+
 def _setting_lines(
     name: str, configured: SettingsWithOrigins | None, width: int, number: int
 ) -> list[Line]:
     if configured is None:
         return [
-            make_line(Piece(f" {name:<14}", "strong"), Piece("not known here", "quiet"), row=number)
+            make_line(
+                Piece(f" {TITLES[name]:<{_NAME}}", "strong"),
+                Piece("not known here", "quiet"),
+                row=number,
+            )
         ]
     text = value_of(configured, name)
     origin = configured.origins[name]
     where = configured.describe_origin(name)
-    named = f" {name:<14}" if len(name) < 14 else f" {name} "
+    named = f" {TITLES[name]:<{_NAME}}"
     room = max(8, width - len(named) - 1 - len(where) - 2)
-    value = escape_line(text) if text else Piece("unset", "quiet")
+    value = escape_line(describe_choice(name, text), "" if text else "quiet")
     head = make_line(
         Piece(named, "strong"),
         Piece(fit_text(value.text, room), value.look),
@@ -147,10 +195,11 @@ def _setting_lines(
         row=number,
     )
     words = MEANINGS[name]
-    takes = f" Takes {describe_allowed(name)}."
+    takes = "" if is_chosen(name) else f" Takes {describe_allowed(name)}."
     if origin is SettingOrigin.ENVIRONMENT:
         takes += f" {find_variable(name)} goes before the file."
-    indent = [Piece(" " * 15)]
+    takes += f" In the file: {name}."
+    indent = [Piece(" " * (_NAME + 1))]
     return [
         head,
         *wrap([Piece(words, "quiet"), Piece(takes, "quiet")], width - 1, first=indent),
@@ -182,7 +231,7 @@ def _section_fact_lines(section: SettingsSection, facts: SettingsFacts, width: i
 
 def _judge_trial_lines(facts: SettingsFacts, width: int) -> list[Line]:
     """Say what came of trying the judge."""
-    indent = [Piece(f" {'tried':<14}", "quiet")]
+    indent = [Piece(f" {'tried':<{_NAME}}", "quiet")]
     if facts.trial is None:
         words = "{settings.test-judge} asks it two small questions"
         return [make_line(*indent, *facts.keys.make_pieces(words))]
@@ -197,31 +246,35 @@ def _storage_lines(facts: SettingsFacts, width: int) -> list[Line]:
         ("WAL", Piece("none" if facts.wal is None else f"{_format_bytes(facts.wal)} beside it")),
         ("schema", Piece(facts.schema or "not open")),
     ]
-    lines = [make_line(Piece(f" {name:<14}", "quiet"), value) for name, value in rows]
+    lines = [make_line(Piece(f" {name:<{_NAME}}", "quiet"), value) for name, value in rows]
     if facts.problems is None:
         lines.append(
             make_line(
-                Piece(f" {'check':<14}", "quiet"),
+                Piece(f" {'check':<{_NAME}}", "quiet"),
                 *facts.keys.make_pieces("{settings.check} runs it"),
             )
         )
     elif not facts.problems:
-        lines.append(make_line(Piece(f" {'check':<14}", "quiet"), Piece("sound", "good")))
+        lines.append(make_line(Piece(f" {'check':<{_NAME}}", "quiet"), Piece("sound", "good")))
     for problem in facts.problems or ():
-        lines += wrap([escape_line(problem, "bad")], width - 1, first=[Piece(f" {'check':<14}")])
+        lines += wrap(
+            [escape_line(problem, "bad")], width - 1, first=[Piece(f" {'check':<{_NAME}}")]
+        )
     return lines
 
 
 def _own_keys(facts: SettingsFacts, width: int) -> list[Line]:
-    indent = [Piece(f" {'keymap.toml':<14}", "quiet")]
+    indent = [Piece(f" {'keymap.toml':<{_NAME}}", "quiet")]
     path = escape_line(fmt.format_path(facts.keymap))
     if not facts.keymap_ids:
         words = " is not there or changes nothing. A line in it reads"
         return [
             *wrap([path, Piece(words, "quiet")], width - 1, first=indent),
-            make_line(Piece(" " * 15), Piece('"review.undo" = "u,ctrl+z"', "human")),
+            make_line(Piece(" " * (_NAME + 1)), Piece('"review.undo" = "u,ctrl+z"', "human")),
             make_line(
-                Piece(" " * 15), Piece("faithtui keys", "human"), Piece(" lists all ids", "quiet")
+                Piece(" " * (_NAME + 1)),
+                Piece("faithtui keys", "human"),
+                Piece(" lists all ids", "quiet"),
             ),
         ]
     ids = Piece(" changes " + " ".join(facts.keymap_ids), "quiet")
@@ -239,6 +292,11 @@ def _format_bytes(size: int) -> str:
     return f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{size / 2**10:.0f} kB"
 
 
+def is_chosen(name: str) -> bool:
+    """Whether a setting is chosen from a list, and not typed."""
+    return bool(choices_of(name, ("dark",), ("default",)))
+
+
 def choices_of(name: str, themes: Sequence[str], presets: Sequence[str]) -> tuple[str, ...]:
     """List what a setting can be chosen from; () where it is typed."""
     return {
@@ -246,5 +304,6 @@ def choices_of(name: str, themes: Sequence[str], presets: Sequence[str]) -> tupl
         "theme": tuple(themes),
         "blind": ("true", "false"),
         "auto_advance": ("true", "false"),
+        "timer": ("true", "false"),
         "ascii": ("true", "false", ""),
     }.get(name, ())

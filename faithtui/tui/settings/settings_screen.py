@@ -139,7 +139,8 @@ class SettingsScreen(FaithScreen):
 
     @on(RowPane.Moved, "#values")
     def follow_value(self) -> None:
-        """Say what can be done with another value."""
+        """Say what can be done with another value; what was said of the one before is over."""
+        self.show_message()
         self.refresh_bindings()
 
     @on(RowPane.Chosen, "#sections")

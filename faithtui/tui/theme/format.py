@@ -8,7 +8,6 @@ from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
 from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness
 from faithtui.domain.judging.judge_names import describe_judge_label
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
-from faithtui.domain.likelihood import find_band
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.tui.theme.lines import Piece
@@ -169,17 +168,15 @@ def describe_label(label: str | None, labels: LabelSet, judge: str | None = None
 
 
 def format_confidence(value: float | None, labels: LabelSet, judge: str) -> str:
-    """Say how likely the good label is by a judge: ` P 0.72`, or "" where it did not say.
+    """Say how likely the good label is by a judge, or "" where it did not say.
 
-    The embedded judge ranks well and is off by its level, so its probabilities are told in bands:
-    ` · supported: likely`.
+    ` · P(supported) 0.72`; of the embedded judge, which ranks well and is off by its level, with
+    one digit.
     """
     if value is None:
         return ""
-    if judge != "offline":
-        return f" P {value:.2f}"
     good = next(each.meaning for each in labels.labels if each.polarity is Polarity.GOOD)
-    return f" · {good}: {find_band(value).value}"
+    return f" · P({good}) {value:.{1 if judge == 'offline' else 2}f}"
 
 
 def draw_bar(done: int, total: int, width: int) -> str:

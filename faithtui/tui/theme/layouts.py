@@ -3,7 +3,7 @@
 A plan covers its area without gaps or overlaps; a pane that is not in it is not shown.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 LEAST = (60, 18)
@@ -160,59 +160,68 @@ def plan_metrics(width: int, height: int) -> Plan:
     }
 
 
-def plan_agreement(width: int, height: int) -> Plan:
-    """Place matrix and coefficients, the rate, labels, and what follows from them.
+_AGREEMENT_NARROW = (
+    (26, (("warnings", 1),)),
+    (38, (("matrix", 44), ("coefficients", 56))),
+    (36, (("detection", 44), ("rate", 56))),
+)
+_AGREEMENT_MEDIUM = (
+    (20, (("warnings", 1),)),
+    (27, (("detection", 35), ("matrix", 31), ("coefficients", 34))),
+    (25, (("rate", 35), ("classes", 31), ("progress", 34))),
+    (28, (("differences", 50), ("slices", 50))),
+)
+_AGREEMENT_WIDE = (
+    (16, (("warnings", 1),)),
+    (25, (("detection", 25), ("matrix", 25), ("coefficients", 25), ("rate", 25))),
+    (26, (("classes", 25), ("people", 25), ("coverage", 25), ("progress", 25))),
+    (33, (("differences", 50), ("slices", 25), ("scores", 25))),
+)
+"""Rows of panes by weight, each of panes by weight, in the order in which figures are used."""
+
+
+def plan_agreement(width: int, height: int, empty: Collection[str] = ()) -> Plan:
+    """Place the sentence that sums up, then figures in the order of their use.
 
     Panes without a place are reached by a key that enlarges them.
+
+    Args:
+        width: Columns there are.
+        height: Rows there are.
+        empty: Panes with nothing to say: the others of their row take their room, and where a
+            whole row is empty, the other rows.
     """
-    if width < NARROW_BELOW:
-        left = min(34, width * 44 // 100)
-        warnings = 5 if height >= 19 else 4
-        top = min(9, (height - warnings + 1) // 2)
-        middle = height - top - warnings
-        return {
-            "matrix": Box(0, 0, left, top),
-            "coefficients": Box(left, 0, width - left, top),
-            "classes": Box(0, top, left, middle),
-            "rate": Box(left, top, width - left, middle),
-            "warnings": Box(0, height - warnings, width, warnings),
-        }
-    if width < WIDE_FROM:
-        left = width * 31 // 100
-        right = width * 33 // 100
-        middle = width - left - right
-        top = second = max(min(9, height // 4), height * 25 // 100)
-        last = max(5, height * 22 // 100)
-        rest = height - top - second - last
-        half = width // 2
-        return {
-            "matrix": Box(0, 0, left, top),
-            "coefficients": Box(left, 0, middle, top),
-            "rate": Box(left + middle, 0, right, top),
-            "classes": Box(0, top, left, second),
-            "detection": Box(left, top, middle, second),
-            "progress": Box(left + middle, top, right, second),
-            "differences": Box(0, top + second, half, rest),
-            "slices": Box(half, top + second, width - half, rest),
-            "warnings": Box(0, height - last, width, last),
-        }
-    quarter = width // 4
-    top = max(min(12, height // 4), height * 24 // 100)
-    second = max(min(12, height // 4), height * 26 // 100)
-    last = max(6, height * 16 // 100)
-    rest = height - top - second - last
-    columns = (0, quarter, 2 * quarter, 3 * quarter)
-    sizes = (quarter, quarter, quarter, width - 3 * quarter)
-    upper = zip(("matrix", "coefficients", "rate", "progress"), columns, sizes, strict=True)
-    lower = zip(("classes", "detection", "people", "coverage"), columns, sizes, strict=True)
-    return {
-        **{name: Box(x, 0, wide, top) for name, x, wide in upper},
-        **{name: Box(x, top, wide, second) for name, x, wide in lower},
-        "differences": Box(0, top + second, 2 * quarter, rest),
-        "slices": Box(2 * quarter, top + second, quarter, rest),
-        "scores": Box(3 * quarter, top + second, width - 3 * quarter, rest),
-        "warnings": Box(0, height - last, width, last),
-    }
+    rows = (
+        _AGREEMENT_NARROW
+        if width < NARROW_BELOW
+        else _AGREEMENT_MEDIUM
+        if width < WIDE_FROM
+        else _AGREEMENT_WIDE
+    )
+    kept = [
+        (weight, [each for each in panes if each[0] not in empty])
+        for weight, panes in rows
+        if any(name not in empty for name, _ in panes)
+    ]
+    plan: dict[str, Box] = {}
+    tops = _share_out(height, [weight for weight, _ in kept])
+    for (_, panes), (y, tall) in zip(kept, tops, strict=True):
+        columns = _share_out(width, [weight for _, weight in panes])
+        for (name, _), (x, wide) in zip(panes, columns, strict=True):
+            plan[name] = Box(x, y, wide, tall)
+    return plan
+
+
+def _share_out(size: int, weights: Sequence[int]) -> list[tuple[int, int]]:
+    """Share cells out by weight: where each part begins, and its size. They add up to all."""
+    total, done, at = sum(weights), 0, 0
+    parts = []
+    for weight in weights:
+        done += weight
+        end = size * done // total
+        parts.append((at, end - at))
+        at = end
+    return parts
 
 
 def plan_progress(width: int, height: int) -> Plan:
@@ -252,33 +261,51 @@ def _plan_run(width: int, height: int, below: str) -> Plan:
 
 
 def plan_replies(width: int, height: int) -> Plan:
-    """Place the calls of a conversation above the reply of one, or beside it where wide."""
+    """Place the calls of a conversation above question and reply of one, or beside them where wide.
+
+    Where it is narrow the question has no place of its own: it stands below the reply.
+    """
     if width < WIDE_FROM:
         top = max(5, min(14, height * 36 // 100))
-        return {"calls": Box(0, 0, width, top), "reply": Box(0, top, width, height - top)}
-    left = width * 46 // 100
-    return {"calls": Box(0, 0, left, height), "reply": Box(left, 0, width - left, height)}
+        calls = {"calls": Box(0, 0, width, top)}
+        if width < NARROW_BELOW:
+            return {**calls, "reply": Box(0, top, width, height - top)}
+        half = width // 2
+        return {
+            **calls,
+            "question": Box(0, top, half, height - top),
+            "reply": Box(half, top, width - half, height - top),
+        }
+    left = width * 36 // 100
+    middle = (width - left) // 2
+    return {
+        "calls": Box(0, 0, left, height),
+        "question": Box(left, 0, middle, height),
+        "reply": Box(left + middle, 0, width - left - middle, height),
+    }
 
 
 def plan_adjudication(width: int, height: int) -> Plan:
-    """Place the raters, the claims, the evidence of one of them and what is decided about it."""
-    if width < NARROW_BELOW:
-        decide = 6 if height >= 18 else 5
-        raters = min(6, max(3, (height - decide) * 40 // 100))
-        middle = height - raters - decide
-        left = width * 46 // 100
-        return {
-            "raters": Box(0, 0, width, raters),
-            "claims": Box(0, raters, left, middle),
-            "evidence": Box(left, raters, width - left, middle),
-            "decide": Box(0, height - decide, width, decide),
-        }
-    raters = min(11, height * 27 // 100)
+    """Place the claims in full width, the evidence of one, what annotators say, and the raters.
+
+    The table of raters has a place where there is room; a key enlarges it elsewhere.
+    """
+    raters = min(11, height // 4) if height >= 30 else 0
     rest = height - raters
-    left, right = width * 36 // 100, width * 28 // 100
+    below = {"raters": Box(0, rest, width, raters)} if raters else {}
+    claims = max(4, rest * 28 // 100)
+    if width < NARROW_BELOW:
+        decide = 8 if rest >= 18 else max(5, rest // 3)
+        return {
+            "claims": Box(0, 0, width, claims),
+            "evidence": Box(0, claims, width, rest - claims - decide),
+            "decide": Box(0, rest - decide, width, decide),
+            **below,
+        }
+    left = width * 52 // 100
     return {
-        "raters": Box(0, 0, width, raters),
-        "claims": Box(0, raters, left, rest),
-        "evidence": Box(left, raters, width - left - right, rest),
-        "decide": Box(width - right, raters, right, rest),
+        "claims": Box(0, 0, width, claims),
+        "evidence": Box(0, claims, left, rest - claims),
+        "decide": Box(left, claims, width - left, rest - claims),
+        **below,
     }

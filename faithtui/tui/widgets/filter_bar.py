@@ -60,7 +60,7 @@ class FilterInput(PlainInput):
         Binding(
             "escape",
             "leave",
-            "take back",
+            "undo",
             tooltip="Go on with the filter there was before",
             id="filter.leave",
         ),

@@ -32,6 +32,10 @@ class _Frame(NamedTuple):
     right: Sequence[Segment]
 
 
+_ASKER = StylesCache()
+"""Asks for the styles of frames in place of each widget's own cache."""
+
+
 class LineCache(StylesCache):
     """Lines of a widget with their frame, kept until they change.
 
@@ -49,6 +53,15 @@ class LineCache(StylesCache):
         self._is_frame_known = False
         self._whole: tuple[Region, list[Strip]] | None = None
         """What was given last; None after something changed."""
+
+    def get_inner_outer(  # type: ignore[override]  # there it is a cached function
+        self, base_background: Color, background: Color
+    ) -> tuple[Style, Style]:
+        """Give the styles inside and outside of the border.
+
+        Textual keeps the answers for each asker, and with this one its widget, screen and app.
+        """
+        return _ASKER.get_inner_outer(base_background, background)
 
     def clear(self) -> None:
         """Forget all lines."""

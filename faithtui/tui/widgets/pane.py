@@ -196,7 +196,11 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         """Make the lines again for the new size: what is drawn may depend on both."""
         if self._stale or self.scrollable_content_region.size != self._built_for:
             self._rebuild_lines()
+            self.keep_place()
         self._update_subtitle()
+
+    def keep_place(self) -> None:
+        """Keep in view, in another size, what was."""
 
     def on_show(self) -> None:
         """Make lines that were not made while the pane was hidden."""
@@ -340,6 +344,10 @@ class RowPane(Pane):
         """Draw the entries concerned, make the chosen one seen, and tell."""
         self._show_cursor(old)
         self.report_move(new)
+
+    def keep_place(self) -> None:
+        """Keep the chosen entry in view."""
+        self._reveal_cursor()
 
     def report_move(self, row: int) -> None:
         """Tell that another entry was chosen."""

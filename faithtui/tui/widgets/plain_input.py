@@ -1,6 +1,10 @@
 """A line to type in that draws nothing but visible characters, whatever is pasted into it."""
 
+from typing import ClassVar
+
 from textual import events
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from faithtui.domain.text.visible_text import make_visible_line
@@ -41,3 +45,22 @@ class PlainInput(Input):
     def validate_value(self, value: str) -> str:
         """Make what was typed, pasted or loaded visible."""
         return make_visible_line(value)
+
+
+class NoteInput(PlainInput):
+    """A line for a note: the footer names its keys while it is used."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "save note", tooltip="Save the note", id="note.save"),
+        Binding(
+            "escape",
+            "drop",
+            "drop note",
+            tooltip="Leave the note as it was",
+            id="note.drop",
+        ),
+    ]
+
+    def action_drop(self) -> None:
+        """Let the screen close the line: it knows what was there before."""
+        raise SkipAction

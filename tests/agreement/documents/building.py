@@ -18,6 +18,8 @@ from faithtui.agreement.labelled_units import (
     AnswerUnit,
     ClaimUnit,
     DesignKind,
+    EvidenceUnit,
+    ExtractionUnit,
     LabelDesign,
     LabelState,
     Opinion,
@@ -240,7 +242,31 @@ def rich_readings(text: str = "") -> RunUnits:
         for i in range(6)
     ]
     answers = [replace(each, key=text or each.key) for each in ANSWERS]
-    return RunUnits(tuple(claims), tuple(answers), tuple(scores), design)
+    evidence = [
+        EvidenceUnit(
+            ClaimId(number),
+            f"{text} group {number // 4}",
+            people[number % 2],
+            frozenset(("d", place) for place in range(6)),
+            frozenset(("d", place) for place in range(number % 7)),
+        )
+        for number in range(40)
+    ]
+    extraction = [
+        ExtractionUnit(
+            ConversationId(number), f"{text} group {number // 2}", 1, 5, number % 2, 1, number % 3,
+            (people[0],),
+        )
+        for number in range(20)
+    ]  # fmt: skip
+    return RunUnits(
+        tuple(claims),
+        tuple(answers),
+        tuple(scores),
+        design,
+        evidence=tuple(evidence),
+        extraction=tuple(extraction),
+    )
 
 
 @cache

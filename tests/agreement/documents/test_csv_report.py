@@ -57,7 +57,7 @@ def test_numbers_stay_numbers_and_texts_are_quoted() -> None:
     ).splitlines()
     assert lines[1] == (
         '12,"key 4","group 4",1,"claim 12","[""A passage.""]","yes",0.25,"no","no","no",'
-        '"unreviewed","drawn","yes",3,2.5,1,"","","[""A note.""]","yes",1,"yes",7,'
+        '"unreviewed","drawn","yes",3,2.5,1,"","","[""A note.""]","","yes",1,"yes",7,'
         '"turn-faithfulness","offline"'
     )
 
@@ -67,7 +67,7 @@ def test_what_is_not_known_is_empty() -> None:
     empty = {name for name, value in row.items() if value == ""}
     assert empty == {
         *("passages", "judge", "confidence", "human", "same", "sample", "stratum", "position"),
-        *("weight", "verdicts", "codes", "notes", "blind", "tied"),
+        *("weight", "verdicts", "codes", "notes", "evidence", "blind", "tied"),
     }
 
 

@@ -235,3 +235,17 @@ def test_units_drawn_by_verdict_are_no_sign_of_bias() -> None:
         found = agreement_report(readings(claims, design=design), FAITHFULNESS, RULE)
         assert ("marginal_bias" in {each.code for each in found.warnings}) is warned
         assert (found.claims.agreement.marginal_test is None) is not warned
+
+
+def test_evidence_and_extraction_are_in_the_file_of_either_level() -> None:
+    found = json.loads(report_json(rich(), HEADER, level=ReportLevel.CLAIMS))
+    assert (found["schema_version"], found["evidence"]["claims"]) == ("1.1", 40)
+    assert found["evidence"]["uncited"] == 6
+    assert found["evidence"]["recall"]["clusters"] == 10
+    extraction = found["extraction"]
+    assert (extraction["answers"], extraction["fair"], extraction["missed"]) == (20, 100, 19)
+    assert extraction["recall"]["value"] == pytest.approx(100 / 119, abs=1e-6)
+    answers = json.loads(report_json(rich(), HEADER, level=ReportLevel.ANSWERS))
+    assert (answers["evidence"], answers["extraction"]) == (found["evidence"], extraction)
+    bare = json.loads(report_json(report(CLAIMS), HEADER))
+    assert (bare["evidence"], bare["extraction"]) == (None, None)

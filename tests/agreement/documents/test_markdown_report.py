@@ -306,3 +306,16 @@ def test_a_page_without_anything_to_complain_about_has_no_such_sections() -> Non
     claims[0] = claims[0]._replace(judge="no")
     claims[1] = claims[1]._replace(judge="yes")
     assert "## Before you use" not in report_markdown(report(claims, []), HEADER)
+
+
+def test_evidence_and_extraction_have_sections_where_there_is_anything_to_say() -> None:
+    page = report_markdown(rich(), HEADER)
+    assert "On 40 claims annotators marked the words that decide the verdict" in page
+    assert "For 6 of them the judge named none" in page
+    assert "intersection over union" in page
+    assert "Annotators declared 20 answers complete" in page
+    assert "10 labelled x are left out" in page
+    assert "20 have no label and count as fair" in page
+    bare = report_markdown(report(CLAIMS), HEADER)
+    assert "## Evidence" not in bare
+    assert "Claim extraction" not in bare

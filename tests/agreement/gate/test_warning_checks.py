@@ -176,9 +176,35 @@ def test_words_and_verdicts_that_cannot_be_compared_are_missing_in_a_census_too(
         "other_words",
         "invalid_verdicts",
     ]
-    assert outcomes(gate(prepared)) == {CheckOutcome.PASSED}
-    worst = gate(prepared, replace(ASKED, recall_no=0.85, kappa=None, score=None))
+    accepting = replace(ASKED, accepted=("not_a_claim",))
+    assert outcomes(gate(prepared, accepting)) == {CheckOutcome.PASSED}
+    worst = gate(prepared, replace(accepting, recall_no=0.85, kappa=None, score=None))
     assert worst[Criterion.RECALL].outcome is CheckOutcome.UNDECIDED
+
+
+def test_many_claims_that_the_judge_gave_no_verdict_on_are_asked_about() -> None:
+    """They are in no figure, also where nobody labelled any: whoever gives none looks good."""
+    readings = sampled(GOOD).readings
+    claims = tuple(
+        each._replace(judge=None) if each.human is None and place % 3 == 0 else each
+        for place, each in enumerate(readings.claims)
+    )
+    prepared = PreparedUnits(replace(readings, claims=claims), FAITHFULNESS, RULE)
+    found = gate(prepared)
+    assert found[Criterion.RECALL].outcome is CheckOutcome.UNDECIDED
+    assert found[Criterion.KAPPA].reason.endswith("To accept it: --accept invalid_verdicts")
+    accepted = replace(ASKED, accepted=("invalid_verdicts",))
+    assert outcomes(gate(prepared, accepted)) == {CheckOutcome.PASSED}
+
+
+def test_claims_called_unfair_are_asked_about_where_they_are_many() -> None:
+    """An annotator may call what the judge gets wrong no fair claim, in place of skipping it."""
+    few = gate(sampled([*GOOD, ("no", "x")]))
+    assert outcomes(few) == {CheckOutcome.PASSED}
+    many = sampled([*GOOD, *[("no", "x")] * len(GOOD)])
+    assert outcomes(gate(many)) == {CheckOutcome.UNDECIDED}
+    accepted = replace(ASKED, accepted=("not_a_claim",))
+    assert outcomes(gate(many, accepted)) == {CheckOutcome.PASSED}
 
 
 def warn(code: str, severity: Severity = Severity.CAUTION) -> ReportWarning:

@@ -12,12 +12,14 @@ from faithtui.agreement.labelled_units import (
     AnswerUnit,
     ClaimUnit,
     DesignKind,
+    Opinion,
     UnratedAnswer,
 )
 from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport, Coverage, VerdictCount
 from faithtui.agreement.report.report import JudgingDescription, agreement_report
 from faithtui.agreement.report.settings import ReportLevel, Severity
+from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import EstimateStatus, Reason
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.integrity.run_summary import Soundness
@@ -502,3 +504,15 @@ def test_what_a_score_rests_on_is_a_warning(
     assert all(sentence[1:] in each.message for each in told)
     if soundness is Soundness.SUSPECT:
         assert found.warnings[0] == told[0]
+
+
+@pytest.mark.parametrize(("names", "labels", "warned"), [(1, 30, 1), (3, 30, 3), (3, 27, 0)])
+def test_hasty_labels_are_counted_together(names: int, labels: int, warned: int) -> None:
+    """Thirty labels at a glance are no slower under three names."""
+    rows = [
+        claim(number, human="yes")._replace(
+            opinions=(Opinion(f"p{number % names}", "yes", Action.BLIND, True, 0.3),)
+        )
+        for number in range(labels)
+    ]
+    assert [each.code for each in report(rows).warnings].count("hasty_labels") == warned

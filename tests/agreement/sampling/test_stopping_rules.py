@@ -79,12 +79,12 @@ def test_exact_limits_of_many_and_of_none() -> None:
 
 
 @pytest.mark.parametrize("differ", range(SPOT_CHECK_SIZE + 1))
-def test_a_spot_check_is_calm_up_to_one_and_alarmed_from_five(differ: int) -> None:
+def test_a_spot_check_passes_up_to_one_and_fails_from_five(differ: int) -> None:
     found = decide_spot_check(SPOT_CHECK_SIZE, differ, SPOT_CHECK_SIZE)
     expected = (
-        SpotCheckDecision.CALM
+        SpotCheckDecision.PASS
         if differ <= 1
-        else SpotCheckDecision.ALARMED
+        else SpotCheckDecision.FAIL
         if differ >= 5
         else SpotCheckDecision.UNCLEAR
     )
@@ -104,7 +104,7 @@ def test_a_spot_check_of_nothing_is_unfinished() -> None:
     assert decide_spot_check(0, 0, 0).decision is SpotCheckDecision.UNFINISHED
 
 
-def test_a_judge_that_is_wrong_on_a_tenth_is_rarely_called_alarming() -> None:
+def test_a_judge_that_is_wrong_on_a_tenth_rarely_fails() -> None:
     """The chance of each decision, summed over what a spot-check may find."""
     from math import comb
 
@@ -115,9 +115,9 @@ def test_a_judge_that_is_wrong_on_a_tenth_is_rarely_called_alarming() -> None:
             if decide_spot_check(20, k, 20).decision is decision
         )
 
-    assert chance(0.10, SpotCheckDecision.ALARMED) <= 0.05
-    assert chance(0.25, SpotCheckDecision.CALM) <= 0.05
-    assert chance(0.40, SpotCheckDecision.ALARMED) > 0.9
+    assert chance(0.10, SpotCheckDecision.FAIL) <= 0.05
+    assert chance(0.25, SpotCheckDecision.PASS) <= 0.05
+    assert chance(0.40, SpotCheckDecision.FAIL) > 0.9
 
 
 def test_a_stratified_sample_in_proportion_tells_as_much_as_a_simple_one() -> None:

@@ -16,7 +16,6 @@ from faithtui.agreement.statistics.recalibration import (
     fit_recalibration,
     log_odds,
 )
-from faithtui.domain.likelihood import LikelihoodBand, find_band
 
 LABELLED = st.lists(
     st.builds(
@@ -130,19 +129,3 @@ def test_effects_are_in_range_and_count_every_claim(labelled: list[LabelledProba
     ):
         assert 0 <= error <= 1
         assert sum(each.n for each in bins) == len(labelled)
-
-
-@pytest.mark.parametrize(
-    ("chance", "name"),
-    [
-        (1.0, LikelihoodBand.LIKELY),
-        (0.6, LikelihoodBand.LIKELY),
-        (0.59, LikelihoodBand.UNSURE),
-        (0.5, LikelihoodBand.UNSURE),
-        (0.41, LikelihoodBand.UNSURE),
-        (0.4, LikelihoodBand.UNLIKELY),
-        (0.0, LikelihoodBand.UNLIKELY),
-    ],
-)
-def test_probabilities_fall_into_three_bands(chance: float, name: LikelihoodBand) -> None:
-    assert find_band(chance) is name

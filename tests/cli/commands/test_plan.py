@@ -107,7 +107,10 @@ def test_recall_takes_strata_by_verdict(cli: Cli, path: Path) -> None:
     assert "± 0.01 of recall cannot be reached: all labels that can count give ± 0." in never.out
 
 
-def test_claims_without_a_verdict_are_not_planned_for(cli: Cli, tmp_path: Path) -> None:
+def test_claims_without_a_verdict_are_planned_for_as_the_rate_counts_them(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """A stratum without a label leaves the corrected share undefined."""
     path = tmp_path / "missing.db"
     with Store.open(path) as store:
         talks = [talk(key, answers=1) for key in KEYS]
@@ -115,7 +118,10 @@ def test_claims_without_a_verdict_are_not_planned_for(cli: Cli, tmp_path: Path) 
         for item, each in zip(store.runs.item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", None)}))
     found = cli("plan", "last", "--labels", "20", "--store", path, "--json").json
-    assert [(each["name"], each["labels"]) for each in found["strata"]] == [("judge yes", 16)]
+    assert [(each["name"], each["labels"]) for each in found["strata"]] == [
+        ("judge without a verdict", 10),
+        ("judge yes", 10),
+    ]
     assert found["half_widths"]["rate"] > 0
     turns = cli("plan", "last", "--stratify", "turn", "--store", path, "--json").json
     assert turns["strata"][0]["flagged"] is False

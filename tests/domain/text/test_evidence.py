@@ -228,3 +228,28 @@ def test_of_many_sentences_that_differ_a_few_are_quoted() -> None:
     (found,) = rank(claim, many)
     assert len(found.quotes) == 12
     assert found.differs == ("number",)
+
+
+def test_a_passage_with_the_claim_word_for_word_differs_in_nothing() -> None:
+    claim = "The tower does not open on Monday."
+    copied = "Guides say: the tower does  not open on Monday. The tower opens on Monday at ten."
+    (found,) = rank_passages(tokenise_text(claim), [tokenise_text(copied)], [()])
+    assert found.differs == ()
+    assert not any(mark.clashes for mark in found.marks)
+    other = "The tower opens on Monday at ten."
+    (found,) = rank_passages(tokenise_text(claim), [tokenise_text(other)], [()])
+    assert found.differs
+
+
+def test_words_of_the_claim_that_a_passage_lacks_or_contradicts_are_named() -> None:
+    claim = "The tower opened in 1923."
+    passages = ["The tower opened in 1932.", "Pilgrims came by boat."]
+    ranked = rank_passages(tokenise_text(claim), [*map(tokenise_text, passages)], [(), ()])
+    words = {
+        each.position: (
+            [claim[span.start : span.end] for span in each.missing],
+            [claim[span.start : span.end] for span in each.contested],
+        )
+        for each in ranked
+    }
+    assert words == {0: (["1923"], ["1923"]), 1: (["tower", "opened", "1923"], [])}

@@ -451,7 +451,26 @@ def test_other_examples_are_stale_and_flatter_on_their_own_conversations(
     result = held(store, certificate, calendar, run)
     assert result.outcome is CheckOutcome.STALE
     assert result.broken == ("examples: the judge is shown other ones",)
-    assert result.notes[0].startswith("4 labelled claims are of conversations that the judge was")
+
+
+def test_labels_of_conversations_that_were_shown_as_examples_are_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    shown = Example(
+        metric="turn-faithfulness", run=1, judge="x", source="tests", key="t0", group="t0",
+        split=None, turn=1, claim_id=1, kind="claim", question="", claim="Claim 1.0",
+        passages=(), references=(), judge_verdict="yes", judge_reason=None, verdict="no",
+        reviewers=1, blind=True, code=None, note=None,
+    )  # fmt: skip
+    run = run_over(empty, replace(JUDGED, example_set=store_examples(empty, [shown])))
+    label(empty, run)
+    result = check_gate(empty, run, EASY, clock=calendar)
+    assert outcomes(result)["cohen_kappa"] is CheckOutcome.UNDECIDED
+    why = result.checks[1].reason
+    assert why.startswith("4 labelled claims are of conversations that the judge was shown")
+    assert why.endswith("--accept shown_examples")
+    accepted = replace(EASY, accept=("shown_examples",))
+    assert check_gate(empty, run, accepted, clock=calendar).outcome is CheckOutcome.PASSED
 
 
 def test_options_that_change_no_question_do_not_matter(
@@ -581,9 +600,26 @@ def test_labels_of_the_run_itself_go_before_the_certificate(
     assert by_name[Criterion.KAPPA].outcome is CheckOutcome.BELOW
     assert by_name[Criterion.LABELS].value == 160
     assert any("has 160 labels of its own" in each for each in result.notes)
-    # Fewer than are asked for: the certificate's figures hold.
-    few = held(store, certificate, calendar, run, accept=accept, labels=161)
-    assert {each.criterion: each for each in few.checks}[Criterion.LABELS].value == 96
+    # Asking for more labels than there are does not bring the certificate's figures back.
+    few = held(store, certificate, calendar, run, accept=accept, labels=90)
+    assert few.outcome is CheckOutcome.BELOW
+
+
+def test_few_labels_of_the_run_itself_can_contradict_the_certificate(
+    store: Store, certificate: Path, calendar: Calendar
+) -> None:
+    run = run_over(store, name="new", talks=6)
+    label(store, run, lambda n, _, word: word if n == 0 else "yes" if word == "no" else "no")
+    accept = ("few_conversations", "not_checked")
+    result = held(store, certificate, calendar, run, accept=accept)
+    by_name = {each.criterion: each for each in result.checks}
+    assert by_name[Criterion.LABELS].value == 96, "the certificate has enough"
+    assert by_name[Criterion.KAPPA].outcome is CheckOutcome.BELOW
+    assert any("contradict the certificate: its own kappa" in each for each in result.notes)
+    # Few that agree show nothing against it.
+    other = run_over(store, name="other", talks=6)
+    label(store, other)
+    assert held(store, certificate, calendar, other, accept=accept).outcome is CheckOutcome.PASSED
 
 
 def test_in_another_store_what_cannot_be_verified_is_said(

@@ -110,7 +110,7 @@ def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -
 
 @pytest.mark.parametrize(
     ("differ", "decision"),
-    [(0, SpotCheckDecision.CALM), (3, SpotCheckDecision.UNCLEAR), (6, SpotCheckDecision.ALARMED)],
+    [(0, SpotCheckDecision.PASS), (3, SpotCheckDecision.UNCLEAR), (6, SpotCheckDecision.FAIL)],
 )
 def test_a_spot_check_is_closed_with_its_decision(
     store: Store, run: RunId, differ: int, decision: SpotCheckDecision

@@ -9,6 +9,7 @@ import pytest
 
 from faithtui.agreement.documents.plots.trend import trend_svg
 from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, ThresholdBasis
+from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
 from faithtui.domain.ids import RunId
@@ -168,7 +169,8 @@ def test_a_gate_on_change_lets_no_worse_judge_pass(store: Store) -> None:
     assert "30 claims have a verdict of one of the two runs alone (--accept unpaired_c" in half[2]
     accept = ("few_conversations", "not_checked", "unpaired_claims", "sample_of_other_run")
     same = checked(store, 3, max_drop=0, against=RunId(2), accept=accept)
-    assert (same[0], same[2]) == (CheckOutcome.PASSED, "the runs differ on 0.0% of the claims")
+    why = "the runs differ on 0.0% of the claims, so it is no larger"
+    assert (same[0], same[2]) == (CheckOutcome.PASSED, why)
     # They differ on a fifth of the claims, so that no drop can be larger.
     assert checked(store, 1, max_drop=0.2, against=RunId(2))[0] is CheckOutcome.PASSED
     point = {"basis": ThresholdBasis.POINT, "against": RunId(2)}
@@ -200,6 +202,33 @@ def test_warnings_of_labels_leave_a_change_undecided(store: Store) -> None:
     outcome, _, why = checked(store, 2, max_drop=0.1, against=RunId(1), accept=())
     assert outcome is CheckOutcome.UNDECIDED
     assert "--accept few_conversations" in why
+
+
+def test_unfair_claims_leave_open_how_many_of_the_others_differ(tmp_path: Path) -> None:
+    """Accuracy is over fair claims: a share of all claims says nothing of it."""
+    with Store.open(tmp_path / "s.db") as store:
+        first, second = done(store), done(store, judge="k", labels={1: ("no", "no")})
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=60))
+        texts = {each.claim: each.text for each in store.reviews.read_run_units(first).claims}
+        for claim in drawn(store, row):
+            label(store, first, [claim], "yes" if texts[claim] == "Claim 1.0" else "x")
+        accept = ("few_conversations", "not_checked", "not_a_claim")
+        asked = {"max_drop": 0.3, "against": first, "basis": ThresholdBasis.POINT}
+        outcome, value, _ = checked(store, second, **asked, accept=accept)
+    # They differ on a fifth of all claims, and on all fair ones.
+    assert (outcome, value) == (CheckOutcome.BELOW, -1)
+
+
+def test_idk_of_one_run_that_is_left_out_is_a_claim_of_the_other_alone(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store)
+        second = done(store, judge="k", labels={1: ("idk", "no"), 3: ("idk", "yes", "yes")})
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=60))
+        label(store, first, drawn(store, row), "yes")
+        asked = {"max_drop": 0.1, "against": first, "idk": IdkRule.EXCLUDE}
+        outcome, _, why = checked(store, second, **asked)
+    assert outcome is CheckOutcome.UNDECIDED
+    assert "12 claims have a verdict of one of the two runs alone" in why
 
 
 def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None:

@@ -65,8 +65,8 @@ async def test_an_empty_list_says_what_is_needed(store_path: Path, app: FaithApp
         await opened(pilot)
         await press(pilot, "g", "d")
         text = screen_text(app)
-        assert "Needed: two annotators" in text
-        assert "faithtui merge" in words_of(app, "decide")
+        assert "two annotators must label" in " ".join(text.split())
+        assert "faithtui merge" in words_of(app, "evidence")
         await press(pilot, "y")
         assert isinstance(app.screen, AdjudicateScreen)
 
@@ -117,3 +117,46 @@ async def test_hostile_names_and_notes_are_drawn_literally(store_path: Path, app
         await calm(pilot)
         text = screen_text(app)
         assert not any(unicodedata.category(each) in ("Cc", "Cf") for each in text if each != "\n")
+
+
+async def test_both_annotators_words_stand_side_by_side_in_full(
+    store_path: Path, app: FaithApp
+) -> None:
+    note = (
+        "The passage says thirty days, and gold members get more; the rest is as it stands there."
+    )
+    with Store.open(store_path) as store:
+        run = store.runs.last_id()
+        assert run is not None
+        claim = said(store, store.runs.item_ids(run)[0])[0]
+        for who, word, code in (("bo", "yes", None), ("zoe", "no", "retrieval")):
+            store.reviews.record(
+                claim,
+                who,
+                Action.BLIND,
+                word,
+                note,
+                code=code,
+                run=run,
+                judge_verdict=None,
+                saw_judge=False,
+            )
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        lines = text_of(app, "decide").split("\n")
+        assert "[a] A" in lines[0]
+        assert "[b] B" in lines[0]
+        assert "code: retrieval" in text_of(app, "decide")
+        assert text_of(app, "decide").count("there.") == 2
+        assert "return window is 30 days" in text_of(app, "evidence")
+
+
+async def test_the_table_of_raters_is_one_key_away(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "d")
+        screen = await adjudicating(app)
+        assert screen.query_one("#raters").has_focus
+        await press(pilot, "d")
+        assert screen.claims.has_focus

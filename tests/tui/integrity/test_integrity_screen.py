@@ -46,9 +46,9 @@ async def test_kinds_are_listed_with_counts_and_explained(
         text = text_of(app, "list")
         assert "claims without a verdict" in text
         assert "words that are no verdict" in text
-        assert "suspicious first · convenience order" in text
+        assert "suspicious first, not a random sample" in text
         assert "conversations checked" in text
-        assert "convenience order" in text_of(app, "detail")
+        assert "ot a random sample" in text_of(app, "detail")
         await press(pilot, "down")
         assert "never a" in text_of(app, "detail")
         assert "what to do" in text_of(app, "detail")

@@ -66,7 +66,7 @@ async def test_conversations_and_reviews_of_it_are_marked(suspect: Path, make_ap
         assert "suspect: 6 of 6 claims are not in" in " ".join(text.split())
         await press(pilot, "enter")
         await calm(pilot)
-        assert "windowed !" in screen_text(app)
+        assert "score !" in screen_text(app)
 
 
 async def test_the_run_screen_says_it_at_the_end(suspect: Path, make_app: Made) -> None:

@@ -115,7 +115,7 @@ async def test_another_run_begins_without_events_and_names(session: Session) -> 
     assert not screen.event_list.entries
     assert not screen.event_list.names
     screen.event_list.draw()
-    assert "Events are told while a run is on" in screen.events.text
+    assert "Events are kept for runs started here" in screen.events.text
     screen.event_list.begin_attempt(4.0)
     screen.event_list.take([finished(1.0, 1)])
     await screen.settle()

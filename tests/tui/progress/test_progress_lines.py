@@ -1,6 +1,7 @@
 """What the run screen says, without a screen: every state, every event, money and pace."""
 
 import inspect
+from collections import Counter
 from dataclasses import replace
 from typing import get_args
 
@@ -91,7 +92,7 @@ STATES: list[tuple[RunView, RunStatus, str]] = [
         "when run #3 is through",
     ),
     (RunView(row(), staging.STOPPED), RunStatus.STOPPED, "does not hold another question"),
-    (RunView(row(RunState.CANCELLED)), RunStatus.CANCELLED, "r goes on"),
+    (RunView(row(RunState.CANCELLED)), RunStatus.CANCELLED, "r resumes"),
     (RunView(row(RunState.INTERRUPTED)), RunStatus.INTERRUPTED, "What is stored stays"),
     (RunView(row(), staging.HANDED_OVER), RunStatus.HANDED_OVER, "r fetches answers"),
     (RunView(row(), staging.DONE), RunStatus.DONE, "x asks again what failed (2)"),
@@ -129,15 +130,15 @@ def test_a_budget_is_a_bar_and_says_what_it_does_not_count() -> None:
     assert "652k / 2.0M" in told
     unknown = replace(ON, progress=replace(SOME, unpriced_calls=12))
     told = totals(RunView(capped(5_000_000_000, None), unknown))
-    assert "$1.55 / $5.00 cost unknown for 12 calls" in told
+    assert "$1.55 / $5.00 no price known for 12 calls" in told
 
 
 @pytest.mark.parametrize(
     ("cost", "unpriced", "words"),
     [
         (0, 0, "cost nothing tokens"),
-        (0, 7, "cost cost unknown for 7 calls tokens"),
-        (31_200_000, 1, "cost $0.0312 · cost unknown for 1 call tokens"),
+        (0, 7, "cost no price known for 7 calls tokens"),
+        (31_200_000, 1, "cost $0.0312 · no price known for 1 call tokens"),
         (31_200_000, 0, "cost $0.0312 tokens"),
     ],
 )
@@ -176,19 +177,34 @@ def test_events_that_say_the_same_are_told_as_one() -> None:
         "conv-0112: failed",
         "conv-0112 w1: not judged, the answer was cut off at the limit of tokens",
         "verdicts: asked faster than the provider takes; asked again after 8.0 s · 2 times",
-        "conv-0147: done",
-        "conv-0147 w1-3: judged",
+        "conv-0147: done, 3 windows",
         "a schema did not work with this judge; asking by a tool call from now on",
         "run begun",
     ]
-    assert [each.item for each in entries] == [3, 3, None, 1, 1, None, None]
+    assert [each.item for each in entries] == [3, 3, None, 1, None, None]
 
 
 @given(st.lists(st.sampled_from(EVENTS), max_size=40))
 def test_no_event_is_lost_by_telling_some_as_one(events: list[tuple[float, RunEvent]]) -> None:
     entries = group_events(events)
     flat = [event for entry in entries for event in entry.events]
-    assert flat == [event for _, event in reversed(events)]
+    assert Counter(flat) == Counter(event for _, event in events)
+
+
+def test_windows_of_conversations_judged_at_once_are_a_line_each_conversation() -> None:
+    windows: list[tuple[float, RunEvent]] = [
+        (float(at), WindowAssessed(RUN, ItemId(1 + at % 2), at // 2, SOME)) for at in range(20)
+    ]
+    entries = group_events(windows)
+    assert [each.item for each in entries] == [2, 1]
+    told = [each.text for each in event_lines(entries, NOON, NAMES, 120)]
+    assert "conv-0147 w1-10: judged" in told[1]
+    ended: list[tuple[float, RunEvent]] = [
+        *windows,
+        (21.0, ItemFinished(RUN, ItemId(1), ItemState.DONE, SOME)),
+    ]
+    told = [each.text for each in event_lines(group_events(ended), NOON, NAMES, 120)]
+    assert "conv-0147: done, 10 windows" in told[0]
 
 
 def test_every_kind_of_event_has_words() -> None:
@@ -271,7 +287,7 @@ def test_nothing_is_said_to_cost_nothing_before_its_price_is_known() -> None:
     begun = replace(SOME, cost_nusd=0, unpriced_calls=0)
     gauges = replace(staging.GAUGES, unpriced_calls=3)
     run = RunView(row(cost_nusd=0), replace(ON, progress=begun, gauges=gauges))
-    assert "cost unknown for 3 calls" in totals(run)
+    assert "no price known for 3 calls" in totals(run)
     free = RunView(row(cost_nusd=0), replace(ON, progress=begun))
     assert "cost nothing" in totals(free)
 

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -160,6 +161,37 @@ async def test_a_run_whose_process_was_killed_is_interrupted_and_goes_on(
             assert "running in another process" in title(app)
             other.calls.remove_worker("elsewhere")
             await until(pilot, lambda: "interrupted" in title(app))
-            await until(pilot, lambda: "r goes on" in text_of(app, "totals"))
+            await until(pilot, lambda: "r resumes" in text_of(app, "totals"))
             await press(pilot, "g", "r")
             await until(pilot, lambda: "interrupted" in screen_text(app))
+
+
+async def test_a_run_that_is_over_tells_what_happened_and_what_is_next(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await watching(pilot)
+        happened = text_of(app, "events")
+        assert "started: 4 conversations" in happened
+        assert "run done after" in happened
+        assert "1 failed: 1 of 1 windows failed" in happened
+        assert "1 skipped: no user turn" in happened
+        with Store.open(store_path) as store:
+            run = store.runs.rows()[0].id
+            for item in store.runs.list_unfinished(run):
+                store.runs.reopen_unfinished(run, [item])
+                store.runs.finish_item(item, ItemState.SKIPPED, "no user turn")
+        app.store_watcher.poll()
+        await until(pilot, lambda: "What next" in screen_text(app))
+        assert "g a shows agreement" in text_of(app, "failed")
+
+
+async def test_the_stages_of_a_run_that_is_over_are_counted(
+    make_app: Callable[[Path], FaithApp], judged: Path
+) -> None:
+    app = make_app(judged)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await watching(pilot)
+        lines = text_of(app, "stages").split("\n")
+        assert lines[0].split() == ["stage", "calls", "tokens", "each", "unusable"]
+        assert any(line.split()[0] == "claims" for line in lines)

@@ -35,17 +35,20 @@ async def press_and_let_run(pilot: Pilot[None], key: str) -> None:
     await until(pilot, lambda: not app.session.list_snapshots())
 
 
-async def test_a_pause_is_made_and_ended_by_one_key(app: FaithApp) -> None:
+async def test_a_run_is_paused_and_resumed(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         run = StagedRun()
         await watching(pilot, run)
         await press(pilot, "p")
         paused = [run.control.is_paused]
         await until(pilot, lambda: "paused" in title(app))
-        await until(pilot, lambda: "p goes on" in " ".join(text_of(app, "totals").split()))
+        await until(pilot, lambda: "r resumes" in " ".join(text_of(app, "totals").split()))
         await press(pilot, "p")
+        assert "paused already; r resumes" in status(app)
         paused.append(run.control.is_paused)
-        assert paused == [True, False]
+        await press(pilot, "r")
+        paused.append(run.control.is_paused)
+        assert paused == [True, True, False]
         await until(pilot, lambda: "running" in title(app))
 
 
@@ -105,10 +108,10 @@ async def test_a_cancelled_run_is_taken_up_from_its_screen(app: FaithApp, store_
         store.runs.set_state(run, RunState.CANCELLED)
     async with app.run_test(size=(80, 24)) as pilot:
         await watching(pilot)
-        assert "r goes on" in text_of(app, "totals")
+        assert "r resumes" in text_of(app, "totals")
         await press_and_let_run(pilot, "r")
         await until(pilot, lambda: "done" in title(app))
-        await until(pilot, lambda: "judged" in text_of(app, "events"))
+        await until(pilot, lambda: ": done, " in text_of(app, "events"))
 
 
 async def test_a_budget_is_changed_for_a_run_that_is_on(app: FaithApp, store_path: Path) -> None:

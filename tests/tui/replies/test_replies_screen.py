@@ -1,5 +1,6 @@
 """Raw replies: word for word, from three screens, and never to somebody who works blind."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.judging.tasks import JudgeClaims
+from faithtui.judges.base import JudgeRequest
 from faithtui.store.records import (
     CallContext,
     CallRow,
@@ -18,7 +21,13 @@ from faithtui.store.records import (
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.replies.replies_screen import RepliesScreen
-from faithtui.tui.replies.reply_lines import call_lines, call_state, cost_lines, reply_lines
+from faithtui.tui.replies.reply_lines import (
+    call_lines,
+    call_state,
+    cost_lines,
+    question_lines,
+    reply_lines,
+)
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.theme.lines import Line, width_of
 from tests.tui.building import NOON
@@ -61,6 +70,56 @@ async def test_a_reply_is_read_word_for_word(app: FaithApp, size: tuple[int, int
         assert app.clipboard == GOOD.text
         await press(pilot, "tab", "j", "W")
         assert isinstance(app.screen, ReviewScreen)
+
+
+@pytest.mark.usefixtures("replied")
+async def test_question_and_reply_stand_beside_each_other_and_tab_goes_through(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "W")
+        assert app.screen.query_one("#question").display
+        assert "The question is not stored" in " ".join(text_of(app, "question").split())
+        seen = []
+        for _ in range(3):
+            await press(pilot, "tab")
+            seen.append(app.focused and app.focused.id)
+        assert seen == ["question", "reply", "calls"]
+        await pilot.resize_terminal(80, 24)
+        await press(pilot, "k")
+        assert not app.screen.query_one("#question").display
+        assert "The question is not stored" in " ".join(text_of(app, "reply").split())
+
+
+QUESTION = JudgeRequest(
+    "verdicts", JudgeClaims((), ()), "You are [b]careful[/b].", "Judge:\n  - one", None, 900
+)
+
+
+@pytest.mark.parametrize("evil", ["plain", *hostile()])
+def test_a_question_is_drawn_word_for_word(evil: str) -> None:
+    lines = question_lines(replace(QUESTION, system=evil, prompt=evil), None, 70)
+    assert all(width_of(each.pieces) <= 70 for each in lines)
+    assert not any(unicodedata.category(one) == "Cc" for each in lines for one in each.text)
+    told = text(question_lines(QUESTION, None, 70))
+    assert "up to 900 tokens · plain text" in told
+    assert "system You are [b]careful[/b]. prompt Judge: - one" in told
+    assert "why not" in text(question_lines(None, "why not", 70))
+
+
+def test_json_in_a_reply_is_indented_and_text_stays_text() -> None:
+    call = CallRow(
+        1, "verdicts", 0, 0, True, NOON, replace(GOOD, text='{"a":["' + "w " * 40 + '"]}')
+    )
+    lines = [each.text for each in reply_lines(call, 40)]
+    at = lines.index(" {")
+    assert lines[at + 1] == '   "a": ['
+    assert lines[at + 2].startswith('     "w w')
+    assert lines[at + 3].startswith("       w w"), "what is wrapped hangs"
+    assert lines[-1] == " }"
+    plain = replace(call, reply=replace(GOOD, text="{not json}"))
+    assert reply_lines(plain, 40)[-1].text == " {not json}"
 
 
 # Drawing
@@ -121,8 +180,8 @@ def test_cost_is_told_for_all_and_for_each_window() -> None:
     total = RunTotals(4, 2_010, 105, 400, 32_200_000, 1)
     told = text(cost_lines(ItemCost(total, windows), 90))
     assert "all 4 calls · 2 010 tokens in · 105 out · 400 cached by the provider" in told
-    assert "$0.0322 + cost unknown for 1 call" in told
-    assert "w1 $0.0312 · w4 cost unknown for 1 call" in told
+    assert "$0.0322 + no price known for 1 call" in told
+    assert "w1 $0.0312 · w4 no price known for 1 call" in told
 
 
 @pytest.mark.parametrize("evil", hostile())

@@ -22,7 +22,7 @@ async def test_replies_are_read_from_the_lists_too(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
         await press(pilot, "enter")
-        assert "$0.0312 + cost unknown for 1 call · 2 calls" in text_of(app, "detail")
+        assert "$0.0312 + no price known for 1 call · 2 calls" in text_of(app, "detail")
         await press(pilot, "W")
         assert isinstance(app.screen, RepliesScreen)
         assert "all 2 calls" in " ".join(text_of(app, "calls").split())

@@ -11,9 +11,11 @@ from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.claim_range import ClaimRange
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence import EvidenceReader
+from faithtui.tui.review.evidence_marking import EvidenceMarking
 from faithtui.tui.review.judge_visibility import JudgeVisibility
 from faithtui.tui.review.label_writer import LabelWriter
 from faithtui.tui.review.lines.evidence import rank_claim_passages
+from faithtui.tui.review.missed_claims import MissedClaims
 from faithtui.tui.review.notes import Notes
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition, find_claim, overlay_pending
@@ -22,6 +24,7 @@ from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
+from faithtui.tui.review.session_line import SessionLine
 from faithtui.tui.review.verdicts import Verdicts
 from faithtui.tui.session import Session
 from tests.tui.fake_screen import FakeScreen
@@ -50,7 +53,7 @@ class FakeReviewScreen(FakeScreen):
         self.empty_words = ""
         self.active_bindings: dict[str, Any] = {}
         self.status_checks = 0
-        self.note = SimpleNamespace(value="", display=False)
+        self.note = SimpleNamespace(value="", display=False, held="", open_empty=lambda: None)
         self.bar = SimpleNamespace(text="", show=self._show_filter, start_typing=self._show_filter)
         self.panes = SimpleNamespace(claims=FakeClaimList(), evidence=object())
         screen = cast(ReviewScreen, self)
@@ -63,11 +66,15 @@ class FakeReviewScreen(FakeScreen):
         self.undo = ReviewUndo(screen)
         self.notes = Notes(screen)
         self.evidence = EvidenceReader(screen)
+        self.marking = EvidenceMarking(screen)
+        self.missed_claims = MissedClaims(screen)
         self.search = ClaimSearch(screen)
         self.queue_walk = QueueWalk(screen)
+        self.session_line = SessionLine(screen)
         self.re_ask = ReAsk(screen)
         self.add(
-            self.verdicts, self.hiding, self.undo, self.notes, self.evidence, self.search,
+            self.verdicts, self.hiding, self.undo, self.notes, self.evidence, self.marking,
+            self.missed_claims, self.search,
             self.re_ask, self.moves, self.queue_walk,
         )  # fmt: skip
 

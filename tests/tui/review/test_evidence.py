@@ -102,7 +102,7 @@ async def test_w_switches_the_weighting_of_the_score(app: FaithApp) -> None:
         await press(pilot, "w")
         assert "per interaction 0.67" in title(app)
         await press(pilot, "w")
-        assert "windowed 0.82" in title(app)
+        assert "score 0.82" in title(app)
 
 
 async def test_truths_and_passages_name_what_the_judge_used(app: FaithApp) -> None:

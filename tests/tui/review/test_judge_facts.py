@@ -21,11 +21,10 @@ from tests.tui.driving import opened, press, reviewing, screen_text, text_of, ti
 SIZES = [(60, 18), (80, 24), (120, 40), (200, 60)]
 
 
-def test_a_probability_of_the_embedded_judge_is_told_in_bands() -> None:
-    told = [fmt.format_confidence(chance, FAITHFULNESS, "offline") for chance in (0.12, 0.5, 0.72)]
-    assert told == [" · supported: unlikely", " · supported: unsure", " · supported: likely"]
-    assert fmt.format_confidence(0.72, RELEVANCE, "offline") == " · relevant: likely"
-    assert fmt.format_confidence(0.72, FAITHFULNESS, "openai:m") == " P 0.72"
+def test_a_probability_says_of_what_and_has_one_digit_of_the_embedded_judge() -> None:
+    assert fmt.format_confidence(0.52, FAITHFULNESS, "offline") == " · P(supported) 0.5"
+    assert fmt.format_confidence(0.72, RELEVANCE, "offline") == " · P(relevant) 0.7"
+    assert fmt.format_confidence(0.72, FAITHFULNESS, "openai:m") == " · P(supported) 0.72"
     assert fmt.format_confidence(None, FAITHFULNESS, "offline") == ""
 
 
@@ -36,9 +35,9 @@ async def test_a_no_of_the_embedded_judge_is_a_possible_contradiction(app: Faith
             await press(pilot, "j")
         told = " ".join(text_of(app, "verdict").split())
         assert "NO possible contradiction in w" in told
-        assert "supported: unlikely" in told
+        assert "P(supported) 0.1" in told
         assert "[n] contradicted" in told, "people say it without a hedge"
-        assert "P 0." not in told
+        assert "P(supported) 0.12" not in told, "its level is off: one digit says enough"
         await press(pilot, "p")
         told = screen_text(app)
         assert "NO possible contradiction" in told
@@ -81,7 +80,7 @@ async def test_one_key_tells_how_good_it_is(app: FaithApp, size: tuple[int, int]
             each.title
             for each in list_commands(app, app.screen, lambda name: None, {}, app.navigation)
         ]
-        assert "about the judge  (A)  screen.judge" in offered
+        assert "about the judge  (A)" in offered
 
 
 async def test_without_a_run_there_is_no_judge_to_tell_of(

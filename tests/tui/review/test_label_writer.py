@@ -24,10 +24,10 @@ from tests.tui.review.reviewing import SIZE, said
 async def test_scores_change_with_the_verdict(app: FaithApp) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
         await reviewing(pilot)
-        assert "windowed 0.82" in title(app)
+        assert "score 0.82" in title(app)
         await press(pilot, "n")
-        assert "windowed 0.82→0.48" in title(app)
-        assert "windowed 0.82→0.48" in text_of(app, "verdict")
+        assert "score 0.82→0.48" in title(app)
+        assert "mean of windows 0.82→0.48" in text_of(app, "verdict")
         assert "1.00→0.50" in text_of(app, "windows")
 
 

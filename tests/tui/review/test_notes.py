@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from textual import events
 from textual.widgets import Input
 
 from faithtui.domain.annotations import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    calm,
     press,
     reviewing,
+    screen_text,
     status,
     text_of,
 )
@@ -97,6 +100,46 @@ async def test_an_emptied_note_is_removed(app: FaithApp, store_path: Path) -> No
         await reviewing(pilot)
         await press(pilot, "e", "a", "enter", "e", "backspace", "enter")
     assert stored(store_path).claims[0].mine is None
+
+
+async def test_a_note_takes_any_paste(app: FaithApp, store_path: Path) -> None:
+    text = "\n".join(f"line {number}: " + "x" * 90 for number in range(60))
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "e", "a", ":")
+        app.post_message(events.Paste(text))
+        await calm(pilot)
+        assert f"{len(text) + 3:,} characters in 61 lines pasted" in screen_text(app)
+        await press(pilot, "b", "enter")
+        assert "saved" in status(app)
+        await press(pilot, "e")
+        assert "has several lines" in status(app)
+        assert not screen.note.display
+        await press(pilot, "j", "e")
+        app.post_message(events.Paste("one line"))
+        await calm(pilot)
+        assert screen.note.value == "one line", "what fits is typed as it was"
+        app.post_message(events.Paste("y" * 200_000))
+        await calm(pilot)
+        assert screen.note.value == "one line"
+        await press(pilot, "enter")
+    first, second, *_ = [claim.mine for claim in stored(store_path).claims]
+    assert first is not None
+    assert first.note == f"a:\n{text}\nb"
+    assert second is not None
+    assert second.note == "one line"
+
+
+async def test_while_a_note_is_typed_the_footer_names_its_keys(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "e")
+        keys = "\n".join(screen_text(app).splitlines()[-3:])
+        assert "enter save note" in keys
+        assert "esc drop note" in keys
+        assert "verdict" not in keys
+        await press(pilot, "escape")
+        assert "y n i x verdict" in screen_text(app)
 
 
 # On a screen that is not drawn

@@ -14,6 +14,7 @@ from tests.tui.driving import (
     calm,
     opened,
     press,
+    status,
     title,
     until,
 )
@@ -35,7 +36,7 @@ async def test_a_convenience_queue_is_walked_in_its_order(app: FaithApp, store_p
         screen = app.screen
         assert isinstance(screen, ReviewScreen)
         await until(pilot, lambda: screen.claim is not None)
-        await until(pilot, lambda: "odd ones, a convenience order 0/3" in title(app))
+        await until(pilot, lambda: "odd ones, not a random sample 0/3" in title(app))
         walked = []
         for key in ("y", "s", "y"):
             assert screen.claim is not None
@@ -70,6 +71,36 @@ async def test_a_queue_survives_a_restart(
         assert screen.queue_walk.cursor.answered_claims == {claim for _, claim in order[:2]}
         assert screen.claim is not None
         assert screen.claim.id == order[2][1]
+
+
+async def test_j_stays_in_a_queue_and_a_click_outside_says_so(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        store = app.session.store
+        run = store.runs.last_id()
+        assert run is not None
+        units = store.samples.read_frame(run)
+        entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
+        app.session.take_queue(ClaimQueue("odd ones", run, entries))
+        app.show_screen("review")
+        await calm(pilot)
+        screen = app.screen
+        assert isinstance(screen, ReviewScreen)
+        await until(pilot, lambda: screen.claim is not None)
+        walked = []
+        for key in ("j", "down", "j", "k", "up"):
+            await press(pilot, key)
+            assert screen.claim is not None
+            walked.append(entries.index((screen.session.item, screen.claim.id)))
+        assert walked == [1, 2, 2, 1, 0]
+        await press(pilot, "end", "j", "j", "j")
+        assert "the last claim of odd ones" in status(app)
+        await press(pilot, "home")
+        screen.panes.claims.cursor = 1
+        await calm(pilot)
+        assert "odd ones does not have this claim: N goes on with it" in status(app)
 
 
 # On a screen that is not drawn

@@ -8,6 +8,7 @@ from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.panes import Panes
 from tests.tui.driving import (
+    calm,
     press,
     reviewing,
     screen_text,
@@ -62,6 +63,17 @@ async def test_question_answer_and_claim_are_on_the_screen_for_every_claim(
             assert "«" in words or "‹" in words
             assert screen.panes.card.display
             await press(pilot, "j")
+
+
+async def test_the_chosen_claim_stays_in_view_when_its_list_gets_less_room(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "end")
+        await pilot.resize_terminal(80, 24)
+        await calm(pilot)
+        box = screen.panes.claims.region
+        lines = screen_text(app).splitlines()[box.y : box.bottom]
+        assert any("> 5" in line or ">5" in line for line in lines)
 
 
 async def test_scrolling_an_answer_keeps_its_question(app: FaithApp) -> None:

@@ -11,6 +11,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    calm,
     press,
     reviewing,
     status,
@@ -150,15 +151,36 @@ async def test_a_verdict_before_its_claim_is_painted_is_refused(
     assert said(stored(store_path)) == [None] * 5
 
 
-async def test_a_verdict_key_outside_the_list_of_claims_says_where_it_works(
-    app: FaithApp,
+async def test_verdict_keys_work_in_every_pane_and_in_no_line_that_is_typed(
+    app: FaithApp, store_path: Path
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
-        await press(pilot, "tab", "y")
-        assert "list of claims" in status(app)
-        assert screen.view is not None
-        assert said(screen.view) == [None] * 5
+        await press(pilot, "tab", "n", "2")
+        pane = app.focused
+        assert pane is not screen.panes.claims
+        await press(pilot, "tab", "i", "e", "y", "enter", "tab", "L", "s")
+        assert screen.claim is not None
+        assert screen.claim.number == 4
+    view = stored(store_path)
+    assert said(view) == ["no", "idk", None, None, None]
+    mine = [claim.mine for claim in view.claims]
+    assert mine[0] is not None
+    assert mine[0].code == "truth"
+    assert mine[2] is not None
+    assert (mine[2].action, mine[2].note) == (Action.SKIPPED, "y")
+
+
+async def test_a_click_on_a_verdicts_letter_gives_it(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        lines = [line.text for line in screen.panes.verdict.lines]
+        y = next(n for n, line in enumerate(lines) if "[n]" in line)
+        await pilot.click("#verdict", offset=(lines[y].index("[n]") + 2, y + 1))
+        await calm(pilot)
+        assert screen.claim is not None
+        assert screen.claim.number == 2
+    assert said(stored(store_path)) == ["no", None, None, None, None]
 
 
 # On a screen that is not drawn

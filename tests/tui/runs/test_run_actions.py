@@ -72,7 +72,7 @@ async def test_archiving_is_taken_back_and_done_again(
         screen = await ready(pilot)
         await press(pilot, "j", "d")
         assert numbers(app) == [3, 1]
-        assert "run #2 archived · u takes it back" in status(app)
+        assert "run #2 archived · u undoes" in status(app)
         assert "1 archived" in screen_text(app)
         assert screen.runs.cursor == 1, "the one in its place is chosen"
         await press(pilot, "u")

@@ -21,11 +21,26 @@ async def test_a_typed_value_is_written_and_the_comment_stays(make: Make, file: 
         screen = await at(pilot, app, "Judge", 2)
         await press(pilot, "enter", "backspace", *"16", "enter")
         assert content(file) == '# mine\nreviewer = "ann"\nconcurrency = 16\n'
-        assert status(app).startswith("saved concurrency")
+        assert status(app).startswith("saved questions at once")
         assert app.session.defaults.concurrency == 16
         assert screen.focused is screen.values
         await press(pilot, "d")
         assert "concurrency" not in content(file)
+        assert status(app) == "questions at once: the default counts again, 8"
+        await press(pilot, "j")
+        assert status(app) == "", "what was said of another value is over"
+
+
+async def test_a_choice_begins_at_the_value_and_is_named_in_words(make: Make) -> None:
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        await at(pilot, app, "Review", 1)
+        await press(pilot, "enter", "j", "enter", "enter")
+        painted = screen_text(app)
+        assert "blind queues: enter chooses, esc leaves it" in painted
+        assert "(x) off: the judge is shown" in painted
+        await press(pilot, "enter")
+        assert not app.session.preferences.blind
 
 
 async def test_a_wrong_value_is_refused_in_the_words_of_the_settings_file(
@@ -57,7 +72,7 @@ async def test_ascii_counts_at_once(make: Make) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await at(pilot, app, "Theme", 1)
         assert not screen_text(app).isascii()
-        await press(pilot, "enter", "enter")
+        await press(pilot, "enter", "home", "enter")
         await calm(pilot)
         assert screen_text(app).isascii()
 

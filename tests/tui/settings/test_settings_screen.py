@@ -8,6 +8,7 @@ import pytest
 from faithtui.config import NAMES
 from faithtui.tui.app import FaithApp
 from faithtui.tui.settings.setting_lines import MEANINGS, SECTIONS
+from faithtui.tui.settings.setting_lines import TITLES as SETTING_TITLES
 from faithtui.tui.settings.settings_screen import SettingsScreen
 from tests.tui.driving import opened, press, screen_text, text_of
 
@@ -35,15 +36,15 @@ async def at(pilot: object, app: FaithApp, section: str, row: int = 0) -> Settin
 
 async def test_every_setting_stands_in_one_section_with_its_origin(make: Make) -> None:
     named = [name for section in SECTIONS for name in section.names]
-    assert sorted(named) == sorted(MEANINGS) == sorted(NAMES)
+    assert sorted(named) == sorted(MEANINGS) == sorted(NAMES) == sorted(SETTING_TITLES)
     app = make({"FAITHTUI_JUDGE": "openai:x"})
     async with app.run_test(size=SIZE) as pilot:
         await at(pilot, app, "Judge")
         text = text_of(app, "values")
         assert "openai:x" in text
         assert "FAITHTUI_JUDGE goes before the file" in " ".join(text.split())
-        head = next(line for line in text.splitlines() if line.startswith(" concurrency"))
-        assert head.split()[1:] == ["4", "file"]
+        head = next(line for line in text.splitlines() if line.startswith(" questions at once"))
+        assert head.split()[3:] == ["4", "file"]
 
 
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (200, 60)])

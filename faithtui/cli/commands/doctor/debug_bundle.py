@@ -34,6 +34,7 @@ _SAFE_SETTINGS: Final = (
     "blind",
     "audit_share",
     "auto_advance",
+    "timer",
     "requests_per_minute",
     "tokens_per_minute",
     "timeout_s",

@@ -37,7 +37,7 @@ def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json:
 
 
 def _opening_lines(queue: ClaimQueue, reviewer: str) -> list[str]:
-    where = f"sample {queue.sample}" if queue.sample is not None else "a convenience order"
+    where = f"sample {queue.sample}" if queue.sample is not None else "not a random sample"
     title = make_visible_line(queue.title, 200)
     lines = [
         *wrap_with_label("queue", f"{title}, {where}, {len(queue.entries)} of run {queue.run}"),

@@ -158,7 +158,7 @@ def _print_conversations(
                 str(row.missing),
                 f"{row.labelled}/{row.claims}",
                 integrity_sentence(metric, row.integrity),
-                row.reason or _why_unscored(row) or "",
+                row.reason or _why_unscored(row) or _format_skipped_windows(row),
             )
             for row in rows
         ],
@@ -194,3 +194,10 @@ def _format_state(row: "ItemRow") -> str:
 def _why_unscored(row: "ItemRow") -> str | None:
     """Say why a judged conversation has no score; None where it has one, or none is stored."""
     return None if row.scores is None else row.scores.windowed.reason
+
+
+def _format_skipped_windows(row: "ItemRow") -> str:
+    """Say how many windows the metric skipped, such as answers without a context; "" for none."""
+    from faithtui.domain.scores import format_left_out
+
+    return format_left_out(0, row.skipped_windows, row.windows)

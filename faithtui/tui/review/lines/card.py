@@ -10,7 +10,13 @@ from faithtui.domain.text.texts import TokenisedText
 from faithtui.domain.text.tokens import Word
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.review.lines.claims import passage_name, passages_of
-from faithtui.tui.review.lines.evidence import TokenisedView, join_line_ends, tokenise_claim
+from faithtui.tui.review.lines.evidence import (
+    RankedPassageView,
+    TokenisedView,
+    join_line_ends,
+    mark_claim,
+    tokenise_claim,
+)
 from faithtui.tui.review.lines.images import image_lines, image_numbers
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, escape_text, make_line, wrap
 
@@ -29,10 +35,13 @@ def claim_card(
     read: TokenisedView,
     *,
     beside_answer: bool = False,
+    best: RankedPassageView | None = None,
 ) -> list[Line]:
     """Show what is judged in full, and the words it was taken from.
 
-    Beside the answer, in which these words are marked, it is enough to say what the claim adds.
+    Beside the answer, in which these words are marked, it is enough to say what the claim adds. The
+    words that the best passage contradicts or does not have are marked in it.
+
     Whether words were added is not said while the judge is hidden: it would tell which claims look
     wrong.
     """
@@ -43,8 +52,8 @@ def claim_card(
         lines = wrap([escape_text(claim.text, "claim")], width - 1, first=pad)
         lines += _turn_images(view, claim.turn, width)
         return [*lines, BLANK, *_question_lines(view, claim, width)]
-    lines = wrap([escape_text(claim.text, "claim strong")], width - 1, first=pad)
     hidden = claim.id in view.hidden
+    lines = wrap(mark_claim(claim, None if hidden else best), width - 1, first=pad)
     if beside_answer and claim.kind == "claim":
         return lines + _added_lines(view, claim, read, hidden, width)
     lines.append(BLANK)

@@ -44,6 +44,8 @@ MATRIX_FROM = 44
 """Cells from which windows have columns."""
 CELL = 4
 """Cells of a column: `w12`, `1.0` and a blank."""
+NARROW_CELL = 3
+"""The same where blanks between scores would take too much of the claims: `.50.43`."""
 LEAST_TEXT = 24
 """Cells that columns leave to what a claim says."""
 MOST_LINES = 4
@@ -62,6 +64,8 @@ class RowLayout:
     windows: tuple[int, ...]
     """Positions of the windows that have a column; () for a single column of verdicts."""
     window_count: int
+    cell: int
+    """Cells of such a column."""
     lines: int
     """Lines that a claim may take."""
     heading: int
@@ -75,7 +79,7 @@ class RowLayout:
     @property
     def text_width(self) -> int:
         """Cells for what a claim says."""
-        return max(1, self.width - self.text_start - CELL * len(self.windows) - 1)
+        return max(1, self.width - self.text_start - self.cell * len(self.windows) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +102,9 @@ def lay_out_rows(
     digits = len(str(len(view.claims)))
     heading = 0 if height < HEADED_FROM else 1
     windows: tuple[int, ...] = ()
+    cell = NARROW_CELL if 4 < len(view.windows) < 10 and width < 66 else CELL
     if width >= MATRIX_FROM and view.windows and not view.is_blind:
-        most = max(1, (width - digits - 6 - LEAST_TEXT) // CELL)
+        most = max(1, (width - digits - 6 - LEAST_TEXT) // cell)
         at = focus.window
         if at is None:
             chosen = next((claim for claim in view.claims if claim.id == focus.claim), None)
@@ -111,7 +116,7 @@ def lay_out_rows(
     lines = max(1, min(MOST_LINES, (height - heading) // max(1, claims)))
     if spec.units[0] == "answer":
         lines = 1
-    return RowLayout(width, digits, windows, len(view.windows), lines, heading)
+    return RowLayout(width, digits, windows, len(view.windows), cell, lines, heading)
 
 
 def claim_list_lines(
@@ -154,7 +159,7 @@ def heading_lines(
     after = "›" if layout.windows and layout.windows[-1] < layout.window_count - 1 else " "
     names = [
         Piece(
-            f"{f'w{row.position + 1}':>{CELL}}",
+            f"{f'w{row.position + 1}':>{layout.cell}}",
             "human strong" if row.position == focus.window else "quiet",
         )
         for row in shown
@@ -162,9 +167,10 @@ def heading_lines(
     lines = [_join_columns(head, [Piece(before, "quiet"), *names, Piece(after, "quiet")], layout)]
     if layout.heading > 1:
         turns = [
-            Piece(f"{row.turns[-1] + 1 if row.turns else '':>{CELL}}", "quiet") for row in shown
+            Piece(f"{row.turns[-1] + 1 if row.turns else '':>{layout.cell}}", "quiet")
+            for row in shown
         ]
-        scores = [_score_piece(row) for row in shown]
+        scores = [_score_piece(row, layout.cell) for row in shown]
         lines.append(_join_columns("to turn", [*turns, Piece(" ")], layout, right=True))
         lines.append(_join_columns("score", [*scores, Piece(" ")], layout, right=True))
     return lines
@@ -254,23 +260,24 @@ def _window_cells(claim: ClaimView, labels: LabelSet, layout: RowLayout) -> list
     said = {each.window: each.label for each in claim.verdicts}
     return [
         Piece(
-            f"{fmt.get_label_letter(said[window], labels):>{CELL}}",
+            f"{fmt.get_label_letter(said[window], labels):>{layout.cell}}",
             f"strong {fmt.get_label_look(said[window], labels)}",
         )
         if window in said
-        else Piece(" " * CELL)
+        else Piece(" " * layout.cell)
         for window in layout.windows
     ]
 
 
-def _score_piece(row: WindowRow) -> Piece:
+def _score_piece(row: WindowRow, cell: int) -> Piece:
     """Write a window's score in a cell, with overrides where there are any: `.50`, `1.0`."""
     value = row.corrected.value
     if value is None:
-        return Piece(f"{'–':>{CELL}}", "quiet")
-    text = f"{value:.2f}".removeprefix("0") if value < 0.995 else f"{value:.1f}"
+        return Piece(f"{'–':>{cell}}", "quiet")
+    whole = "1.0" if cell > NARROW_CELL else "1"  # `1.0.71` would be read as one number.
+    text = f"{value:.2f}".removeprefix("0") if value < 0.995 else whole
     changed = row.corrected.value != row.score.value
-    return Piece(f"{text:>{CELL}}", "human strong" if changed else "strong")
+    return Piece(f"{text:>{cell}}", "human strong" if changed else "strong")
 
 
 def _join_columns(

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
+from threading import Event
 from typing import TYPE_CHECKING, Final, Literal
 
+from faithtui.domain.annotations import MarkedPassage
 from faithtui.domain.conversation import Image, Span
 from faithtui.domain.ids import TruthId
 from faithtui.domain.integrity.missing_facts import MissingFact, TruthIndex, find_missing_facts
@@ -25,6 +28,8 @@ from faithtui.domain.text.tokens import DECISIVE
 from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
 from faithtui.tui.review.lines.images import image_lines, image_numbers
+from faithtui.tui.review.lines.lazy_mapping import LazyMapping
+from faithtui.tui.review.lines.markup import shorten_markup
 from faithtui.tui.review.lines.transcript import explain_not_used
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -70,8 +75,21 @@ class TokenisedView:
     lost: Mapping[int, tuple[MissingFact, ...]] = field(default_factory=dict)
     """By P number: facts that no truth of the view covers. Not to be shown while the view is
     blind, which may lack truths."""
-    places: Mapping[TruthId, int] = field(default_factory=dict)
-    """Index of the sentence of its document that a truth was drawn from, where there is one."""
+    places: Mapping[TruthId, int | None] = field(default_factory=dict)
+    """Index of the sentence of its document that a truth was drawn from; None: there is none."""
+    _filled: Event = field(default_factory=Event, compare=False)
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether nothing is left to be made when it is asked for."""
+        return self._filled.is_set()
+
+    def fill(self) -> None:
+        """Make all that is made when it is asked for. Meant for a thread."""
+        for made in (self.documents, self.truths, self.turns, self.lost, self.places):
+            for _ in made.values():
+                pass
+        self._filled.set()
 
 
 Where = Literal["turn", "window", "elsewhere"]
@@ -131,32 +149,66 @@ class RankedPassageView:
     """How well it matches says something; a statement's own passage is just the passage."""
     lost_count: int = 0
     """Facts of it that no truth covers; 0 while the judge is hidden."""
+    marked: tuple[Span, ...] = ()
+    """What the reviewer marked in it as evidence, in order."""
 
 
-def tokenise_view(view: ReviewView) -> TokenisedView:
-    """Cut the texts of a conversation into words. Slow for long ones: meant for a thread."""
+def add_marks(
+    passages: Sequence[RankedPassageView], marks: Sequence[MarkedPassage]
+) -> tuple[RankedPassageView, ...]:
+    """Put what a reviewer marked into the passages it stands in."""
+    if not marks:
+        return tuple(passages)
+    return tuple(
+        replace(
+            each,
+            marked=tuple(
+                Span(mark.start, mark.end) for mark in marks if mark.document == each.document.hash
+            ),
+        )
+        for each in passages
+    )
+
+
+TURNS_AT_ONCE: Final = 60
+"""Turns of a conversation all of whose texts are compared before anything of it is shown."""
+
+
+def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
+    """Cut the texts of a conversation into words. Slow for long ones: meant for a thread.
+
+    Args:
+        view: The conversation.
+        at_once: Do it now; else of a long conversation what is asked for, and `fill` does the rest.
+    """
     texts = {
         document.number: document.text for turn in view.turns for document in turn.documents or ()
     }
-    most = _limit_text_length(
-        [*map(len, texts.values()), *(len(turn.content) for turn in view.turns)]
-    )
-    documents = {number: tokenise_text(text[:most]) for number, text in texts.items()}
-    truths = {truth.id: tokenise_text(truth.text[:PANE_TEXT_LIMIT]) for truth in view.truths}
-    facts = TruthIndex.from_texts(() if _are_messages(view) else truths.values())
-    return TokenisedView(
+    said = {turn.position: turn.content for turn in view.turns}
+    drawn = {truth.id: truth for truth in view.truths}
+    most = _limit_text_length([*map(len, texts.values()), *map(len, said.values())])
+    documents = LazyMapping(texts, lambda number: tokenise_text(texts[number][:most]))
+    truths = LazyMapping(drawn, lambda each: tokenise_text(drawn[each].text[:PANE_TEXT_LIMIT]))
+
+    @cache
+    def index_facts() -> TruthIndex:
+        return TruthIndex.from_texts(() if _are_messages(view) else truths.values())
+
+    def find_place(each: TruthId) -> int | None:
+        truth = drawn[each]
+        source = None if truth.document is None else documents.get(truth.document)
+        return None if source is None else find_sentence(truths[each], source, truth.span)
+
+    tokenised = TokenisedView(
         documents,
         truths,
-        {turn.position: tokenise_text(turn.content[:most]) for turn in view.turns},
-        {number: find_missing_facts(read, facts) for number, read in documents.items()},
-        {
-            truth.id: place
-            for truth in view.truths
-            if truth.document in documents
-            for place in [find_sentence(truths[truth.id], documents[truth.document], truth.span)]
-            if place is not None
-        },
+        LazyMapping(said, lambda position: tokenise_text(said[position][:most])),
+        LazyMapping(texts, lambda number: find_missing_facts(documents[number], index_facts())),
+        LazyMapping(drawn, find_place),
     )
+    if at_once or len(view.turns) <= TURNS_AT_ONCE:
+        tokenised.fill()
+    return tokenised
 
 
 def tokenise_claim(claim: ClaimView) -> TokenisedText:
@@ -224,6 +276,8 @@ def rank_claim_passages(
             continue  # no metric reads the context of user turns
         elif turn.position in turns:
             where = "window"
+        if where == "elsewhere" and not read.is_filled:
+            continue  # Comparing all of a long conversation would hold up its first rows.
         for document in turn.documents or ():
             groups[where].setdefault(document.number, (document, turn.position))
     seen: set[int] = set()
@@ -301,9 +355,10 @@ def list_lost_facts(
     """List the facts of a passage that no truth covers and that bear on a claim, nearest first.
 
     Returns:
-        () while anything is hidden: what looks wrong would tell what the judge may have got wrong.
+        () while a long conversation is still being compared, and while anything is hidden: what
+        looks wrong would tell what the judge may have got wrong.
     """
-    facts = () if view.is_blind else read.lost.get(document, ())
+    facts = () if view.is_blind or not read.is_filled else read.lost.get(document, ())
     if not facts:
         return ()
     holders = read.documents[document].index.holders
@@ -379,8 +434,54 @@ def passage_lines(
         budget = width * (max(6, height // 2) if number == chosen else max(3, height // 8))
         lines += wrap(excerpt_passage(passage, budget), width - 1, first=[Piece("  ")])
         lines += image_lines(passage.document.images, numbers, width - 1, [Piece("  ")])
+        if number == 0 and passage.is_ranked and claim.id not in view.hidden:
+            lines += lacking_lines(claim, passages, width)
         lines.append(BLANK)
     return lines, starts
+
+
+def lacking_lines(
+    claim: ClaimView, passages: Sequence[RankedPassageView], width: int
+) -> list[Line]:
+    """Say which words of a claim the best passage lacks, and which of them no passage has.
+
+    Not to be shown while the judge is hidden: some judges go by nothing else.
+    """
+    best, *others = passages
+    words: dict[str, list[str]] = {"": []}
+    contested = {span for each in passages for span in each.ranked.contested}
+    for span in best.ranked.missing:
+        if span in contested:
+            continue
+        holder = next((each for each in others if span not in each.ranked.missing), None)
+        name = "" if holder is None else f"P{holder.document.number}"
+        words.setdefault(name, []).append(claim.text[span.start : span.end])
+    lines: list[Line] = []
+    for name, listed in words.items():
+        if listed:
+            head = f"not in P{best.document.number} but in {name}: "
+            first = (
+                Piece(head, "quiet") if name else Piece("MISSING in all passages: ", "warn strong")
+            )
+            text = escape_line(", ".join(dict.fromkeys(listed)), "" if name else "warn", limit=300)
+            lines += wrap([first, text], width - 1, first=[Piece("  ")], most=2)
+    return lines
+
+
+def mark_claim(claim: ClaimView, best: RankedPassageView | None) -> list[Piece]:
+    """Give a claim with the words marked that its best passage contradicts, or does not have."""
+    looks: dict[Span, str] = {}
+    if best is not None and best.is_ranked:
+        looks = dict.fromkeys(best.ranked.missing, "warn strong")
+        looks |= dict.fromkeys(best.ranked.contested, "bad strong mark")
+    pieces = []
+    at = 0
+    for span in sorted(looks, key=lambda each: each.start):
+        if span.start >= at:
+            pieces.append(escape_text(claim.text[at : span.start], "claim strong"))
+            pieces.append(escape_text(claim.text[span.start : span.end], looks[span]))
+            at = span.end
+    return [*pieces, escape_text(claim.text[at:], "claim strong")]
 
 
 def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
@@ -393,7 +494,7 @@ def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
         pieces += [Piece(" · "), escape_line(document.source, limit=60)]
     pieces.append(Piece(f" · turn {passage.turn + 1}", "quiet"))
     if passage.is_ranked:
-        pieces.append(Piece(f" · match {passage.ranked.match:.2f}", "quiet"))
+        pieces.append(Piece(f" · similarity {passage.ranked.match:.2f}", "quiet"))
     if passage.ranked.differs:
         kinds = ", ".join(passage.ranked.differs)
         pieces.append(Piece(f" · differs: {kinds}", "warn"))
@@ -401,6 +502,8 @@ def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
         pieces.append(
             Piece(f" · {fmt.count_in_words(passage.lost_count, 'fact')} in no truth", "warn")
         )
+    if passage.marked:
+        pieces.append(Piece(" · {marked}", "human strong"))
     looks = dict(STANCE_LOOKS)
     for number, stance in passage.truths:
         words = STANCE_WORDS[stance]
@@ -412,7 +515,7 @@ def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
 
 def excerpt_passage(passage: RankedPassageView, budget: int) -> list[Piece]:
     """Cut a passage down to what surrounds its quotes."""
-    needed = [quote.span for quote in passage.ranked.quotes]
+    needed = [*(quote.span for quote in passage.ranked.quotes), *passage.marked]
     if not needed and passage.ranked.best is not None:
         needed = [passage.ranked.best]
     parts = choose_excerpt(passage.read, needed, budget)
@@ -431,7 +534,7 @@ def excerpt_passage(passage: RankedPassageView, budget: int) -> list[Piece]:
 def mark_passage(passage: RankedPassageView, part: Span, *, one_line: bool = False) -> list[Piece]:
     """Give a stretch of a passage with quotes between « » and telling words marked."""
     text = passage.document.text
-    make = join_line_ends if one_line else _make_full_piece
+    make = _make_short_piece if one_line else _make_full_piece
     looks = {
         None: "quote",
         "partial": "quote",
@@ -442,6 +545,7 @@ def mark_passage(passage: RankedPassageView, part: Span, *, one_line: bool = Fal
     for span in (
         *(quote.span for quote in passage.ranked.quotes),
         *(mark.span for mark in passage.ranked.marks),
+        *passage.marked,
     ):
         edges |= {edge for edge in (span.start, span.end) if part.start < edge < part.end}
     ordered = sorted(edges)
@@ -450,21 +554,29 @@ def mark_passage(passage: RankedPassageView, part: Span, *, one_line: bool = Fal
     marks = {mark.span.start: mark for mark in passage.ranked.marks}
     quotes = iter(passage.ranked.quotes)
     current = next(quotes, None)
+    begins = {span.start for span in passage.marked}
+    ends = {span.end for span in passage.marked}
     pieces: list[Piece] = []
     for start, end in pairwise(ordered):
         while current is not None and current.span.end <= start:
             current = next(quotes, None)
         inside = current is not None and current.span.start <= start < current.span.end
         look = looks[current.stance] if inside and current is not None else ""
+        if start in begins:
+            pieces.append(Piece("{", "human strong"))
         if start in opening:
             pieces.append(Piece("«", f"{opening[start]} strong"))
         mark = marks.get(start)
         if mark is not None:
-            is_telling = mark.clashes or mark.kind in DECISIVE
-            look = f"{look} {'mark' if is_telling else 'strong'}"
+            # What matches is quiet: only what says otherwise calls for a look.
+            look = f"{look} mark" if mark.clashes else look
+        if any(span.start <= start < span.end for span in passage.marked):
+            look = f"human {look}"
         pieces.append(make(text[start:end], look.strip()))
         if end in closing:
             pieces.append(Piece("»", f"{closing[end]} strong"))
+        if end in ends:
+            pieces.append(Piece("}", "human strong"))
     return pieces
 
 
@@ -485,6 +597,10 @@ def full_passage(
 
 def _make_full_piece(text: str, look: str) -> Piece:
     return escape_text(text, look, FULL_TEXT_LIMIT)
+
+
+def _make_short_piece(text: str, look: str) -> Piece:
+    return join_line_ends(shorten_markup(text), look)
 
 
 def join_line_ends(text: str, look: str = "") -> Piece:

@@ -60,7 +60,7 @@ def reference_lines(
         return wrap([Piece(spec.nothing_checked, "warn")], width - 1, first=pad)
     lines = named_reference_lines(view, claim, window, spec, width, read)
     if not lines and claim.id not in view.hidden:
-        words = f"named for {spec.units[0]} {claim.number}: none"
+        words = f"no {references_of(spec)} cited"
         lines = [make_line(Piece(f" {words}", "quiet")), BLANK]
     if spec.references_are_facts:
         lines += lost_lines(view, claim, read, width)
@@ -74,12 +74,15 @@ def reference_lines(
         for truth in rest:
             lines += _reference_lines(view, truth, spec, width, "quiet", "", read)
         return lines
+    if not read.is_filled:
+        words = f"others in w{home + 1} are being compared …"
+        return [*lines, make_line(Piece(f" {words}", "quiet"))]
     said = tokenise_claim(claim)
     shares = {truth.number: compute_overlap(said, read.truths[truth.id]) for truth in rest}
     lines.append(make_line(Piece(f" others in w{home + 1}, nearest first", "quiet")))
     for truth in sorted(rest, key=lambda each: (-shares[each.number], each.number)):
         share = shares[truth.number]
-        note = f"~ {share:.2f}" if share >= SIMILAR_FROM else ""
+        note = f"similarity {share:.2f}" if share >= SIMILAR_FROM else ""
         lines += _reference_lines(view, truth, spec, width, "quiet", note, read)
     return lines
 
@@ -129,7 +132,7 @@ def _lost_fact_pieces(text: str, fact: MissingFact) -> list[Piece]:
     start = fact.span.start
     for word in fact.words:
         pieces.append(join_line_ends(text[start : word.start], "quote"))
-        pieces.append(join_line_ends(text[word.start : word.end], "quote mark"))
+        pieces.append(join_line_ends(text[word.start : word.end], "quote strong"))
         start = word.end
     pieces.append(join_line_ends(text[start : fact.span.end], "quote"))
     return [*pieces, Piece("»", "quote")]
@@ -217,7 +220,7 @@ def _name_source(truth: TruthView, read: TokenisedView) -> str:
 
 def _is_not_in_document(view: ReviewView, truth: TruthView, read: TokenisedView) -> bool:
     """Whether no sentence of its document, read whole, shares a telling word with a truth."""
-    if truth.document is None or truth.id in read.places:
+    if truth.document is None or read.places.get(truth.id) is not None:
         return False
     if truth.document not in read.documents:
         return False

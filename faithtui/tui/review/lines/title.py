@@ -27,13 +27,16 @@ def title_pieces(
     where = f" > {looked.spec.units[0]} {claim.number}/{len(view.claims)}" if claim else ""
     right = [
         Piece("BLIND" if blind else "JUDGE SHOWN", "human strong" if blind else "warn strong"),
-        Piece("  per interaction " if looked.per_interaction else "  windowed ", "quiet"),
-        Piece(conversation_score(view, looked.per_interaction), "strong"),
     ]
+    if not view.is_blind:
+        right += [
+            Piece("  per interaction " if looked.per_interaction else "  score ", "quiet"),
+            Piece(conversation_score(view, looked.per_interaction), "strong"),
+        ]
     run = f"  #{view.run.id} > "
     if cursor is not None:
         queue, done = cursor.queue, len(cursor.answered_claims)
-        kind = ", a convenience order" if queue.is_convenience else ""
+        kind = ", not a random sample" if queue.is_convenience else ""
         run += f"{escape_line(queue.title, limit=30).text}{kind} {done}/{len(queue.entries)} > "
     room -= width_of(right) + len(run) + len(where) + 3
     if room >= LEAST_NAME:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from faithtui.domain.conversation import Image, Span
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.review.lines.images import image_lines, image_numbers
+from faithtui.tui.review.lines.markup import shorten_markup
 from faithtui.tui.theme.lines import PANE_TEXT_LIMIT, Line, Piece, escape_line, escape_text, wrap
 
 if TYPE_CHECKING:
@@ -188,17 +189,22 @@ class _TurnDrawing:
         span = own or (None if claim is None else self.near)
         text = turn.content
         if span is None:
-            return [escape_text(text, "quiet" if turn.role == "user" else "", self.most)]
+            return [self._make_piece(text, "quiet" if turn.role == "user" else "")]
         opening, closing, look = ("«", "»", "quote") if own else ("‹", "›", "near")
         start = max(0, span.start - self.most)
         return [
             Piece("… " if start else ""),
-            escape_text(text[start : span.start], most=self.most),
+            self._make_piece(text[start : span.start]),
             Piece(opening, look),
-            escape_text(text[span.start : span.end], look, self.most),
+            self._make_piece(text[span.start : span.end], look),
             Piece(closing, look),
-            escape_text(text[span.end :], most=self.most),
+            self._make_piece(text[span.end :]),
         ]
+
+    def _make_piece(self, text: str, look: str = "") -> Piece:
+        """Make a piece of what is said, shortened where it stands beside other panes."""
+        is_whole = self.most > PANE_TEXT_LIMIT
+        return escape_text(text if is_whole else shorten_markup(text), look, self.most)
 
 
 def _passage_number_lines(

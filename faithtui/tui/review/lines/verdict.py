@@ -93,7 +93,7 @@ def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Pie
         is_brief: Say in a word, not in a sentence, what stands against them.
     """
     view, window = shown_view.view, shown_view.focus.window
-    name = "per interaction" if shown_view.per_interaction else "windowed"
+    name = "per interaction" if shown_view.per_interaction else "mean of windows"
     pieces = [Piece(f"{name} ", "quiet")]
     pieces.append(Piece(conversation_score(view, shown_view.per_interaction), "strong"))
     if not view.is_blind and view.item.corrected not in (None, view.item.scores):

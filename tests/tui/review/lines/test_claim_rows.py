@@ -158,3 +158,22 @@ def test_a_window_without_a_score_has_none(view: ReviewView) -> None:
     first, *rest = view.windows
     windows = (replace(first, score=lost, corrected=lost), *rest)
     assert draw(replace(view, windows=windows))[2].split()[1] == "–"
+
+
+def test_a_few_windows_take_less_of_the_claims_where_there_is_little_room(view: ReviewView) -> None:
+    six = with_windows(view, 6)
+    at = ReviewPosition(None, six.claims[0].id)
+    narrow, wide = (lay_out_rows(six, at, width, 20, METRIC) for width in (58, 74))
+    assert (narrow.cell, wide.cell) == (3, 4)
+    assert len(narrow.windows) == len(wide.windows) == 6
+    assert draw(six, width=58)[0].endswith("w1 w2 w3 w4 w5 w6 ")
+
+
+def test_scores_without_blanks_between_them_are_still_told_apart(view: ReviewView) -> None:
+    six = with_windows(view, 6)
+    values = (1.0, 0.714, 0.0, 1.0, 0.5, 0.999)
+    windows = tuple(
+        replace(row, score=Score(value), corrected=Score(value))
+        for row, value in zip(six.windows, values, strict=True)
+    )
+    assert draw(replace(six, windows=windows), width=58)[2].endswith("  1.71.00  1.50  1 ")

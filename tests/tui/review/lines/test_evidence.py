@@ -13,7 +13,14 @@ from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import ClaimView, EvidenceView, ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.review.lines.card import claim_card
-from faithtui.tui.review.lines.evidence import passage_lines, rank_claim_passages, tokenise_view
+from faithtui.tui.review.lines.evidence import (
+    excerpt_passage,
+    mark_claim,
+    passage_lines,
+    rank_claim_passages,
+    tokenise_view,
+)
+from faithtui.tui.review.lines.lazy_mapping import LazyMapping
 from faithtui.tui.review.lines.references import reference_lines
 from faithtui.tui.review.lines.verdict import VerdictView, verdict_lines
 from faithtui.tui.review.position import ReviewPosition
@@ -228,3 +235,85 @@ def test_a_set_of_truths_is_told_with_the_truths_and_the_passages(
 ) -> None:
     assert "(T1+T4 only together)" in " ".join(truths(*joint).split())
     assert "T1 supports with others" in " ".join(evidence(*joint).split())
+
+
+def test_only_what_a_passage_says_otherwise_is_loud(view: ReviewView) -> None:
+    """Numbers and negations that merely stand there, and words that match, are quiet."""
+    claim = claim_of(view, "return window")
+    loud = [
+        piece.text
+        for passage in rank_claim_passages(view, claim, None, tokenise_view(view))
+        for piece in excerpt_passage(passage, 4_000)
+        if "mark" in piece.look or "strong" in piece.look.replace("quote strong", "")
+    ]
+    assert [each for each in loud if each not in "«»"] == []
+    wrong = replace(claim, text="The return window is 31 days from delivery.", evidence=())
+    ranked = rank_claim_passages(view, wrong, None, tokenise_view(view))
+    marked = [p.text for p in excerpt_passage(ranked[0], 4_000) if "mark" in p.look]
+    assert marked == ["30"]
+    pieces = {piece.text: piece.look for piece in mark_claim(wrong, ranked[0])}
+    assert pieces["31"] == "bad strong mark"
+    assert "MISSING" not in evidence(view, wrong), "it is marked where it is contradicted"
+    assert "".join(pieces) == wrong.text
+
+
+def test_words_that_no_passage_has_are_said_unless_the_judge_is_hidden(view: ReviewView) -> None:
+    claim = replace(
+        claim_of(view, "return window"), text="The window of pickup is 30 days with a receipt."
+    )
+    shown = evidence(view, claim)
+    assert "MISSING in all passages: pickup" in shown
+    assert "not in P1 but in P2: receipt" in shown
+    assert "MISSING" not in evidence(blind_view(view), claim)
+    card = claim_card(
+        blind_view(view), claim, METRIC, 80, tokenise_view(view),
+        best=rank_claim_passages(view, claim, None, tokenise_view(view))[0],
+    )  # fmt: skip
+    assert not any("warn" in piece.look for line in card for piece in line.pieces)
+
+
+def lengthen(view: ReviewView) -> ReviewView:
+    """Put a hundred exchanges with passages of their own behind a conversation."""
+    _, answer, *_ = view.turns
+    assert answer.documents
+    (first, *_) = answer.documents
+    more = tuple(
+        replace(
+            answer,
+            position=position,
+            documents=(replace(first, number=100 + position, text=f"Parcel {position} is blue."),),
+        )
+        for position in range(len(view.turns), len(view.turns) + 100)
+    )
+    return replace(view, turns=(*view.turns, *more))
+
+
+def test_of_a_long_conversation_only_what_is_near_is_compared_before_it_is_shown(
+    view: ReviewView,
+) -> None:
+    long = lengthen(view)
+    claim = claim_of(long, "labels are always free")
+    read = tokenise_view(long, at_once=False)
+    assert not read.is_filled
+    ranked = rank_claim_passages(long, claim, None, read)
+    assert [each.where for each in ranked] == ["turn"] * len(ranked)
+    lines = text(reference_lines(long, claim, None, read, METRIC, 60))
+    assert "T4" in lines, "what the judge cited is there at once"
+    assert "are being compared" in lines
+    assert isinstance(read.documents, LazyMapping)
+    assert read.documents.made_count < 10
+    read.fill()
+    assert "nearest first" in text(reference_lines(long, claim, None, read, METRIC, 60))
+    whole = tokenise_view(long)
+    now, later = (
+        [(each.document.number, each.where, each.lost_count) for each in ranked]
+        for ranked in (
+            rank_claim_passages(long, claim, None, read),
+            rank_claim_passages(long, claim, None, whole),
+        )
+    )
+    assert now == later
+
+
+def test_of_a_short_conversation_all_is_compared_at_once(view: ReviewView) -> None:
+    assert tokenise_view(view, at_once=False).is_filled

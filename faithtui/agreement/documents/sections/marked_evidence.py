@@ -1,0 +1,60 @@
+"""What the judge points at against marked evidence, and which claims of answers it extracted."""
+
+from collections.abc import Iterator
+
+from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, Table
+from faithtui.agreement.documents.wording import FIGURE_HEADS, count_text, make_estimate_row
+from faithtui.agreement.report.model import AgreementReport, EvidenceReport, ExtractionReport
+
+
+def write_marked_evidence_section(report: AgreementReport) -> Iterator[Block]:
+    """Write both, where there is anything to write."""
+    if report.evidence is not None:
+        yield from _write_evidence(report.evidence)
+    if report.extraction is not None:
+        yield from _write_extraction(report.extraction)
+
+
+def _write_evidence(found: EvidenceReport) -> Iterator[Block]:
+    yield Heading("Evidence")
+    said = (
+        f"On {count_text(found.claims, 'claim', 'claims')} annotators marked the words that decide "
+        "the verdict. They are compared with the words of the truths that the judge named for its "
+        "own verdict. Each figure is a mean over claims, unweighted."
+    )
+    if found.uncited:
+        said += (
+            f" For {found.uncited:,} of them the judge named none, and every figure of the claim "
+            "is 0."
+        )
+    yield Paragraph(said)
+    yield Table(
+        "Words the judge points at, against words that are marked",
+        FIGURE_HEADS,
+        (
+            make_estimate_row("precision", found.precision),
+            make_estimate_row("recall", found.recall),
+            make_estimate_row("F1", found.f1),
+            make_estimate_row("intersection over union", found.iou),
+        ),
+    )
+
+
+def _write_extraction(found: ExtractionReport) -> Iterator[Block]:
+    yield Heading("Claim extraction")
+    answers = count_text(found.answers, "answer", "answers")
+    said = (
+        f"Annotators declared {answers} complete: the judge extracted {found.fair:,} of the claims "
+        f"in them and missed {found.missed:,}. What was declared complete is no random sample, "
+        "and nothing is weighted."
+    )
+    if found.unfair:
+        said += f" {found.unfair:,} labelled x are left out."
+    if found.unlabelled:
+        said += f" {found.unlabelled:,} have no label and count as fair."
+    yield Paragraph(said)
+    yield Table(
+        "Share of the claims of complete answers that the judge extracted",
+        FIGURE_HEADS,
+        (make_estimate_row("recall of claim extraction", found.recall),),
+    )

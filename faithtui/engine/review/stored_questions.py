@@ -1,0 +1,173 @@
+"""The questions behind the stored replies of a conversation, put together again.
+
+A question is not stored, only its key: a hash of all that determines its reply. The metric is taken
+through the conversation once more, with stored replies alone, and each question it puts is
+recognised by its key: what is shown is word for word what was asked, or nothing. No judge is asked.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from faithtui.domain.conversation import Image
+from faithtui.domain.ids import ItemId
+from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.metric_driver import AnswerOutstanding, assess_conversation
+from faithtui.engine.calls.reply_cache import QuestionContext, compute_question_key
+from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_execution import (
+    find_claims_to_judge,
+    open_run_judge,
+    rebuild_metric,
+)
+from faithtui.errors import ConfigError, FaithtuiError
+from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge
+from faithtui.judges.providers.endpoints import is_offline_or_replay
+from faithtui.store.records import CallRow, RunRow, StoredReply
+from faithtui.store.store import Store
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredQuestions:
+    """What was asked in some calls."""
+
+    requests: Mapping[int, JudgeRequest]
+    """By id of the call; those that could not be put together again are left out."""
+    problem: str | None = None
+    """Why none or not all could; None: all could."""
+
+
+def rebuild_questions(store: Store, item: ItemId, calls: Iterable[CallRow]) -> StoredQuestions:
+    """Put the questions of calls together again. Meant for a thread: it may take a second.
+
+    Args:
+        store: Open store.
+        item: Conversation of a run.
+        calls: Calls that were made for it.
+    """
+    wanted = {call.key: call for call in calls}
+    if not wanted:
+        return StoredQuestions({})
+    row = store.runs.row(store.runs.item_rows([item])[0].run)
+    asked: dict[str, JudgeRequest] = {}
+    problem: str | None = None
+    try:
+        asyncio.run(_drive(store, row, item, asked))
+    except FaithtuiError as error:
+        problem = str(error)
+    found = {call.id: asked[key] for key, call in wanted.items() if key in asked}
+    fingerprint = row.spec.judge_fingerprint
+    for key, call in wanted.items():
+        if call.id not in found and call.replicate:
+            again = (replace(each, replicate=call.replicate) for each in asked.values())
+            same = (each for each in again if compute_question_key(fingerprint, each) == key)
+            request = next(same, None)
+            if request is not None:
+                found[call.id] = request
+    if len(found) < len(wanted) and problem is None:
+        problem = "from the run's prompts and options it comes out differently here"
+    return StoredQuestions(found, problem)
+
+
+async def _drive(store: Store, row: RunRow, item: ItemId, asked: dict[str, JudgeRequest]) -> None:
+    """Take the metric as far as stored replies lead, and note what it asks.
+
+    Raises:
+        FaithtuiError: The metric is not what it was, or cannot go on.
+    """
+    metric = rebuild_metric(store, row)
+    number = store.runs.item_rows([item])[0].conversation
+    conversation = store.conversations.get(number)
+    claims, _ = find_claims_to_judge(store, row.spec, number)
+    judge = await _describe_judge(row)
+    asker = Asker(
+        judge,
+        _ReadOnlyReplies(store),
+        load_image=_load_no_data,
+        sender=_NobodySends(),
+        on_question=asked.__setitem__,
+    )
+    try:
+        await assess_conversation(metric, conversation, asker.bind_to_item(item), claims)
+    except AnswerOutstanding:
+        pass  # The run was stopped there.
+    finally:
+        await asker.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class _SilentJudge(LocalJudge):
+    """The judge of a run, as far as questions depend on it."""
+
+    ref: str
+    fingerprint: str
+    takes_images: bool = False
+    context_window: int | None = None
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        """Nothing is sent.
+
+        Raises:
+            AnswerOutstanding: Always.
+        """
+        raise AnswerOutstanding
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""
+
+
+async def _describe_judge(row: RunRow) -> _SilentJudge:
+    """Find out what questions depend on; without its key, a judge is taken to have no limits."""
+    spec = row.spec
+    silent = _SilentJudge(spec.judge, spec.judge_fingerprint)
+    if is_offline_or_replay(spec.judge):
+        return silent
+    try:
+        async with open_run_judge(row, RunEnvironment()) as judge:
+            return replace(
+                silent, takes_images=judge.takes_images, context_window=judge.context_window
+            )
+    except ConfigError:
+        return silent
+
+
+class _ReadOnlyReplies:
+    """Stored replies, to which nothing is added."""
+
+    def __init__(self, store: Store) -> None:
+        self._calls = store.calls
+
+    def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
+        return self._calls.find_reply(key, or_cut=or_cut)
+
+    def find_unusable(self, key: str) -> StoredReply | None:
+        return self._calls.find_unusable_reply(key)
+
+    async def wait_until_writable(self) -> None:
+        raise AnswerOutstanding
+
+    async def save_reply(self, asked: QuestionContext, reply: StoredReply, *, usable: bool) -> None:
+        raise AnswerOutstanding
+
+
+class _NobodySends:
+    """Stands in the place of a sender: a question without a stored reply has none."""
+
+    def close(self) -> frozenset[asyncio.Task[object]]:
+        return frozenset()
+
+    async def send_question(
+        self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
+    ) -> T:
+        raise AnswerOutstanding
+
+    def count_unreadable(self, key: str) -> int:
+        return 0
+
+
+def _load_no_data(image: Image) -> ImageData:
+    """Name an image: a key depends on nothing else of it."""
+    return ImageData(image.sha256, image.media_type, image.mark, None, image.url)

@@ -1,0 +1,63 @@
+"""How a session goes on, in a line: what is left, the pace, labels of today, self-agreement."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from faithtui.agreement.report.raters import RepeatedLabel
+from faithtui.engine.review.sample_queues import QueueProgress
+from faithtui.store.annotations.session_counts import SessionCounts
+from faithtui.tui.samples.sample_lines import (
+    KINDS,
+    describe_labels_needed,
+    format_minutes,
+    format_pace,
+)
+from faithtui.tui.theme import format as fmt
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """What is known of a session."""
+
+    counts: SessionCounts
+    progress: QueueProgress | None = None
+    """Of the sample that is worked through."""
+    repeats: Sequence[RepeatedLabel] = ()
+    """The annotator's own second verdicts."""
+
+
+def session_words(facts: SessionFacts, left: int, where: str, *, has_timer: bool) -> str:
+    """Say how a session goes on, the weightiest first: the line may be cut.
+
+    Args:
+        facts: What is known.
+        left: Claims without a verdict, where no sample is worked through.
+        where: What they are left in, such as `here`.
+        has_timer: Say the pace and the time that is left.
+    """
+    progress = facts.progress
+    pace = facts.counts.pace_s
+    parts = []
+    if progress is not None:
+        row = progress.row
+        left = row.remaining
+        pace = row.pace_s if pace is None else pace
+        mode = "blind " if row.blind else ""
+        parts.append(f"{mode}{KINDS[row.kind]} {row.answered}/{row.size}")
+    elif left:
+        parts.append(f"{fmt.format_count(left)} left {where}")
+    if has_timer and pace is not None:
+        parts.append(format_pace(pace))
+        if left:
+            parts.append(f"{format_minutes(pace * left)} to go")
+    if facts.counts.labelled:
+        parts.append(f"{fmt.format_count(facts.counts.labelled)} today")
+    if facts.repeats:
+        same = sum(each.first == each.second for each in facts.repeats)
+        parts.append(f"self-agreement {same}/{len(facts.repeats)}")
+    if progress is not None:
+        if progress.row.skipped:
+            parts.append(f"{progress.row.skipped} skipped")
+        if progress.needed is not None:
+            parts.append(describe_labels_needed(progress))
+    return " · ".join(parts)

@@ -1,0 +1,72 @@
+"""How the session goes on, at the right of the status line of the review screen."""
+
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+from faithtui.domain.ids import RunId
+from faithtui.tui.review.position import is_open
+from faithtui.tui.screen.controller import Controller, run_in_worker
+
+if TYPE_CHECKING:
+    from faithtui.agreement.report.raters import RepeatedLabel
+    from faithtui.tui.review.lines.session import SessionFacts
+    from faithtui.tui.review.review_screen import ReviewScreen
+    from faithtui.tui.samples.queue import ClaimQueue
+
+
+class SessionLine(Controller["ReviewScreen"]):
+    """Reads how far the annotator has come, after each conversation that is read."""
+
+    def __init__(self, screen: "ReviewScreen") -> None:
+        super().__init__(screen)
+        self._facts: SessionFacts | None = None
+        self._repeats: tuple[RunId, tuple[RepeatedLabel, ...]] | None = None
+
+    @property
+    def words(self) -> str:
+        """How the session goes on, "" before that is known."""
+        from faithtui.tui.review.lines.session import session_words
+
+        view = self.screen.view
+        if self._facts is None or view is None:
+            return ""
+        cursor = self.screen.queue_walk.cursor
+        if cursor is None:
+            left, where = sum(map(is_open, view.claims)), "here"
+        else:
+            left, where = len(cursor.queue.entries) - len(cursor.answered_claims), "in the queue"
+        timer = self.session.preferences.timer
+        return session_words(self._facts, left, where, has_timer=timer)
+
+    @run_in_worker("how-far")
+    async def read_again(self) -> None:
+        """Read how far the annotator has come."""
+        queue, run = self.session.claim_queue, self.session.run
+        if run is not None:
+            self.screen.call_later(self._show, await self.read(self._read_facts, queue, run))
+
+    def forget(self) -> None:
+        """Say nothing of what was read before."""
+        self._facts = self._repeats = None
+
+    def _read_facts(self, queue: "ClaimQueue | None", run: RunId) -> "SessionFacts":
+        from faithtui.engine.review.sample_queues import read_queue_progress
+        from faithtui.tui.review.lines.session import SessionFacts
+
+        store, reviewer = self.session.store, self.session.reviewer
+        midnight = (
+            self.session.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+        )
+        if self._repeats is None or self._repeats[0] != run or (queue and queue.repeats):
+            repeats = store.claim_details.repeats(run)
+            self._repeats = run, tuple(each for each in repeats if each.reviewer == reviewer)
+        sample = None if queue is None else queue.sample
+        return SessionFacts(
+            store.reviews.read_session_counts(reviewer, midnight.astimezone(UTC)),
+            None if sample is None else read_queue_progress(store, sample, reviewer),
+            self._repeats[1],
+        )
+
+    def _show(self, facts: "SessionFacts") -> None:
+        self._facts = facts
+        self.screen.follow_runs()

@@ -1,0 +1,97 @@
+"""The keys that give verdicts, in every pane of the review screen and never while somebody types.
+
+The holder of the panes has them, not the screen: lines for notes and filters lie outside of it.
+"""
+
+from typing import Final
+
+from textual.binding import Binding, BindingType
+
+from faithtui.domain.annotations import REASON_CODES
+
+VERDICT: Final = Binding.Group("verdict")
+CODE: Final = Binding.Group("code", compact=True)
+
+VERDICT_BINDINGS: Final[list[BindingType]] = [
+    Binding(
+        "y",
+        "verdict('y')",
+        "first label",
+        group=VERDICT,
+        tooltip="Verdict: the metric's first label, such as supported; saves and goes on",
+        id="review.verdict-yes",
+    ),
+    Binding(
+        "n",
+        "verdict('n')",
+        "second label",
+        group=VERDICT,
+        tooltip="Verdict: the metric's second label, such as contradicted; saves and goes on",
+        id="review.verdict-no",
+    ),
+    Binding(
+        "i",
+        "verdict('i')",
+        "third label",
+        group=VERDICT,
+        tooltip="Verdict: the metric's third label, where it has one; saves and goes on",
+        id="review.verdict-idk",
+    ),
+    Binding(
+        "x",
+        "verdict('x')",
+        "not fair",
+        group=VERDICT,
+        tooltip="Not a fair claim: phantom, opinion or bad split; saves and goes on",
+        id="review.verdict-unfair",
+    ),
+    Binding(
+        "s",
+        "want('later')",
+        "skip",
+        tooltip="Skip the claim and go on; it comes again at the end",
+        id="review.later",
+    ),
+    Binding("f", "want('flag')", "flag", tooltip="Flag the claim, or no longer", id="review.flag"),
+    Binding(
+        "full_stop",
+        "want('repeat')",
+        "repeat",
+        key_display=".",
+        tooltip="Repeat your last verdict and its reason code, and go on",
+        id="review.repeat",
+    ),
+    Binding(
+        "m",
+        "want('range')",
+        "range",
+        tooltip="Begin a range here: move, then one verdict for all; again: drop it",
+        id="review.range",
+    ),
+    Binding(
+        "c",
+        "want('unsure')",
+        "unsure",
+        tooltip="Mark your last label as low confidence, or take the mark off",
+        id="review.unsure",
+    ),
+    Binding(
+        "a",
+        "want('accept')",
+        "accept",
+        show=False,
+        tooltip="Accept the judge's verdict, where it is shown; not counted in agreement",
+        id="review.accept",
+    ),
+    *(
+        Binding(
+            str(number),
+            f"want('code-{code.name}')",
+            "code",
+            group=CODE,
+            tooltip=f"Reason code for the last verdict: {code.title}, {code.meaning}",
+            id=f"review.code-{code.name}",
+        )
+        for number, code in enumerate(REASON_CODES, start=1)
+    ),
+]

@@ -1,0 +1,321 @@
+"""A text of which words can be selected, by keys and by the mouse."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from faithtui.domain.text.sentences import split_sentences
+from faithtui.domain.text.word_spans import find_word_spans
+from faithtui.tui.theme.lines import BLANK, FULL_TEXT_LIMIT, Line, Piece, escape_line
+from faithtui.tui.widgets.pane import Pane
+
+_NO_BLANKS = re.compile(r"[^\w\s]{0,8}")
+
+
+class PlacedText(NamedTuple):
+    """A word, or what stands between words, on a line."""
+
+    x: int
+    cells: int
+    start: int
+    """First character."""
+    end: int
+    """The character after the last."""
+    word: int | None
+    """Place among the words of the text; None: it is between words."""
+
+
+def place_words(text: str, words: Sequence[tuple[int, int]], width: int) -> list[list[PlacedText]]:
+    """Put a text on lines that break between words.
+
+    Args:
+        text: The text; its line ends stay.
+        words: Of the text, in order.
+        width: Cells of a line.
+    """
+    lines: list[list[PlacedText]] = [[]]
+    x = at = 0
+
+    def put(start: int, end: int, word: int | None) -> None:
+        nonlocal x
+        cells = cell_len(_draw_text(text[start:end]).text)
+        # What stands right behind a word, such as a full stop, stays with it.
+        behind = _NO_BLANKS.match(text, end) if word is not None else None
+        room = cells if behind is None else cells + cell_len(behind[0])
+        if word is not None and x and x + room > width:
+            lines.append([])
+            x = 0
+        if not x and text[start:end].isspace():
+            return  # A line does not begin with a blank.
+        lines[-1].append(PlacedText(x, cells, start, end, word))
+        x += cells
+
+    for number, (start, end) in enumerate([*words, (len(text), len(text))]):
+        for place, part in enumerate(text[at:start].split("\n")):
+            if place:
+                at += 1
+                lines.append([])
+                x = 0
+            if part:
+                put(at, at + len(part), None)
+                at += len(part)
+        if start < end:
+            put(start, end, number)
+        at = end
+    return lines
+
+
+class WordPicker(Pane):
+    """Words of which a range is selected; some are marked already.
+
+    Enter selects the word at the cursor or, after space, all words from there to the cursor; so
+    does a drag of the mouse. Knows nothing of what becomes of it.
+    """
+
+    ALLOW_SELECT = False
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "right,l", "word(1)", "word", key_display="←→↑↓", tooltip="Next word", id="words.next"
+        ),
+        Binding("left,h", "word(-1)", "Word", show=False, tooltip="Word before", id="words.before"),
+        Binding(
+            "space",
+            "anchor",
+            "from here",
+            tooltip="Begin a selection at this word, or drop it",
+            id="words.from",
+        ),
+        Binding("s", "sentence", "sentence", tooltip="Select the sentence", id="words.sentence"),
+        Binding(
+            "enter",
+            "select",
+            "mark",
+            tooltip="Take the selected words, or the word at the cursor",
+            id="words.select",
+        ),
+    ]
+
+    @dataclass
+    class Selected(Message):
+        """Words were selected."""
+
+        pane: "WordPicker"
+        start: int
+        """First character."""
+        end: int
+        """The character after the last."""
+
+        @property
+        def control(self) -> "WordPicker":
+            """The text."""
+            return self.pane
+
+    def __init__(self, *, id: str, title: str = "") -> None:
+        super().__init__(id=id, title=title)
+        self._text = ""
+        self._words: list[tuple[int, int]] = []
+        self._placed: list[list[PlacedText]] = []
+        self._marks: Sequence[tuple[int, int]] = ()
+        self._cursor = 0
+        self._anchor: int | None = None
+        self._is_dragging = False
+
+    def show_text(
+        self, text: str, marks: Sequence[tuple[int, int]], *, title: str, begin: int = 0
+    ) -> None:
+        """Show a text.
+
+        Args:
+            text: Foreign text; what is beyond `FULL_TEXT_LIMIT` is left out.
+            marks: Stretches that are marked: first character and the one after the last.
+            title: For the frame, already made visible.
+            begin: Character at which the cursor begins.
+        """
+        self._text = text[:FULL_TEXT_LIMIT]
+        self._words = find_word_spans(self._text)
+        self._marks = marks
+        self._anchor = None
+        behind = (place for place, (_, end) in enumerate(self._words) if end > begin)
+        self._cursor = next(behind, 0)
+        self.show(self._build_lines, title=title, keep=False)
+        # A pane that is not laid out yet has no lines to scroll to.
+        self.call_after_refresh(self._reveal)
+
+    def show_marks(self, marks: Sequence[tuple[int, int]]) -> None:
+        """Show other marks in the same text."""
+        self._marks = marks
+        self._anchor = None
+        self._redraw()
+
+    @property
+    def selection(self) -> tuple[int, int] | None:
+        """The selected stretch, or the word at the cursor; None in a text without words."""
+        if not self._words:
+            return None
+        anchor = self._cursor if self._anchor is None else self._anchor
+        first, last = sorted((anchor, self._cursor))
+        return self._words[first][0], self._words[last][1]
+
+    def action_word(self, by: int) -> None:
+        """Go to another word."""
+        self._move_to(self._cursor + by)
+
+    def action_down(self) -> None:
+        """Go to the line below."""
+        self._move_line(1)
+
+    def action_up(self) -> None:
+        """Go to the line above."""
+        self._move_line(-1)
+
+    def action_page_down(self) -> None:
+        """Go a page down."""
+        self._move_line(self._page_height)
+
+    def action_page_up(self) -> None:
+        """Go a page up."""
+        self._move_line(-self._page_height)
+
+    def action_home(self) -> None:
+        """Go to the first word."""
+        self._move_to(0)
+
+    def action_end(self) -> None:
+        """Go to the last word."""
+        self._move_to(len(self._words) - 1)
+
+    def action_anchor(self) -> None:
+        """Begin a selection here, or drop the one there is."""
+        self._anchor = self._cursor if self._anchor is None else None
+        self._redraw()
+
+    def action_sentence(self) -> None:
+        """Select the sentence at the cursor."""
+        if not self._words:
+            return
+        at = self._words[self._cursor][0]
+        spans = split_sentences(self._text)
+        sentence = next((each for each in spans if each.start <= at < each.end), None)
+        if sentence is None:
+            return
+        inside = [
+            place
+            for place, (start, _) in enumerate(self._words)
+            if sentence.start <= start < sentence.end
+        ]
+        self._anchor, self._cursor = inside[0], inside[-1]
+        self._redraw()
+
+    def action_select(self) -> None:
+        """Tell what is selected."""
+        found = self.selection
+        if found is not None:
+            self.post_message(self.Selected(self, *found))
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Begin a selection at the word under the mouse."""
+        word = self._word_at(event)
+        if word is not None:
+            event.stop()
+            self.capture_mouse()
+            self._is_dragging, self._anchor = True, None
+            self._move_to(word)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Select up to the word under the mouse."""
+        if not self._is_dragging:
+            return
+        word = self._word_at(event)
+        if word is not None and word != self._cursor:
+            if self._anchor is None:
+                self._anchor = self._cursor
+            self._move_to(word)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Take what was dragged over; a click alone only goes to the word."""
+        if not self._is_dragging:
+            return
+        event.stop()
+        self.release_mouse()
+        self._is_dragging = False
+        if self._anchor is not None:
+            self.action_select()
+
+    def _word_at(self, event: events.MouseEvent) -> int | None:
+        """Find the word under the mouse, or the nearest one on its line."""
+        where = event.get_content_offset(self)
+        if where is None:
+            return None
+        line = self.find_line(where.y)
+        placed = self._placed[line] if 0 <= line < len(self._placed) else []
+        return _nearest_word(placed, where.x - 1)
+
+    def _move_line(self, by: int) -> None:
+        line, x = self._place_of(self._cursor)
+        step = 1 if by > 0 else -1
+        target = max(0, min(len(self._placed) - 1, line + by))
+        while 0 <= target < len(self._placed):
+            word = _nearest_word(self._placed[target], x)
+            if word is not None:
+                self._move_to(word)
+                return
+            target += step
+
+    def _move_to(self, word: int) -> None:
+        if self._words:
+            self._cursor = max(0, min(len(self._words) - 1, word))
+            self._redraw()
+
+    def _place_of(self, word: int) -> tuple[int, int]:
+        for number, line in enumerate(self._placed):
+            for each in line:
+                if each.word == word:
+                    return number, each.x
+        return 0, 0
+
+    def _redraw(self) -> None:
+        self.show(self._build_lines)
+        self._reveal()
+
+    def _reveal(self) -> None:
+        line, _ = self._place_of(self._cursor)
+        self.scroll_to_lines(line, line)
+
+    def _build_lines(self, width: int) -> Sequence[Line]:
+        self._placed = place_words(self._text, self._words, max(1, width - 2))
+        chosen = self.selection if self._anchor is not None else None
+        return [self._draw_line(line, chosen) if line else BLANK for line in self._placed]
+
+    def _draw_line(self, line: Sequence[PlacedText], chosen: tuple[int, int] | None) -> Line:
+        pieces = [Piece(" ")]
+        for each in line:
+            looks = []
+            if any(start <= each.start and each.end <= end for start, end in self._marks):
+                looks.append("human quote")
+            if each.word == self._cursor or (
+                chosen is not None and chosen[0] <= each.start and each.end <= chosen[1]
+            ):
+                looks.append("mark")
+            piece = _draw_text(self._text[each.start : each.end])
+            pieces.append(piece._replace(look=" ".join(looks)))
+        return Line(tuple(pieces))
+
+
+def _draw_text(text: str) -> Piece:
+    """Make a part of a line visible; half of a line end of Windows is nothing to see."""
+    return escape_line(text.replace("\r", ""), limit=len(text) + 1)
+
+
+def _nearest_word(line: Sequence[PlacedText], x: int) -> int | None:
+    words = [each for each in line if each.word is not None]
+    nearest = min(
+        words, key=lambda each: max(each.x - x, x - each.x - each.cells + 1, 0), default=None
+    )
+    return None if nearest is None else nearest.word

@@ -1,0 +1,80 @@
+"""Labels of today and the pace, from the newest acts of one annotator."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId, RunId
+from faithtui.store.annotations import session_counts
+from faithtui.store.store import Store
+from tests.tui.building import NOON, shop
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = NOON
+
+    def __call__(self) -> datetime:
+        return self.time
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
+    shop(tmp_path / "shop.db")
+    with Store.open(tmp_path / "shop.db", clock=clock) as opened:
+        yield opened
+
+
+def label(store: Store, claim: int, seconds: float | None, reviewer: str = "ann") -> None:
+    store.reviews.record_verdict(
+        claims(store)[claim], reviewer, "yes", run=RunId(1), saw_judge=True, seconds=seconds
+    )
+
+
+def claims(store: Store) -> list[ClaimId]:
+    return [
+        each.id for each in store.runs.review_view(store.runs.item_ids(RunId(1))[0], "x").claims
+    ]
+
+
+def test_labels_of_today_are_counted_once_a_claim_and_without_what_was_taken_back(
+    store: Store, clock: Clock
+) -> None:
+    label(store, 0, 60.0)
+    clock.time = NOON + timedelta(days=1)
+    for claim, seconds in ((1, 4.0), (1, 6.0), (2, 8.0), (3, None)):
+        label(store, claim, seconds)
+    label(store, 4, 900.0, reviewer="bo")
+    store.reviews.record(
+        claims(store)[4], "ann", Action.ACCEPTED, "yes",
+        run=RunId(1), judge_verdict="yes", saw_judge=True,
+    )  # fmt: skip
+    found = store.reviews.read_session_counts("ann", NOON + timedelta(hours=1))
+    assert (found.labelled, found.pace_s) == (3, 7.0)
+    store.reviews.undo("ann")
+    store.reviews.undo("ann")
+    assert store.reviews.read_session_counts("ann", NOON + timedelta(hours=1)).labelled == 2
+    store.reviews.redo("ann")
+    assert store.reviews.read_session_counts("ann", NOON + timedelta(hours=1)).labelled == 3
+
+
+def test_the_pace_is_that_of_the_newest_verdicts(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_counts, "CLAIMS_OF_PACE", 2)
+    for claim, seconds in enumerate((500.0, 10.0, 20.0)):
+        label(store, claim, seconds)
+    assert store.reviews.read_session_counts("ann", NOON).pace_s == 15.0
+
+
+def test_without_labels_there_is_no_pace(store: Store) -> None:
+    found = store.reviews.read_session_counts("ann", NOON)
+    assert (found.labelled, found.pace_s) == (0, None)

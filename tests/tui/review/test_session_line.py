@@ -1,0 +1,59 @@
+"""What is left, the pace, labels of today and self-agreement, at the right of the status line."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from faithtui.agreement.report.raters import RepeatedLabel
+from faithtui.store.annotations.session_counts import SessionCounts
+from faithtui.tui.app import FaithApp
+from faithtui.tui.review.lines.session import SessionFacts, session_words
+from faithtui.tui.session import Session
+from tests.tui.driving import calm, press, reviewing, screen_text
+from tests.tui.review.fake_review_screen import FakeReviewScreen
+from tests.tui.review.reviewing import blinded
+
+
+def test_the_weightiest_comes_first_and_the_timer_can_be_off() -> None:
+    again = (
+        RepeatedLabel("ann", "g", "yes", "yes", 9.0),
+        RepeatedLabel("ann", "g", "yes", "no", 9),
+    )
+    facts = SessionFacts(SessionCounts(24, 9.2), None, again)
+    words = session_words(facts, 12, "here", has_timer=True)
+    assert words == "12 left here · 9 s a claim · 2 min to go · 24 today · self-agreement 1/2"
+    words = session_words(facts, 12, "here", has_timer=False)
+    assert words == "12 left here · 24 today · self-agreement 1/2"
+    assert session_words(SessionFacts(SessionCounts()), 0, "here", has_timer=True) == ""
+
+
+async def test_a_verdict_counts_in_the_line(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    assert screen.session_line.words == "5 left here"
+    screen.give("no")
+    await screen.settle()
+    assert screen.session_line.words.startswith("4 left here · ")
+    assert screen.session_line.words.endswith(" to go · 1 today")
+    session.preferences = replace(session.preferences, timer=False)
+    assert screen.session_line.words == "4 left here · 1 today"
+    screen.session_line.forget()
+    assert screen.session_line.words == ""
+
+
+async def test_a_sample_says_how_far_it_is_with_the_pace_of_late(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await blinded(pilot, store_path)
+        assert "blind sample 0/" in screen_text(app)
+        await press(pilot, "y")
+        words = screen_text(app)
+        assert "blind sample 1/" in words
+        assert "s a claim" in words
+        assert "1 today" in words
+
+
+async def test_the_line_is_there_when_a_conversation_is(app: FaithApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await reviewing(pilot)
+        await calm(pilot)
+        assert "5 left here" in screen_text(app)

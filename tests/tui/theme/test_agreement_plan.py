@@ -1,0 +1,26 @@
+"""The agreement screen begins with a sentence, and panes with nothing to say have no place."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithtui.tui.theme.layouts import plan_agreement
+
+NAMES = ("slices", "progress", "people", "differences", "detection", "classes", "scores")
+
+
+@given(st.integers(60, 250), st.integers(16, 80), st.frozensets(st.sampled_from(NAMES)))
+def test_panes_without_content_leave_their_room_to_others(
+    width: int, height: int, empty: frozenset[str]
+) -> None:
+    plan = plan_agreement(width, height, empty)
+    assert empty.isdisjoint(plan)
+    assert sum(box.width * box.height for box in plan.values()) == width * height
+
+
+def test_the_sentence_stands_first_and_detection_before_the_rest() -> None:
+    for width, height in ((80, 20), (120, 36), (200, 56)):
+        plan = plan_agreement(width, height)
+        assert (plan["warnings"].x, plan["warnings"].y) == (0, 0)
+        assert plan["warnings"].width == width
+        assert plan["detection"].y > 0
+    assert plan["detection"].x == 0
