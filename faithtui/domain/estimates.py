@@ -34,6 +34,7 @@ class Reason(StrEnum):
     DESIGN_NOT_RANDOM = "design_not_random"
     """The labelled units are no random sample."""
     NOT_FULLY_LABELLED = "not_fully_labelled"
+    """Claims were drawn one by one, and no whole conversations or windows."""
     TOO_FEW_CLUSTERS = "too_few_clusters"
     """Fewer groups than an interval can be made from; the point estimate stands alone."""
 
@@ -52,7 +53,7 @@ _WORDS = {
     Reason.NO_REFERENCE_POSITIVES: "annotators flag nothing",
     Reason.UNINFORMATIVE_JUDGE: "the judge is uninformative",
     Reason.DESIGN_NOT_RANDOM: "labels are not from a random sample",
-    Reason.NOT_FULLY_LABELLED: "not fully labelled",
+    Reason.NOT_FULLY_LABELLED: "no whole conversations were drawn",
     Reason.TOO_FEW_CLUSTERS: "too few groups for an interval",
 }
 

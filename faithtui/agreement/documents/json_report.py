@@ -387,7 +387,7 @@ FORMS: Mapping[type, JsonForm] = {
             (
                 *("groups", "compared", "compared_groups", "not_a_claim", "other_words"),
                 *("no_verdict", "vacuous", "unscored", "shown", "outside"),
-                *("audit", "tied", "idk_excluded"),
+                *("audit", "tied", "tied_in_figures", "several_in_figures", "idk_excluded"),
             ),
             _NO_KEY,
         ),

@@ -142,6 +142,10 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         states.update(zip(claims.states.names, numbers, strict=False))
         skipped = claims.states.flag_values(lambda state: state is LabelState.SKIPPED)
     blind = claims.blind[compared.places]
+    several = claims.has_several_reviewers & ~is_unreviewed
+    in_figures: Flags | bool = True
+    if compared.design.kind in RANDOM_DESIGNS:
+        in_figures = claims.is_drawn
     return Coverage(
         units=total,
         conversations=claims.conversation_count,
@@ -158,7 +162,7 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         vacuous=0,
         unscored=0,
         missing_verdicts=int(((judge < 0) & ~claims.is_judge_excluded).sum()),
-        labelled_by_two_or_more=int((claims.has_several_reviewers & ~is_unreviewed).sum()),
+        labelled_by_two_or_more=int(several.sum()),
         blind=int((blind == 1).sum()),
         shown=int((blind == 0).sum()),
         by_verdict=_count_verdicts(judge, ~is_unreviewed, skipped, names),
@@ -168,6 +172,8 @@ def count_coverage(compared: ComparedClaims) -> Coverage:
         outside=n - len(compared.places) - audit,
         audit=audit,
         tied=tied,
+        tied_in_figures=int((claims.is_tied & in_figures).sum()),
+        several_in_figures=int((several & in_figures).sum()),
         idk_excluded=by_human + by_judge,
     )
 
@@ -294,6 +300,8 @@ def report_answers(
             (PASS, FAIL),
         ),
         tied=len(reviewed) - len(decided),
+        tied_in_figures=len(reviewed) - len(decided),
+        several_in_figures=sum(answer.raters >= 2 for answer in reviewed),
     )
     kind = DesignKind.CONVENIENCE if coverage.reviewed else DesignKind.NONE
     design = LabelDesign(kind, coverage.units)

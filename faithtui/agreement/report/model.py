@@ -97,6 +97,10 @@ class Coverage:
     its pull, and are left out of all other figures."""
     tied: int = 0
     """Units that people are evenly split on and nobody settled."""
+    tied_in_figures: int = 0
+    """Of these, those that the figures rest on: of a sample, drawn and served blind."""
+    several_in_figures: int = 0
+    """The same of `labelled_by_two_or_more`."""
     idk_excluded: int = 0
     """Reviewed units that the rule for `idk` leaves out, by people's label or the judge's."""
 

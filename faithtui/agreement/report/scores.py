@@ -145,7 +145,9 @@ def _correct_mean(judged: Sequence[UnitScores], design: LabelDesign, level: floa
     ]
     clusters = len({group for group, _, _ in labelled})
     if design.kind not in (DesignKind.CENSUS, DesignKind.CLUSTER):
-        return make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, len(labelled), clusters)
+        is_sample = design.kind in (DesignKind.SIMPLE, DesignKind.STRATIFIED)
+        reason = Reason.NOT_FULLY_LABELLED if is_sample else Reason.DESIGN_NOT_RANDOM
+        return make_withheld_estimate(reason, len(labelled), clusters)
     others = [
         (each.group, each.judge) for each in judged if each.human is None and each.judge is not None
     ]

@@ -474,11 +474,14 @@ def _warn_of_left_out(report: LevelReport) -> Iterator[ReportWarning]:
             "measure its pull, left out of all other figures."
         )
         yield ReportWarning("audit_left_out", Severity.INFO, message, level, about)
-    if coverage.tied:
+    if coverage.tied_in_figures:
+        rest_on = (
+            "" if coverage.tied_in_figures == coverage.tied else "the figures rest on and that "
+        )
         message = (
-            f"Annotators are evenly split on {coverage.tied:,} of "
-            f"{_count(coverage.labelled_by_two_or_more, one, many)} that several labelled: left "
-            f"out of tables, {_describe_ties(report)}; an adjudicated label settles a tie."
+            f"Annotators are evenly split on {coverage.tied_in_figures:,} of "
+            f"{_count(coverage.several_in_figures, one, many)} that {rest_on}several labelled: "
+            f"left out of tables, {_describe_ties(report)}; an adjudicated label settles a tie."
         )
         yield ReportWarning("ties", Severity.CAUTION, message, level, _TIED)
     if coverage.idk_excluded:

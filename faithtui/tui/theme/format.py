@@ -38,7 +38,7 @@ _REASONS = {
     Reason.NO_REFERENCE_POSITIVES: "annotators flag nothing",
     Reason.UNINFORMATIVE_JUDGE: "the judge says nothing about it",
     Reason.DESIGN_NOT_RANDOM: "labelled ones are no random sample",
-    Reason.NOT_FULLY_LABELLED: "not everything is labelled",
+    Reason.NOT_FULLY_LABELLED: "no whole conversations were drawn",
     Reason.TOO_FEW_CLUSTERS: "too few groups",
 }
 

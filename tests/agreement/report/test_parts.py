@@ -24,6 +24,7 @@ from faithtui.agreement.report.compare import PairedUnit
 from faithtui.agreement.report.headline import write_headline
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
+from faithtui.agreement.report.scores import report_unit_scores
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings, Severity
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Reason
@@ -454,6 +455,27 @@ def test_recall_by_the_judges_own_verdict_is_withheld() -> None:
         assert row.percent.value is not None
     (whole,) = by[Slice.METRIC].rows
     assert whole.recall.value is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (DesignKind.SIMPLE, "no whole conversations were drawn"),
+        (DesignKind.STRATIFIED, "no whole conversations were drawn"),
+        (DesignKind.CONVENIENCE, "labels are not from a random sample"),
+        (DesignKind.CLUSTER, None),
+    ],
+)
+def test_a_mean_of_windows_is_corrected_where_whole_conversations_were_drawn(
+    kind: DesignKind, reason: str | None
+) -> None:
+    scores = [
+        UnitScores(ScoredUnit.WINDOW, "c", f"g{i}", i, i / 20, i * i / 400, 5, 5) for i in range(20)
+    ]
+    (found,) = report_unit_scores(scores, RULE, LabelDesign(kind, 100), ReportSettings())
+    why = found.corrected.reason
+    assert (found.corrected.value is None) == (reason is not None)
+    assert (None if why is None else why.words) == reason
 
 
 def test_units_labelled_in_part_and_units_without_a_score_are_left_out() -> None:

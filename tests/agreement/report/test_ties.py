@@ -75,6 +75,25 @@ def test_a_tie_is_in_no_table_and_half_of_it_passes() -> None:
     )
 
 
+def test_the_warning_of_ties_counts_what_the_figures_rest_on() -> None:
+    """Five ties on claims that showed the judge, and three beside the sample, are in no figure."""
+    said = [("yes", ["yes", "no"])] * 18 + [("yes", ["yes", "yes"])] * 12 + [("no", ["no"])] * 30
+    claims = [claim(number, judge, words) for number, (judge, words) in enumerate(said)]
+    claims = [
+        each._replace(audit=number < 5, position=None if 5 <= number < 8 else number)
+        for number, each in enumerate(claims)
+    ]
+    claims += [claim(60 + number, "yes", ()) for number in range(40)]
+    design = LabelDesign(DesignKind.SIMPLE, len(claims))
+    found = agreement_report(readings(claims, design=design), FAITHFULNESS, RULE, ReportSettings())
+    assert (found.claims.coverage.tied, found.claims.coverage.tied_in_figures) == (18, 10)
+    (warning,) = [each for each in found.warnings if each.code == "ties"]
+    assert warning.message.startswith(
+        "Annotators are evenly split on 10 of 22 claims that the figures rest on and that several "
+        "labelled: left out"
+    )
+
+
 def test_two_who_always_contradict_each_other_leave_the_whole_rate_open() -> None:
     rate = report([("yes", ["yes", "no"])] * 60).claims.rate.corrected_this_run
     assert (rate.value, rate.ci_low, rate.ci_high) == (0.5, 0.0, 1.0)
