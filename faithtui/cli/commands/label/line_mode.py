@@ -9,6 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from faithtui.cli.commands.label.line_marks import (
+    ALL,
+    describe_marks,
+    find_answer_span,
+    find_passage,
+    is_complete,
+)
 from faithtui.cli.commands.label.line_output import LineOutput
 from faithtui.cli.commands.label.line_text import (
     claim_lines,
@@ -21,10 +28,18 @@ from faithtui.cli.commands.label.line_text import (
 )
 from faithtui.cli.commands.label.served_claim import ServedClaim, read_served_claim
 from faithtui.cli.output import plural
-from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, LabelMark
+from faithtui.domain.annotations import (
+    REASON_CODES,
+    Action,
+    LabelEvent,
+    LabelMark,
+    MarkedPassage,
+    toggle_mark,
+)
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.domain.limits import NOTE
 from faithtui.domain.text.visible_text import make_visible_line
+from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer
 from faithtui.errors import FaithtuiError
 from faithtui.tui.review.lines.verdict import list_verdict_choices
 from faithtui.tui.samples.queue import ClaimQueue, QueueCursor, load_queue_cursor
@@ -103,6 +118,10 @@ class LineMode:
                 self._toggle_flag(served)
             case "e":
                 self._edit_note(served, rest)
+            case "E":
+                self._mark_evidence(served, rest.strip())
+            case "+":
+                self._add_missed_claim(served, rest.strip())
             case "v":
                 self._reveal_judge(served)
             case "?":
@@ -183,6 +202,7 @@ class LineMode:
             "claim",
             "",
             *claim_lines(served),
+            *describe_marks(served),
             *keys_lines(served.spec),
             number=served.number,
             of=served.of,
@@ -270,6 +290,67 @@ class LineMode:
             changed=True,
         )
         self._serve_again(served)
+
+    def _mark_evidence(self, served: ServedClaim, quote: str) -> None:
+        """Mark the quoted words of a passage, or no longer; "-" takes all marks away."""
+        if served.claim.kind == "statement":
+            self._refuse("a statement is a part of its passage: nothing else decides")
+            return
+        if not quote:
+            self.talk.prompt("words of a passage that decide the verdict, - for none")
+            quote = self.read_line().strip()
+        marks = () if served.claim.mine is None else served.claim.mine.evidence
+        if quote and quote != "-":
+            mark = find_passage(served, quote)
+            if mark is None:
+                self._refuse("no passage has these words; t reads the passages in full")
+                return
+            marks = toggle_mark(marks, mark)
+        elif quote:
+            marks = ()
+        self._record(served.claim.id, Action.EVIDENCE, saw_judge=served.knows_judge, evidence=marks)
+        words = fmt.count_in_words(len(marks), "stretch", "stretches") if marks else "nothing"
+        self.talk.say(
+            "evidence",
+            f"{words} marked as evidence: {served.name}",
+            claim=served.claim.id,
+            marks=[each._asdict() for each in marks],
+        )
+        self._serve_again(served)
+
+    def _add_missed_claim(self, served: ServedClaim, text: str) -> None:
+        """Add a claim that the judge did not extract; "all" says that there are no others."""
+        run, item, turn = self.queue.run, served.view.item.id, served.claim.turn
+        if served.spec.judges != "claim":
+            self._refuse(f"{served.spec.title} extracts no claims: none can be missed")
+            return
+        if not text:
+            self.talk.prompt(f"claim of this answer that the judge did not extract, or {ALL}")
+            text = self.read_line().strip()
+        if text == ALL:
+            complete = not is_complete(served)
+            mark_answer(self.store, run, item, turn, reviewer=self.reviewer, complete=complete)
+            words = "are all known" if complete else "may not be all"
+            self.talk.say(
+                "complete", f"turn {turn + 1}: its claims {words}", turn=turn, complete=complete
+            )
+        elif text:
+            span = find_answer_span(served, text)
+            event = add_missed_claim(
+                self.store, run, item, turn, text, reviewer=self.reviewer, span=span
+            )
+            words = "in the answer's words" if span is not None else "in your words"
+            self.talk.say(
+                "missed-claim",
+                f"claim added to turn {turn + 1}, {words}",
+                claim=event.claim,
+                turn=turn,
+                text=text,
+            )
+        self._serve_again(served)
+
+    def _refuse(self, reason: str) -> None:
+        self.talk.say("refused", *wrap_with_label("refused", reason), reason=reason)
 
     def _reveal_judge(self, served: ServedClaim) -> None:
         claim = served.claim
@@ -359,6 +440,7 @@ class LineMode:
         note: str | None = None,
         code: str | None = None,
         mark: LabelMark | None = None,
+        evidence: tuple[MarkedPassage, ...] = (),
     ) -> None:
         """Store what was said of a claim besides a verdict."""
         self.store.reviews.record(
@@ -371,6 +453,7 @@ class LineMode:
             note=note,
             code=code,
             mark=mark,
+            evidence=evidence,
             sample=self.queue.sample,
         )
 

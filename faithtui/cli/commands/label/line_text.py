@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 
 from faithtui.cli.commands.label.served_claim import ServedClaim
-from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent
+from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, LabelMark
 from faithtui.domain.text.evidence import choose_excerpt
 from faithtui.domain.text.texts import tokenise_text
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
@@ -40,6 +40,9 @@ _HELP = (
     "s: skip, it comes again at the end",
     "f: flag it, or take the flag away",
     "e TEXT: write a note on it; e alone asks for the text; e - removes the note",
+    "E WORDS: mark words of a passage as evidence, or no longer; E - marks none",
+    "+ CLAIM: add a claim of the answer that the judge did not extract; + all says that there "
+    "are no others, or no longer",
     "v: show the judge's verdict; while blind that is recorded",
     "c: low confidence in your last verdict, or sure again",
     "u: undo",
@@ -48,6 +51,16 @@ _HELP = (
 )
 """Keys that do not depend on the metric."""
 
+_MARKS = {
+    LabelMark.FLAG: "flagging it",
+    LabelMark.UNFLAG: "taking the flag away",
+    LabelMark.UNSURE: "low confidence",
+    LabelMark.SURE: "being sure again",
+    LabelMark.MISSED: "adding a missed claim",
+    LabelMark.NOT_MISSED: "removing a missed claim",
+    LabelMark.COMPLETE: "saying that the answer's claims are all known",
+    LabelMark.INCOMPLETE: "saying that the answer's claims may not be all",
+}
 _TITLES = {code.name: code.title for code in REASON_CODES}
 
 
@@ -163,10 +176,12 @@ def format_label_event(act: LabelEvent) -> str:
             return "a note"
         case Action.CODED:
             return f"the reason code {_TITLES.get(act.code or '', 'none')}"
+        case Action.EVIDENCE:
+            return "marking evidence"
         case Action.MARKED:
-            return f"the mark {act.mark}"
+            return _MARKS[LabelMark(act.mark)] if act.mark else "a mark"
         case _:
-            return "putting it off"
+            return "skipping it"
 
 
 def _passage_name(passage: RankedPassageView) -> str:
@@ -186,7 +201,7 @@ def _passage_lines(served: ServedClaim) -> list[str]:
         text = "".join(piece.text for piece in excerpt_passage(passage, _PASSAGE))
         name = _passage_name(passage)
         if passage.is_ranked:
-            name += f", match {passage.ranked.match:.2f}"
+            name += f", similarity {passage.ranked.match:.2f}"
         lines += wrap_with_label(name, text)
     left = len(passages) - _PASSAGES
     if left > 0:

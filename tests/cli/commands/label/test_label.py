@@ -237,6 +237,39 @@ def test_codes_doubts_and_notes_are_stored(label: Label, path: Path) -> None:
         assert mine is None or (mine.note, mine.flagged) == (None, False)
 
 
+def test_evidence_is_marked_by_quoting_and_undone(label: Label, path: Path) -> None:
+    typed = "E blue and\nE weighs  4 Kilograms\nE not in any passage\nu\nE BLUE AND\nE -\n"
+    result = label(typed, *NEW, "--json")
+    told = events(result)
+    marks = [each["marks"] for each in told if each["event"] == "evidence"]
+    assert [len(each) for each in marks if isinstance(each, list)] == [1, 2, 0, 0]
+    (refused,) = (each for each in told if each["event"] == "refused")
+    assert "no passage has these words" in str(refused["reason"])
+    said = [each[0] for each in acts(path)]
+    assert said == ["evidence", "evidence", "withdrawn", "evidence", "evidence"]
+
+
+def test_evidence_that_is_marked_is_read_out_again(label: Label) -> None:
+    out = label("E blue and\n\n", *NEW).out
+    assert "1 stretch marked as evidence" in out
+    assert "your evidence in P1: blue and" in out
+
+
+def test_missed_claims_and_complete_answers_are_said_of_the_answer(
+    label: Label, path: Path
+) -> None:
+    typed = "+ The parcel is heavy.\n+ parcel weighs 3\n+ all\n\n+ all\n+ ...\nu\n"
+    out = label(typed, *NEW).out
+    assert "claim added to turn 2, in your words" in out
+    assert "claim added to turn 2, in the answer's words" in out
+    assert "its claims are all known" in out
+    assert "you added the claim: The parcel is heavy." in out
+    assert "its claims may not be all" in out
+    assert "not saved" in out
+    assert "undone: saying that the answer's claims may not be all" in out
+    assert [each[0] for each in acts(path)] == ["marked"] * 4 + ["withdrawn"]
+
+
 def test_the_last_verdict_can_still_be_coded_and_taken_back_at_the_end(
     label: Label, path: Path
 ) -> None:
