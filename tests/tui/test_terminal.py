@@ -389,7 +389,7 @@ def test_no_text_reaches_the_terminal_as_a_command(
     count = hostile_store(path)
     with Terminal(command(path), environment, columns=columns, rows=rows) as terminal:
         attacks = terminal.follow(re.compile(re.escape("␛]52;")))
-        terminal.wait(f"0/{count}")
+        terminal.wait(f"{count} conversations: {count} done")
         terminal.press("n")
         terminal.wait("one run per metric")
         terminal.press(TAB)
@@ -404,10 +404,10 @@ def test_no_text_reaches_the_terminal_as_a_command(
         terminal.press(ENTER)
         terminal.wait("CONVERSATIONS  #1")
         for number in range(count):
-            terminal.wait(f">{number + 1:>4} ")
+            terminal.wait(f"─ {number + 1:02} ")
             terminal.press(DOWN)
         terminal.press(HOME)
-        terminal.wait(">   1 ")
+        terminal.wait("─ 01 ")
         terminal.press("gv")
         terminal.wait("REVIEW")
         refused = 0

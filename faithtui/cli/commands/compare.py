@@ -140,6 +140,7 @@ def _format_notes(change: "RunComparison") -> list[str]:
         (left.unlabelled, "without a human label that counts"),
         (left.unfair, "labelled x, not a fair claim"),
         (left.outside, "labelled outside the sample"),
+        (left.audit, "drawn to be labelled with a judge's verdict in view"),
     ]
     notes = [
         f"run {row.id}: {found}"
@@ -153,8 +154,8 @@ def _format_notes(change: "RunComparison") -> list[str]:
         )
     if change.in_view:
         notes.append(
-            f"{change.in_view} of {plural(change.report.n_common, 'claim')} were labelled with "
-            "a judge's verdict shown, which favours that judge"
+            f"labelled with a judge's verdict shown, which favours that judge: {change.in_view} of "
+            f"{plural(change.report.n_common, 'claim')}"
         )
     return notes
 
@@ -191,6 +192,7 @@ def _as_json(change: "RunComparison") -> dict[str, object]:
             "unlabelled": left.unlabelled,
             "unfair": left.unfair,
             "outside_sample": left.outside,
+            "audit": left.audit,
         },
         "only_a_judged": change.only_a,
         "only_b_judged": change.only_b,

@@ -38,6 +38,8 @@ class ExclusionCounts:
     """People say nobody should be judged on it."""
     outside: int
     """Labelled, and not of the sample that the figures rest on: nobody drew them."""
+    audit: int
+    """Drawn to be labelled with a judge's verdict in view, to measure what that does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +129,14 @@ def compare_runs(
         )
     design = prepared.readings.design
     outside: frozenset[ClaimId] = frozenset()
+    audit: frozenset[ClaimId] = frozenset()
     if design.kind in RANDOM_DESIGNS:
-        drawn = {each.claim for each in prepared.readings.claims if each.position is not None}
-        outside = frozenset(each.claim for each in compared) - drawn
+        drawn = {
+            each.claim: each.audit for each in prepared.readings.claims if each.position is not None
+        }
+        outside = frozenset(each.claim for each in compared) - drawn.keys()
+        audit = frozenset(each.claim for each in compared if drawn.get(each.claim))
+    counted = [each for each in compared if each.claim not in outside | audit]
     report = compare_prepared(prepared, a.spec.judge_title, make_other_judge(b, paired.claims))
     return RunComparison(
         a=a,
@@ -137,10 +144,10 @@ def compare_runs(
         split=split,
         report=report,
         design=design,
-        left_out=_count_exclusions(paired, labels, len(outside)),
+        left_out=_count_exclusions(paired, labels, len(outside), len(audit)),
         only_a=paired.only_first,
         only_b=paired.only_second,
-        in_view=sum(each.blind is False and each.claim not in outside for each in compared),
+        in_view=sum(each.blind is False for each in counted),
         opening=record_test_opening(
             store, _find_shown_split(store, split, compared), "compare", (first, second), who
         ),
@@ -152,7 +159,7 @@ def _is_comparable(claim: PairedClaim, labels: Sequence[str]) -> bool:
 
 
 def _count_exclusions(
-    paired: ComparableClaims, labels: Sequence[str], outside: int
+    paired: ComparableClaims, labels: Sequence[str], outside: int, audit: int
 ) -> ExclusionCounts:
     judged = [each for each in paired.claims if each.first is not None and each.second is not None]
     unfair = sum(each.human == NOT_A_CLAIM for each in judged)
@@ -163,6 +170,7 @@ def _count_exclusions(
         unlabelled=len(judged) - labelled - unfair,
         unfair=unfair,
         outside=outside,
+        audit=audit,
     )
 
 

@@ -153,7 +153,7 @@ class RunsScreen(FilteredListScreen):
             ),
             ActionPane(id="next", title="What next"),
             Pane(id="detail", title="Run"),
-            planner=layouts.make_home_planner(lambda: len(self.rows or ())),
+            planner=layouts.make_home_planner(self._count_rows),
         )
 
     def on_mount(self) -> None:
@@ -228,9 +228,10 @@ class RunsScreen(FilteredListScreen):
         """Draw the runs that the filter finds, in the order."""
         _, key = ORDERS.get(self.state.sort, ORDERS["number"])
         rows = tuple(sorted(find_runs(self._all_runs, self.active_filter), key=key))
-        if self.rows is None or len(rows) != len(self.rows):
-            self.query_one(Panes).refresh(layout=True)
+        is_other_length = self.rows is None or len(rows) != len(self.rows)
         self.rows = rows
+        if is_other_length:
+            self.query_one(Panes).update_plan()
         wanted = self.session.run
         # Where the chosen one is gone, the one in its place is chosen.
         at = next((i for i, row in enumerate(rows) if row.id == wanted), self.runs.cursor)
@@ -305,6 +306,10 @@ class RunsScreen(FilteredListScreen):
         if action == "resume":
             return self.is_mounted and self._can_resume()
         return super().check_action(action, parameters)
+
+    def _count_rows(self) -> int:
+        """Count the runs that are listed; until they are read there is room for one."""
+        return 1 if self.rows is None else len(self.rows)
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if not self._all_runs:

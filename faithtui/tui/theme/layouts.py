@@ -82,14 +82,18 @@ def plan_list(width: int, height: int) -> Plan:
 def make_home_planner(count_rows: Callable[[], int]) -> Planner:
     """Place the list of runs above what can be done next and what is known of the chosen one.
 
-    A short list leaves its room to the panes below it, as far as they have a use for it.
+    A short list leaves its room to the panes below it, as far as they have a use for it. An empty
+    one has all the room: there is nothing to do with a run, and nothing known of one.
 
     Args:
         count_rows: Gives how many rows the list has.
     """
 
     def plan_home(width: int, height: int) -> Plan:
-        wanted = count_rows() + 3
+        rows = count_rows()
+        if not rows:
+            return {"list": Box(0, 0, width, height)}
+        wanted = rows + 3
         if width < NARROW_BELOW:
             top = max(5, min(wanted, height * 35 // 100))
             steps = max(4, min(7, (height - top) * 45 // 100))

@@ -21,6 +21,7 @@ from faithtui.tui.widgets.line_widget import LineWidget
 
 _OFFSETS_KEPT = 2048
 """Styles with places in them; lines of a pane begin in few columns, and in few styles."""
+_BETWEEN_HINTS = " · "
 
 Builder = Callable[[int], Sequence[Line]]
 """Makes all lines of a pane for a width in cells."""
@@ -274,10 +275,12 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         if 0 < height < total:
             first = self.scroll_offset.y + 1
             where = f"{first}-{min(total, first + height - 1)} of {total}"
-        words = " · ".join(word for word in (where, self._hint) if word)
-        if len(words) + 4 > self.size.width:
-            words = where  # Whole words, or none: half a legend says nothing.
-        self._write_frame(self._frame[0], words)
+        parts = [where] if where else []
+        parts += self._hint.split(_BETWEEN_HINTS) if self._hint else []
+        # Whole hints, the first of them: half a legend says nothing.
+        while len(parts) > bool(where) and len(_BETWEEN_HINTS.join(parts)) + 4 > self.size.width:
+            parts.pop()
+        self._write_frame(self._frame[0], _BETWEEN_HINTS.join(parts))
 
 
 @lru_cache(_OFFSETS_KEPT)

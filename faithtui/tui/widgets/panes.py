@@ -60,11 +60,16 @@ class Panes(Widget):
         """Whether a pane is seen while none is enlarged."""
         return pane in self._usual(*self.size)
 
+    def update_plan(self) -> None:
+        """Place panes anew, where what the plan depends on has changed."""
+        if self.size:
+            self._show_planned(self.size)
+        self.refresh(layout=True)
+
     def zoom_pane(self, pane: str | None) -> None:
         """Enlarge a pane, or give each its place again."""
         self._zoomed = pane
-        self._show_planned(self.size)
-        self.refresh(layout=True)
+        self.update_plan()
 
     def on_resize(self, event: events.Resize) -> None:
         """Show what the new size has room for."""

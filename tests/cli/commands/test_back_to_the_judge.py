@@ -387,7 +387,7 @@ def test_labels_given_with_a_judge_in_view_are_told(cli: Cli, taught: Path) -> N
     with Store.open(taught) as store:
         label(store, RunId(1), lambda claim: "yes" if "t0-" in claim else None, saw_judge=True)
     found = cli("compare", "1", "2", "--store", taught)
-    assert "were labelled with a judge's verdict shown, which favours that judge" in found.out
+    assert "labelled with a judge's verdict shown, which favours that judge: " in found.out
 
 
 def test_the_test_split_is_opened_once_and_every_look_counted(cli: Cli, taught: Path) -> None:

@@ -165,3 +165,19 @@ def test_two_runs_are_compared_with_the_figures_of_the_report(store: Store, run:
         assert change.report.accuracy_a.value == pytest.approx(report.claims.percent.value)
     # By hand: A is right on 60 + 0 + 20 of 100 claims, counted alike on 25 of 35.
     assert compare_runs(store, run, second, "ann").report.accuracy_a.value == pytest.approx(0.8)
+
+
+def test_a_comparison_leaves_out_and_counts_apart_what_was_shown_on_purpose(
+    store: Store, run: RunId
+) -> None:
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=40, shown_share=0.3))
+    entries = store.samples.entries(row.id, "ann")
+    shown = [each.claim for each in entries if each.shown]
+    assert 0 < len(shown) < 40
+    label(store, run, [each.claim for each in entries if not each.shown])
+    for claim in shown:
+        store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=True)
+    second = judged_all(store, KEYS, SECOND, replace(SPEC, judge="openai:other"))
+    change = compare_runs(store, run, second, "ann")
+    assert change.report.n_common == 40 - len(shown)
+    assert (change.left_out.audit, change.in_view) == (len(shown), 0)

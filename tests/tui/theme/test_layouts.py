@@ -11,6 +11,7 @@ PLANNERS = [
     layouts.plan_list,
     layouts.make_home_planner(lambda: 1),
     layouts.make_home_planner(lambda: 90),
+    layouts.make_home_planner(lambda: 0),
     layouts.plan_list_and_text,
     layouts.plan_queues,
     layouts.plan_agreement,
