@@ -176,24 +176,26 @@ class QueueProgress:
 def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueProgress:
     """Read how far a person has come with a sample. Meant for a thread.
 
-    The width of kappa's interval is that of the person's own labels in this sample, each counted
-    once: an estimate of how far it is, not a result.
+    How many labels are needed follows from the interval that a report gives kappa over the
+    person's own labels in this sample, each counted once: an estimate, not a result.
 
     Raises:
         StoreError: There is no such sample.
     """
     row = store.samples.row(sample, reviewer)
     spec = store.runs.row(row.run).spec
-    pairs = _list_pairs(store.samples.read_labels(sample, reviewer), spec.rule)
+    labels = store.samples.read_labels(sample, reviewer)
+    pairs = _list_pairs(labels, spec.rule)
     differ = sum(human != judge for _, human, judge in pairs)
     if row.kind is not SampleKind.SAMPLE:
         return QueueProgress(row, len(pairs), differ, None, planned=False)
     left, needed = max(0, row.frame - row.answered), None
-    if len(pairs) >= MEASURED_FROM:
-        needed = _estimate_labels_needed(pairs, find_metric(spec.metric).spec.labels.names, left)
+    counted = _list_pairs([each for each in labels if not each.shown], spec.rule)
+    if len(counted) >= MEASURED_FROM:
+        needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names, left)
     planned = needed is None
     if needed is None:
-        needed = min(left, max(0, plan_label_count(KAPPA_TARGET) - len(pairs)))
+        needed = min(left, max(0, plan_label_count(KAPPA_TARGET) - len(counted)))
     return QueueProgress(row, len(pairs), differ, needed, planned)
 
 
@@ -218,10 +220,10 @@ def _estimate_labels_needed(
     known = [each for each in pairs if each[1] in labels and each[2] in labels]
     # Loads numpy, which a queue without a plan for kappa has no use for.
     from faithtui.agreement.statistics.coefficients import KAPPA
-    from faithtui.agreement.statistics.figures import estimate_figure
     from faithtui.agreement.statistics.matrices import count_matrix
+    from faithtui.agreement.statistics.posterior import estimate_figures_by_posterior
 
-    kappa = estimate_figure(KAPPA, count_matrix(known, labels))
+    kappa = estimate_figures_by_posterior({"kappa": KAPPA}, count_matrix(known, labels))["kappa"]
     if kappa.ci_low is None or kappa.ci_high is None:
         return None
     half = (kappa.ci_high - kappa.ci_low) / 2

@@ -100,3 +100,5 @@ class SampleLabel:
     judge: str | None
     group: str
     """What must stay together when conversations are left out."""
+    shown: bool
+    """Drawn to be served with the judge's verdict in view: no figure rests on it."""

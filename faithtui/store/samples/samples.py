@@ -283,9 +283,14 @@ class Samples:
                 if _is_answer_in(act, sample_id)
             }
             return tuple(
-                SampleLabel(act, row.label, row.group)
+                SampleLabel(act, row.label, row.group, row.shown)
                 for row in connection.execute(
-                    select(sample_claim.c.claim_id, conversation.c.group, verdict.c.label)
+                    select(
+                        sample_claim.c.claim_id,
+                        sample_claim.c.shown,
+                        conversation.c.group,
+                        verdict.c.label,
+                    )
                     .join(run_item, run_item.c.id == sample_claim.c.run_item_id)
                     .join(conversation, conversation.c.id == run_item.c.conversation_id)
                     .join(

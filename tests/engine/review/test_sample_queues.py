@@ -2,10 +2,12 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.agreement.sampling.stopping_rules import USUAL_PACE_S, SpotCheckDecision
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
+from faithtui.engine.review.agreement_report import compute_run_agreement
 from faithtui.engine.review.sample_queues import (
     MEASURED_FROM,
     SampleRequest,
@@ -33,8 +35,13 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def run(store: Store) -> RunId:
-    """Twenty conversations of two claims: the judge says yes and no."""
-    talks: list[Conversation] = [talk(f"t{number:02}", answers=1) for number in range(20)]
+    """Twenty conversations of two claims."""
+    return judge_conversations(store, 20)
+
+
+def judge_conversations(store: Store, count: int) -> RunId:
+    """Make conversations of two claims: the judge says yes and no."""
+    talks: list[Conversation] = [talk(f"t{number:02}", answers=1) for number in range(count)]
     run = store.runs.create(SPEC, [imported(store, each) for each in talks])
     for item, each in zip(store.runs.item_ids(run), talks, strict=True):
         store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", "no")}))
@@ -95,6 +102,20 @@ def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId)
     assert (found.planned, found.compared, found.differ) == (False, 30, 4)
     assert found.needed == 10  # more are not there
     assert not found.is_finished
+
+
+def test_a_report_wants_as_many_labels_as_the_queue_says(store: Store) -> None:
+    run = judge_conversations(store, 80)
+    row = draw_sample(store, run, PEOPLE, SampleRequest("some", size=70, seed=2, shown_share=0.1))
+    say(store, row, 3)
+    found = read_queue_progress(store, row.id, PEOPLE)
+    shown = sum(each.shown for each in store.samples.entries(row.id, PEOPLE))
+    assert shown
+    report = compute_run_agreement(store, run, ReportSettings(sample=row.id)).report
+    assert found.needed == report.progress.labels_still_needed
+    assert found.needed is not None
+    assert 0 < found.needed < found.row.frame - found.row.answered
+    assert report.claims.agreement.n == 70 - shown
 
 
 def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -> None:
