@@ -122,15 +122,20 @@ def _print_change(change: "RunComparison") -> None:
 
 
 def _format_run(row: "RunRow") -> str:
+    from faithtui.cli.run_options_text import format_options
+
     examples = ", shown examples" if row.spec.example_set else ""
+    options = format_options(row.spec)
     return (
         f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}, "
         f"prompts {row.spec.prompt_digest[:12]}{examples}"
+        f"{', ' if options else ''}{options}"
     )
 
 
 def _format_notes(change: "RunComparison") -> list[str]:
     """Say what the figures leave out, and what they lean on."""
+    from faithtui.cli.run_options_text import describe_differing_options
     from faithtui.engine.integrity.judged_conversations import integrity_sentence
 
     left = change.left_out
@@ -147,6 +152,7 @@ def _format_notes(change: "RunComparison") -> list[str]:
         for row in (change.a, change.b)
         if (found := integrity_sentence(row.spec.metric, row.integrity))
     ]
+    notes += describe_differing_options({row.id: row.spec for row in (change.a, change.b)})
     notes += [f"left out: {plural(count, 'claim')} {why}" for count, why in parts if count]
     if change.only_a or change.only_b:
         notes.append(

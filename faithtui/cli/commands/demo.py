@@ -1,5 +1,7 @@
 """`faithtui demo`: a project that is judged and labelled already."""
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,8 +10,10 @@ from faithtui.cli.import_progress import ImportProgressLine
 from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import print_json, print_text, print_to_stderr
 from faithtui.cli.stores import has_terminal, make_store_directory, replace_reviewer, show_app
+from faithtui.domain.text.visible_text import make_visible_line
 
 if TYPE_CHECKING:
+    from faithtui.agreement.report.model import LevelReport
     from faithtui.domain.estimates import Estimate
     from faithtui.domain.ids import RunId
     from faithtui.engine.review.agreement_report import RunAgreement
@@ -27,7 +31,8 @@ def demo(
     """Open a demo project: real conversations with human labels.
 
     The embedded judge has judged them. The project has a store of its own, which later calls
-    reuse. Where stdout is no terminal, print a summary instead.
+    reuse; the summary names its file, for --store of other commands. Where stdout is no
+    terminal, print the summary instead of opening the app.
 
     Example: faithtui demo --no-app
     """
@@ -45,7 +50,9 @@ def demo(
         run = prepare_demo(opened, ImportProgressLine())
         complete = is_demo_complete(opened.runs.row(run))
         if not with_app:
-            raise typer.Exit(_print_result(opened, run, complete=complete, as_json=options.json))
+            raise typer.Exit(
+                _print_result(opened, run, path, complete=complete, as_json=options.json)
+            )
     raise typer.Exit(
         show_app(
             path,
@@ -57,7 +64,9 @@ def demo(
     )
 
 
-def _print_result(store: "Store", run: "RunId", *, complete: bool, as_json: bool) -> int:
+def _print_result(
+    store: "Store", run: "RunId", path: Path, *, complete: bool, as_json: bool
+) -> int:
     """Judge what is not judged yet, print what came of it, and give the exit code."""
     import asyncio
 
@@ -73,19 +82,19 @@ def _print_result(store: "Store", run: "RunId", *, complete: bool, as_json: bool
     if as_json:
         print_json(_as_json(agreement))
     else:
-        print_text(_format_summary(agreement))
+        print_text(_format_summary(agreement, path))
     if sentence := format_resume_hint(agreement.row):
         print_to_stderr(sentence)
     return exit_code(agreement.row)
 
 
-def _format_summary(agreement: "RunAgreement") -> str:
+def _format_summary(agreement: "RunAgreement", path: Path) -> str:
     from faithtui.cli.run_outcome import format_score_parts
     from faithtui.engine.demo import UNSEEN, WHY
     from faithtui.engine.integrity.judged_conversations import integrity_sentence
 
     row, report = agreement.row, agreement.report
-    primary = report.primary_level
+    levels = [each for each in (report.answers, report.claims) if each.coverage.compared]
     score = " · ".join(format_score_parts(row))
     return "\n".join(
         (
@@ -95,12 +104,18 @@ def _format_summary(agreement: "RunAgreement") -> str:
             WHY,
             UNSEEN,
             report.headline,
-            f"{primary.level.value}: n {primary.coverage.compared} · "
-            f"agreement {_format_estimate(primary.percent)} · kappa "
-            f"{_format_estimate(primary.cohen_kappa)} · "
-            f"AC1 {_format_estimate(primary.gwet_ac1)}",
+            *(_format_level(each) for each in levels),
             "open it with: faithtui demo",
+            f"for other commands: --store {shlex.quote(make_visible_line(str(path)))}",
         )
+    )
+
+
+def _format_level(level: "LevelReport") -> str:
+    return (
+        f"{level.level.value}: n {level.coverage.compared} · "
+        f"agreement {_format_estimate(level.percent)} · "
+        f"kappa {_format_estimate(level.cohen_kappa)} · AC1 {_format_estimate(level.gwet_ac1)}"
     )
 
 

@@ -1,7 +1,8 @@
 """`faithtui plan`: how many labels of which stratum a sample needs."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -115,11 +116,11 @@ def plan(
         found = plan_for_target(counting, target, fewest=least, design_effect=design_effect)
     forecast = forecast_plan(basis, found)
     drawn = count_claims_to_draw(found.sizes, basis.strata, shown_share)
-    command = _write_command(number, strata, drawn)
+    command = _write_command(number, strata, drawn, options.store)
     if options.json:
         print_json(_plan_to_json(number, basis, found, drawn, forecast, command, target))
         return
-    _print_plan(number, stratify, basis, found, forecast)
+    _print_plan(number, stratify, basis, found, forecast, target)
     missed = [
         f"± {aim:g} of {name} cannot be reached: all labels that can count give ± {half:.3f}"
         for name, aim, half in list_missed_widths(found, target)
@@ -190,10 +191,13 @@ def _read_shares(texts: list[str] | None) -> dict[str, float]:
     return found
 
 
-def _write_command(run: "RunId", strata: tuple[str, ...], drawn: Mapping[str, int]) -> str:
-    """Write the command that draws this sample."""
+def _write_command(
+    run: "RunId", strata: tuple[str, ...], drawn: Mapping[str, int], store: Path | None
+) -> str:
+    """Write the command that draws this sample, from the store that was named."""
     sizes = ",".join(f"{name}={size}" for name, size in drawn.items())
-    words = ["faithtui", "label", str(run), "--stratify", ",".join(strata), "--sizes", sizes]
+    words = ["faithtui", *(["--store", str(store)] if store is not None else [])]
+    words += ["label", str(run), "--stratify", ",".join(strata), "--sizes", sizes]
     return shlex.join(words)
 
 
@@ -203,6 +207,7 @@ def _print_plan(
     basis: "PlanBasis",
     found: "LabelPlan",
     forecast: "PlanForecast",
+    target: "PlanTarget",
 ) -> None:
     print_text(
         f"run {run}: {plural(found.size, 'label')} of {plural(len(basis.frame), 'claim')}, "
@@ -223,17 +228,38 @@ def _print_plan(
     )
     print_text("")
     lines = (
-        ("share that passes, this run", found.rate, ""),
+        ("share that passes, this run", found.rate, _say_wanted(target.rate)),
         ("  however often you look", forecast.rate_at_every_look, ""),
         ("  future conversations", forecast.future_rate, " at best"),
-        (f"recall of {failing}, conversations like these", found.recall, ""),
+        (
+            f"recall of {failing}, conversations like these",
+            found.recall,
+            _say_wanted(target.recall),
+        ),
         ("  this run, however often you look", forecast.recall_at_every_look, ""),
     )
     room = max(len(name) for name, _, _ in lines)
     for name, half, more in lines:
         width = "cannot be foreseen" if half is None else f"± {half:.3f}{more}"
         print_text(f"{name:<{room}}  {width}")
+    if (recall := _expect_recall(basis.strata)) is not None:
+        print_text(f"expected: the judge finds {recall:.0%} of the claims that are {failing}")
     print_text("")
+
+
+def _say_wanted(half: float | None) -> str:
+    return "" if half is None else f" (wanted ± {half:g})"
+
+
+def _expect_recall(strata: Sequence["PlanStratum"]) -> float | None:
+    """Expect the recall of the judge from the strata; None where they mix its verdicts."""
+    failing = {flagged: 0.0 for flagged in (True, False)}
+    for each in strata:
+        if each.is_flagged is None:
+            return None
+        failing[each.is_flagged] += each.population * each.share
+    whole = sum(failing.values())
+    return failing[True] / whole if whole else None
 
 
 def _make_row(stratum: "PlanStratum", size: int) -> tuple[str, ...]:

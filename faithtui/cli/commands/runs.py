@@ -28,6 +28,7 @@ def runs(
 
     Example: faithtui runs --json
     """
+    from faithtui.cli.run_options_text import describe_differing_options, format_options
     from faithtui.cli.run_outcome import format_resume_hint
     from faithtui.engine.integrity.judged_conversations import integrity_sentence
     from faithtui.engine.review.conversation_json import run_to_json
@@ -61,6 +62,7 @@ def runs(
             Column("labelled", "right"),
             Column("score", "right"),
             Column("with overrides", "right"),
+            Column("options"),
             Column("integrity"),
             Column("made"),
         ),
@@ -81,12 +83,15 @@ def runs(
                 str(row.labelled),
                 format_score_cell(row.score),
                 format_overrides_cell(row.corrected, row.labelled, row.claims),
+                format_options(row.spec),
                 integrity_sentence(row.spec.metric, row.integrity),
                 f"{row.created_at:%Y-%m-%d %H:%M} UTC",
             )
             for row in rows
         ],
     )
+    for note in describe_differing_options({row.id: row.spec for row in reversed(rows)}):
+        print_to_stderr(note)
     for row in rows:
         if row.state is RunState.INTERRUPTED or row.incomplete:
             print_to_stderr(format_resume_hint(row) or "")

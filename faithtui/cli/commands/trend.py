@@ -39,6 +39,7 @@ def trend(
     Example: faithtui trend NAME --svg trend.svg
     """
     from faithtui.agreement.documents.plots.trend import trend_svg
+    from faithtui.cli.run_options_text import describe_differing_options
     from faithtui.engine.review.trend import compute_trend
     from faithtui.output_files import check_target, write_text
 
@@ -50,12 +51,15 @@ def trend(
         row = opened.claim_sets.find(name)
         runs = [read_run_id(opened, each) for each in run or ()]
         found = compute_trend(opened, row, runs)
+        specs = {each.run: opened.runs.row(each.run).spec for each in found.points}
     if svg is not None:
         write_text(svg, [trend_svg(found, f"Claim set {row.title}")], force=force)
     if options.json:
         print_json(_as_json(row, found))
         return
     _print_trend(row, found)
+    for note in describe_differing_options(specs):
+        print_to_stderr(note)
     if svg is not None:
         print_text(str(svg))
 

@@ -23,6 +23,7 @@ def test_the_demo_prints_a_kappa_with_an_interval_and_is_used_again(
     assert re.search(r"kappa 0\.\d\d \[-?0\.\d\d, 0\.\d\d\]", first.out)
     assert "penalize_ambiguous_claims" in first.out
     assert (tmp_path / "home" / "demo.db").exists()
+    assert f"--store {tmp_path / 'home' / 'demo.db'}" in first.out
     again = cli("demo", "--json")
     assert again.json["run"] == 1
     assert again.json["kappa_low"] < again.json["kappa"] < again.json["kappa_high"]

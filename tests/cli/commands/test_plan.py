@@ -60,7 +60,11 @@ def test_a_plan_says_what_is_assumed_what_it_gives_and_how_to_draw_it(cli: Cli, 
         ["judge", "yes", "140", "5%", "assumed"],
     ]
     assert "however often you look" in result.out
-    assert lines[-1].startswith("faithtui label 1 --stratify verdict --sizes 'judge idk=")
+    command = f"faithtui --store {shlex.quote(str(path))} label 1 --stratify verdict --sizes "
+    assert lines[-1].startswith(f"{command}'judge idk=")
+    assert "± 0.050 (wanted ± 0.05)" in result.out
+    # 20 of 31 that are expected to be unfaithful are flagged: 4 are idk, and 7 yes.
+    assert "expected: the judge finds 65% of the claims that are no" in result.out
 
 
 def test_the_command_of_a_plan_draws_it(
@@ -77,7 +81,7 @@ def test_the_command_of_a_plan_draws_it(
     assert sum(sizes.values()) == planned["to_draw"] > 60
     words = shlex.split(planned["command"])[1:]
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert cli(*words, "--store", path, "--plain").code == 0
+    assert cli(*words, "--plain").code == 0
     with Store.open(path) as store:
         (row,) = store.samples.rows("ann")
     assert {each.name: each.drawn for each in row.strata} == sizes

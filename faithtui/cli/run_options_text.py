@@ -1,0 +1,48 @@
+"""Options of runs in words, where they are not the defaults: scores depend on them."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from faithtui.domain.text.visible_text import make_visible_line
+
+if TYPE_CHECKING:
+    from faithtui.domain.ids import RunId
+    from faithtui.store.runs.run_records import RunSpec
+
+
+def format_options(run: "RunSpec") -> str:
+    """Write the options of a run that are not the defaults, as `--option` takes them."""
+    return " ".join(_write_options(run).values())
+
+
+def describe_differing_options(runs: Mapping["RunId", "RunSpec"]) -> Sequence[str]:
+    """Say which runs of one metric have other options than the first of it.
+
+    Args:
+        runs: By number, in the order in which they are shown.
+    """
+    first: dict[str, RunId] = {}
+    notes = []
+    for number, run in runs.items():
+        known = first.setdefault(run.metric, number)
+        mine, before = _write_options(run), _write_options(runs[known])
+        names = [name for name in mine | before if mine.get(name) != before.get(name)]
+        if names:
+            notes.append(
+                f"scores of run {number} are not comparable with those of run {known}: "
+                f"other {', '.join(names)}"
+            )
+    return notes
+
+
+def _write_options(run: "RunSpec") -> dict[str, str]:
+    from faithtui.tui.metric_view import list_changed_options
+
+    return {
+        make_visible_line(name): make_visible_line(f"{name}={_write_value(value)}")
+        for name, value in list_changed_options(run).items()
+    }
+
+
+def _write_value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool | None) else str(value)
