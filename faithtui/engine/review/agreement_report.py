@@ -283,7 +283,8 @@ def read_comparable_claims(
         for each in read_stored_examples(store, one.spec.example_set)
     }
     reading = _make_reading_settings(settings)
-    paired = store.reviews.read_paired_units(first.id, second.id, reading)
+    severity = find_metric(first.spec.metric).spec.labels.severity
+    paired = store.reviews.read_paired_units(first.id, second.id, reading, severity)
     both = [each for each in paired.claims if within is None or each.conversation in within]
     unseen = tuple(each for each in both if each.group not in seen)
     return ComparableClaims(unseen, len(both) - len(unseen), paired.only_first, paired.only_second)
