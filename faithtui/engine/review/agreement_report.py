@@ -45,7 +45,7 @@ from faithtui.agreement.report.report import (
 )
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.split_units import select_split_units
-from faithtui.agreement.report.units import weigh_claims
+from faithtui.agreement.report.units import list_counted_labels, weigh_claims
 from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
@@ -355,9 +355,10 @@ def _read_claim_rows(
     Passages are the bulk of a file, thousands of characters a claim.
     """
     run, labels = agreement.row.id, find_metric(agreement.row.spec.metric).spec.labels
-    weights = weigh_claims(agreement.claims, labels, agreement.readings.design)
+    weights = weigh_claims(agreement.prepared.compared)
     notes = store.claim_details.notes(run)
     evidence = store.claim_details.evidence(run)
+    counted = list_counted_labels(agreement.prepared.compared)
     left = iter(agreement.claims)
     while some := list(islice(left, _AT_ONCE)):
         shown = [
@@ -376,6 +377,7 @@ def _read_claim_rows(
                     notes.get(each.claim, ()),
                     evidence.get(each.claim, ()),
                     tied,
+                    next(counted),
                 ),
             )
 
@@ -386,7 +388,7 @@ def _read_answer_rows(store: Store, agreement: RunAgreement) -> Iterator[tuple[A
     spec, rule = find_metric(row.spec.metric).spec, row.spec.rule
     known: list[tuple[ConversationId, AnswerRow]]
     if spec.judges == "answer":
-        weights = weigh_claims(agreement.claims, spec.labels, readings.design)
+        weights = weigh_claims(agreement.prepared.compared)
         known = [
             (each.conversation, row_of_judged_answer(each, rule, weights))
             for each in agreement.claims
