@@ -61,6 +61,9 @@ class OpinionDates(Protocol):
         ...
 
 
+_NOT_COUNTED = CountedLabel("", "")
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimExtras:
     """What a row holds beside the reading."""
@@ -75,7 +78,7 @@ class ClaimExtras:
     """What people marked as evidence."""
     tied: bool = False
     """As many people say one thing of it as another, so that the reading has no label."""
-    counted: CountedLabel = CountedLabel("", "")
+    counted: CountedLabel = _NOT_COUNTED
     """Its labels as the figures count them."""
 
 
