@@ -44,7 +44,7 @@ from faithtui.agreement.statistics.paired_judges import (
     sign_flip_test,
 )
 from faithtui.agreement.statistics.posterior import draw_pairs, widen_to_draws
-from faithtui.domain.annotations import combine_verdicts
+from faithtui.domain.annotations import list_top_verdicts
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
@@ -483,9 +483,11 @@ def _make_reviewer_reader(name: str) -> _LabelReader:
 
 
 def _make_consensus_reader(name: str) -> _LabelReader:
-    return lambda claim: combine_verdicts(
-        [each for each in claim.opinions if each.reviewer != name]
-    )
+    def read_consensus(claim: ComparedClaim) -> str | None:
+        words = list_top_verdicts([each for each in claim.opinions if each.reviewer != name])
+        return words[0] if len(words) == 1 else None
+
+    return read_consensus
 
 
 def _compute_figures(
