@@ -399,9 +399,13 @@ def estimate_rate(
         _estimate_settled_rate(_settle_ties(units, error.is_tied, side), design, labels, level)
         for side in (error.worst, error.best)
     )
-    single = np.where((units.human >= 0) | error.is_tied, error.is_single, -1)
-    share = _estimate_settled_rate(replace(units, human=single), design, labels, level)
-    doubt = error.error * (share.corrected_this_run.value or 0.0)
+    is_known = (units.human >= 0) | error.is_tied
+    is_agreed = (units.human >= 0) & ~error.is_single
+    doubt = 0.0
+    for wrong, some in ((error.error, error.is_single), (error.error_if_agreed, is_agreed)):
+        share = replace(units, human=np.where(is_known, some, -1))
+        found = _estimate_settled_rate(share, design, labels, level).corrected_this_run
+        doubt += wrong * (found.value or 0.0)
     return replace(
         passing,
         label_mean=widen_by_doubt(failing.label_mean, passing.label_mean, 0.0),

@@ -74,9 +74,12 @@ def draw_matrices(groups: GroupedMatrix, level: float = LEVEL) -> MatrixStack:
 
     Returns:
         Cells of shape (q, q, 1, `DRAWS`); units weigh as much as there are. Where labels were put
-        together, (2, 2, 2, `DRAWS`): first with half a label given beforehand to either side, then
-        as if they were still apart, where a side may have a quarter. The first pulls rare errors
-        up, the second leaves too little where a stratum has few labels.
+        together, (2, 2, 3, `DRAWS`): first with half a label given beforehand to either side, then
+        as if they were still apart, where a side may have a quarter, then with what agrees with
+        the verdict alone. The first pulls rare errors up, the second leaves too little where a
+        stratum has few labels, and both give every stratum misses that nobody saw: of rare errors
+        in ten groups they held the recall to expect in 0.92 to 0.93 of simulations, always for
+        being too low.
 
     Source:
         Rubin 1981, Annals of Statistics 9:130-134, for the weights; Brown, Cai and DasGupta 2001,
@@ -93,18 +96,24 @@ def draw_matrices(groups: GroupedMatrix, level: float = LEVEL) -> MatrixStack:
         if positive is not None:
             full = draw_matrices(whole, level).cells[None]
             collapsed = collapse_counts(full, whole.categories, positive)[0]
-            cells = np.concatenate([cells, collapsed], axis=2)
+            seen = _draw_cells(totals, whole.categories, positive, seen_only=True)[:, :, None]
+            cells = np.concatenate([cells, collapsed, seen], axis=2)
         known = MatrixStack(cells)
         whole.draws[level, positive] = known
     return known
 
 
 def _draw_cells(
-    totals: WeightedTotals, categories: Sequence[str], positive: Collection[str] | None
+    totals: WeightedTotals,
+    categories: Sequence[str],
+    positive: Collection[str] | None,
+    *,
+    seen_only: bool = False,
 ) -> Floats:
     """Add labels given beforehand, and weigh the shares of labels by the units of each verdict.
 
-    Of labels that are put together either side has half of what is given beforehand.
+    Of labels that are put together either side has half of what is given beforehand; with
+    `seen_only`, only what agrees with the verdict.
     """
     labels, size = totals.labels, len(categories)
     if positive is None:
@@ -121,7 +130,7 @@ def _draw_cells(
         )
         agrees = np.array(sides)
     rows = len(agrees)
-    prior = np.full((rows + 1, size), PSEUDO_LABELS / 2 / max(1, rows - 1))
+    prior = np.full((rows + 1, size), 0.0 if seen_only else PSEUDO_LABELS / 2 / max(1, rows - 1))
     prior[:rows][agrees] = PSEUDO_LABELS / 2
     # Nobody expects unfair claims where there has been none.
     prior[rows] *= bool(labels[:, :, rows].any())
