@@ -25,6 +25,7 @@ from faithtui.agreement.statistics.matrices import (
     WeightedTotals,
     collapse_counts,
     count_distinct_columns,
+    stack_counts,
 )
 from faithtui.agreement.statistics.rates import GroupedStrata, LabelledStratum
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, EstimateMethod, Reason
@@ -140,7 +141,7 @@ def _draw_cells(
     return np.stack([cells[:, side].sum(axis=1) for side in agrees], axis=1)
 
 
-def _count_frame(groups: GroupedMatrix) -> tuple[Ints, Floats, Ints]:
+def _count_frame(groups: GroupedMatrix) -> tuple[Ints, Floats | Ints, Ints]:
     """Count labelled and all units, of the different groups.
 
     Returns:
@@ -153,16 +154,16 @@ def _count_frame(groups: GroupedMatrix) -> tuple[Ints, Floats, Ints]:
         labelled = np.concatenate([groups.counts, np.zeros_like(by_verdict)[:, None]], axis=1)
         return labelled, groups.stratum_weights[:, None, None] * by_verdict, groups.times
     frame = groups.frame
-    labelled = np.concatenate([frame.labelled, frame.unfair[:, None]], axis=1)
-    strata, rows, size, number = labelled.shape
-    counts = np.concatenate(
-        [labelled.reshape(-1, number), frame.verdicts.reshape(strata * size, number)]
+    strata, size, _, number = frame.labelled.shape
+    of_strata = (
+        stack_counts(*frame.labelled[stratum], frame.unfair[stratum]) for stratum in range(strata)
     )
-    types, times = count_distinct_columns(counts)
-    split = strata * rows * size
+    counts = stack_counts(*of_strata, frame.verdicts.reshape(strata * size, number))
+    types, times = count_distinct_columns(counts, dtype=np.int32)
+    split = strata * (size + 1) * size
     return (
-        types[:split].reshape(strata, rows, size, len(times)),
-        types[split:].reshape(strata, size, len(times)).astype(np.float64),
+        types[:split].reshape(strata, size + 1, size, len(times)),
+        types[split:].reshape(strata, size, len(times)),
         times,
     )
 
@@ -266,7 +267,9 @@ def widen_run_rate(
     )
 
 
-def _draw_totals(labelled: Ints, all_units: Floats, times: Ints, level: float) -> WeightedTotals:
+def _draw_totals(
+    labelled: Ints, all_units: Floats | Ints, times: Ints, level: float
+) -> WeightedTotals:
     """Weigh whole groups at random.
 
     Args:
@@ -280,21 +283,26 @@ def _draw_totals(labelled: Ints, all_units: Floats, times: Ints, level: float) -
     number = max(2, int(times[by_verdict.any(axis=(0, 1))].sum()))
     normal = NormalDist().inv_cdf((1 + level) / 2)
     shape = (normal / t_quantile(level, number - 1)) ** 2 / SPREAD
-    numbers = np.concatenate([all_units.reshape(-1, types), labelled.reshape(-1, types)]).T
-    totals = np.empty((DRAWS, numbers.shape[1]))
+    counts = (all_units.reshape(-1, types), labelled.reshape(-1, types))
+    totals = tuple(np.empty((DRAWS, len(each))) for each in counts)
+    rows_at_once = max(1, _NUMBERS // max(1, types))
     generator = np.random.Generator(np.random.PCG64(SEED))
     at_once = max(1, _NUMBERS // max(1, types))
     for start in range(0, DRAWS, at_once):
         count = min(at_once, DRAWS - start)
         # So many conversations of weight Gamma(shape) weigh Gamma(shape * times) together.
         weights = generator.gamma(shape * times, 1 / shape, (count, types))
-        totals[start : start + count] = weights @ numbers
+        for total, each in zip(totals, counts, strict=True):
+            # A thousand strata of five thousand kinds of groups would be a gigabyte of floats.
+            for first in range(0, len(each), rows_at_once):
+                some = each[first : first + rows_at_once].T.astype(np.float64)
+                total[start : start + count, first : first + rows_at_once] = weights @ some
     # Units with one verdict that a conversation has, as a labelled unit sees it.
     mean_size = ((by_verdict**2) @ times) / np.maximum(by_verdict @ times, 1)
     units = all_units @ times
     return WeightedTotals(
-        totals[:, : strata * columns].reshape(DRAWS, strata, 1, columns),
-        totals[:, strata * columns :].reshape(DRAWS, strata, rows, columns),
+        totals[0].reshape(DRAWS, strata, 1, columns),
+        totals[1].reshape(DRAWS, strata, rows, columns),
         1 + INTRACLASS_CORRELATION * np.maximum(mean_size - 1, 0),
         units / np.maximum(units.sum(axis=0), 1),
         float(units.sum()),
