@@ -489,12 +489,20 @@ def combine_verdicts(verdicts: Sequence[HumanVerdict]) -> str | None:
     Returns:
         A label or `x`; None when nobody gave a verdict that counts.
     """
-    said = [found for found in verdicts if found.is_counted]
-    final = [found.verdict for found in said if found.action is Action.ADJUDICATED]
-    if final:
-        return final[-1]
-    votes = Counter(found.verdict for found in said if found.verdict is not None)
-    if not votes:
-        return None
     rank = {**SEVERITY, NOT_A_CLAIM: len(SEVERITY)}
-    return max(votes, key=lambda word: (votes[word], rank.get(word, -1)))
+    return max(
+        list_top_verdicts(verdicts), key=lambda word: (rank.get(word, -1), word), default=None
+    )
+
+
+def list_top_verdicts(verdicts: Sequence[HumanVerdict]) -> tuple[str, ...]:
+    """List the verdicts that most people gave on one claim, see `combine_verdicts`.
+
+    Returns:
+        One, several where people are evenly split, or none.
+    """
+    said = [found for found in verdicts if found.is_counted and found.verdict is not None]
+    final = [found.verdict for found in said if found.action is Action.ADJUDICATED]
+    votes = Counter(final[-1:] or [found.verdict for found in said])
+    most = max(votes.values(), default=0)
+    return tuple(word for word, count in votes.items() if word is not None and count == most)

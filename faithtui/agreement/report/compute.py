@@ -248,7 +248,7 @@ class FigureContext:
         """Compute figures with their intervals, see `estimate_figures_by_posterior`."""
         return estimate_figures_by_posterior(statistics, whole, self.settings.level)
 
-    def _estimate_by_chosen_method(
+    def estimate_main_figures(
         self,
         statistics: Mapping[str, Statistic],
         whole: GroupedMatrix,
@@ -294,9 +294,7 @@ class FigureContext:
                 "weighted": make_weighted_statistic(coefficients.cohen_kappa, weights),
                 "ac2": make_weighted_statistic(coefficients.gwet_ac1, weights),
             }
-        found = (self._estimate_by_chosen_method if main else self.estimate_figures)(
-            statistics, whole
-        )
+        found = (self.estimate_main_figures if main else self.estimate_figures)(statistics, whole)
         cells = whole.weighted_total
         binary = cells if isinstance(cells, Reason) else cells.collapse(self.bad)
         is_weighted = whole.is_weighted and not isinstance(cells, Reason)
@@ -345,7 +343,7 @@ class FigureContext:
         """Ask how well the judge finds units with some labels; `main` as in `compute_agreement`."""
         (tp, fn), (fp, tn) = whole.total.collapse(positive).counts
         figures = (
-            self._estimate_by_chosen_method(DETECTION_STATISTICS, whole, positive)
+            self.estimate_main_figures(DETECTION_STATISTICS, whole, positive)
             if main
             else self.estimate_figures(DETECTION_STATISTICS, whole.collapse(positive))
         )

@@ -41,7 +41,7 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
-from faithtui.agreement.statistics.matrices import Flags, Ints, number_keys
+from faithtui.agreement.statistics.matrices import Flags, GroupedMatrix, Ints, number_keys
 from faithtui.agreement.statistics.posterior import widen_future_rate, widen_run_rate
 from faithtui.agreement.statistics.rates import (
     GroupedStrata,
@@ -51,7 +51,7 @@ from faithtui.agreement.statistics.rates import (
     estimate_run_rate_clustered,
     merge_unlabelled,
 )
-from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason, make_withheld_estimate
 from faithtui.domain.scores import ScoringRule
 
 FiguresT = TypeVar("FiguresT", Agreement, ClassReport, Detection)
@@ -399,9 +399,13 @@ def estimate_rate(
         _estimate_settled_rate(_settle_ties(units, error.is_tied, side), design, labels, level)
         for side in (error.worst, error.best)
     )
-    single = np.where((units.human >= 0) | error.is_tied, error.is_single, -1)
-    share = _estimate_settled_rate(replace(units, human=single), design, labels, level)
-    doubt = error.error * (share.corrected_this_run.value or 0.0)
+    is_known = (units.human >= 0) | error.is_tied
+    is_agreed = (units.human >= 0) & ~error.is_single
+    doubt = 0.0
+    for wrong, some in ((error.error, error.is_single), (error.error_if_agreed, is_agreed)):
+        share = replace(units, human=np.where(is_known, some, -1))
+        found = _estimate_settled_rate(share, design, labels, level).corrected_this_run
+        doubt += wrong * (found.value or 0.0)
     return replace(
         passing,
         label_mean=widen_by_doubt(failing.label_mean, passing.label_mean, 0.0),
@@ -581,14 +585,14 @@ def update_level_points(
             stratum = 0 if context.frame is None else int(some.strata[place])
             moved[stratum, some.all.human[place], some.all.judge[place]] += change
     whole = whole.replace_total(moved, unfair)
-    agreement = context.compute_agreement(whole)
+    agreement = _withhold_constant_kappa(
+        replace(context.compute_agreement(whole), clusters=level.agreement.clusters), whole
+    )
     coverage = _shift_coverage(level.coverage, count_coverage(old), count_coverage(new))
     return replace(
         level,
         coverage=coverage,
-        agreement=_drop_intervals(
-            replace(agreement, clusters=level.agreement.clusters), level.agreement
-        ),
+        agreement=_drop_intervals(agreement, level.agreement),
         unjudged=tuple(
             a - b + c
             for a, b, c in zip(
@@ -602,6 +606,24 @@ def update_level_points(
         else _drop_intervals(context.compute_detection(whole, compared.not_good), level.lenient),
         disagreements=_update_disagreements(level, old, new),
     )
+
+
+def _withhold_constant_kappa(agreement: Agreement, whole: GroupedMatrix) -> Agreement:
+    """Withhold kappa where one side gives all units one label, as `make_estimate` does.
+
+    It is 0 then, and stays 0 whichever group is left out.
+    """
+    margins = (whole.whole.rows, whole.whole.columns)
+    if agreement.clusters < FEWEST_GROUPS or all((each > 0).sum() > 1 for each in margins):
+        return agreement
+    kappas = ("cohen_kappa", "weighted_kappa")
+    found = {name: getattr(agreement, name) for name in kappas}
+    changes: dict[str, Any] = {
+        name: make_withheld_estimate(Reason.NO_VARIATION, each.n, agreement.clusters)
+        for name, each in found.items()
+        if each is not None and each.value is not None
+    }
+    return replace(agreement, **changes)
 
 
 def _update_disagreements(

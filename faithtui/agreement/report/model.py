@@ -598,6 +598,9 @@ class ComparisonReport:
     b: str
     n_common: int
     """Units both judged and people labelled; of a sample only those in it."""
+    n_left_out: int
+    """Units that the report's own figures of A rest on, and that B gave no label. Without any, the
+    figures of A here are those of the report."""
     clusters: int
     weighted: bool
     """Units stand for others, as in the figures of the report; counts are of the units alone."""

@@ -15,8 +15,8 @@ from faithtui.domain.annotations import (
     Action,
     HumanVerdict,
     LabelEvent,
-    combine_verdicts,
     drop_withdrawn,
+    list_top_verdicts,
 )
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ItemId, RunId
@@ -52,8 +52,11 @@ class ComparedClaim:
 
     @property
     def human_label(self) -> str | None:
-        """What people say in the end: the final word, else their consensus; None: nothing."""
-        return self.final.verdict if self.final is not None else combine_verdicts(self.opinions)
+        """What people say in the end: the final word, else their consensus; None without one."""
+        if self.final is not None:
+            return self.final.verdict
+        words = list_top_verdicts(self.opinions)
+        return words[0] if len(words) == 1 else None
 
 
 class ComparisonFilter(StrEnum):

@@ -18,7 +18,7 @@ from faithtui.agreement.report.annotators import (
     report_humans_of_answers,
     report_raters,
 )
-from faithtui.agreement.report.compare import PairedUnit, compare_judges, weigh_pairs
+from faithtui.agreement.report.compare import PairedUnit, compare_judges, place_pairs
 from faithtui.agreement.report.headline import write_headline
 from faithtui.agreement.report.levels import report_answers, report_claims, update_level_points
 from faithtui.agreement.report.marked_evidence import report_evidence, report_extraction
@@ -147,7 +147,7 @@ class PreparedUnits:
         return None if label is None else self.recoded_words.get(label, label)
 
     def recode_pairs(self, units: Sequence[PairedUnit]) -> tuple[PairedUnit, ...]:
-        """Read the labels of units that two judges have, and weigh them."""
+        """Read the labels of units that two judges have, as the figures of A count them."""
         read = (
             replace(
                 each,
@@ -158,7 +158,7 @@ class PreparedUnits:
             for each in units
         )
         words = self.labels.names
-        return weigh_pairs(
+        return place_pairs(
             (each for each in read if each.a in words and each.b in words), self.compared
         )
 
@@ -256,7 +256,7 @@ def report_prepared(
 def compare_prepared(prepared: PreparedUnits, judge: str, other: OtherJudge) -> ComparisonReport:
     """Compare a run's judge with another one, with the weights of the run's figures."""
     pairs = [(judge, other.name, prepared.recode_pairs(other.units))]
-    return compare_judges(pairs, prepared.compared.context)[0]
+    return compare_judges(pairs, prepared.compared)[0]
 
 
 def update_report_points(

@@ -4,9 +4,9 @@ A report looks at one field of a million claims at a time.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -416,23 +416,42 @@ class ComparedClaims:
         return {name: weight for name, weight in named if weight}
 
 
-def weigh_claims(
-    claims: Sequence[ClaimUnit], labels: LabelSet, design: LabelDesign
-) -> dict[ClaimId, float]:
+class CountedLabel(NamedTuple):
+    """The labels of a claim as the figures of a report count them."""
+
+    judge: str
+    """"" where it is in no share of the judge: without a verdict, no fair claim, or left out by
+    the rule for `idk`."""
+    human: str
+    """People's, `x` and what is left out by the rule for `idk` included; "" without one, for ties,
+    and where the figures rest on a sample that the label is not of."""
+
+
+def list_counted_labels(compared: ComparedClaims) -> Iterator[CountedLabel]:
+    """List how the figures of a report count each claim, in the order of the run."""
+    claims = compared.all
+    names = (*compared.labels.names, "")
+    judge = np.where(claims.is_fair, claims.judge, -1).tolist()
+    is_counted = (claims.human >= 0) | ~claims.is_fair
+    if compared.design.kind in RANDOM_DESIGNS:
+        is_counted &= claims.is_drawn
+    for row, place, counted in zip(claims.rows, judge, is_counted.tolist(), strict=True):
+        yield CountedLabel(names[place], str(row.human) if counted else "")
+
+
+def weigh_claims(compared: ComparedClaims) -> dict[ClaimId, float]:
     """Give the compared claims of a random sample one over their probability of being labelled.
 
     Args:
-        claims: All of a run.
-        labels: The metric's vocabulary.
-        design: How the labelled ones were chosen.
+        compared: The claims of a run.
 
     Returns:
         At least 1 each; 1 in a census. Empty without a random sample: nobody knows what such a
         label stands for. Claims outside the sample, and those that were not compared, are left
         out.
     """
-    compared = ComparedClaims(claims, labels, design, ReportSettings())
-    inside = [claims[place] for place in compared.places.tolist()]
+    design = compared.design
+    inside = [compared.all.rows[place] for place in compared.places.tolist()]
     if not inside:
         return {}
     match design.kind:

@@ -128,7 +128,8 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
             many = report.claims.unit[1]
             message = (
                 f"Annotators differ on {1 - same:.0%} of the {humans.units:,} {many} that several "
-                "labelled: the guideline or the task is unclear, or one of them is careless."
+                "labelled: the guideline or the task is unclear, or one of them is careless. The "
+                "interval of the corrected share allows for it, if they err apart from each other."
             )
             about = (WarningSubject.HUMANS, WarningSubject.RATE)
             yield ReportWarning("annotators_conflict", Severity.CAUTION, message, level, about)

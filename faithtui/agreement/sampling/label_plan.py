@@ -41,6 +41,14 @@ class PlanStratum:
     """Labels that the share is from; 0: it is assumed."""
     most: int | None = None
     """Labels of it that can count; None: one of each claim."""
+    without_verdict: int = 0
+    """Claims of it without a verdict of the judge: the share that passes is of these, too, recall
+    is not."""
+
+    @property
+    def judged_share(self) -> float:
+        """Share of its claims that recall is about."""
+        return 1 - self.without_verdict / self.population
 
     @property
     def limit(self) -> int:
@@ -229,7 +237,7 @@ def foresee_widths(
         drawn += unlabelled * share * (1 - share) * (each.population + 2) / (n + 3) / whole**2
         shift += unlabelled * (share - each.share) / whole
         if parts is not None:
-            recall += variance * parts[each.is_flagged is True] ** 2
+            recall += variance * each.judged_share * parts[each.is_flagged is True] ** 2
     half = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(design_effect)
     normal = half * math.sqrt(rate)
     return LabelPlan(
@@ -269,10 +277,11 @@ def _find_recall_parts(strata: Sequence[PlanStratum]) -> tuple[float, float] | N
     """
     if any(each.is_flagged is None for each in strata):
         return None
-    unfaithful = sum(each.population * each.share for each in strata)
+    expected = [(each, each.population * each.judged_share * each.share) for each in strata]
+    unfaithful = sum(number for _, number in expected)
     if not unfaithful:
         return None
-    found = sum(each.population * each.share for each in strata if each.is_flagged)
+    found = sum(number for each, number in expected if each.is_flagged)
     recall = found / unfaithful
     return recall / unfaithful, (1 - recall) / unfaithful
 
@@ -293,6 +302,7 @@ def _weigh_claims(
     for each in strata:
         rate = 1 / whole / (target.rate or 1)
         recall = parts[each.is_flagged is True] / (target.recall or 1)
+        recall *= math.sqrt(each.judged_share)
         share = min(max(each.share, _LEAST_SHARE), 1 - _LEAST_SHARE)
         change = math.sqrt((1 - mixture) * rate**2 + mixture * recall**2)
         found[each.name] = each.population * math.sqrt(share * (1 - share)) * change

@@ -21,6 +21,9 @@ Ints = npt.NDArray[np.integer[Any]]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
+_NUMBERS = 2_000_000
+"""Numbers that are computed at a time, to bound the memory."""
+
 KeyT = TypeVar("KeyT", bound=Hashable)
 NumberT = TypeVar("NumberT", bound=np.number[Any])
 
@@ -151,7 +154,7 @@ class GroupedMatrix:
         strata = len(counts)
         flat = counts.reshape(math.prod(counts.shape[:-1]), counts.shape[-1])
         beside = [each for each in (populations, unfair) if each is not None]
-        kinds, found = count_distinct_columns(np.concatenate([*beside, flat]), times)
+        kinds, found = count_distinct_columns(stack_counts(*beside, flat), times)
         own = kinds[strata * len(beside) :]
         shape = (*counts.shape[:-1], kinds.shape[1])
         return cls(
@@ -225,15 +228,22 @@ class GroupedMatrix:
     @cached_property
     def without_each_group(self) -> MatrixStack:
         """All groups without each of the different ones, weighted."""
-        populations, total = self.populations, self._total_populations
-        if populations is not None and total is not None:
-            populations = total[:, None] - populations
-        unfair, total = self.unfair, self._total_unfair
-        if unfair is not None and total is not None:
-            unfair = total[:, None] - unfair
-        return MatrixStack(
-            self.sum_weighted(self.total_counts[..., None] - self.counts, populations, unfair)
-        )
+        counts, total_counts = self.counts, self.total_counts
+        at_once = max(1, _NUMBERS // max(1, counts[:1].size))
+        # A thousand strata of five thousand kinds of groups would be a gigabyte at once.
+        parts = []
+        for first in range(0, max(1, len(counts)), at_once):
+            some = slice(first, first + at_once)
+            populations, unfair = (
+                None if each is None or total is None else total[some, None] - each[some]
+                for each, total in (
+                    (self.populations, self._total_populations),
+                    (self.unfair, self._total_unfair),
+                )
+            )
+            without = total_counts[some, ..., None] - counts[some]
+            parts.append(self.sum_weighted(without, populations, unfair, some))
+        return MatrixStack(sum(parts[1:], start=parts[0]))
 
     @property
     def weighted_by_group(self) -> MatrixStack:
@@ -249,7 +259,11 @@ class GroupedMatrix:
         return None if self.unfair is None else np.asarray(self.unfair @ self.times)
 
     def sum_weighted(
-        self, counts: Ints, populations: Ints | None, unfair: Ints | None = None
+        self,
+        counts: Ints,
+        populations: Ints | None,
+        unfair: Ints | None = None,
+        strata: slice = slice(None),
     ) -> Floats:
         """Weight the units of strata and add them up.
 
@@ -257,14 +271,16 @@ class GroupedMatrix:
             counts: Shape (strata, q, q, …).
             populations: Shape (strata, …); None: `weights` apply.
             unfair: Shape (strata, …); None: none are.
+            strata: Which they are; all by default.
 
         Returns:
             Shape (q, q, …); NaN where a stratum has units and no label.
         """
         if populations is None:
-            if len(self.weights) == 1:
-                return np.asarray(counts[0] * self.weights[0])
-            return np.tensordot(np.asarray(self.weights), counts, axes=1)
+            weights = self.weights[strata]
+            if len(weights) == 1:
+                return np.asarray(counts[0] * weights[0])
+            return np.tensordot(np.asarray(weights), counts, axes=1)
         labelled = counts.sum(axis=(1, 2)) + (0 if unfair is None else unfair)
         # Multiplied first, so that a census gives back its whole numbers.
         cells = (populations[:, None, None] * counts / np.maximum(labelled, 1)[:, None, None]).sum(
@@ -355,12 +371,22 @@ def collapse_counts(
     return np.stack([rows[:, :, side].sum(axis=2) for side in sides], axis=2)
 
 
-def count_distinct_columns(rows: Ints, times: Ints | None = None) -> tuple[Ints, Ints]:
+def stack_counts(*parts: Ints) -> Ints:
+    """Put rows of counts below each other, in the smallest type that holds them."""
+    most = max(int(each.max(initial=0)) for each in parts)
+    kind = np.min_scalar_type(most)
+    return np.concatenate([each.astype(kind, copy=False) for each in parts])
+
+
+def count_distinct_columns(
+    rows: Ints, times: Ints | None = None, dtype: type[np.integer[Any]] = np.int64
+) -> tuple[Ints, Ints]:
     """Find the different columns of a table, sorted, without those that are all 0.
 
     Args:
         rows: Shape (numbers of a group, groups), not negative.
         times: How often each column counts; None: once.
+        dtype: Of the columns that are returned.
 
     Returns:
         The different columns, shape (numbers of a group, different groups), and how often each
@@ -369,16 +395,15 @@ def count_distinct_columns(rows: Ints, times: Ints | None = None) -> tuple[Ints,
     if not rows.shape[1]:
         return rows, np.zeros(0, np.int64)
     # Numbers of 16 bits or less are sorted by radix, several times as fast.
-    small = rows.astype(np.min_scalar_type(int(rows.max(initial=0))))
+    small = rows.astype(np.min_scalar_type(int(rows.max(initial=0))), copy=False)
     order = np.lexsort(small[::-1])
     ordered = small[:, order]
     first = np.ones(len(order), np.bool_)
     np.any(ordered[:, 1:] != ordered[:, :-1], axis=0, out=first[1:])
     starts = np.flatnonzero(first)
     found = np.add.reduceat(np.ones_like(order) if times is None else times[order], starts)
-    kinds = ordered[:, starts].astype(np.int64)
-    used = kinds.any(axis=0)
-    return kinds[:, used], found[used]
+    used = ordered[:, starts].any(axis=0)
+    return ordered[:, starts[used]].astype(dtype), found[used]
 
 
 def number_keys(keys: Sequence[KeyT]) -> tuple[Ints, list[KeyT]]:

@@ -45,7 +45,7 @@ from faithtui.agreement.report.report import (
 )
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.split_units import select_split_units
-from faithtui.agreement.report.units import weigh_claims
+from faithtui.agreement.report.units import list_counted_labels, weigh_claims
 from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
@@ -283,7 +283,8 @@ def read_comparable_claims(
         for each in read_stored_examples(store, one.spec.example_set)
     }
     reading = _make_reading_settings(settings)
-    paired = store.reviews.read_paired_units(first.id, second.id, reading)
+    severity = find_metric(first.spec.metric).spec.labels.severity
+    paired = store.reviews.read_paired_units(first.id, second.id, reading, severity)
     both = [each for each in paired.claims if within is None or each.conversation in within]
     unseen = tuple(each for each in both if each.group not in seen)
     return ComparableClaims(unseen, len(both) - len(unseen), paired.only_first, paired.only_second)
@@ -354,9 +355,10 @@ def _read_claim_rows(
     Passages are the bulk of a file, thousands of characters a claim.
     """
     run, labels = agreement.row.id, find_metric(agreement.row.spec.metric).spec.labels
-    weights = weigh_claims(agreement.claims, labels, agreement.readings.design)
+    weights = weigh_claims(agreement.prepared.compared)
     notes = store.claim_details.notes(run)
     evidence = store.claim_details.evidence(run)
+    counted = list_counted_labels(agreement.prepared.compared)
     left = iter(agreement.claims)
     while some := list(islice(left, _AT_ONCE)):
         shown = [
@@ -375,6 +377,7 @@ def _read_claim_rows(
                     notes.get(each.claim, ()),
                     evidence.get(each.claim, ()),
                     tied,
+                    next(counted),
                 ),
             )
 
@@ -385,7 +388,7 @@ def _read_answer_rows(store: Store, agreement: RunAgreement) -> Iterator[tuple[A
     spec, rule = find_metric(row.spec.metric).spec, row.spec.rule
     known: list[tuple[ConversationId, AnswerRow]]
     if spec.judges == "answer":
-        weights = weigh_claims(agreement.claims, spec.labels, readings.design)
+        weights = weigh_claims(agreement.prepared.compared)
         known = [
             (each.conversation, row_of_judged_answer(each, rule, weights))
             for each in agreement.claims

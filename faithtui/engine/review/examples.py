@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from faithtui.agreement.labelled_units import ClaimUnit, LabelState
+from faithtui.agreement.labelled_units import ClaimUnit, LabelState, is_tied
 from faithtui.domain.annotations import HumanVerdict
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.domain.judging.examples import Example, Reference, draw_keys
@@ -52,8 +52,8 @@ class ExampleExport:
 def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> ExampleExport:
     """Collect what people said about a run's claims.
 
-    A claim is one when people's verdicts on it count: not what was said in bulk or put off, and
-    not a word given with an earlier word of the judge in view.
+    A claim is one when people's verdicts on it count: not what was said in bulk or put off, not
+    what they are evenly split on, and not a word given with an earlier word of the judge in view.
 
     Raises:
         ConfigError: A limit below 1, or a split is wanted and there is none.
@@ -134,9 +134,13 @@ def read_stored_examples(store: Store, digest: str | None) -> tuple[Example, ...
 
 
 def has_usable_label(reading: ClaimUnit, labels: LabelSet) -> bool:
-    """Whether people read a claim and gave a verdict that means something to the metric."""
+    """Whether people read a claim and decided on a verdict that means something to the metric.
+
+    Where as many say one thing as another, nobody decided.
+    """
     known = reading.human in labels.names or reading.human == NOT_A_CLAIM
-    return known and reading.state not in _NOT_READ
+    is_decided = not is_tied(reading.opinions, labels.names)
+    return known and is_decided and reading.state not in _NOT_READ
 
 
 def _make_example(view: ReviewView, reading: ClaimUnit, rule: SplitRule | None) -> Example:

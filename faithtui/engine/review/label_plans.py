@@ -79,11 +79,12 @@ def read_plan_basis(
     for name, population in names.items():
         counts = {verdict: count for (own, verdict), count in verdicts.items() if own == name}
         assumed, is_flagged = _read_verdicts(counts, labels, failing)
+        missing = counts.get(name_verdict_stratum(None), 0)
         n, unfaithful = said[name, None], said[name, True]
         share = (unfaithful + assumed * _ASSUMED_LABELS) / (n + _ASSUMED_LABELS)
         if name in given:
             share, n = given[name], 0
-        strata.append(PlanStratum(name, population, is_flagged, share, n))
+        strata.append(PlanStratum(name, population, is_flagged, share, n, without_verdict=missing))
     return PlanBasis(frame, tuple(strata), failing)
 
 
@@ -120,17 +121,22 @@ def _count_labels(
 def _read_verdicts(
     counts: Mapping[str, int], labels: LabelSet, failing: Sequence[str]
 ) -> tuple[float, bool | None]:
-    """Say what share of unfaithful claims to assume, and whether the judge flags them all."""
+    """Say what share of unfaithful claims to assume, and whether the judge flags them all.
+
+    Claims without a verdict are left out of the second: recall is not about them.
+    """
     known = {name_verdict_stratum(each.name): each for each in labels.labels}
     share = 0.0
     flags = set()
     for verdict, count in counts.items():
         label = known.get(verdict)
-        flags.add(is_flagged := label is not None and label.name in failing)
+        is_flagged = label is not None and label.name in failing
+        if label is not None:
+            flags.add(is_flagged)
         is_good = label is not None and label.polarity is Polarity.GOOD
         passed = ASSUMED_PASSED if is_good else ASSUMED_UNSURE
         share += count * (ASSUMED_FLAGGED if is_flagged else passed)
-    return share / sum(counts.values()), flags.pop() if len(flags) == 1 else None
+    return share / sum(counts.values()), None if len(flags) > 1 else True in flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +168,12 @@ def forecast_plan(basis: PlanBasis, plan: LabelPlan, level: float = LEVEL) -> Pl
 
     cells = []
     for each in basis.strata:
-        n = plan.sizes.get(each.name, 0)
+        # No interval of this kind is of claims without a verdict.
+        n = round(plan.sizes.get(each.name, 0) * each.judged_share)
         flagged = each.is_flagged is True
-        cells.append(SequenceCell(each.population, flagged, n, round(n * each.share)))
+        judged = each.population - each.without_verdict
+        if judged:
+            cells.append(SequenceCell(judged, flagged, n, round(n * each.share)))
     is_mixed = any(each.is_flagged is None for each in basis.strata)
     return PlanForecast(
         _foresee_future_width(basis, plan, level),

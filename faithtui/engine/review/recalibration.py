@@ -212,12 +212,13 @@ def _list_labelled_claims(
     them are labelled, a label counts as drawn if it was given blind.
     """
     # Loads numpy, which a run that reads its calibration has no use for.
-    from faithtui.agreement.report.units import RANDOM_DESIGNS, weigh_claims
+    from faithtui.agreement.report.settings import ReportSettings
+    from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims, weigh_claims
 
     labels = find_metric(row.spec.metric).spec.labels
     moved = read_run_calibration(row.spec.calibration)
     units = store.reviews.read_run_units(row.id)
-    weights = weigh_claims(units.claims, labels, units.design)
+    weights = weigh_claims(ComparedClaims(units.claims, labels, units.design, ReportSettings()))
     found = []
     is_random = units.design.kind in RANDOM_DESIGNS
     is_drawn = is_random or units.design.kind is DesignKind.CENSUS

@@ -14,11 +14,12 @@ from faithtui.domain.annotations import (
     LabelEvent,
     LabelMark,
     MarkedPassage,
-    combine_verdicts,
+    list_top_verdicts,
     replay_log,
 )
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
+from faithtui.store.records import TIE
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, human_label, label_evidence
 
@@ -201,14 +202,16 @@ def compute_consensus(
         rule: The run's.
 
     Returns:
-        Labels of the run's metric and `x`; claims without a verdict that counts, or with none
-        that means something there, are left out.
+        Labels of the run's metric and `x`, `TIE` where people are evenly split; claims without a
+        verdict that counts, or with none that means something there, are left out.
     """
     found = {
-        claim_id: combine_verdicts(_translate_verdicts(each, rule))
+        claim_id: list_top_verdicts(_translate_verdicts(each, rule))
         for claim_id, each in verdicts.items()
     }
-    return {claim_id: word for claim_id, word in found.items() if word is not None}
+    return {
+        claim_id: words[0] if len(words) == 1 else TIE for claim_id, words in found.items() if words
+    }
 
 
 def _translate_verdicts(

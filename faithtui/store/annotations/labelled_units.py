@@ -142,7 +142,11 @@ def read_answer_units(connection: Connection, run_id: RunId) -> tuple[AnswerUnit
 
 
 def read_paired_units(
-    connection: Connection, first: RunId, second: RunId, settings: UnitSettings = DEFAULTS
+    connection: Connection,
+    first: RunId,
+    second: RunId,
+    settings: UnitSettings = DEFAULTS,
+    severity: Mapping[str, int] = SEVERITY,
 ) -> PairedClaims:
     """Read what two runs say of the same claims; see `Reviews.read_paired_units`."""
     judged = read_judged_run(connection, first)
@@ -151,7 +155,11 @@ def read_paired_units(
             f"runs {first} and {second} do not use the same labels, so that their verdicts cannot "
             "be compared claim by claim; choose two runs of one metric"
         )
-    two = read_claim_labels(connection, second)
+    two: Mapping[ClaimId, str | None]
+    if settings.duplicates == "first_window":
+        two = read_claim_labels(connection, second)
+    else:
+        two = _choose_labels(read_judged_run(connection, second), settings, severity)
     if settings.claim_set is not None:
         judged = match_run_to_set(connection, first, judged, settings.claim_set)
         two = match_labels_to_set(connection, second, two, settings.claim_set)
@@ -162,8 +170,9 @@ def read_paired_units(
         {first: one, second: two},
         blind_only=settings.blind_only,
     )
+    chosen = _choose_labels(judged, settings, severity)
     pairs = []
-    for number, _, _, claim_id, label, *_ in judged.homes:
+    for number, _, _, claim_id, *_ in judged.homes:
         if claim_id not in two:
             continue
         item, people = judged.items[number], said.get(claim_id, UNREVIEWED)
@@ -172,7 +181,7 @@ def read_paired_units(
                 claim=claim_id,
                 conversation=item.conversation,
                 group=item.group,
-                first=label,
+                first=chosen[claim_id],
                 second=two[claim_id],
                 human=None if is_tied(people.opinions, judged.rule.labels) else people.human,
                 blind=people.blind,
@@ -181,6 +190,18 @@ def read_paired_units(
     return PairedClaims(
         tuple(pairs), only_first=len(one) - len(pairs), only_second=len(two) - len(pairs)
     )
+
+
+def _choose_labels(
+    judged: JudgedRun, settings: UnitSettings, severity: Mapping[str, int]
+) -> dict[ClaimId, str | None]:
+    """Choose the judge's label of every claim, by the rule for claims of several windows."""
+    return {
+        claim_id: label
+        if (labels := judged.repeated.get(claim_id)) is None
+        else choose_window_label(labels, settings.duplicates, severity)
+        for _, _, _, claim_id, label, *_ in judged.homes
+    }
 
 
 def _read_run_labels(connection: Connection, run_id: RunId, settings: UnitSettings) -> _RunLabels:

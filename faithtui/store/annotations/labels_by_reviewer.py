@@ -10,6 +10,7 @@ from faithtui.domain.filters import Term, TermName, find_reason_code
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.label_replay import compute_consensus, read_acts, replay_verdicts
+from faithtui.store.records import TIE
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, deletion, human_label
 
@@ -104,7 +105,8 @@ def find_claims_by_label_terms(
         case "agreement":
             return {each for each, word in _list_consensus(said, rule) if judged[each] == word}
         case "disagreement":
-            return {each for each, word in _list_consensus(said, rule) if judged[each] != word}
+            decided = (each for each in _list_consensus(said, rule) if each[1] != TIE)
+            return {each for each, word in decided if judged[each] != word}
         case "flagged":
             return _filter_claims(people, lambda each: each.flagged)
         case "skipped":

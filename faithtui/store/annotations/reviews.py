@@ -444,18 +444,22 @@ class Reviews:
             return read_labels_since(connection, run_id, after, settings, most)
 
     def read_paired_units(
-        self, first: RunId, second: RunId, settings: UnitSettings = DEFAULTS
+        self,
+        first: RunId,
+        second: RunId,
+        settings: UnitSettings = DEFAULTS,
+        severity: Mapping[str, int] = SEVERITY,
     ) -> PairedClaims:
         """Read what two runs say of the claims that both judged, and what people say of them.
 
-        Judges' words are those of the home windows; of the settings, only `blind_only` is read.
+        Of the settings, `sample` is not read. `severity` is used as in `read_run_units`.
         A label that is stale for one of the runs does not count.
 
         Raises:
             StoreError: There is no such run, or their metrics have other labels.
         """
         with self._database.open_reader() as connection:
-            return read_paired_units(connection, first, second, settings)
+            return read_paired_units(connection, first, second, settings, severity)
 
 
 def _read_own_acts(

@@ -5,12 +5,13 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.annotations import HumanVerdict, combine_verdicts
+from faithtui.domain.annotations import HumanVerdict, list_top_verdicts
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import compute_consensus, read_acts, replay_verdicts
 from faithtui.store.records import (
+    TIE,
     ComparisonAnswer,
     ComparisonCell,
     ComparisonRun,
@@ -55,7 +56,7 @@ def compare_view(connection: Connection, conversation_id: ConversationId) -> Com
             ComparisonAnswer(
                 turn=row.position,
                 content=row.content,
-                human=combine_verdicts(human.get(rated[row.position], ()))
+                human=_combine_labels(human.get(rated[row.position], ()))
                 if row.position in rated
                 else None,
                 cells=tuple(column.get(row.position) for column in columns),
@@ -63,6 +64,11 @@ def compare_view(connection: Connection, conversation_id: ConversationId) -> Com
             for row in answers
         ),
     )
+
+
+def _combine_labels(verdicts: Sequence[HumanVerdict]) -> str | None:
+    words = list_top_verdicts(verdicts)
+    return TIE if len(words) > 1 else next(iter(words), None)
 
 
 def _find_newest_runs(

@@ -32,7 +32,7 @@ from faithtui.store.annotations.label_replay import (
     read_conversation_acts,
     replay_verdicts,
 )
-from faithtui.store.records import ItemState
+from faithtui.store.records import TIE, ItemState
 from faithtui.store.schema.json_columns import (
     AnyRow,
     score_set_to_json,
@@ -255,7 +255,7 @@ def human_columns(
     }
     columns: dict[str, object] = {
         "labelled": len(here),
-        "overridden": sum(at_home[claim_id] != word for claim_id, word in here.items()),
+        "overridden": sum(word not in (at_home[claim_id], TIE) for claim_id, word in here.items()),
     }
     if state is None:
         state, reason = ItemState(row.state), row.reason

@@ -363,9 +363,8 @@ def _make_count_condition(term: Term) -> ColumnElement[bool] | None:
             return run_item.c.labelled > 0
         case "disagreement" if not negated:
             return run_item.c.overridden > 0
-        case "agreement" if not negated:
-            return run_item.c.labelled > run_item.c.overridden
         case _:
+            # A labelled claim that is not overridden may be one that annotators are split on.
             return None
 
 

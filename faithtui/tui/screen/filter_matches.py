@@ -19,6 +19,7 @@ from faithtui.domain.filters import (
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.text.search_words import contains_words, find_words, split_search_words
+from faithtui.store.records import TIE
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.theme.lines import Piece
 
@@ -121,7 +122,7 @@ def _does_claim_match(claim: "ClaimView", term: Term, wanted: Filter, rule: Scor
         case "agreement":
             return claim.human is not None and claim.human == claim.home_verdict.label
         case "disagreement":
-            return claim.human is not None and claim.human != claim.home_verdict.label
+            return claim.human not in (None, TIE, claim.home_verdict.label)
         case "flagged":
             return any(each.flagged for each in people)
         case "skipped":

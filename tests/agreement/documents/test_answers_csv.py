@@ -30,7 +30,8 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import JudgingDescription, agreement_report
-from faithtui.agreement.report.units import weigh_claims
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.report.units import ComparedClaims, weigh_claims
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS, SUPPORT
@@ -198,7 +199,7 @@ def test_figures_of_sampled_answers_follow_from_rows_and_weights(*, with_ties: b
         ANSWER_RULE,
         judged=JudgingDescription(unit=("answer", "answers"), answers_are_claims=True),
     )
-    weights = weigh_claims(claims, SUPPORT, design)
+    weights = weigh_claims(ComparedClaims(claims, SUPPORT, design, ReportSettings()))
     rows = table(row_of_judged_answer(each, ANSWER_RULE, weights) for each in claims)
     check_figures(found.claims, rows, is_weighted=True, has_ties=with_ties)
     weighed = [row for row in rows if row["weight"]]

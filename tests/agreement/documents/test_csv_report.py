@@ -1,6 +1,8 @@
 import csv
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -9,13 +11,25 @@ from hypothesis import strategies as st
 
 from faithtui.agreement.documents.csv_report import COLUMNS, escape_formula
 from faithtui.agreement.documents.files import ClaimExtras, claims_csv
-from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign, is_tied
-from faithtui.agreement.report.units import weigh_claims
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.agreement.idk_recoding import EXCLUDED, IdkRule
+from faithtui.agreement.labelled_units import (
+    ClaimUnit,
+    DesignKind,
+    LabelDesign,
+    LabelState,
+    RunUnits,
+    is_tied,
+)
+from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.report import PreparedUnits
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.report.units import ComparedClaims, list_counted_labels, weigh_claims
+from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
 from tests.agreement.documents.building import (
     CLAIMS,
     DATES,
     HEADER,
+    RULE,
     claim,
     rich,
     rich_readings,
@@ -57,7 +71,7 @@ def test_numbers_stay_numbers_and_texts_are_quoted() -> None:
     ).splitlines()
     assert lines[1] == (
         '12,"key 4","group 4",1,"claim 12","[""A passage.""]","yes",0.25,"no","no","no",'
-        '"unreviewed","drawn","yes",3,2.5,1,"","","[""A note.""]","","yes",1,"yes",7,'
+        '"","","unreviewed","drawn","yes",3,2.5,1,"","","[""A note.""]","","yes",1,"yes",7,'
         '"turn-faithfulness","offline"'
     )
 
@@ -68,6 +82,7 @@ def test_what_is_not_known_is_empty() -> None:
     assert empty == {
         *("passages", "judge", "confidence", "human", "same", "sample", "stratum", "position"),
         *("weight", "verdicts", "codes", "notes", "evidence", "blind", "tied"),
+        *("judge_counted", "human_counted"),
     }
 
 
@@ -86,7 +101,9 @@ def test_the_csv_says_what_each_person_said() -> None:
 
 def test_weights_of_a_stratified_sample_add_up_to_what_it_stands_for() -> None:
     found = rich_readings()
-    weights = weigh_claims(found.claims, FAITHFULNESS, found.design)
+    weights = weigh_claims(
+        ComparedClaims(found.claims, FAITHFULNESS, found.design, ReportSettings())
+    )
     compared = [
         each
         for each in found.claims
@@ -97,6 +114,72 @@ def test_weights_of_a_stratified_sample_add_up_to_what_it_stands_for() -> None:
     # The same that the figures of the report are computed with.
     by_stratum = dict(rich().claims.weights)
     assert all(weights[each.claim] == by_stratum[str(each.stratum)] for each in compared)
+
+
+def odd_claims() -> tuple[tuple[ClaimUnit, ...], LabelDesign]:
+    """A sample by strata with `x`, missing verdicts, and labels that no figure counts."""
+    found = rich_readings()
+    claims = []
+    for number, each in enumerate(found.claims):
+        human = NOT_A_CLAIM if each.human and number % 23 == 0 else each.human
+        opinions = tuple(one._replace(verdict=str(human)) for one in each.opinions[:1])
+        judge = None if number % 31 == 0 else each.judge
+        made = each._replace(human=human, opinions=opinions, reviewers=len(opinions), judge=judge)
+        if human and number % 29 == 0:
+            made = made._replace(audit=True)
+        if not human and number % 37 == 0:
+            made = made._replace(human="no", reviewers=1, state=LabelState.LABELLED)
+        claims.append(made)
+    return tuple(claims), found.design
+
+
+@pytest.mark.parametrize("rule", IdkRule)
+@pytest.mark.parametrize("kind", [DesignKind.STRATIFIED, DesignKind.CONVENIENCE])
+def test_figures_follow_from_the_rows_however_idk_counts(rule: IdkRule, kind: DesignKind) -> None:
+    claims, design = odd_claims()
+    found = RunUnits(claims, (), (), replace(design, kind=kind))
+    prepared = PreparedUnits(found, FAITHFULNESS, RULE, ReportSettings(idk=rule))
+    compared = prepared.compared
+    level, passing = report_claims(compared, prepared.recoded_rule), prepared.recoded_rule.passing
+    weights = weigh_claims(compared)
+    extras = [
+        (each, ClaimExtras(weight=weights.get(each.claim), counted=counted))
+        for each, counted in zip(claims, list_counted_labels(compared), strict=True)
+    ]
+    text = "".join(claims_csv(extras, HEADER, DATES, sample="s"))
+    rows = list(csv.DictReader(StringIO(text, newline="")))
+
+    cells: dict[tuple[str, str], float] = defaultdict(float)
+    for row in rows:
+        if row["judge_counted"] and row["human_counted"]:
+            cells[row["human_counted"], row["judge_counted"]] += float(row["weight"] or 1)
+    whole = sum(cells.values())
+    same = sum(cells[each, each] for each in compared.labels.names) / whole
+    chance = sum(
+        sum(weight for cell, weight in cells.items() if cell[0] == each)
+        * sum(weight for cell, weight in cells.items() if cell[1] == each)
+        for each in compared.labels.names
+    )
+    assert level.percent.value == pytest.approx(same)
+    assert level.cohen_kappa.value == pytest.approx(
+        (same - chance / whole**2) / (1 - chance / whole**2)
+    )
+    (bad,) = compared.bad
+    flagged = sum(weight for cell, weight in cells.items() if cell[0] == bad)
+    assert level.strict.recall.value == pytest.approx(cells[bad, bad] / flagged)
+    judged = [row["judge_counted"] for row in rows if row["judge_counted"]]
+    assert level.rate.judge_raw.value == pytest.approx(
+        sum(each in passing for each in judged) / len(judged)
+    )
+    if kind is DesignKind.CONVENIENCE:
+        return
+    passes = fair = 0.0
+    for stratum in {row["stratum"] for row in rows}:
+        of = [row["human_counted"] for row in rows if row["stratum"] == stratum]
+        seen = [each for each in of if each]
+        passes += len(of) * sum(each in passing for each in seen) / len(seen)
+        fair += len(of) * sum(each not in (NOT_A_CLAIM, EXCLUDED) for each in seen) / len(seen)
+    assert level.rate.corrected_this_run.value == pytest.approx(passes / fair)
 
 
 @pytest.mark.parametrize(
@@ -118,14 +201,15 @@ def test_a_weight_is_one_over_the_probability(kind: DesignKind, expected: float 
     if kind is DesignKind.CENSUS:
         claims = claims[:5]
     design = LabelDesign(kind, len(claims), conversations=8, drawn_conversations=2)
-    weights = weigh_claims(claims, FAITHFULNESS, design)
+    weights = weigh_claims(ComparedClaims(claims, FAITHFULNESS, design, ReportSettings()))
     assert set(weights.values()) == (set() if expected is None else {expected})
 
 
 def test_a_claim_beside_the_sample_has_no_weight() -> None:
     claims = [claim(0, "yes", "no")._replace(position=0), claim(1, "yes", "no")]
     design = LabelDesign(DesignKind.SIMPLE, 2)
-    assert set(weigh_claims(claims, FAITHFULNESS, design)) == {claims[0].claim}
+    compared = ComparedClaims(claims, FAITHFULNESS, design, ReportSettings())
+    assert set(weigh_claims(compared)) == {claims[0].claim}
 
 
 @pytest.mark.parametrize("text", stored_hostile())

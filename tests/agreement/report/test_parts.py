@@ -633,6 +633,44 @@ def test_two_judges_are_weighted_and_compared_on_the_sample_alone() -> None:
     assert pair.clustered_mcnemar_p is not None
 
 
+@pytest.mark.parametrize("kind", [DesignKind.STRATIFIED, DesignKind.SIMPLE, DesignKind.CENSUS])
+@pytest.mark.parametrize("interval", IntervalMethod)
+def test_one_figure_has_one_interval(kind: DesignKind, interval: IntervalMethod) -> None:
+    found = stratified({"yes": 40, "no": 200, "idk": 100})
+    claims = tuple(each for each in found.claims if kind is not DesignKind.CENSUS or each.human)
+    found = replace(found, claims=claims, design=replace(found.design, kind=kind))
+    second = [("yes", "no", "idk")[number % 3] for number in range(len(claims))]
+    units = tuple(
+        PairedUnit(each.group, str(each.judge), label, each.human, each.claim)
+        for each, label in zip(claims, second, strict=True)
+    )
+    settings = ReportSettings(interval=interval, resamples=200)
+    whole = report(found, settings, other=OtherJudge("b", units))
+    pair = whole.comparison
+    assert pair is not None
+    assert pair.accuracy_a.ci_low is not None
+    assert (pair.accuracy_a, pair.kappa_a) == (whole.claims.percent, whole.claims.cohen_kappa)
+    judged = zip(claims, second, strict=True)
+    other = tuple(each._replace(judge=label) for each, label in judged)
+    of_b = report(replace(found, claims=other), settings).claims
+    assert (pair.accuracy_b, pair.kappa_b) == (of_b.percent, of_b.cohen_kappa)
+    assert pair.n_left_out == 0
+
+
+def test_a_comparison_of_fewer_claims_says_so() -> None:
+    found = stratified({"yes": 40, "no": 200, "idk": 100})
+    units = tuple(
+        PairedUnit(each.group, str(each.judge), "no", each.human, each.claim)
+        for each in found.claims[::2]
+    )
+    whole = report(found, other=OtherJudge("b", units))
+    pair = whole.comparison
+    assert pair is not None
+    assert pair.n_common + pair.n_left_out == whole.claims.agreement.n
+    assert pair.n_left_out > 0
+    assert f"B gave no label to {pair.n_left_out} of the claims" in report_markdown(whole, HEADER)
+
+
 def test_confidences_and_what_people_knew_are_weighted_by_the_sample() -> None:
     found = stratified({"yes": 20, "no": 200, "idk": 100})
     rows = [

@@ -137,7 +137,8 @@ def test_points_are_those_of_a_new_report(seed: int, design: str, settings: Repo
 
 def test_a_missing_interval_is_called_one_that_comes() -> None:
     claims = [
-        labelled(claim(i, "yes", None)._replace(group=f"g{i % 7}"), WORDS[i % 3]) for i in range(30)
+        labelled(claim(i, WORDS[i % 2], None)._replace(group=f"g{i % 7}"), WORDS[i % 3])
+        for i in range(30)
     ]
     readings = RunUnits(tuple(claims), (), (), find_label_design(claims, None))
     prepared = PreparedUnits(readings, FAITHFULNESS, RULE)
@@ -145,3 +146,26 @@ def test_a_missing_interval_is_called_one_that_comes() -> None:
     points = update_report_points(prepared, report_prepared(prepared), [claims[0]], [other])
     assert "its interval is still to come" in points.headline
     assert points.progress == report_prepared(prepared).progress
+
+
+@pytest.mark.parametrize("groups", [4, 9])
+@pytest.mark.parametrize("ordinal", [False, True])
+def test_a_figure_is_withheld_after_a_label_where_a_report_withholds_it(
+    groups: int, *, ordinal: bool
+) -> None:
+    """The judge says one thing only: kappa is 0 whichever group is left out."""
+    claims = [
+        labelled(claim(i, "yes", None)._replace(group=f"g{i % groups}"), ("yes", "no")[i % 3 == 0])
+        for i in range(45)
+    ]
+    readings = RunUnits(tuple(claims), (), (), find_label_design(claims, None))
+    settings = ReportSettings(ordinal=ordinal)
+    prepared = PreparedUnits(readings, FAITHFULNESS, RULE, settings)
+    other = labelled(claims[1], "no")
+    now = (claims[0], other, *claims[2:])
+    after = PreparedUnits(replace(readings, claims=now), FAITHFULNESS, RULE, settings)
+    points = update_report_points(prepared, report_prepared(prepared), [claims[1]], [other])
+    found, wanted = (dict(estimates(each.claims)) for each in (points, report_prepared(after)))
+    for path, each in found.items():
+        assert each.status is wanted[path].status, path
+        assert each.value == pytest.approx(wanted[path].value), path

@@ -24,6 +24,8 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS, SEVERITY
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from tests.agreement.report.building import readings
+from tests.benchmarks.annotator_conflict import measure_coverage
+from tests.benchmarks.coverage import Setting
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=None)
 
@@ -100,18 +102,29 @@ def test_two_who_always_contradict_each_other_leave_the_whole_rate_open() -> Non
 
 
 def test_differences_widen_the_rate_of_claims_that_one_annotator_labelled() -> None:
-    """They differ on 10 of 40, so each errs on an eighth: of 60 single labels, and 10 ties."""
+    """They differ on 10 of 40, or on .338 by bad luck, so each errs on .215.
+
+    That is 60 single labels; on .07 of the 30 they agree on, both err; 10 are ties.
+    """
     same = [("yes", ["yes", "yes"])] * 30
     found = report([*same, *[("yes", ["yes", "no"])] * 10, *[("yes", ["yes"])] * 60])
     rate = found.claims.rate.corrected_this_run
     assert rate.value == pytest.approx(0.95)
     assert rate.ci_low is not None
-    assert rate.ci_low == pytest.approx(0.95 - (0.05 + 0.6 * 0.125))
+    assert rate.ci_low == pytest.approx(0.95 - (0.05 + 0.6 * 0.21517 + 0.3 * 0.06991), abs=1e-4)
     assert "annotators err as often as they differ on units that several labelled" in (
         found.claims.rate.assumptions
     )
     few = report([*[("yes", ["yes", "no"])] * 9, *[("yes", ["yes"])] * 91]).claims
     assert few.rate.corrected_this_run.ci_low == pytest.approx(0.91), "nine say too little"
+
+
+@pytest.mark.parametrize("shared", [0.3, 1])
+def test_the_interval_holds_where_two_differ_on_two_of_five(shared: float) -> None:
+    """Both err on 28 %, which moves a share of .98 by .26."""
+    holds, width = measure_coverage(Setting("simple", 0.02, 300, 40), 0.4, shared, 20)
+    assert holds >= 0.9
+    assert width < 0.8
 
 
 def test_annotators_who_agree_change_nothing() -> None:

@@ -51,6 +51,24 @@ def test_a_design_effect_widens_by_its_root() -> None:
     assert wider.rate == pytest.approx(2 * plain.rate)
 
 
+def test_recall_is_not_about_claims_without_a_verdict() -> None:
+    """A third stratum, and as many claims among others, change what recall is to be expected."""
+    silent = PlanStratum("judge without a verdict", 500, False, 0.2, without_verdict=500)
+    sizes = {"judge no": 50, "judge yes": 100, "judge without a verdict": 40}
+    alone = foresee_widths(STRATA, sizes)
+    beside = foresee_widths((*STRATA, silent), sizes)
+    assert beside.recall == alone.recall
+    assert beside.rate != alone.rate
+    # A label of the mixture is one of a claim with a verdict in nine of ten cases.
+    mixed = replace(PASSED, population=1000, without_verdict=100)
+    found = foresee_widths((FLAGGED, mixed), {"judge no": 50, "judge yes": 1000})
+    plain = foresee_widths((FLAGGED, PASSED), {"judge no": 50, "judge yes": 900})
+    assert found.recall == pytest.approx(plain.recall, rel=0.01)
+    target = PlanTarget(recall=0.1)
+    planned = plan_for_target((*STRATA, silent), target, fewest=1).sizes
+    assert planned["judge without a verdict"] == 1
+
+
 def test_labels_are_shared_by_claims_times_standard_deviation() -> None:
     strata = (PlanStratum("judge no", 1000, True, 0.5), PlanStratum("judge yes", 9000, False, 0.1))
     found = plan_for_target(strata, PlanTarget(rate=0.03))

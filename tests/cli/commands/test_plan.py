@@ -129,6 +129,8 @@ def test_claims_without_a_verdict_are_planned_for_as_the_rate_counts_them(
     assert found["half_widths"]["rate"] > 0
     turns = cli("plan", "last", "--stratify", "turn", "--store", path, "--json").json
     assert turns["strata"][0]["flagged"] is False
+    # Half of the stratum of turns has a verdict, and recall is of these alone.
+    assert turns["half_widths"]["recall_at_every_look"] is not None
 
 
 def test_claims_that_show_the_judge_leave_a_stratum_open(cli: Cli, path: Path) -> None:

@@ -123,6 +123,21 @@ def test_replies_to_one_message_are_one_answer_for_ragas(store: Store) -> None:
     assert second.statements[-1].human_reason == "the facts were there and the judge misread them"
 
 
+def test_what_annotators_are_evenly_split_on_is_no_example(store: Store) -> None:
+    run = judged(store)
+    label(store, run, lambda text: "yes" if "cost" in text else "no")
+    label(store, run, lambda text: "no", reviewers=("bo",))
+    found = collect_examples(store, run, ALL).examples
+    assert found
+    assert not any("cost" in each.claim for each in found)
+    corrections = collect_examples(store, run, ExampleRequest()).examples
+    assert {each.claim for each in corrections} <= {each.claim for each in found}
+    assert collect_annotated_answers(store, run).unfinished == 1
+    label(store, run, lambda text: "yes" if "cost" in text else None, reviewers=("cy",))
+    settled = collect_examples(store, run, ALL).examples
+    assert {each.verdict for each in settled if "cost" in each.claim} == {"yes"}
+
+
 def test_an_answer_that_is_reviewed_in_part_is_counted_and_left_out(store: Store) -> None:
     run = judged(store)
     label(store, run, lambda text: "yes" if "cost" in text else None)

@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, Turn
+from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 from faithtui.domain.scores import ScoreState, ScoringRule, make_score, no_score
 from faithtui.domain.verdicts import Claim, Verdict
+from faithtui.store.records import TIE
 from faithtui.store.schema.json_columns import scoring_rule_from_json, scoring_rule_to_json
+from faithtui.store.search.filters import make_ground
 from faithtui.store.store import Store
 from tests.store.building import (
     FACTS,
@@ -158,12 +161,24 @@ def test_words_are_translated_before_people_are_counted(store: Store) -> None:
     assert [each.human for each in store.reviews.read_claim_units(run)] == ["0"]
 
 
-def test_of_a_tie_the_more_severe_label_wins_in_any_vocabulary(store: Store) -> None:
-    _, item = said(store, talk(), INFERENCE_RUN, {1: [claim("1")]})
+def test_a_tie_overrides_nothing_until_it_is_settled(store: Store) -> None:
+    run, item = said(store, talk(), INFERENCE_RUN, {1: [claim("1")]})
     (one,) = store.runs.review_view(item, "me").claims
     say(store, one.id, "1", "ann")
     say(store, one.id, "0", "bob")
-    assert store.runs.review_view(item, "me").claims[0].human == "0"
+    view = store.runs.review_view(item, "me")
+    assert (view.claims[0].human, view.item.labelled, view.item.overridden) == (TIE, 1, 0)
+    assert view.item.corrected == view.item.scores
+
+    def count(text: str) -> int:
+        wanted = parse_filter(text, make_ground(store.runs.row(run).spec.rule)).filter
+        return len(store.search.find_items(run, wanted))
+
+    assert (count("is:labelled"), count("is:agreement"), count("is:disagreement")) == (1, 0, 0)
+    say(store, one.id, "0", "cy")
+    view = store.runs.review_view(item, "me")
+    assert (view.claims[0].human, view.item.overridden) == ("0", 1)
+    assert count("is:disagreement") == 1
 
 
 def test_a_word_without_a_meaning_here_is_no_review_and_is_told_as_it_was(store: Store) -> None:
@@ -296,14 +311,17 @@ def test_what_people_say_is_the_same_in_lists_review_and_readings(
         say(store, ids[place], word, f"p{who}")
     view = store.runs.review_view(item, "me")
     human = [each.human for each in view.claims]
-    known = {*INFERENCE.names, NOT_A_CLAIM}
+    known = {*INFERENCE.names, NOT_A_CLAIM, TIE}
     assert {word for word in human if word} <= known
     assert view.item.labelled == sum(word is not None for word in human)
     assert view.item.overridden == sum(
-        word is not None and word != label for word, label in zip(human, labels, strict=True)
+        word not in (None, TIE, label) for word, label in zip(human, labels, strict=True)
     )
     readings = [each.human for each in store.reviews.read_claim_units(run)]
-    assert [word if word in known else None for word in readings] == human
+    heard = [each if each in known else None for each in readings]
+    assert [
+        TIE if word == TIE and each else each for each, word in zip(heard, human, strict=True)
+    ] == human
 
 
 @pytest.mark.parametrize("rule", [RULE, FACTS, INFERRED, RELEVANT, SUPPORTED])

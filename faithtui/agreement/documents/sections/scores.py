@@ -212,6 +212,12 @@ def _write_two_judges(found: ComparisonReport) -> Iterator[Block]:
             if found.weighted
             else ""
         )
+        + (
+            f" B gave no label to {found.n_left_out:,} of the claims that the figures of A above "
+            "rest on: those below are of the others alone, and so differ from these."
+            if found.n_left_out
+            else ""
+        )
     )
     yield Table(
         "Both judges against human labels, on the same claims",
