@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _NAME: Final = 10
 """Cells of the names before figures."""
 _EIGHTHS: Final = " ▁▂▃▄▅▆▇█"
+_HIDDEN: Final = "hidden while you work blind, as the counts of verdicts are"
 _CHART_FROM: Final = 13
 """Rows of the pane from which scores are drawn as a chart of several lines."""
 _OPTIONS: Final = {
@@ -85,6 +86,7 @@ def run_details(
     counts: "RunCounts | None" = None,
     trust: "RunTrust | None" = None,
     changed_options: Mapping[str, object] | None = None,
+    blind: bool = False,
 ) -> list[Line]:
     """Say what is known of a run.
 
@@ -97,6 +99,8 @@ def run_details(
         counts: Its verdicts and scores; None: not read yet.
         trust: How far its judge can be trusted; None: not read yet.
         changed_options: Its options that are not as by default; None: not known yet.
+        blind: Leave out scores and counts of verdicts: in a small run, or one that is nearly
+            labelled, they tell what the judge says of a claim.
     """
     if row is not None and metric is None:
         return []
@@ -118,9 +122,9 @@ def run_details(
     lines += integrity_lines(row.integrity, metric, width)
     named: list[tuple[str, list[Piece]]] = [
         ("judged", _judged_pieces(row, metric)),
-        ("score", _score_pieces(row, metric)),
+        ("score", [Piece(_HIDDEN, "quiet")] if blind else _score_pieces(row, metric)),
     ]
-    if counts is not None:
+    if counts is not None and not blind:
         named += _list_counts(row, counts, metric, width, chart=height >= _CHART_FROM)
     named += _list_labels(row, metric, trust, width)
     for name, pieces in named:

@@ -33,7 +33,13 @@ def run_head(width: int) -> Line:
 
 
 def run_line(
-    row: RunRow, width: int, here: bool, trust: "RunTrust | None", *, at_start: bool = False
+    row: RunRow,
+    width: int,
+    here: bool,
+    trust: "RunTrust | None",
+    *,
+    blind: bool = False,
+    at_start: bool = False,
 ) -> Line:
     """Draw a run in the list.
 
@@ -42,6 +48,7 @@ def run_line(
         width: Cells of the line.
         here: It is the chosen one.
         trust: How far its judge can be trusted; None: not known yet.
+        blind: Hide the score: in a small run it tells what the judge says of a claim.
         at_start: The row was read before anybody could ask whether a running one is still worked
             on: that is not claimed.
     """
@@ -55,7 +62,7 @@ def run_line(
         escape_line(row.spec.judge_title, limit=60).text,
         str(row.conversations),
         words,
-        _score_with_mark(row),
+        "hidden" if blind else _score_with_mark(row),
         "…" if trust is None and row.labelled else _format_corrected(trust),
         "…" if trust is None and row.labelled else _format_kappa(trust),
         f"{fmt.format_share(row.labelled, row.claims)} of {fmt.format_count(row.claims)}",

@@ -341,7 +341,9 @@ class RunsScreen(FilteredListScreen):
     def _draw_row(self, row: RunRow, width: int, here: bool) -> Line:
         found = self.figures.find(row.id)
         trust = None if found is None else found.trust
-        return run_line(row, width, here, trust, at_start=self._is_at_start)
+        return run_line(
+            row, width, here, trust, blind=self.session.is_blind, at_start=self._is_at_start
+        )
 
     def _show_details(self) -> None:
         row = self.selection
@@ -358,6 +360,7 @@ class RunsScreen(FilteredListScreen):
                 counts=None if found is None else found.counts,
                 trust=None if found is None else found.trust,
                 changed_options=None if found is None else found.changed_options,
+                blind=self.session.is_blind,
             ),
             title="Run" if row is None else f"Run #{row.id}",
             keep=False,

@@ -25,7 +25,7 @@ from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.widgets.pane import ActionPane
 from tests.tui.building import NOON, SPEC
-from tests.tui.driving import calm, opened, press, screen_text, status, text_of
+from tests.tui.driving import calm, opened, press, screen_text, status, text_of, until
 
 SIZE = (120, 40)
 METRIC = find_metric(SPEC.metric).spec
@@ -205,3 +205,19 @@ async def test_a_blind_reviewer_cannot_list_what_the_judge_found(app: FaithApp) 
         await press(pilot, "f")
         assert isinstance(app.screen, RunsScreen)
         assert "blind" in status(app)
+
+
+async def test_a_blind_reviewer_does_not_see_what_a_run_comes_to(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        shown = screen_text(app)
+        assert "pass the threshold" in shown
+        assert "(mean of" in shown
+        await press(pilot, "enter", "enter", "B", "g", "r")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen))
+        shown = screen_text(app)
+        assert "hidden while you work blind" in " ".join(shown.split())
+        assert "pass the threshold" not in shown
+        assert "yes" not in text_of(app, "detail")
+        assert "(mean of" not in shown
+        assert " hidden " in shown.split("What next")[0], "in the list too"
