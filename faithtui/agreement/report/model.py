@@ -775,8 +775,11 @@ class AgreementReport:
 def choose_primary_level(claims: LevelReport, answers: LevelReport) -> LevelReport:
     """Pick the level to speak of first.
 
-    Claims, unless only answers were compared, or nothing was compared and only answers labelled.
+    Claims, unless only answers were compared, or nothing was compared and only answers labelled, or
+    the first few labels of claims give kappa no interval while that of answers has one.
     """
+    if answers.cohen_kappa.ci_low is not None and claims.cohen_kappa.ci_low is None:
+        return answers
     for weight in ("compared", "reviewed"):
         for level in (claims, answers):
             if getattr(level.coverage, weight):

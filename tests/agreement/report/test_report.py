@@ -327,6 +327,16 @@ def test_the_headline_names_level_n_and_kappa_with_its_interval() -> None:
     assert f"{kappa.value:.2f} [{kappa.ci_low:.2f}, {kappa.ci_high:.2f}]" in found.headline
 
 
+def test_a_few_labelled_claims_do_not_push_many_rated_answers_aside() -> None:
+    rated = [answer(i, 1.0 if i % 3 else 0.0, "yes" if i % 4 else "no") for i in range(40)]
+    few = report([claim(0), claim(1, "yes", "no", "g1")], rated)
+    assert few.answers.cohen_kappa.ci_low is not None
+    assert few.claims.coverage.compared == 2
+    assert few.primary_level.level is ReportLevel.ANSWERS
+    many_claims = many({("yes", "yes"): 80, ("no", "no"): 20, ("yes", "no"): 7})
+    assert report(many_claims, rated).primary_level.level is ReportLevel.CLAIMS
+
+
 def test_the_headline_speaks_of_answers_when_no_claim_was_compared() -> None:
     found = report([claim(0, human=None)], [answer(0), answer(1, 0.0, "no"), answer(2, 0.0, "yes")])
     assert found.primary_level.level is ReportLevel.ANSWERS
