@@ -20,6 +20,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.integrity.integrity_screen import IntegrityScreen
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from tests.tui import staging
+from tests.tui.agreement.test_marked_lines import mark_something
 from tests.tui.building import NOON
 from tests.tui.building_metrics import KEYS, boots
 from tests.tui.driving import calm, opened, press, until
@@ -84,6 +85,15 @@ def test_review(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, in
 @pytest.mark.usefixtures("labelled")
 def test_agreement(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
     assert snap_compare(steady, terminal_size=size, run_before=after("a"))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=named)
+@pytest.mark.usefixtures("labelled")
+def test_agreement_with_marks(
+    snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]
+) -> None:
+    mark_something(Path("shop.db"))
+    assert snap_compare(steady, terminal_size=size, run_before=after("a", "m"))
 
 
 @pytest.mark.parametrize("size", SIZES[:2], ids=named)
