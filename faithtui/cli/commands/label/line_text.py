@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 
 from faithtui.cli.commands.label.served_claim import ServedClaim
-from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent
+from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, describe_act
 from faithtui.domain.text.evidence import choose_excerpt
 from faithtui.domain.text.texts import tokenise_text
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
@@ -158,15 +158,9 @@ def format_label_event(act: LabelEvent) -> str:
     """Name an act that was taken back."""
     if act.verdict is not None:
         return f"the verdict {act.verdict}"
-    match act.action:
-        case Action.NOTED:
-            return "a note"
-        case Action.CODED:
-            return f"the reason code {_TITLES.get(act.code or '', 'none')}"
-        case Action.MARKED:
-            return f"the mark {act.mark}"
-        case _:
-            return "putting it off"
+    if act.action is Action.CODED:
+        return f"the reason code {_TITLES.get(act.code or '', 'none')}"
+    return describe_act(act.action, act.mark)
 
 
 def _passage_name(passage: RankedPassageView) -> str:
