@@ -267,6 +267,8 @@ def show_app(
         ascii=wants_ascii(settings.ascii, configured.environment),
         bookmarks=None if named else BookmarkFile(directory, path, settings.reviewer),
     )
+    app.session.environ = configured.environment
+    app.session.finds_local_servers = True
     if queue is not None:
         app.session.take_queue(queue)
     app.run()

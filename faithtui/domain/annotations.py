@@ -7,11 +7,11 @@ act counts.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from faithtui.domain.ids import ClaimId, LabelId, RunId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
@@ -104,6 +104,31 @@ class LabelMark(StrEnum):
     COMPLETE = "complete"
     """Of an answer: with the missed ones, all its claims are known in the run."""
     INCOMPLETE = "incomplete"
+
+
+_MARK_WORDS: Final[Mapping[LabelMark, str]] = {
+    LabelMark.FLAG: "flag",
+    LabelMark.UNFLAG: "removal of the flag",
+    LabelMark.UNSURE: "low confidence",
+    LabelMark.SURE: "removal of low confidence",
+    LabelMark.MISSED: "a missed claim added",
+    LabelMark.NOT_MISSED: "a missed claim removed",
+    LabelMark.COMPLETE: "an answer declared complete",
+    LabelMark.INCOMPLETE: "an answer no longer complete",
+}
+_ACTION_WORDS: Final[Mapping[Action, str]] = {
+    Action.SKIPPED: "skip",
+    Action.NOTED: "note",
+    Action.CODED: "reason code",
+    Action.EVIDENCE: "marked evidence",
+}
+
+
+def describe_act(action: Action, mark: LabelMark | None) -> str:
+    """Name an act that gives no verdict, in words, for sentences such as `undone: flag`."""
+    if action is Action.MARKED and mark is not None:
+        return _MARK_WORDS[mark]
+    return _ACTION_WORDS.get(action, action.value)
 
 
 class MarkedPassage(NamedTuple):

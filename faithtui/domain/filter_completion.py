@@ -73,7 +73,7 @@ def list_completions(text: str, ground: FilterContext) -> tuple[str, ...]:
     return tuple(
         f"{minus}{each}"
         for each in _list_values(TermName(name), ground)
-        if each.startswith(word) and each != word
+        if each.casefold().startswith(word) and each.casefold() != word
     )
 
 
@@ -106,6 +106,10 @@ def _last_word(text: str) -> str:
     return "" if not text or text[-1].isspace() else text.split()[-1]
 
 
+def _is_one_word(value: str) -> bool:
+    return bool(value) and '"' not in value and not any(each.isspace() for each in value)
+
+
 def _list_terms(ground: FilterContext) -> tuple[str, ...]:
     """List every term that has no free value."""
     terms = [each for name in list_term_names(ground) for each in _list_values(name, ground)]
@@ -131,5 +135,6 @@ def _list_values(name: TermName, ground: FilterContext) -> tuple[str, ...]:
         case TermName.ARCHIVED:
             values = ARCHIVED
         case _:
-            values = ()
+            # A blank ends a term, and a quotation mark begins a phrase.
+            values = tuple(each for each in ground.known.get(name, ()) if _is_one_word(each))
     return tuple(f"{name}:{each}" for each in values)

@@ -217,6 +217,8 @@ class FilterContext:
     """Other words for them."""
     blind: bool = False
     """What the judge said must not be found out."""
+    known: Mapping[TermName, tuple[str, ...]] = field(default_factory=dict)
+    """Values there are of terms that any word may follow: judges, annotators. Only offered."""
 
     def find_label(self, word: str) -> str | None:
         """Find the label that a word means here; None when it means none."""

@@ -15,6 +15,7 @@ from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
+from faithtui.engine.preview.estimates import format_usd
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import (
     ConfigError,
@@ -82,6 +83,24 @@ class JudgeCheckResult:
     tokens_out: int = 0
     cost_nusd: int | None = None
     """Of all answers, in units of 1e-9 US dollars; None: not known."""
+
+
+def describe_usage(trial: JudgeCheckResult) -> str:
+    """Say in a line what trying a judge used; "" when nothing was answered."""
+    if not trial.calls:
+        return ""
+    parts = [f"{trial.calls} {'answer' if trial.calls == 1 else 'answers'}"]
+    parts.append(f"{trial.tokens_in} tokens read and {trial.tokens_out} written")
+    match trial.cost_nusd:
+        case None:
+            parts.append("cost not known")
+        case 0:
+            parts.append("no cost")
+        case nusd:
+            parts.append(f"cost {format_usd(nusd)}")
+    if trial.served_model:
+        parts.append(f"served by {trial.served_model}")
+    return ", ".join(parts)
 
 
 async def try_judge(

@@ -28,6 +28,7 @@ from faithtui.tui.messages import (
     WorkerFailed,
 )
 from faithtui.tui.navigation import Navigation
+from faithtui.tui.new_run.form_opener import FormOpener
 from faithtui.tui.runs.background_runs import BackgroundRuns
 from faithtui.tui.screen_switcher import ScreenSwitcher
 from faithtui.tui.session import Session, utc_now
@@ -137,6 +138,7 @@ class FaithApp(App[None]):
         self.store_watcher = StoreWatcher(self)
         self.bookmark_keeper = BookmarkKeeper(self, bookmarks)
         self.background_runs = BackgroundRuns(self, resume=resume)
+        self.form_opener = FormOpener(self)
         self.shutdown = Shutdown(self)
         self.navigation = Navigation(
             self,
@@ -285,7 +287,7 @@ class FaithApp(App[None]):
     @on(NewRunRequested)
     def open_new_run_form(self) -> None:
         """Show the form for new runs."""
-        self.background_runs.open_form()
+        self.form_opener.open()
 
     @on(ResumeRequested)
     def resume_run(self, event: ResumeRequested) -> None:

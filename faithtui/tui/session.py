@@ -83,6 +83,10 @@ class Session:
     preferences: ReviewPreferences = field(default_factory=ReviewPreferences)
     configured: "SettingsWithOrigins | None" = None
     """The user's settings, and where they come from; None: there are none to change."""
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """Where keys of judges are looked for."""
+    finds_local_servers: bool = False
+    """Whether servers of models on this machine are looked for when a judge is to be chosen."""
     keymap: dict[str, str] = field(default_factory=dict)
     """Keys by id of the binding, where they are not the default ones."""
     run: RunId | None = None

@@ -1,9 +1,11 @@
 """Terms are completed while they are typed, and suggested where words find nothing."""
 
+from dataclasses import replace
+
 import pytest
 
 from faithtui.domain.filter_completion import complete_filter, list_completions, suggest_terms
-from faithtui.domain.filters import FilterContext, Scope, parse_filter
+from faithtui.domain.filters import FilterContext, Scope, TermName, parse_filter
 
 GROUND = FilterContext(Scope.CONVERSATIONS, ("yes", "no", "idk"))
 BLIND = FilterContext(Scope.CONVERSATIONS, ("yes", "no", "idk"), blind=True)
@@ -25,6 +27,23 @@ RUNS = FilterContext(Scope.RUNS)
 )
 def test_the_last_word_is_completed_to_a_term(text: str, terms: tuple[str, ...]) -> None:
     assert list_completions(text, GROUND) == terms
+
+
+def test_values_that_are_known_are_offered_where_any_word_may_follow() -> None:
+    known = {
+        TermName.JUDGE: ("offline", "openai:gpt-6-luna", "openai:Phi", 'odd "one"'),
+        TermName.METRIC: ("turn-faithfulness",),
+    }
+    runs = replace(RUNS, known=known)
+    assert list_completions("judge:", runs) == (
+        "judge:offline",
+        "judge:openai:gpt-6-luna",
+        "judge:openai:Phi",
+    )
+    assert list_completions("-judge:OPENAI:p", runs) == ("-judge:openai:Phi",)
+    assert complete_filter("state:done metric:t", runs) == "state:done metric:turn-faithfulness"
+    assert list_completions("source:", runs) == ()
+    assert parse_filter("judge:openai:gpt-6-luna", runs).problem is None
 
 
 def test_an_empty_word_may_become_any_term_and_completes_none() -> None:

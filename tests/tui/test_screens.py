@@ -18,9 +18,10 @@ from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.metrics.metrics_screen import MetricsScreen
+from faithtui.tui.new_run.new_run_screen import NewRunScreen
+from faithtui.tui.new_run.option_text import read_options
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.runs.new_run import NewRunScreen, read_options
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.dialogs import (
     ConfirmDialog,
@@ -312,7 +313,7 @@ async def test_the_form_closes_and_takes_choices(app: FaithApp) -> None:
         await press(pilot, "space")
         assert "[x] shop" in screen_text(app)
         form.query_one("#claims", Select).value = "imported"
-        (request,) = form._read_requests()
+        (request,) = form.fields.read_requests()
         assert request.sources == ("shop",)
         assert request.claims == "imported"
         await press(pilot, "escape")
@@ -465,7 +466,7 @@ async def test_conversations_without_a_run_can_be_judged(
         await opened(pilot)
         await press(pilot, "n")
         assert isinstance(app.screen, NewRunScreen)
-        assert "1 conversation, 3 human labels" in screen_text(app)
+        assert "1 conversation, 3 human labels" in text_of(app, "sources")
 
 
 async def test_every_footer_fits_and_ends_with_help(app: FaithApp) -> None:

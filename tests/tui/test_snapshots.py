@@ -1,5 +1,6 @@
 """Pictures of every screen. Read each changed one before accepting it."""
 
+import math
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from textual.pilot import Pilot
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import TextCounts
+from faithtui.engine.preview import run_preview
 from faithtui.engine.runs.events import RunSnapshot
 from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
@@ -18,6 +20,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.integrity.integrity_screen import IntegrityScreen
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from tests.tui import staging
+from tests.tui.agreement.test_marked_lines import mark_something
 from tests.tui.building import NOON
 from tests.tui.building_metrics import KEYS, boots
 from tests.tui.driving import calm, opened, press, until
@@ -82,6 +85,15 @@ def test_review(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, in
 @pytest.mark.usefixtures("labelled")
 def test_agreement(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
     assert snap_compare(steady, terminal_size=size, run_before=after("a"))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=named)
+@pytest.mark.usefixtures("labelled")
+def test_agreement_with_marks(
+    snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]
+) -> None:
+    mark_something(Path("shop.db"))
+    assert snap_compare(steady, terminal_size=size, run_before=after("a", "m"))
 
 
 @pytest.mark.parametrize("size", SIZES[:2], ids=named)
@@ -184,11 +196,24 @@ def test_raw_replies(snap_compare: SnapCompare, steady: FaithApp, size: tuple[in
     assert snap_compare(steady, terminal_size=size, run_before=run)
 
 
+@pytest.mark.parametrize("size", SIZES, ids=named)
+def test_new_run(
+    snap_compare: SnapCompare,
+    steady: FaithApp,
+    monkeypatch: pytest.MonkeyPatch,
+    size: tuple[int, int],
+) -> None:
+    # Every conversation is looked at, however busy the machine is.
+    monkeypatch.setattr(run_preview, "PATIENCE_FOR_FREE_S", math.inf)
+    steady.session.environ = {"OPENAI_API_KEY": "sk-nobody"}
+    assert snap_compare(steady, terminal_size=size, run_before=after("n"))
+
+
 @pytest.mark.parametrize(
     "keys",
-    [("g",), ("question_mark",), ("n",), ("enter", "enter", "j", "j", "p"),
+    [("g",), ("question_mark",), ("enter", "enter", "j", "j", "p"),
      ("enter", "enter", "t"), ("enter", "enter", "e", "h", "i")],
-    ids=["go-to", "help", "new-run", "same-claim", "source", "note"],
+    ids=["go-to", "help", "same-claim", "source", "note"],
 )  # fmt: skip
 def test_dialogs(snap_compare: SnapCompare, steady: FaithApp, keys: tuple[str, ...]) -> None:
     assert snap_compare(steady, terminal_size=(80, 24), run_before=after(*keys))

@@ -19,7 +19,7 @@ from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.runs.new_run import NewRunScreen
+from faithtui.tui.new_run.new_run_screen import NewRunScreen
 from faithtui.tui.screen.store_error import StoreErrorScreen
 from tests.tui.building import NOON
 from tests.tui.driving import opened, press, reviewing, screen_text, status, type_ahead, until

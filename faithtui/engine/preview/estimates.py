@@ -10,6 +10,9 @@ from faithtui.domain.judging.judge_names import judge_title
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.store.records import RunSpec
 
+EXPENSIVE_NUSD: Final = 1_000_000_000
+"""What runs may cost, in units of 1e-9 US dollars, before somebody is asked: a dollar."""
+
 _WIDTH: Final = 2.1
 """Half the width of a 95 % interval, in standard errors, for samples of about 20."""
 
@@ -67,6 +70,8 @@ class Preview:
     """Date of the price table."""
     steps: tuple[StepPreview, ...]
     """In the order of their first question."""
+    windows: EstimatedCount = EstimatedCount(0, 0, 0)
+    """Windows to be judged."""
     held_back: str | None = None
     """Which of them cannot be judged because of where their images lie; None: all can."""
 
@@ -99,9 +104,9 @@ def format_preview(previewed: Sequence[Preview]) -> str:
         previewed: At least one.
     """
     judge, prices = judge_title(previewed[0].judge), previewed[0].prices
-    calls = _add_estimates([each.calls for each in previewed])
-    read = _add_estimates([each.tokens_in for each in previewed])
-    written = _add_estimates([each.tokens_out for each in previewed])
+    calls = add_estimates([each.calls for each in previewed])
+    read = add_estimates([each.tokens_in for each in previewed])
+    written = add_estimates([each.tokens_out for each in previewed])
     stored = sum(each.calls_stored for each in previewed)
     about = "" if calls.is_exact else "about "
     words = [
@@ -123,11 +128,95 @@ def format_preview(previewed: Sequence[Preview]) -> str:
     elif all(each.is_free for each in previewed):
         words.append("costs nothing")
     else:
-        cost = _add_estimates(known)
+        cost = add_estimates(known)
         words.append(
             f"about {format_usd(cost.value)}, at most {format_usd(sum(worst))} (prices of {prices})"
         )
     return "; ".join(words)
+
+
+def describe_preview(previewed: Sequence[Preview], table: str = "") -> list[tuple[str, str]]:
+    """Say in named parts what runs of one judge would judge, ask and cost.
+
+    Args:
+        previewed: At least one.
+        table: File of the prices; "" for those that are built in.
+    """
+    windows = add_estimates([each.windows for each in previewed])
+    calls = add_estimates([each.calls for each in previewed])
+    stored = sum(each.calls_stored for each in previewed)
+    conversations = max(each.conversations for each in previewed)
+    judged = f"{conversations:,} {'conversation' if conversations == 1 else 'conversations'}, "
+    judged += format_estimated_count(windows, "window")
+    parts = [("judged", judged), ("asks", _describe_questions(calls, stored))]
+    if calls.high:
+        read = add_estimates([each.tokens_in for each in previewed])
+        written = add_estimates([each.tokens_out for each in previewed])
+        tokens = f"about {_format_tokens(read.value)} read, {_format_tokens(written.value)} written"
+        parts.append(("tokens", tokens))
+    return [*parts, ("cost", _describe_cost(previewed, table))]
+
+
+def _describe_questions(calls: EstimatedCount, stored: int) -> str:
+    """Say how many questions are put, and how many need no call."""
+    origin = "by stored replies, or by the same question asked before"
+    if not calls.high:
+        return f"nothing: all {stored:,} questions are answered already" if stored else "nothing"
+    words = format_estimated_count(calls, "question")
+    if not calls.is_exact:
+        words += f" ({calls.low:,} to {calls.high:,})"
+    if stored:
+        words += f"; {stored:,} more {'are' if stored > 1 else 'is'} answered already {origin}"
+    return words
+
+
+def _describe_cost(previewed: Sequence[Preview], table: str) -> str:
+    date = previewed[0].prices
+    origin = f"prices of {date} in {table}" if table else f"built-in prices of {date}"
+    known = [each.cost_nusd for each in previewed if each.cost_nusd is not None]
+    if len(known) < len(previewed):
+        return f"not known: the {origin} have none for this judge"
+    if all(each.is_free for each in previewed):
+        return "nothing"
+    cost = add_estimates(known)
+    words = f"about {format_usd(cost.value)}"
+    if not cost.is_exact:
+        words += f" ({format_usd(cost.low)} to {format_usd(cost.high)})"
+    worst = sum(each.worst_nusd or 0 for each in previewed)
+    return f"{words}, at most {format_usd(worst)} · {origin}"
+
+
+def explain_cost_risk(previewed: Sequence[Preview], budget_nusd: int | None = None) -> str:
+    """Say why somebody should agree before runs start; "" where they cost little.
+
+    Args:
+        previewed: At least one.
+        budget_nusd: The most that each may cost; None: no limit.
+    """
+    calls = add_estimates([each.calls for each in previewed])
+    if not calls.high or all(each.is_free for each in previewed):
+        return ""
+    asked = format_estimated_count(calls, "question")
+    judge = judge_title(previewed[0].judge)
+    known = [each.cost_nusd for each in previewed if each.cost_nusd is not None]
+    if len(known) < len(previewed):
+        return f"The price of {judge} is not known: nobody can say what {asked} will cost."
+    limits = [each.high if budget_nusd is None else min(each.high, budget_nusd) for each in known]
+    if sum(limits) < EXPENSIVE_NUSD:
+        return ""
+    cost = add_estimates(known)
+    words = f"{asked.capitalize()} to {judge} cost about {format_usd(cost.value)}"
+    if not cost.is_exact:
+        words += f" ({format_usd(cost.low)} to {format_usd(cost.high)})"
+    if budget_nusd is None:
+        return f"{words}. There is no budget."
+    return f"{words}. Each run stops at its budget of {format_usd(budget_nusd)}."
+
+
+def format_estimated_count(found: EstimatedCount, one: str) -> str:
+    """Write a number with its noun: `about 1,234 questions`."""
+    about = "" if found.is_exact else "about "
+    return f"{about}{found.value:,} {one}{'' if found.value == 1 else 's'}"
 
 
 def format_usd(nusd: int) -> str:
@@ -147,6 +236,7 @@ def scale_to_preview(
     sampled: int,
     total: int,
     pricing: TablePrices,
+    windows: Sequence[int] = (),
 ) -> Preview:
     """Go from the sample to all conversations.
 
@@ -162,6 +252,7 @@ def scale_to_preview(
         sampled: Conversations that were looked at.
         total: All of them.
         pricing: What calls cost.
+        windows: Windows of each conversation that was looked at.
     """
 
     def estimate_sum(
@@ -206,10 +297,11 @@ def scale_to_preview(
             )
             for step, count in answered.items()
         ),
+        windows=_estimate_total(windows, 0, total) if windows else EstimatedCount(0, 0, 0),
     )
 
 
-def _add_estimates(parts: Sequence[EstimatedCount]) -> EstimatedCount:
+def add_estimates(parts: Sequence[EstimatedCount]) -> EstimatedCount:
     """Add estimates up. Runs go over the same sample, so that their errors go together."""
     return EstimatedCount(
         *(sum(getattr(each, name) for each in parts) for name in ("value", "low", "high"))

@@ -242,6 +242,7 @@ async def _preview_job(
     notes = _PreviewReplyCache(store, stand_in, before, made_up)
     chosen = _choose_places(len(conversations), sample)
     sampled = 0
+    windows = []
     patience_s = PATIENCE_FOR_FREE_S if is_offline_or_replay(spec.judge) else PATIENCE_S
     ends_at = time.monotonic() + patience_s
     asker = Asker(
@@ -256,11 +257,13 @@ async def _preview_job(
             break
         notes.conversation = sampled
         sampled += 1
-        await _ask_about_conversation(store, job, conversations[place], asker)
+        windows.append(await _ask_about_conversation(store, job, conversations[place], asker))
     await asker.aclose()
     await stand_in.aclose()
     questions = list(notes.questions.values())
-    found = scale_to_preview(spec, questions, notes.answered, sampled, len(conversations), pricing)
+    found = scale_to_preview(
+        spec, questions, notes.answered, sampled, len(conversations), pricing, windows
+    )
     return replace(
         found, held_back=find_image_hosts(store, conversations, spec.judge).format_warning()
     )
@@ -268,24 +271,26 @@ async def _preview_job(
 
 async def _ask_about_conversation(
     store: Store, job: _PreviewJob, number: ConversationId, asker: Asker
-) -> None:
-    """Let the metric ask everything about one conversation."""
+) -> int:
+    """Let the metric ask everything about one conversation; gives how many windows it has."""
     metric = job.metric
     conversation = store.conversations.get(number)
     if metric.why_skipped(conversation) is not None:
-        return
+        return 0
     claims, is_judged = job.find_claims(store, number)
     if not is_judged:
-        return
+        return 0
     ask = asker.bind_to_item(ItemId(0), asked_after=job.asked_after)
+    windows = tuple(metric.windows(conversation))
     try:
         findings = await drive_questions(metric.gather(conversation, ask.traits, claims), ask)
-        assessments = [metric.assess(findings, window) for window in metric.windows(conversation)]
+        assessments = [metric.assess(findings, window) for window in windows]
         job.keep_claims(number, assessments)
         await drive_questions(metric.conclude(assessments), ask)
     except (JudgeError, MetricError):
         # It would fail in the run as well, after the same questions.
-        return
+        pass
+    return len(windows)
 
 
 def _choose_places(total: int, sample: int) -> list[int]:

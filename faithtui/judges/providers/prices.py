@@ -76,7 +76,7 @@ class PriceTable:
         self, judge_ref: str, usage: Usage, *, base_url: str | None = None, batch: bool = False
     ) -> int | None:
         """Say what a call cost; see `cost_nusd`."""
-        price = self._find_price(judge_ref, base_url)
+        price = self.find_price(judge_ref, base_url)
         if not isinstance(price, Price):
             return price
         read, written = usage.tokens_in, usage.tokens_out
@@ -104,7 +104,7 @@ class PriceTable:
         batch: bool = False,
     ) -> int | None:
         """Say what a call can cost at most; see `max_cost_nusd`."""
-        price = self._find_price(judge_ref, base_url)
+        price = self.find_price(judge_ref, base_url)
         if not isinstance(price, Price):
             return price
         if _is_too_long(price, tokens_in):
@@ -114,7 +114,7 @@ class PriceTable:
             tokens_in * _to_pico(dearest) + max_tokens * _to_pico(price.output), price, batch
         )
 
-    def _find_price(self, judge_ref: str, base_url: str | None) -> Price | int | None:
+    def find_price(self, judge_ref: str, base_url: str | None) -> Price | int | None:
         """Find a price, or the cost itself where there is nothing to count: 0, or unknown."""
         endpoint = parse_endpoint(judge_ref, base_url)
         if endpoint is None:

@@ -241,6 +241,31 @@ def count_answer_labels(connection: Connection, run_id: RunId) -> int:
     return connection.execute(select(func.count()).select_from(labelled.subquery())).scalar_one()
 
 
+def list_annotators(connection: Connection, run_id: RunId) -> tuple[str, ...]:
+    """List who said anything of a run's conversations, by name."""
+    found = (
+        select(human_label.c.reviewer)
+        .join(claim, claim.c.id == human_label.c.claim_id)
+        .join(run_item, run_item.c.conversation_id == claim.c.conversation_id)
+        .where(run_item.c.run_id == run_id)
+        .distinct()
+        .order_by(human_label.c.reviewer)
+    )
+    return tuple(connection.execute(found).scalars())
+
+
+def list_sources(connection: Connection, run_id: RunId) -> tuple[str, ...]:
+    """List the data sets of a run's conversations, by name."""
+    found = (
+        select(conversation.c.source)
+        .join(run_item, run_item.c.conversation_id == conversation.c.id)
+        .where(run_item.c.run_id == run_id)
+        .distinct()
+        .order_by(conversation.c.source)
+    )
+    return tuple(connection.execute(found).scalars())
+
+
 def find_common_prefix(connection: Connection, run_id: RunId) -> str:
     """Give what the keys of all conversations of a run begin with, up to the end of a word.
 

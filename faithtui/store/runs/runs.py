@@ -37,6 +37,8 @@ from faithtui.store.runs.list_rows import (
     count_labels,
     find_common_prefix,
     item_rows,
+    list_annotators,
+    list_sources,
     read_list_rows,
     read_scores,
     run_rows,
@@ -340,6 +342,16 @@ class Runs:
         """Count the answers of a run's conversations that came with an annotator's label."""
         with self._database.open_reader() as connection:
             return count_answer_labels(connection, run_id)
+
+    def list_annotators(self, run_id: RunId) -> tuple[str, ...]:
+        """List who said anything of a run's conversations, by name."""
+        with self._database.open_reader() as connection:
+            return list_annotators(connection, run_id)
+
+    def list_sources(self, run_id: RunId) -> tuple[str, ...]:
+        """List the data sets of a run's conversations, by name."""
+        with self._database.open_reader() as connection:
+            return list_sources(connection, run_id)
 
     def find_common_prefix(self, run_id: RunId) -> str:
         """Give what the keys of all conversations of a run begin with, up to the end of a word."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from faithtui.agreement.report.raters import ComparedClaim, order_anonymously
-from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelMark
+from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, LabelMark, describe_act
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.tui.adjudication import adjudication_lines as draw
@@ -240,7 +240,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         act = step.acts[0]
         labels = None if self.screen.spec is None else self.screen.spec.labels
         what = (
-            act.action.value
+            describe_act(act.action, act.mark)
             if act.verdict is None or labels is None
             else fmt.describe_label(act.verdict, labels)
         )

@@ -54,6 +54,12 @@ PARTS = (
         "detection",
         "Detecting unfaithful claims: TP, FP, FN, precision, recall",
     ),
+    (
+        "x",
+        "marked",
+        "evidence",
+        "Marked evidence against what the judge points at, and claims that it did not extract",
+    ),
 )
 """Key, pane, word and meaning of what a key enlarges; the same key again gives it back."""
 

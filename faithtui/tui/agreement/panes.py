@@ -8,6 +8,7 @@ from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement import part_lines as parts
+from faithtui.tui.agreement.marked_lines import has_marked, marked_lines
 from faithtui.tui.agreement.matrix import MatrixPane
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import units_at
@@ -46,6 +47,7 @@ class AgreementPanes(Panes):
             Pane(id="scores", title="Scores"),
             Pane(id="calibration", title="Calibration"),
             Pane(id="progress", title="While labelling"),
+            Pane(id="marked", title="Evidence and extraction"),
             Pane(id="warnings", title="Summary and warnings"),
             planner=lambda width, height: layouts.plan_agreement(width, height, self._empty),
         )
@@ -88,6 +90,11 @@ class AgreementPanes(Panes):
                     *draw.headed_lines(
                         "scores of answers", draw.answer_score_lines(report, w), not wide
                     ),
+                    *draw.headed_lines(
+                        "evidence and extraction",
+                        marked_lines(report, w),
+                        narrow and has_marked(report),
+                    ),
                 ],
                 f"Pass rate of {units[1]}",
             ),
@@ -129,6 +136,7 @@ class AgreementPanes(Panes):
                 "Scores",
             ),
             "calibration": (lambda w: parts.calibration_lines(report, w), "Calibration"),
+            "marked": (lambda w: marked_lines(report, w), f"Evidence and extraction{interval}"),
             "progress": (
                 lambda w: parts.progress_lines(
                     report, w, progress.scrollable_content_region.height
@@ -180,3 +188,5 @@ def _list_empty_panes(report: AgreementReport, level: "LevelReport") -> "Iterato
         yield "people"
     if not report.unit_scores and not report.scores.answers:
         yield "scores"
+    if not has_marked(report):
+        yield "marked"

@@ -1,6 +1,7 @@
 """The conversations of a run, as a queue for review."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import getters, on, work
@@ -156,7 +157,8 @@ class ConversationsScreen(FilteredListScreen):
         if self.run_row is None:
             return FilterContext(Scope.CONVERSATIONS, blind=self.session.is_blind)
         rule = self.run_row.spec.rule
-        return ground_for(rule, Scope.CONVERSATIONS, blind=self.session.is_blind)
+        ground = ground_for(rule, Scope.CONVERSATIONS, blind=self.session.is_blind)
+        return replace(ground, known=self.facts.known)
 
     @property
     def sort_orders(self) -> Mapping[str, str]:

@@ -1,9 +1,10 @@
 """What is read of a run for the list of its conversations, beside the rows themselves."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from faithtui.domain.filters import TermName
 from faithtui.domain.ids import ItemId, LabelId, RunId
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.store.records import RunRow
@@ -26,6 +27,8 @@ class ListFacts:
     """What all their ids begin with, left out in the list."""
     answer_labels: int = 0
     """Answers that came with a label of an annotator."""
+    known: Mapping[TermName, tuple[str, ...]] = field(default_factory=dict)
+    """Annotators and data sets, to be offered where a filter is typed."""
 
 
 NO_FACTS = ListFacts()
@@ -54,7 +57,11 @@ def read_mark(store: "Store", run: RunId) -> tuple[RunRow, ListMark]:
 def read_facts(store: "Store", run: RunId) -> ListFacts:
     """Read what is known of all conversations of a run together."""
     runs = store.runs
-    return ListFacts(run, runs.find_common_prefix(run), runs.count_answer_labels(run))
+    known = {
+        TermName.REVIEWER: runs.list_annotators(run),
+        TermName.SOURCE: runs.list_sources(run),
+    }
+    return ListFacts(run, runs.find_common_prefix(run), runs.count_answer_labels(run), known)
 
 
 def _without_calls(row: RunRow) -> RunRow:

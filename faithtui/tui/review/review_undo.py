@@ -1,11 +1,10 @@
 """`u` and `ctrl+r` in review: the last step taken back, with its claim shown."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import Action, LabelMark, Step
+from faithtui.domain.annotations import Action, LabelMark, Step, describe_act
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
@@ -14,12 +13,10 @@ from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 
-_MARK_WORDS: Final[Mapping[LabelMark | None, str]] = {
-    LabelMark.MISSED: "a missed claim added",
-    LabelMark.COMPLETE: "an answer declared complete",
-    LabelMark.INCOMPLETE: "an answer no longer complete",
-}
-"""What was said of an answer as a whole."""
+_ANSWER_MARKS: Final = frozenset(
+    {LabelMark.MISSED, LabelMark.NOT_MISSED, LabelMark.COMPLETE, LabelMark.INCOMPLETE}
+)
+"""What is said of an answer as a whole, or of a claim that has no row in the list."""
 
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
@@ -52,9 +49,8 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         self.screen.writer.stay()
         if not step.acts:
             self.show_message(Piece(f"nothing to be {step.words}", "warn"))
-        elif step.acts[0].mark in _MARK_WORDS:
-            # On what has no row in the list.
-            words = _MARK_WORDS[step.acts[0].mark]
+        elif step.acts[0].mark in _ANSWER_MARKS:
+            words = describe_act(step.acts[0].action, step.acts[0].mark)
             self.screen.writer.set_last_act(f"{step.words} {words}")
             self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(words))
             self.screen.reload()
@@ -90,16 +86,6 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         if act.verdict is not None:
             word = position.translate_label(looked.view, act.verdict) or act.verdict
             return f"{what} = {fmt.describe_label(word, looked.labels)}"
-        match act.action:
-            case Action.NOTED:
-                return f"note on {what}"
-            case Action.CODED:
-                return f"reason code on {what}"
-            case Action.EVIDENCE:
-                return f"marked evidence on {what}"
-            case Action.MARKED:
-                return f"{act.mark or 'mark'} on {what}"
-            case Action.SKIPPED:
-                return f"{what} skipped"
-            case _:
-                return what
+        if act.action is Action.SKIPPED:
+            return f"{what} skipped"
+        return f"{describe_act(act.action, act.mark)} on {what}"

@@ -1,12 +1,10 @@
 """Beginning runs in the app and keeping them going, one after the other."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.runs.run_records import RunState
 from faithtui.tui.session import Session
@@ -14,7 +12,6 @@ from faithtui.tui.session import Session
 if TYPE_CHECKING:
     from faithtui.domain.ids import RunId
     from faithtui.engine.runs.background import BackgroundRun
-    from faithtui.store.store import Store
     from faithtui.tui.app import FaithApp
 
 NEXT_RUN_POLL_S = 0.25
@@ -49,29 +46,6 @@ class BackgroundRuns:
             self.begin(session.run)
         self.app.set_interval(NEXT_RUN_POLL_S, self.begin_next)
 
-    def open_form(self) -> None:
-        """Read what the form for new runs needs, then show it; keys wait for it."""
-        worker = self.app.start_worker(self._read_and_open_form, group="form", exclusive=True)
-        self.app.navigation.hold_keys_for(worker, can_give_up=True)
-
-    async def _read_and_open_form(self) -> None:
-        from faithtui.metrics import registry
-        from faithtui.tui.runs.new_run import NewRunScreen
-
-        session = self.app.session
-        sources = await asyncio.to_thread(session.store.conversations.sources)
-        remembered = await asyncio.to_thread(_read_last_options, session.store)
-        if not sources:
-            self.app.notify(
-                "There are no conversations yet: faithtui import FILE.jsonl",
-                severity="warning",
-                markup=False,
-            )
-            return
-        specs = [each.spec for each in registry.METRICS]
-        form = NewRunScreen(specs, sources, session.defaults, remembered, self.order, self.preview)
-        self.app.navigation.open_window(form)
-
     async def order(self, requests: Sequence[RunRequest]) -> None:
         """Plan all runs, begin the first in the background and show how it goes on.
 
@@ -85,14 +59,6 @@ class BackgroundRuns:
         first, *rest = await asyncio.to_thread(_plan_runs, session, requests)
         session.waiting_runs.extend(rest)
         self.begin(first)
-
-    async def preview(self, requests: Sequence[RunRequest]) -> str:
-        """Say in a line what runs would ask and cost; nothing is planned.
-
-        Raises:
-            FaithtuiError: An order cannot be carried out.
-        """
-        return await asyncio.to_thread(_preview_runs, self.app.session, requests)
 
     def resume(self, run: "RunId", then: Sequence["RunId"] = ()) -> None:
         """Take up a run, and let others follow."""
@@ -176,41 +142,6 @@ class BackgroundRuns:
         self.app.session.waiting_runs.clear()
         for run in self.app.session.process_runs:
             run.cancel()
-
-
-def _read_last_options(store: "Store") -> dict[str, dict[str, str]]:
-    """Read the own options of each metric's newest run, so that runs stay comparable.
-
-    Returns:
-        Options by metric, as text, in the order in which the metrics were last used, newest first.
-        What does not fit on a line of a form is left out.
-    """
-    from faithtui.metrics import registry
-
-    known = {each.spec.key for each in registry.METRICS}
-    found: dict[str, dict[str, str]] = {}
-    for row in sorted(store.runs.rows(), key=lambda each: -each.id):
-        key = row.spec.metric
-        if key in known and key not in found:
-            changed = registry.drop_default_options(key, row.spec.options)
-            texts = {
-                name: value if isinstance(value, str) else json.dumps(value)
-                for name, value in changed.items()
-            }
-            found[key] = {
-                name: text for name, text in texts.items() if make_visible_line(text) == text
-            }
-    return found
-
-
-def _preview_runs(session: Session, requests: Sequence[RunRequest]) -> str:
-    # Imported here, on a thread: it brings what judges are made of.
-    from faithtui.engine.preview.estimates import format_preview
-    from faithtui.engine.preview.run_preview import preview_requests
-
-    return format_preview(
-        preview_requests(session.store, requests, environment=session.get_run_environment())
-    )
 
 
 def _plan_runs(session: Session, requests: Sequence[RunRequest]) -> list["RunId"]:

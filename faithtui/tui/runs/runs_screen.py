@@ -217,7 +217,7 @@ class RunsScreen(FilteredListScreen):
     @property
     def filter_ground(self) -> FilterContext:
         """Say which words a filter may hold."""
-        return FilterContext(Scope.RUNS)
+        return FilterContext(Scope.RUNS, known=_list_known_values(self._all_runs))
 
     @property
     def sort_orders(self) -> Mapping[str, str]:
@@ -373,3 +373,14 @@ def _read_runs(session: Session) -> tuple[RunRow, ...]:
     from faithtui.engine.runs.run_liveness import read_runs
 
     return read_runs(session.store)
+
+
+def _list_known_values(rows: Sequence[RunRow]) -> Mapping[TermName, tuple[str, ...]]:
+    """List what runs have of what a filter may name, newest run first."""
+    specs = [each.spec for each in rows]
+    known = {
+        TermName.METRIC: [each.metric for each in specs],
+        TermName.JUDGE: [each.judge for each in specs],
+        TermName.SOURCE: [source for each in specs for source in each.sources],
+    }
+    return {name: tuple(dict.fromkeys(found)) for name, found in known.items()}

@@ -30,7 +30,6 @@ from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.navigation import ModalWindow, holds_keys
-from faithtui.tui.runs.new_run import ChoicePane
 from faithtui.tui.samples.sample_fields import (
     PLAN,
     read_number,
@@ -42,6 +41,7 @@ from faithtui.tui.samples.sample_lines import draw_preview_lines
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, escape_text, wrap
 from faithtui.tui.widgets.bars import KeyBar
+from faithtui.tui.widgets.choice_pane import ChoicePane
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.plain_input import PlainInput
 

@@ -173,13 +173,13 @@ _AGREEMENT_MEDIUM = (
     (20, (("warnings", 1),)),
     (27, (("detection", 35), ("matrix", 31), ("coefficients", 34))),
     (25, (("rate", 35), ("classes", 31), ("progress", 34))),
-    (28, (("differences", 50), ("slices", 50))),
+    (28, (("differences", 50), ("slices", 50), ("marked", 50))),
 )
 _AGREEMENT_WIDE = (
     (16, (("warnings", 1),)),
     (25, (("detection", 25), ("matrix", 25), ("coefficients", 25), ("rate", 25))),
     (26, (("classes", 25), ("people", 25), ("coverage", 25), ("progress", 25))),
-    (33, (("differences", 50), ("slices", 25), ("scores", 25))),
+    (33, (("differences", 50), ("slices", 25), ("scores", 25), ("marked", 30))),
 )
 """Rows of panes by weight, each of panes by weight, in the order in which figures are used."""
 

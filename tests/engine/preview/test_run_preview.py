@@ -11,7 +11,12 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.preview import run_preview
 from faithtui.engine.preview.estimates import (
+    EXPENSIVE_NUSD,
+    EstimatedCount,
+    Preview,
     PreviewQuestion,
+    describe_preview,
+    explain_cost_risk,
     format_preview,
     format_usd,
     scale_to_preview,
@@ -70,6 +75,7 @@ def test_it_counts_every_question_that_the_run_then_asks(tmp_path: Path) -> None
             asyncio.run(runner.execute_run(store, run, lambda event: None))
             row = store.runs.row(run)
             assert found.calls.value == row.calls, metric.spec.key
+            assert found.windows.value == row.windows, metric.spec.key
             assert found.calls.is_exact
             assert {step.step for step in found.steps if step.calls} == steps_asked(store, run)
 
@@ -108,6 +114,51 @@ def test_an_unknown_price_is_said_and_never_nothing(store: Store) -> None:
     assert found.worst_nusd is None
     assert not found.is_free
     assert "cost not known" in format_preview([found])
+
+
+def test_a_preview_in_parts_says_what_is_judged_asked_and_paid_and_by_which_prices(
+    store: Store,
+) -> None:
+    paid = dict(describe_preview(preview_requests(store, [RunRequest(judge=PAID)])))
+    assert paid["judged"] == "6 conversations, 12 windows"
+    assert "questions" in paid["asks"]
+    assert "read" in paid["tokens"]
+    assert paid["cost"].endswith("· built-in prices of 2026-11")
+    run = planned(store)
+    asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge())))
+    again = dict(describe_preview(preview_requests(store, [RunRequest()])))
+    assert again["asks"].startswith("nothing: all ")
+    assert "tokens" not in again
+    assert again["cost"] == "nothing"
+    unknown = dict(
+        describe_preview(preview_requests(store, [RunRequest(judge="openai:x")]), "my.toml")
+    )
+    assert unknown["cost"] == (
+        "not known: the prices of 2026-11 in my.toml have none for this judge"
+    )
+
+
+def costing(low: int, high: int, *, calls: int = 5) -> Preview:
+    exact = EstimatedCount(calls, calls, calls)
+    cost = EstimatedCount((low + high) // 2, low, high)
+    return Preview("m", PAID, 1, 1, exact, 0, exact, exact, cost, high, "2026-11", ())
+
+
+def test_only_runs_that_may_cost_a_dollar_or_an_unknown_amount_need_somebody_to_agree(
+    store: Store,
+) -> None:
+    dear, cheap = costing(EXPENSIVE_NUSD, 3 * EXPENSIVE_NUSD), costing(1, EXPENSIVE_NUSD - 1)
+    assert explain_cost_risk([dear]) == (
+        f"5 questions to {PAID} cost about $2.00 ($1.00 to $3.00). There is no budget."
+    )
+    assert explain_cost_risk([cheap]) == ""
+    assert explain_cost_risk([cheap, cheap]) != ""
+    assert explain_cost_risk([dear], EXPENSIVE_NUSD // 2) == ""
+    assert "Each run stops at its budget of $1.00." in explain_cost_risk([dear], EXPENSIVE_NUSD)
+    assert explain_cost_risk([costing(0, 0, calls=0)]) == ""
+    unknown = preview_requests(store, [RunRequest(judge="openai:x")])
+    assert "The price of openai:x is not known" in explain_cost_risk(unknown)
+    assert explain_cost_risk(preview_requests(store, [RunRequest()])) == ""
 
 
 def test_nothing_is_written_and_nothing_planned(store: Store) -> None:

@@ -350,9 +350,10 @@ async def test_while_figures_are_computed_that_is_said(
         going.wait()
         return compute(*args, **kwargs)
 
-    monkeypatch.setattr(agreement_report_module, "compute_run_agreement", compute_later)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
+        # Not before: the list of runs computes figures as well.
+        monkeypatch.setattr(agreement_report_module, "compute_run_agreement", compute_later)
         await pilot.press("a")
         await until(pilot, lambda: "computing agreement of run #1" in status(app))
         assert "Computing agreement …" in text_of(app, "matrix")

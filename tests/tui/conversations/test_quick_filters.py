@@ -1,11 +1,14 @@
 """Filters on digits with what they find, terms that complete, and suggestions."""
 
+from pathlib import Path
+
 from textual.pilot import Pilot
 
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.widgets.bars import HintLine
 from tests.tui.driving import calm, opened, press, screen_text, status, title
+from tests.tui.test_screens import labelled
 
 SIZE = (120, 40)
 
@@ -70,6 +73,25 @@ async def test_terms_complete_as_one_types_and_are_listed(app: FaithApp) -> None
         assert "tab is:unlabelled" in status(app)
         await press(pilot, "tab", "enter")
         assert screen.state.filter == "is:unlabelled"
+
+
+async def test_annotators_judges_and_data_sets_that_are_known_are_offered(
+    app: FaithApp, store_path: Path
+) -> None:
+    labelled(store_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "slash", *"judge:o")
+        assert "tab judge:offline" in status(app)
+        await press(pilot, "escape", "enter", "slash", *"reviewer:")
+        assert "reviewer:bo" in status(app)
+        await press(pilot, "b", "tab", "enter")
+        screen = app.screen
+        assert isinstance(screen, ConversationsScreen)
+        assert screen.state.filter == "reviewer:bo"
+        assert screen.listed_entries
+        await press(pilot, "slash", *"source:", "tab", "enter")
+        assert screen.state.filter == "source:shop"
 
 
 async def test_words_that_find_nothing_suggest_a_term_that_enter_takes(app: FaithApp) -> None:

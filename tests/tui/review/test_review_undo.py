@@ -100,6 +100,16 @@ async def test_each_kind_of_act_has_its_words(session: Session, action: str, wor
     assert screen.message.startswith(words)
 
 
+async def test_taking_a_flag_away_and_undoing_that_is_said_in_words(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    for _ in range(2):
+        screen.ask("flag")
+        await screen.settle()
+    screen.press("u")
+    await screen.settle()
+    assert screen.message.startswith("undone: removal of the flag on claim 1")
+
+
 async def test_a_range_is_taken_back_as_one_step(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     screen.ask("range")

@@ -30,7 +30,7 @@ def write_detection_section(level: LevelReport) -> Iterator[Block]:
     """Show how well the judge finds the unfaithful, in the strict and in the lenient sense."""
     sides = [level.strict] if level.lenient is None else [level.strict, level.lenient]
     names = ["idk as pass", "idk as fail"] if level.lenient else ["unfaithful"]
-    yield Heading(f"Detection of unfaithful claims: {level_title(level)}")
+    yield Heading(f"Detecting unfaithful {level_title(level)}")
     weighted = level.agreement.weighted is not None
     yield make_detection_table(
         f"The positive class is unfaithful, by the judge and by human labels{WEIGHTED_SHARES_NOTE}"

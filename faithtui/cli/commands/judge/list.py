@@ -8,10 +8,6 @@ import typer
 
 from faithtui.cli.options import JsonOption, merge_common_options
 from faithtui.cli.output import Column, print_json, print_table, print_to_stderr
-from faithtui.errors import FaithtuiError
-
-LOOK_S = 1.5
-"""Seconds a server on this machine gets to say which models it has."""
 
 _MOST_MODELS = 4
 """Models of a server that are named in a table."""
@@ -65,26 +61,18 @@ def _list_companies() -> list[JudgeListing]:
 
 async def _list_local_servers() -> list[JudgeListing]:
     """Look at the ports where programs that serve models listen."""
-    import asyncio
+    from faithtui.engine.judge_choices import find_local_servers
 
-    from faithtui.judges.providers.endpoints import PROVIDERS
-
-    programs = [provider for provider in PROVIDERS.values() if provider.host is None]
-    states = await asyncio.gather(
-        *(_format_server_state(f"{each.name}:MODEL") for each in programs)
-    )
     return [
-        JudgeListing(f"{each.name}:MODEL", each.base_url, state)
-        for each, state in zip(programs, states, strict=True)
+        JudgeListing(
+            f"{each.provider.name}:MODEL", each.provider.base_url, _format_server_state(each.models)
+        )
+        for each in await find_local_servers(os.environ)
     ]
 
 
-async def _format_server_state(ref: str) -> str:
-    from faithtui.judges.providers.served_models import list_served_models
-
-    try:
-        models = await list_served_models(ref, environ=os.environ, timeout_s=LOOK_S)
-    except FaithtuiError:
+def _format_server_state(models: Sequence[str] | None) -> str:
+    if models is None:
         return "does not answer"
     return f"runs: {format_model_names(models)}" if models else "runs, without a model"
 

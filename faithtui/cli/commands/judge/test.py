@@ -1,7 +1,7 @@
 """`faithtui judge test`: whether a judge works."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,9 +12,6 @@ from faithtui.cli.options import (
     merge_common_options,
 )
 from faithtui.cli.output import print_json, print_text
-
-if TYPE_CHECKING:
-    from faithtui.engine.judge_check import JudgeCheckResult
 
 
 def check_judge(
@@ -37,7 +34,7 @@ def check_judge(
     import asyncio
 
     from faithtui.config import load_settings
-    from faithtui.engine.judge_check import try_judge
+    from faithtui.engine.judge_check import describe_usage, try_judge
     from faithtui.engine.runs.environment import make_run_environment
     from faithtui.judges.deadlines import check_timeout
 
@@ -54,22 +51,6 @@ def check_judge(
         print_json({"judge": ref, "base_url": address, **asdict(trial)})
     else:
         print_text(f"{ref}: {trial.sentence}")
-        if details := _format_usage(trial):
+        if details := describe_usage(trial):
             print_text(f"  {details}")
     raise typer.Exit(trial.exit_code)
-
-
-def _format_usage(trial: "JudgeCheckResult") -> str:
-    """Say in a line what a trial used; "" when nothing was answered."""
-    from faithtui.engine.preview.estimates import format_usd
-
-    if not trial.calls:
-        return ""
-    parts = [f"{trial.calls} {'answer' if trial.calls == 1 else 'answers'}"]
-    parts.append(f"{trial.tokens_in} tokens read and {trial.tokens_out} written")
-    parts.append(
-        "cost not known" if trial.cost_nusd is None else f"cost {format_usd(trial.cost_nusd)}"
-    )
-    if trial.served_model:
-        parts.append(f"served by {trial.served_model}")
-    return ", ".join(parts)

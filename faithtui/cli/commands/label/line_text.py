@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 
 from faithtui.cli.commands.label.served_claim import ServedClaim
-from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, LabelMark
+from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, describe_act
 from faithtui.domain.text.evidence import choose_excerpt
 from faithtui.domain.text.texts import tokenise_text
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
@@ -51,16 +51,6 @@ _HELP = (
 )
 """Keys that do not depend on the metric."""
 
-_MARKS = {
-    LabelMark.FLAG: "flagging it",
-    LabelMark.UNFLAG: "taking the flag away",
-    LabelMark.UNSURE: "low confidence",
-    LabelMark.SURE: "being sure again",
-    LabelMark.MISSED: "adding a missed claim",
-    LabelMark.NOT_MISSED: "removing a missed claim",
-    LabelMark.COMPLETE: "saying that the answer's claims are all known",
-    LabelMark.INCOMPLETE: "saying that the answer's claims may not be all",
-}
 _TITLES = {code.name: code.title for code in REASON_CODES}
 
 
@@ -171,17 +161,9 @@ def format_label_event(act: LabelEvent) -> str:
     """Name an act that was taken back."""
     if act.verdict is not None:
         return f"the verdict {act.verdict}"
-    match act.action:
-        case Action.NOTED:
-            return "a note"
-        case Action.CODED:
-            return f"the reason code {_TITLES.get(act.code or '', 'none')}"
-        case Action.EVIDENCE:
-            return "marking evidence"
-        case Action.MARKED:
-            return _MARKS[LabelMark(act.mark)] if act.mark else "a mark"
-        case _:
-            return "skipping it"
+    if act.action is Action.CODED:
+        return f"the reason code {_TITLES.get(act.code or '', 'none')}"
+    return describe_act(act.action, act.mark)
 
 
 def _passage_name(passage: RankedPassageView) -> str:

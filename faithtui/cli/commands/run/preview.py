@@ -7,7 +7,7 @@ from itertools import groupby
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text, print_to_stderr
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.judge_names import judge_title
-from faithtui.engine.preview.estimates import Preview, format_preview
+from faithtui.engine.preview.estimates import Preview, format_estimated_count, format_preview
 from faithtui.engine.preview.run_preview import preview_requests, preview_runs
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
@@ -53,7 +53,8 @@ def show_preview(
         looked = "" if each.sampled == each.conversations else f", {each.sampled} of them looked at"
         print_text(
             f"{each.metric} by {judge_title(each.judge)}: "
-            f"{plural(each.conversations, 'conversation')}{looked}"
+            f"{plural(each.conversations, 'conversation')}{looked}, "
+            f"{format_estimated_count(each.windows, 'window')}"
         )
         print_text(f"  {format_preview([each])}")
         if each.held_back is not None:

@@ -1,12 +1,17 @@
 """Where a reviewer is, in the title of the review screen."""
 
+from collections.abc import Iterator
+
 from faithtui.tui.review.lines.verdict import conversation_score
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.samples.queue import QueueCursor
-from faithtui.tui.theme.lines import Piece, escape_line, width_of
+from faithtui.tui.theme.lines import Piece, escape_line, fit_text, width_of
 
 LEAST_NAME = 8
 """Cells of a conversation's name below which it is left out of the title."""
+
+_WIDEST_QUEUE = 30
+"""Characters of a queue's name that are shown at most."""
 
 
 def title_pieces(
@@ -33,18 +38,43 @@ def title_pieces(
             Piece("  per interaction " if looked.per_interaction else "  score ", "quiet"),
             Piece(conversation_score(view, looked.per_interaction), "strong"),
         ]
-    run = f"  #{view.run.id} > "
-    if cursor is not None:
-        queue, done = cursor.queue, len(cursor.answered_claims)
-        kind = ", not a random sample" if queue.is_convenience else ""
-        run += f"{escape_line(queue.title, limit=30).text}{kind} {done}/{len(queue.entries)} > "
-    room -= width_of(right) + len(run) + len(where) + 3
-    if room >= LEAST_NAME:
-        name = escape_line(view.item.key, limit=room)
-    else:
-        # Where one is counts for more than the conversation's name, and than the run's number.
-        run, name = run.removesuffix(" > "), Piece("")
-        if room < -len(" > "):
-            run = run.partition(" > ")[2]
-            run, where = (f"  {run}", where) if run else ("", where.replace(" > ", "  ", 1))
-    return [Piece(run, "quiet"), name, Piece(where, "quiet")], right
+    room -= width_of(right) + 3
+    heads = list(_list_heads(view.run.id, cursor))
+    beside_name = f"  {heads[0]} > "
+    left = room - width_of([Piece(beside_name + where)])
+    if left >= LEAST_NAME:
+        name = escape_line(view.item.key, limit=left)
+        return [Piece(beside_name, "quiet"), name, Piece(where, "quiet")], right
+    # Where one is counts for more than the conversation's name, and than the run's number.
+    left = room - len(where)
+    fitting = [each for each in heads if width_of([Piece(each)]) + 2 <= left]
+    head = fitting[0] if fitting else _shorten_head(cursor, left - 2)
+    return [Piece(f"  {head}{where}" if head else where.replace(" > ", "  ", 1), "quiet")], right
+
+
+def _list_heads(run: int, cursor: QueueCursor | None) -> Iterator[str]:
+    """List ways to name run and queue, the longest first."""
+    if cursor is None:
+        yield f"#{run}"
+        return
+    queue = cursor.queue
+    title, count = escape_line(queue.title, limit=_WIDEST_QUEUE).text, _count_done(cursor)
+    if queue.is_convenience:
+        yield f"#{run} > {title}, not a random sample {count}"
+        yield f"{title}, not a random sample {count}"
+    yield f"#{run} > {title} {count}"
+    yield f"{title} {count}"
+
+
+def _shorten_head(cursor: QueueCursor | None, room: int) -> str:
+    """Shorten the name of a queue, so that it is seen how much of it is done."""
+    if cursor is None:
+        return ""
+    count = _count_done(cursor)
+    left = room - len(count) - 1
+    title = escape_line(cursor.queue.title, limit=_WIDEST_QUEUE).text
+    return f"{fit_text(title, left)} {count}" if left >= 2 else count
+
+
+def _count_done(cursor: QueueCursor) -> str:
+    return f"{len(cursor.answered_claims)}/{len(cursor.queue.entries)}"

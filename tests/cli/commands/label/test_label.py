@@ -266,7 +266,7 @@ def test_missed_claims_and_complete_answers_are_said_of_the_answer(
     assert "you added the claim: The parcel is heavy." in out
     assert "its claims may not be all" in out
     assert "not saved" in out
-    assert "undone: saying that the answer's claims may not be all" in out
+    assert "undone: an answer no longer complete" in out
     assert [each[0] for each in acts(path)] == ["marked"] * 4 + ["withdrawn"]
 
 

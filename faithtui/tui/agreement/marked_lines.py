@@ -1,0 +1,71 @@
+"""Lines of marked evidence and of claim extraction: what annotators added beside verdicts."""
+
+from faithtui.agreement.report.model import AgreementReport, EvidenceReport, ExtractionReport
+from faithtui.tui.agreement.part_lines import PAD, estimate_line
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import BLANK, Line, Piece, wrap
+
+
+def has_marked(report: AgreementReport) -> bool:
+    """Whether annotators marked evidence, or declared an answer complete."""
+    return report.evidence is not None or report.extraction is not None
+
+
+def marked_lines(report: AgreementReport, width: int) -> list[Line]:
+    """Draw agreement on evidence, and which claims of complete answers the judge extracted."""
+    if not has_marked(report):
+        words = "no evidence is marked, and no answer is declared complete"
+        return wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    lines: list[Line] = []
+    notes: list[Line] = []
+    if report.evidence is not None:
+        lines += _evidence_lines(report.evidence, width)
+        notes += _evidence_notes(report.evidence, width)
+    if report.extraction is not None:
+        lines += _extraction_lines(report.extraction, width)
+        notes += _extraction_notes(report.extraction, width)
+    return [*lines, BLANK, *notes]
+
+
+def _evidence_lines(found: EvidenceReport, width: int) -> list[Line]:
+    marked = f"evidence · {fmt.count_in_words(found.claims, 'claim')} marked"
+    lines = wrap([Piece(marked, "strong")], width - 1, first=PAD)
+    for name, value in (
+        ("precision", found.precision),
+        ("recall", found.recall),
+        ("F1", found.f1),
+        ("IoU", found.iou),
+    ):
+        lines += estimate_line(name, value, width, name_width=9)
+    return lines
+
+
+def _evidence_notes(found: EvidenceReport, width: int) -> list[Line]:
+    words = (
+        "evidence: words that the judge points at, against words that "
+        f"{fmt.count_in_words(found.annotators, 'annotator')} marked; mean over claims"
+    )
+    lines = wrap([Piece(words, "quiet")], width - 1, first=PAD)
+    if found.uncited:
+        claims = fmt.count_in_words(found.uncited, "claim")
+        words = f"for {claims} the judge points at nothing: 0 in every figure"
+        lines += wrap([Piece(words, "warn")], width - 1, first=PAD)
+    return lines
+
+
+def _extraction_lines(found: ExtractionReport, width: int) -> list[Line]:
+    answers = f"extraction · {fmt.count_in_words(found.answers, 'complete answer')}"
+    lines = wrap([Piece(answers, "strong")], width - 1, first=PAD)
+    return [*lines, *estimate_line("recall", found.recall, width, name_width=9)]
+
+
+def _extraction_notes(found: ExtractionReport, width: int) -> list[Line]:
+    words = (
+        "extraction: of the claims of answers declared complete, the judge extracted "
+        f"{fmt.format_count(found.fair)} and missed {fmt.format_count(found.missed)}"
+    )
+    if found.unfair:
+        words += f"; {fmt.format_count(found.unfair)} labelled x left out"
+    if found.unlabelled:
+        words += f"; {fmt.format_count(found.unlabelled)} without a label counted as fair"
+    return wrap([Piece(words, "quiet")], width - 1, first=PAD)

@@ -1,0 +1,46 @@
+"""The fields of the form for new runs: their choices in words, and a line on what each is for."""
+
+from collections.abc import Mapping
+from typing import Final
+
+AS_PEER: Final = "as-peer"
+"""The strategy that also takes the peer's number."""
+
+SELECTS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "strategy": (
+        ("each question once, windows computed from the verdicts", "evidence"),
+        ("the peer's own questions, window by window", "window"),
+        ("as the peer: its questions and its number, oddities too", AS_PEER),
+    ),
+    "claims": (
+        ("extracted from the answers by the judge", "extracted"),
+        ("imported: those that came with the data", "imported"),
+    ),
+    "sending": (
+        ("one by one: answers come at once", "singly"),
+        ("by batches of the provider: cheaper, within a day", "batch"),
+    ),
+}
+"""Words and value of each choice, by the id of the field; the first one is chosen at first."""
+
+HINTS: Final[Mapping[str, str]] = {
+    "metrics": "one run per metric, one after the other",
+    "judge": "offline, or provider:model; a choice above fills it in",
+    "server": "an OpenAI-compatible server, http://…/v1; empty: the provider's own",
+    "options": "name=value …; metric.name=value for one of several; as listed above",
+    "budget": "US dollars that each run may cost at most; empty: no limit",
+    "sources": "data sets to run over; none chosen: all of them",
+    "outlook": "what the runs would ask and cost; nothing is asked before they start",
+}
+"""What each field is for, by its id."""
+
+CHOICE_HINTS: Final[Mapping[str, str]] = {
+    "evidence": "fewest calls; the scores mean the same as window by window",
+    "window": "more calls: each window by itself; for comparing with the peer",
+    AS_PEER: "for reproducing the peer's figures; its mistakes are not corrected",
+    "extracted": "the judge extracts claims from each answer, then gives its verdicts",
+    "imported": "only for metrics that judge claims, on data that came with claims",
+    "singly": "the progress screen shows them as they come; cancel and resume at any time",
+    "batch": "answered while faithtui is closed; resume the run later",
+}
+"""What a choice of `SELECTS` means, by its value."""

@@ -1,0 +1,64 @@
+"""What runs would ask and cost, and how their judge did when it was tried."""
+
+from collections.abc import Sequence
+
+from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.new_run.form_lines import JudgeTrial, draw_form_lines, draw_trial
+from faithtui.tui.theme.lines import Line
+from faithtui.tui.widgets.pane import Pane
+
+
+class OutlookPane(Pane):
+    """Trial of the judge, and preview.
+
+    Args:
+        keys: What keys are called.
+    """
+
+    def __init__(self, keys: KeyNames, *, id: str) -> None:
+        super().__init__(id=id, title="Before the start")
+        self._keys = keys
+        self._trial: JudgeTrial | None = None
+        self._parts: Sequence[tuple[str, str]] = ()
+        self._is_stale = True
+
+    @property
+    def trial(self) -> JudgeTrial | None:
+        """The latest trial of the judge that is chosen."""
+        return self._trial
+
+    @property
+    def is_testing(self) -> bool:
+        """Whether the judge is being asked now."""
+        trial = self._trial
+        return trial is not None and trial.result is None and not trial.is_cancelled
+
+    def on_mount(self) -> None:
+        """Draw what is known."""
+        self._draw()
+
+    def show_trial(self, trial: JudgeTrial | None) -> None:
+        """Draw how trying the judge stands."""
+        if trial is not self._trial:
+            self._trial = trial
+            self._draw()
+
+    def show_preview(self, parts: Sequence[tuple[str, str]]) -> None:
+        """Draw what the runs would ask and cost."""
+        self._parts, self._is_stale = parts, False
+        self._draw()
+
+    def mark_stale(self) -> None:
+        """Draw the figures as those of the form before it was changed."""
+        if not self._is_stale:
+            self._is_stale = True
+            self._draw()
+
+    def _draw(self) -> None:
+        title = "Before the start · counting …" if self._is_stale else "Before the start"
+        self.show(self._build_lines, title=title)
+
+    def _build_lines(self, width: int) -> Sequence[Line]:
+        keys = self._keys
+        trial = draw_trial(self._trial, keys("new-run.test"), keys("new-run.close"))
+        return draw_form_lines(trial, self._parts, width, is_stale=self._is_stale)
