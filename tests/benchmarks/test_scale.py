@@ -355,7 +355,7 @@ def test_keys_while_64_questions_are_in_the_air(scaled: dict[int, Path], tmp_pat
             terminal.wait("RUNS")
             terminal.press(HOME)
             terminal.wait(f"─ Run #{run} ")
-            terminal.press("c")
+            terminal.press("r")
             terminal.wait("PROGRESS")
             terminal.wait(lambda: in_the_air(terminal) > MANY)
             with Store.open(path) as store:

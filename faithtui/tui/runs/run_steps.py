@@ -51,7 +51,9 @@ class RunSteps(Controller["RunsScreen"]):
         from faithtui.tui.samples.queue_start import QueueStart
 
         row = self.screen.selection
-        if row is not None:
+        if row is not None and not row.claims:
+            self.refuse("nothing is judged in this run yet: there is nothing to draw from")
+        elif row is not None:
             self.session.switch_run(row.id)
             QueueStart(self.screen, self._keep_drawn).read_and_offer_spot_check(row.id)
 

@@ -64,9 +64,9 @@ class QueueStart(Controller[FaithScreen]):
             rows,
             SampleKind.SPOT_CHECK,
             "Spot-check?",
-            f"{SPOT_CHECK_SIZE} claims drawn at random from the whole run, the judge hidden until "
-            f"you answer. About {minutes}. At the end: pass, unclear or fail, with exact "
-            "limits. It does not replace a sample.",
+            f"{SPOT_CHECK_SIZE} claims (or all there are) drawn at random from the whole run, "
+            f"the judge hidden until you answer. About {minutes}. At the end: pass, unclear or "
+            "fail, with exact limits. It does not replace a sample.",
             spot_check_request,
         )
 

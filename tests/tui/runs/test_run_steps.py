@@ -221,3 +221,14 @@ async def test_a_blind_reviewer_does_not_see_what_a_run_comes_to(app: FaithApp) 
         assert "yes" not in text_of(app, "detail")
         assert "(mean of" not in shown
         assert " hidden " in shown.split("What next")[0], "in the list too"
+
+
+async def test_a_run_without_claims_has_no_spot_check(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        screen = app.screen
+        assert isinstance(screen, RunsScreen)
+        screen.rows = tuple(replace(each, claims=0) for each in screen.rows or ())
+        await press(pilot, "c")
+        assert isinstance(app.screen, RunsScreen)
+        assert "nothing is judged in this run yet" in status(app)
