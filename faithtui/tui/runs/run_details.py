@@ -10,7 +10,7 @@ from faithtui.store.runs.run_records import RunRow, RunSpec, RunState
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import count_units
 from faithtui.tui.runs.next_steps import NextStep
-from faithtui.tui.runs.run_lines import integrity_lines
+from faithtui.tui.runs.run_lines import MOST_CLAIMS, integrity_lines
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     Line,
@@ -269,6 +269,9 @@ def _list_labels(
             ),
         ],
     )
+    if row.claims > MOST_CLAIMS:
+        words = f"on the agreement screen, as there are more than {fmt.format_count(MOST_CLAIMS)}"
+        yield "kappa", [Piece(f"{words} {metric.units[1]}", "quiet")]
     if trust is None or not trust.compared:
         return
     units = f"{fmt.format_count(trust.compared)} {trust.unit[trust.compared != 1]}"

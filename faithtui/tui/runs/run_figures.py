@@ -9,6 +9,7 @@ from faithtui.errors import ConfigError, StoreError
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.metric_view import list_changed_options
 from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge
+from faithtui.tui.runs.run_lines import MOST_CLAIMS
 from faithtui.tui.screen.controller import Controller, run_in_worker
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from faithtui.tui.runs.runs_screen import RunsScreen
     from faithtui.tui.session import Session
 
-MOST_CLAIMS = 50_000
-"""Claims beyond which agreement is computed for the chosen run alone: it takes seconds."""
 REREAD_FACTOR = 10
 """How many times as long as computing took it is left alone, however often something changes."""
 
@@ -112,12 +111,11 @@ class FigureReader(Controller["RunsScreen"]):
 
     def _rows_by_need(self) -> Sequence[RunRow]:
         chosen = self.screen.selection
-        others = [
-            row
-            for row in self.screen.rows or ()
-            if row.claims <= MOST_CLAIMS and (chosen is None or row.id != chosen.id)
-        ]
+        others = [row for row in self.screen.rows or () if chosen is None or row.id != chosen.id]
         return others if chosen is None else [chosen, *others]
+
+    def _is_judged_now(self, row: RunRow) -> bool:
+        return row.state is RunState.RUNNING or self.screen.is_under_way(row.id)
 
     def _read_figures(self, row: RunRow, newest: LabelId | None) -> RunFigures:
         """Read what is known of a run; meant for a thread."""
@@ -127,7 +125,7 @@ class FigureReader(Controller["RunsScreen"]):
         counts = trust = None
         try:
             counts = count_run(store, row)
-            if row.state is not RunState.RUNNING and not self.screen.is_under_way(row.id):
+            if row.claims <= MOST_CLAIMS and not self._is_judged_now(row):
                 trust = read_run_trust(store, row.id)
         except (StoreError, ConfigError):
             # It was deleted meanwhile, its readings cannot carry a report, or its metric is of a

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from faithtui.engine.review.run_overview import RunTrust
     from faithtui.metrics.base import MetricSpec
 
+MOST_CLAIMS = 50_000
+"""Claims beyond which agreement is not computed unasked: it takes seconds, and memory."""
 _LONGEST_METRIC = 27
 """Cells beyond which the column of metrics does not grow: the judge's name takes the rest."""
 
@@ -55,6 +57,7 @@ def run_line(
     words, look = run_status(row)
     if at_start and row.state is RunState.RUNNING:
         words, look = "checking …", "quiet"
+    unread = "…" if trust is None and row.labelled and row.claims <= MOST_CLAIMS else ""
     text = _run_columns(
         width,
         f"#{row.id}",
@@ -63,8 +66,8 @@ def run_line(
         str(row.conversations),
         words,
         "hidden" if blind else _score_with_mark(row),
-        "…" if trust is None and row.labelled else _format_corrected(trust),
-        "…" if trust is None and row.labelled else _format_kappa(trust),
+        unread or _format_corrected(trust),
+        unread or _format_kappa(trust),
         f"{fmt.format_share(row.labelled, row.claims)} of {fmt.format_count(row.claims)}",
         fmt.format_share(row.labelled, row.claims),
     )

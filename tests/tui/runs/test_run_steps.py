@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import (
     Estimate,
@@ -18,6 +20,7 @@ from faithtui.store.records import LabelCount, RunRow, RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.runs import run_details, run_figures, run_lines
 from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge, list_next_steps
 from faithtui.tui.runs.run_details import describe_cost, describe_settings
 from faithtui.tui.runs.run_lines import run_line
@@ -232,3 +235,21 @@ async def test_a_run_without_claims_has_no_spot_check(app: FaithApp) -> None:
         await press(pilot, "c")
         assert isinstance(app.screen, RunsScreen)
         assert "nothing is judged in this run yet" in status(app)
+
+
+async def test_agreement_of_a_large_run_is_not_computed_unasked(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (run_figures, run_lines, run_details):
+        monkeypatch.setattr(module, "MOST_CLAIMS", 5)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        screen = app.screen
+        assert isinstance(screen, RunsScreen)
+        assert screen.selection is not None
+        found = screen.figures.find(screen.selection.id)
+        assert found is not None
+        assert found.counts is not None
+        assert found.trust is None
+        told = " ".join(text_of(app, "detail").split())
+        assert "kappa on the agreement screen, as there are more than 5 claims" in told
