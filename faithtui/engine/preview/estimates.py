@@ -147,8 +147,10 @@ def describe_preview(previewed: Sequence[Preview], table: str = "") -> list[tupl
     stored = sum(each.calls_stored for each in previewed)
     conversations = max(each.conversations for each in previewed)
     judged = f"{conversations:,} {'conversation' if conversations == 1 else 'conversations'}, "
-    judged += format_estimated_count(windows, "window")
-    parts = [("judged", judged), ("asks", _describe_questions(calls, stored))]
+    judged += _format_with_range(windows, "window")
+    is_sample = any(each.sampled < each.conversations for each in previewed)
+    about = "about " if is_sample else ""
+    parts = [("judged", judged), ("asks", _describe_questions(calls, stored, about))]
     if calls.high:
         read = add_estimates([each.tokens_in for each in previewed])
         written = add_estimates([each.tokens_out for each in previewed])
@@ -157,16 +159,19 @@ def describe_preview(previewed: Sequence[Preview], table: str = "") -> list[tupl
     return [*parts, ("cost", _describe_cost(previewed, table))]
 
 
-def _describe_questions(calls: EstimatedCount, stored: int) -> str:
+def _format_with_range(found: EstimatedCount, one: str) -> str:
+    words = format_estimated_count(found, one)
+    return words if found.is_exact else f"{words} ({found.low:,} to {found.high:,})"
+
+
+def _describe_questions(calls: EstimatedCount, stored: int, about: str) -> str:
     """Say how many questions are put, and how many need no call."""
-    origin = "by stored replies, or by the same question asked before"
     if not calls.high:
-        return f"nothing: all {stored:,} questions are answered already" if stored else "nothing"
-    words = format_estimated_count(calls, "question")
-    if not calls.is_exact:
-        words += f" ({calls.low:,} to {calls.high:,})"
+        count = f"all {about and 'of ' + about}{stored:,} questions"
+        return f"nothing: {count} are answered already" if stored else "nothing"
+    words = _format_with_range(calls, "question")
     if stored:
-        words += f"; {stored:,} more {'are' if stored > 1 else 'is'} answered already {origin}"
+        words += f"; {about}{stored:,} more need{'' if stored > 1 else 's'} no call"
     return words
 
 

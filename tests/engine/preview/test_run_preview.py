@@ -138,6 +138,15 @@ def test_a_preview_in_parts_says_what_is_judged_asked_and_paid_and_by_which_pric
     )
 
 
+def test_what_a_sample_says_is_said_to_be_about_right(store: Store) -> None:
+    (found,) = preview_requests(store, [RunRequest(judge=PAID)], sample=2)
+    assert found.windows.value == 12
+    run = planned(store)
+    asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge())))
+    (again,) = preview_requests(store, [RunRequest()], sample=2)
+    assert dict(describe_preview([again]))["asks"].startswith("nothing: all of about ")
+
+
 def costing(low: int, high: int, *, calls: int = 5) -> Preview:
     exact = EstimatedCount(calls, calls, calls)
     cost = EstimatedCount((low + high) // 2, low, high)
