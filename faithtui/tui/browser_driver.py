@@ -8,9 +8,11 @@ from functools import partial
 from typing import Any
 
 from textual.app import App
+from textual.drivers import web_driver
 from textual.drivers.web_driver import WebDriver
 
 from faithtui.tui.terminal import HangupDriver
+from faithtui.tui.terminal_input import PasteParser
 
 
 class BrowserDriver(WebDriver, HangupDriver):
@@ -45,6 +47,7 @@ class BrowserDriver(WebDriver, HangupDriver):
 
     def run_input_thread(self) -> None:
         """Read until the server goes."""
+        web_driver.XTermParser = PasteParser  # type: ignore[attr-defined]  # made by this name there
         super().run_input_thread()
         if not self.exit_event.is_set():
             self._hang_up()

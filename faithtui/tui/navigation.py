@@ -156,13 +156,29 @@ class Navigation:
             self._is_followed = self._is_painted = False
             self._schedule_turn()
 
-    def drop_typed_ahead(self, keys: Collection[str]) -> None:
-        """Forget these keys where they were typed ahead, up to the first other one."""
+    def drop_typed_ahead(self, keys: Collection[str], kept: Collection[str] = ()) -> int:
+        """Forget these keys where they were typed ahead, up to the first other one.
+
+        Args:
+            keys: What is forgotten.
+            kept: Keys between them that are not.
+
+        Returns:
+            How many were forgotten.
+        """
+        first: list[events.Event] = []
+        dropped = 0
         while self._inputs:
-            event = self._inputs[0]
-            if not isinstance(event, events.Key) or event.key not in keys:
-                return
-            self._inputs.popleft()
+            event = self._inputs.popleft()
+            key = event.key if isinstance(event, events.Key) else None
+            if key in keys:
+                dropped += 1
+                continue
+            first.append(event)
+            if key not in kept:
+                break
+        self._inputs.extendleft(reversed(first))
+        return dropped
 
     def hold_keys_for(self, worker: Worker[Any], *, can_give_up: bool) -> None:
         """Let keys wait until a worker is through."""

@@ -106,6 +106,7 @@ class ScreenSwitcher:
         self.install(name)
         for left in self.app.screen_stack:
             if isinstance(left, FaithScreen):
+                left.save_typed_text()
                 left.show_message()  # Whoever comes back has done something else meanwhile.
         self.app.navigation.show_main(name)
 

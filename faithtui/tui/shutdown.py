@@ -10,7 +10,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
@@ -35,6 +35,14 @@ _AFTER_A_BUG = (
     "This is a bug in faithtui. Labels and replies were stored as they came; the next start goes "
     "on where this one ended. `faithtui doctor --bundle` collects what helps to mend it."
 )
+
+
+@runtime_checkable
+class TypedText(Protocol):
+    """A screen on which somebody may be typing what is to be stored."""
+
+    def save_typed_text(self) -> bool:
+        """Save it; False when it cannot be, and that was said; True when it is asked once more."""
 
 
 class Shutdown:
@@ -82,7 +90,7 @@ class Shutdown:
         """Quit; ask first while a run is on, if there is room for a question."""
         from faithtui.tui.screen.dialogs import ConfirmDialog
 
-        if self._question in self.app.screen_stack:
+        if self._question in self.app.screen_stack or not self._save_typed_text():
             return
         if self._is_finishing or not self.app.session.list_snapshots():
             await self._quit_now()
@@ -101,6 +109,11 @@ class Shutdown:
             "judged is stored, and it can be continued later without asking anything twice.",
         )
         self.app.navigation.open_window(question, leave_if_confirmed)
+
+    def _save_typed_text(self) -> bool:
+        """Save what somebody is typing; False: it cannot be saved, and that was said."""
+        screens = self.app.screen_stack if self.app.session.is_open else ()
+        return all([each.save_typed_text() for each in screens if isinstance(each, TypedText)])
 
     def _start_finishing(self) -> None:
         self.app.start_worker(self._finish_and_leave, group="finish", exclusive=True)
@@ -156,6 +169,7 @@ class Shutdown:
         """Quit now; what is still on its way is given up."""
         if self.is_leaving:
             return
+        self._save_typed_text()
         self.is_leaving = True
         if self.app.session.is_open:
             await self.app.bookmark_keeper.write()

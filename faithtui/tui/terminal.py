@@ -17,9 +17,11 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from textual.driver import Driver
+from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 
 from faithtui.tui.allowed_acts import is_in_browser
+from faithtui.tui.terminal_input import PasteParser
 
 HANGUP_EXIT_CODE = 128 + signal.SIGHUP
 """Exit code when the terminal went away: what a shell gives a program that a hang-up ended."""
@@ -67,6 +69,7 @@ class DetachableDriver(LinuxDriver, HangupDriver):
     def run_input_thread(self) -> None:
         """Read until the end, or until there is nothing to read from."""
         # Systems differ in how they say it: an end that comes again and again, or an error.
+        linux_driver.XTermParser = PasteParser  # type: ignore[attr-defined]  # made by this name there
         with contextlib.suppress(OSError):
             super().run_input_thread()
 

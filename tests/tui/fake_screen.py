@@ -71,8 +71,9 @@ class FakeNavigation(Navigation):
     def hold_keys_for(self, worker: Any, *, can_give_up: bool) -> None:
         self.held.add(worker)
 
-    def drop_typed_ahead(self, keys: Any) -> None:
+    def drop_typed_ahead(self, keys: Any, kept: Any = ()) -> int:
         self.dropped |= set(keys)
+        return 0
 
 
 class FakeApp:

@@ -114,6 +114,32 @@ def given(store: Path) -> Counter[tuple[int, str]]:
     return Counter((numbers[claim], verdict) for claim, verdict in acts)
 
 
+def test_pasted_escape_characters_give_no_verdict_and_a_note_keeps_them_in_order(
+    judged: Path, environment: Mapping[str, str]
+) -> None:
+    paste = "\x1b[200~some text \x1b[31m nnn yyy\x1b[201~"
+    with Terminal(command(judged), environment) as terminal:
+        open_review(terminal)
+        terminal.press(paste, "e")
+        terminal.wait("note: enter saves it")
+        terminal.press(paste)
+        terminal.wait("some text ␛[31m nnn yyy")
+        terminal.press(ENTER)
+        terminal.wait("note on claim 1")
+        label(terminal, "x")
+        leave(terminal)
+    assert said(judged) == Counter([(1, "x")])
+
+
+def test_enter_before_the_app_reads_the_terminal_is_enter(
+    judged: Path, environment: Mapping[str, str]
+) -> None:
+    with Terminal(command(judged), environment) as terminal:
+        terminal.press(ENTER)  # the terminal makes a line feed of it until the app says not to
+        terminal.wait("CONVERSATIONS")
+        leave(terminal)
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_kill_9_while_labelling_loses_no_label_that_was_called_saved(
     judged: Path, environment: Mapping[str, str], seed: int

@@ -333,6 +333,12 @@ class AdjudicateScreen(FaithScreen):
         """Keep what was typed."""
         self.notes.submit_note(event.value)
 
+    @on(PlainInput.Left, "#note")
+    def save_typed_text(self) -> bool:
+        """Keep the note that is being typed: its line, the screen or the app is left."""
+        self.notes.save_typed_text()
+        return True
+
     def on_key(self, event: events.Key) -> None:
         """Let escape close the line for notes."""
         if event.key == "escape" and self.note.has_focus:

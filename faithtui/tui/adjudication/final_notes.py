@@ -12,6 +12,7 @@ from faithtui.tui.widgets.plain_input import can_be_typed
 
 if TYPE_CHECKING:
     from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+    from faithtui.tui.adjudication.claim_reader import SelectedClaim
 
 
 class FinalNotes(Controller["AdjudicateScreen"]):
@@ -31,28 +32,45 @@ class FinalNotes(Controller["AdjudicateScreen"]):
         super().__init__(screen)
         self.unsaved: dict[ClaimId, str] = {}
         """Notes on claims without a final label yet, which go with it."""
+        self._noted: SelectedClaim | None = None
+        """The claim that the line for a note was opened on; None: nobody is typing a note."""
 
     def action_note(self) -> None:
         """Open the line for a note, with the one that is there."""
         chosen = self.screen.labels.require_painted_claim()
         if chosen is None:
             return
-        final = chosen.claim.final
-        note = self.unsaved.get(chosen.claim.claim, (final.note or "") if final is not None else "")
+        note = self._find_note(chosen)
         if not can_be_typed(note):
             words = (
                 "this note is long, or has several lines: {review.edit-note} in review changes it"
             )
             self.refuse(self.keys.fill_in_keys(words))
             return
+        self._noted = chosen
         self.screen.open_line(self.screen.note, note)
+
+    def _find_note(self, chosen: "SelectedClaim") -> str:
+        final = chosen.claim.final
+        return self.unsaved.get(chosen.claim.claim, (final.note or "") if final is not None else "")
 
     def submit_note(self, text: str) -> None:
         """Keep the note for the final word, or give that word again with it."""
+        chosen = self._noted or self.screen.reader.selection
         self.close_line()
-        chosen = self.screen.reader.selection
+        if chosen is not None:
+            self._save_note(chosen, text)
+
+    def save_typed_text(self) -> None:
+        """Do the same with a note that is being typed, because whoever types it goes elsewhere."""
+        chosen, self._noted = self._noted, None
         if chosen is None:
             return
+        self.screen.close_line(self.screen.note)
+        if self.screen.note.value != self._find_note(chosen):
+            self._save_note(chosen, self.screen.note.value)
+
+    def _save_note(self, chosen: "SelectedClaim", text: str) -> None:
         if chosen.claim.final is not None:
             self.screen.labels.save_final_label(
                 chosen, chosen.claim.final.verdict or NOT_A_CLAIM, text
@@ -63,6 +81,7 @@ class FinalNotes(Controller["AdjudicateScreen"]):
 
     def close_line(self) -> None:
         """Drop what was typed, and show the status line again."""
+        self._noted = None
         self.screen.close_line(self.screen.note)
         self.screen.claims.focus()
 

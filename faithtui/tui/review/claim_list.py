@@ -89,7 +89,7 @@ class ClaimList(RowPane):
 
     @dataclass
     class PressedTooEarly(Message):
-        """A verdict key came before the claim it would be about had been drawn."""
+        """A verdict key came before the claim it would be about had been drawn, or without one."""
 
         pane: "ClaimList"
 
@@ -172,8 +172,9 @@ class ClaimList(RowPane):
         self._painted_claim, self.is_waiting = None, True
 
     def forget_claim(self) -> None:
-        """Accept no verdict until claims are shown again."""
+        """Accept no verdict until claims are shown again: there are none."""
         self._current = self._painted_claim = None
+        self.is_waiting = False
 
     def action_verdict(self, key: str) -> None:
         """Give the verdict of a key, on the claim that is on screen."""
@@ -205,7 +206,7 @@ class ClaimList(RowPane):
 
     def _require_drawn_claim(self) -> ClaimId | None:
         """Give the claim that was painted; None, and a refusal, where another one was chosen."""
-        if self._current is not None and not self._is_drawn:
+        if self._current is None or not self._is_drawn:
             self.post_message(self.PressedTooEarly(self))
             return None
         return self._current

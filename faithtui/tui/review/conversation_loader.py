@@ -6,6 +6,8 @@ Each reading says under which terms it was made, and is shown only if they still
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from textual.worker import Worker
+
 from faithtui.domain.ids import ClaimId, ItemId, LabelId
 from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.annotations.guidelines import Guideline
@@ -94,13 +96,16 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
     def reload(self) -> None:
         """Read the conversation again, or the one that was chosen elsewhere."""
+        shown = None if self.screen.view is None else self.screen.view.item.id
+        if shown is None or self.session.item not in (None, shown):
+            self.screen.panes.claims.block_keys()  # They are not about what is still drawn.
         if self.screen.writer.in_flight:
             return  # The last save reads again; until then the screen is ahead of the store.
         session = self.session
         # Kept until it is shown: what is being read may be read again before that.
         wanted, turn, item = session.claim, session.turn, session.item
         if item is None:
-            self.find_conversation()
+            self._hold_keys_while_waiting(self.find_conversation())
         else:
             known = self.screen.view is not None and item == self.screen.view.item.id
             self.load(item, wanted, 0 if known or wanted else 1, turn=turn)
@@ -117,7 +122,9 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
         While the list of claims waits for it, keys do too: they are meant for what comes.
         """
-        worker = self._load_conversation(item, claim, edge, after, turn)
+        self._hold_keys_while_waiting(self._load_conversation(item, claim, edge, after, turn))
+
+    def _hold_keys_while_waiting(self, worker: Worker[None]) -> None:
         if self.screen.panes.claims.is_waiting:
             self.navigation.hold_keys_for(worker, can_give_up=False)
 
@@ -285,6 +292,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.refresh_bindings()
         if loaded.undone is not None:
             self.screen.undo.tell_undone(loaded.undone)
+        elif not same:
+            self.screen.verdicts.refuse_typed_ahead()
         if self.must_reread:
             self.must_reread = False
             self.reload()

@@ -52,7 +52,7 @@ class LabelWriter(Controller["ReviewScreen"]):
     def leave_when_saved(self) -> None:
         """Go to the next conversation once what is on its way is saved.
 
-        Keys wait for it: a verdict that is typed ahead is about the first claim there.
+        Keys wait for it; verdicts that are typed ahead are refused when it is shown.
         """
         self._is_leaving = True
         self.navigation.hold_keys(self)

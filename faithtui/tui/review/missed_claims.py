@@ -182,6 +182,8 @@ class MissedClaimsDialog(Dialog):
         self._is_complete = known.is_complete
         self._message = ""
         """Why the last claim was not added."""
+        self._refused_text = ""
+        """What was typed and could not be added when the app was to be left."""
 
     def compose(self) -> ComposeResult:
         """Stack the claims, the answer, a line to type in, and the keys."""
@@ -209,10 +211,33 @@ class MissedClaimsDialog(Dialog):
 
     @on(Input.Submitted, "#typed")
     def add_typed(self, event: Input.Submitted) -> None:
-        """Add what was typed."""
-        if event.value.strip():
-            self._try_to_add(event.value, None)
-        self._close_line()
+        """Add what was typed; what cannot be added stays, to be changed."""
+        if not event.value.strip() or self._try_to_add(event.value, None):
+            self._close_line()
+
+    @on(PlainInput.Left, "#typed")
+    def leave_line(self) -> None:
+        """Add what was typed when another pane takes the keys."""
+        line = self.query_one("#typed", PlainInput)
+        if not line.display:
+            return
+        if not line.value.strip() or self._try_to_add(line.value, None):
+            line.display = False
+
+    def save_typed_text(self) -> bool:
+        """Add the claim that is being typed, before the app is left.
+
+        Returns:
+            False when it cannot be added, and that was said; True when it is asked once more.
+        """
+        line = self.query_one("#typed", PlainInput)
+        if not line.display or not line.value.strip() or line.value == self._refused_text:
+            return True
+        if self._try_to_add(line.value, None, " (quit again to drop it)"):
+            line.display = False
+            return True
+        self._refused_text = line.value
+        return False
 
     def action_write(self) -> None:
         """Open the line to type in."""
@@ -228,7 +253,7 @@ class MissedClaimsDialog(Dialog):
 
     def action_close(self) -> None:
         """Close the line to type in, or the window."""
-        if self.query_one("#typed").has_focus:
+        if self.query_one("#typed").display:
             self._close_line()
         else:
             super().action_close()
@@ -237,7 +262,8 @@ class MissedClaimsDialog(Dialog):
         self.query_one("#typed").display = False
         self.query_one(WordPicker).focus()
 
-    def _try_to_add(self, said: str, span: Span | None) -> None:
+    def _try_to_add(self, said: str, span: Span | None, way_out: str = "") -> bool:
+        """Add a claim, or say why it is not one and how to go on."""
         text = " ".join(said.split())
         same = normalise_text(text)
         problem = CLAIM.find_problem(len(text))
@@ -245,7 +271,7 @@ class MissedClaimsDialog(Dialog):
             problem = "a claim has no words; write what the answer says"
         elif any(normalise_text(each) == same for each in (*self._known.extracted, *self._added)):
             problem = "this claim is in the list already"
-        self._message = problem or ""
+        self._message = f"{problem}{way_out}" if problem else ""
         if problem is None:
             self._added.append(text)
             self._add(self._known.turn, text, span)
@@ -253,6 +279,7 @@ class MissedClaimsDialog(Dialog):
         else:
             self.app.bell()
         self._redraw()
+        return problem is None
 
     def _redraw(self) -> None:
         count = f"{len(self._known.extracted)} extracted · {len(self._added)} added by you"

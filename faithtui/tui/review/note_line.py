@@ -16,12 +16,6 @@ class NoteLine(NoteInput):
     class Dropped(Message):
         """What was typed is not wanted."""
 
-    @dataclass
-    class PasteRefused(Message):
-        """A paste is more than a note may hold."""
-
-        words: str
-
     held = ""
     """What was pasted and is more than a line can show; saved with the note."""
 
@@ -35,7 +29,7 @@ class NoteLine(NoteInput):
         whole = self.join_note(text)
         problem = NOTE.find_problem(len(whole))
         if problem is not None:
-            self.post_message(self.PasteRefused(f"{problem}: nothing was pasted"))
+            self.notify(f"{problem}: nothing was pasted", severity="warning", markup=False)
             return
         self.value, self.held = "", whole
         lines = whole.count("\n") + 1

@@ -37,7 +37,8 @@ class Notes(Controller["ReviewScreen"]):
     def __init__(self, screen: "ReviewScreen") -> None:
         super().__init__(screen)
         self.noted_claim: ClaimView | None = None
-        """The claim that the line for a note was opened on; another one may be chosen meanwhile."""
+        """The claim that the line for a note was opened on; another one may be chosen meanwhile.
+        None: nobody is typing a note."""
 
     def action_note(self) -> None:
         """Open the line for a note, with the one that is there."""
@@ -56,13 +57,23 @@ class Notes(Controller["ReviewScreen"]):
     def submit_note(self, event: Input.Submitted) -> None:
         """Save the note; an empty one removes it."""
         text = "\n".join(each for each in (self.screen.note.held, event.value) if each)
+        claim = self.noted_claim
         self.close_line()
-        if self.noted_claim is not None:
-            self._save_note(self.noted_claim, text)
+        if claim is not None:
+            self._save_note(claim, text)
+
+    def save_typed_text(self) -> None:
+        """Save a note that is being typed, because whoever types it goes elsewhere."""
+        claim, self.noted_claim = self.noted_claim, None
+        if claim is None:
+            return
+        self.screen.close_line(self.screen.note)
+        text = self.screen.note.join_note("")
+        if self._is_changed(claim, text):
+            self._save_note(claim, text)
 
     def _save_note(self, claim: ClaimView, text: str) -> None:
-        before = (claim.mine.note or "") if claim.mine else ""
-        if text not in (before, make_visible_line(before)):
+        if self._is_changed(claim, text):
             self.screen.writer.save_act(
                 claim, Action.NOTED, f"note on {self.screen.name_of(claim)}", note=text
             )
@@ -70,6 +81,10 @@ class Notes(Controller["ReviewScreen"]):
             self.show_message(
                 Piece(f"note on {self.screen.name_of(claim)} left as it was", "quiet")
             )
+
+    def _is_changed(self, claim: ClaimView, text: str) -> bool:
+        before = (claim.mine.note or "") if claim.mine else ""
+        return text not in (before, make_visible_line(before))
 
     def action_edit_note(self) -> None:
         """Write the note in the user's own editor."""
@@ -85,6 +100,7 @@ class Notes(Controller["ReviewScreen"]):
 
     def close_line(self) -> None:
         """Drop what was typed, and show the status line again."""
+        self.noted_claim = None
         self.screen.close_line(self.screen.note)
         self.screen.panes.claims.focus()
 

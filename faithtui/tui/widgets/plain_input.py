@@ -1,10 +1,12 @@
 """A line to type in that draws nothing but visible characters, whatever is pasted into it."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.widgets import Input
 
 from faithtui.domain.text.visible_text import make_visible_line
@@ -24,23 +26,47 @@ def can_be_typed(text: str) -> bool:
 class PlainInput(Input):
     """An `Input` whose value passes the same function as every other text."""
 
+    @dataclass
+    class Left(Message):
+        """The keys go to another widget now. Not sent when the terminal loses the focus."""
+
+        line: "PlainInput"
+
+        @property
+        def control(self) -> "PlainInput":
+            """The line."""
+            return self.line
+
     def on_mount(self) -> None:
         """Take no more than can be drawn at every key."""
         self.max_length = MOST_TYPED
 
     def on_paste(self, event: events.Paste) -> None:
-        """Say that a paste is too long: Textual would drop it without a word."""
-        line = event.text.partition("\n")[0]
+        """Paste all lines as one, up to what fits, and say what does not: Textual takes the first.
+
+        Textual drops a paste that is too long without a word.
+        """
+        event.stop()
+        event.prevent_default()
+        lines = event.text.splitlines()
+        if len(lines) > 1:
+            lines = [line.strip() for line in lines if line.strip()]
+        text = make_visible_line(" ".join(lines))
         room = MOST_TYPED - len(self.value) + len(self.selected_text)
-        if len(line) > room:
-            event.stop()
-            event.prevent_default()
+        if len(text) > room:
             self.notify(
-                f"{len(line):,} characters are too many for this line, which takes {MOST_TYPED:,}: "
-                "nothing was pasted",
+                f"This line takes {MOST_TYPED:,} characters: {max(room, 0):,} of the "
+                f"{len(text):,} pasted ones fit, and the rest was cut",
                 severity="warning",
                 markup=False,
             )
+        if text and room > 0:
+            self.replace(text[:room], *self.selection)
+
+    def on_blur(self) -> None:
+        """Tell that the keys go elsewhere."""
+        if self.app.app_focus:
+            self.post_message(self.Left(self))
 
     def validate_value(self, value: str) -> str:
         """Make what was typed, pasted or loaded visible."""

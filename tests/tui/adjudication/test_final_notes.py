@@ -10,7 +10,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
 from tests.tui.adjudication.fake_adjudicate_screen import FakeAdjudicateScreen
 from tests.tui.adjudication.test_adjudication_screen import adjudicating
-from tests.tui.driving import opened, press, text_of
+from tests.tui.driving import opened, press, status, text_of
 
 
 async def test_a_note_goes_with_the_final_word(differing: Path, app: FaithApp) -> None:
@@ -36,6 +36,17 @@ async def test_a_note_goes_with_the_final_word(differing: Path, app: FaithApp) -
             (Action.ADJUDICATED, "no", "rule 3: fees count"),
             (Action.ADJUDICATED, "no", "another"),
         ]
+
+
+async def test_a_note_left_by_tab_is_kept_for_the_claim_it_was_opened_for(
+    differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "e", *"rule 3", "tab")
+        screen = await adjudicating(app)
+        assert "the note goes with the final label" in status(app)
+        assert list(screen.notes.unsaved.values()) == ["rule 3"]
 
 
 # On a screen that is not drawn

@@ -110,6 +110,7 @@ class FakeReviewScreen(FakeScreen):
         self.loader.reload()
         await self.settle()
         assert self.view is not None
+        self.panes.claims.blocked = 0
         return self
 
     @property

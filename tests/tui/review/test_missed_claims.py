@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from faithtui.domain.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.missed_claims import AnswerClaims, MissedClaimsDialog
 from faithtui.tui.review.review_screen import ReviewScreen
-from tests.tui.driving import press, reviewing, status, text_of
+from tests.tui.driving import calm, press, reviewing, status, text_of
 from tests.tui.review.reviewing import stored
 
 
@@ -69,9 +70,10 @@ async def test_what_is_listed_or_says_nothing_is_refused(app: FaithApp, store_pa
         line.value = screen.claim.text.upper()  # type: ignore[attr-defined]  # an input
         await press(pilot, "enter")
         assert "this claim is in the list already" in text_of(app, "claim")
-        await press(pilot, "e", *"...", "enter")
+        assert line.display, "it stays, to be changed"
+        await press(pilot, "escape", "e", *"...", "enter")
         assert "a claim has no words" in text_of(app, "claim")
-        await press(pilot, "e", *"no", "escape")
+        await press(pilot, "escape", "e", *"no", "escape")
         assert isinstance(app.screen, MissedClaimsDialog), "escape closes the line first"
         assert missed(store_path) == []
 
@@ -87,3 +89,39 @@ async def test_complete_can_be_taken_back_in_the_window(app: FaithApp, store_pat
         assert screen.view is not None
         known = AnswerClaims.from_view(screen.view, 1)
         assert (known.missed, known.is_complete) == ((), False)
+
+
+async def test_a_claim_that_is_being_typed_is_added_when_the_line_or_the_app_is_left(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "plus", "e", *"It rains", "tab")
+        assert missed(store_path) == ["It rains"]
+        assert "+ It rains" in text_of(app, "claim")
+        await press(pilot, "e", *"It snows", "ctrl+q")
+    assert missed(store_path) == ["It rains", "It snows"]
+
+
+async def test_quitting_says_once_that_a_typed_claim_cannot_be_added(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "plus", "e", *"...", "ctrl+q")
+        assert "quit again to drop it" in text_of(app, "claim")
+        is_leaving = app.shutdown.is_leaving
+        assert not is_leaving
+        await press(pilot, "ctrl+q")
+        assert app.shutdown.is_leaving
+    assert missed(store_path) == []
+
+
+async def test_a_paste_of_several_lines_is_one_claim(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "plus", "e")
+        app.post_message(events.Paste("It rains\r\n  and\n\nit snows\n"))
+        await calm(pilot)
+        await press(pilot, "enter")
+    assert missed(store_path) == ["It rains and it snows"]

@@ -182,3 +182,77 @@ async def test_there_is_no_key_without_a_claim(session: Session) -> None:
     screen = FakeReviewScreen(session)
     assert not screen.press("e")
     assert not screen.press("ctrl+e")
+
+
+# Leaving the line
+
+
+def notes(path: Path) -> list[str | None]:
+    return [claim.mine.note if claim.mine else None for claim in stored(path).claims]
+
+
+async def test_a_note_left_by_tab_is_saved_on_the_claim_it_was_opened_for(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "e", *"fee", "tab")
+        assert "saved" in status(app)
+        assert "note on claim 1" in status(app)
+        assert not screen.note.display
+        assert notes(store_path)[:2] == ["fee", None]
+        await press(pilot, "shift+tab", "y", "e", *"two")
+        await pilot.click("#claims", offset=(5, 8))
+        await calm(pilot)
+        assert notes(store_path)[:2] == ["fee", "two"]
+        await press(pilot, "u")
+        assert notes(store_path)[:2] == ["fee", None]
+
+
+async def test_a_note_left_as_it_was_is_not_saved_again(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "e", *"fee", "enter", "e", "tab")
+        assert not screen.note.display
+    assert len(acts(store_path)) == 1
+
+
+async def test_a_note_stays_open_while_the_terminal_has_no_focus(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "e", *"fee")
+        app.post_message(events.AppBlur())
+        await calm(pilot)
+        assert acts(store_path) == []
+        app.post_message(events.AppFocus())
+        await calm(pilot)
+        await press(pilot, "s", "enter")
+        assert not screen.note.display
+    assert notes(store_path)[0] == "fees"
+
+
+async def test_quitting_saves_a_note_that_is_being_typed(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "e", *"fee", "ctrl+q")
+    assert notes(store_path)[0] == "fee"
+
+
+async def test_going_to_another_screen_saves_a_note_that_is_being_typed(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "e", *"fee")
+        app.show_screen("runs")
+        await calm(pilot)
+        assert notes(store_path)[0] == "fee"
+
+
+async def test_redo_does_nothing_while_a_note_is_typed(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "y", "u", "e", "a", "ctrl+r", "escape")
+    assert said(stored(store_path)) == [None] * 5

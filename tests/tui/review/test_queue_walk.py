@@ -118,6 +118,7 @@ async def walking(session: Session, *, blind: bool = False) -> FakeReviewScreen:
     screen = FakeReviewScreen(session)
     screen.loader.reload()
     await screen.settle()
+    screen.panes.claims.blocked = 0
     return screen
 
 

@@ -339,3 +339,29 @@ def test_a_lost_or_withdrawn_answer_opens_a_walk_again() -> None:
     assert [*over, walk.is_over] == [True, False]
     walk.mark_open(ClaimId(1))
     assert (walk.answered_claims, walk.skipped_claims) == (set(), set())
+
+
+async def test_verdicts_typed_before_a_conversation_is_drawn_are_refused_aloud(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rung: list[bool] = []
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        monkeypatch.setattr(app, "bell", lambda: rung.append(True))
+        await press(pilot, "enter")
+        type_ahead(app, "enter", *"yn.", "j", "z")
+        await calm(pilot)
+        assert isinstance(app.screen, ReviewScreen)
+        assert "typed before their claims were drawn: nothing was saved" in status(app)
+        assert rung == [True]
+        assert app.screen.claim is not None
+        assert app.screen.claim.number == 2, "j was kept"
+        first = app.screen.view
+        await press(pilot, "z", "q", "down")
+        type_ahead(app, "enter", "y")
+        await calm(pilot)
+        assert app.screen.view is not first
+        assert "nothing was saved" in status(app)
+        await press(pilot, "y")
+    (act,) = acts(store_path)
+    assert act[0] == "agreed"

@@ -1,0 +1,87 @@
+"""What comes from a terminal, so that pasted text never acts as keys.
+
+Textual's parser knows a bracketed paste, but gives an escape sequence inside of it on as keys, and
+with it whatever the sequence runs into: a pasted log line would give verdicts. Here an escape
+character inside a paste becomes its picture before Textual sees it.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.message import Message
+
+STALLED_AFTER_S: Final = 1.0
+"""Pause in a paste after which a single key shows that the end of the paste is missing."""
+ESCAPE_PICTURE: Final = "␛"
+
+_ONE_KEY = re.compile(r"(?:\x1b(?:[\[O][\d;:<?]*[A-Za-z~])?)+|[^\x1b]")
+"""Escape sequences alone, as of arrows and the mouse, or one character."""
+
+
+class PasteParser(XTermParser):
+    """Textual's parser for terminals, which gets no escape character inside a paste.
+
+    A line feed outside a paste is Enter: a terminal that is not raw yet sends it for that key.
+
+    Args:
+        debug: Whether Textual logs what it reads.
+        clock: Gives seconds; for the pause that ends a paste without an end mark.
+    """
+
+    def __init__(self, debug: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(debug)
+        self._clock = clock
+        self._is_pasting = False
+        self._kept = ""
+        """In a paste: the beginning of what may be its end mark. Else: the end of what was read,
+        which may be the beginning of a start mark."""
+        self._read_at = clock()
+
+    def tick(self) -> Iterable[Message]:
+        """Give the keys of a sequence that was cut short."""
+        for message in super().tick():
+            if not self._is_pasting:
+                self._kept = ""
+            yield message
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Read some more text; "" is the end of all input."""
+        if not data:
+            yield from super().feed(data)
+            return
+        pause, self._read_at = self._clock() - self._read_at, self._clock()
+        if self._is_pasting and pause >= STALLED_AFTER_S and _ONE_KEY.fullmatch(data):
+            yield from self._end_paste(self._kept)
+        for part in self._split_pastes(data):
+            yield from super().feed(part)
+
+    def _end_paste(self, rest: str) -> Iterable[Message]:
+        self._is_pasting, self._kept = False, ""
+        yield from super().feed(rest.replace("\x1b", ESCAPE_PICTURE) + BRACKETED_PASTE_END)
+
+    def _split_pastes(self, data: str) -> Iterator[str]:
+        """Cut text at the marks of pastes; the parts inside of one have no escape character."""
+        while data:
+            if self._is_pasting:
+                text, mark, data = (self._kept + data).partition(BRACKETED_PASTE_END)
+                self._is_pasting = not mark
+                kept = 0 if mark else _count_overlap(text, BRACKETED_PASTE_END)
+                self._kept = text[len(text) - kept :]
+                part = text[: len(text) - kept].replace("\x1b", ESCAPE_PICTURE) + mark
+            else:
+                before = len(self._kept)
+                text, mark, rest = (self._kept + data).partition(BRACKETED_PASTE_START)
+                self._is_pasting = bool(mark)
+                kept = 0 if mark else _count_overlap(text, BRACKETED_PASTE_START)
+                self._kept = text[len(text) - kept :]
+                part, data = (text + mark)[before:].replace("\n", "\r"), rest
+            if part:
+                yield part
+
+
+def _count_overlap(text: str, mark: str) -> int:
+    """Count the characters at the end of a text that may be the beginning of a mark."""
+    return next((size for size in range(len(mark) - 1, 0, -1) if text.endswith(mark[:size])), 0)
