@@ -161,9 +161,9 @@ def plan_metrics(width: int, height: int) -> Plan:
 
 
 _AGREEMENT_NARROW = (
-    (26, (("warnings", 1),)),
-    (38, (("matrix", 44), ("coefficients", 56))),
-    (36, (("detection", 44), ("rate", 56))),
+    (30, (("warnings", 1),)),
+    (40, (("matrix", 44), ("coefficients", 56))),
+    (30, (("detection", 44), ("rate", 56))),
 )
 _AGREEMENT_MEDIUM = (
     (20, (("warnings", 1),)),
