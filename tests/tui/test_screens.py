@@ -214,6 +214,7 @@ async def test_matrix_keys_stay_inside(app: FaithApp) -> None:
         await press(pilot, "a", "m")
         screen = app.screen
         assert isinstance(screen, AgreementScreen)
+        screen.matrix.focus()
         await press(pilot, "down", "j", "down", "right", "right", "right")
         assert screen.matrix.cell == (2, 2)
         await press(pilot, "up", "k", "up", "left", "left", "left")

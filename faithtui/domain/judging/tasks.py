@@ -232,3 +232,21 @@ Task = (
     | InferStatementList
     | SupportAnswer
 )
+
+
+def number_units(task: Task) -> tuple[tuple[str, str], ...]:
+    """List what a task asks verdicts on, each with its name in question and reply.
+
+    Returns:
+        (`c0`, claim) or (`s0`, statement), in order; () where nothing is numbered.
+    """
+    match task:
+        case FindEvidence(groups):
+            letter, units = "c", tuple(each for group in groups for each in group.claims)
+        case JudgeClaims(claims) | JudgeClaimList(claims):
+            letter, units = "c", claims
+        case InferStatements(statements) | InferStatementList(statements):
+            letter, units = "s", statements
+        case _:
+            return ()
+    return tuple((f"{letter}{number}", text) for number, text in enumerate(units))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
+from textual.worker import Worker, WorkerState
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
@@ -21,8 +22,8 @@ from faithtui.tui.metric_view import spec_of, units_at
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
-from faithtui.tui.widgets.pane import RowPane
+from faithtui.tui.theme.lines import Line, Piece, escape_line
+from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.seen_panes import ExposurePane
 
@@ -142,18 +143,27 @@ class AgreementScreen(FaithScreen):
         return AgreementPanes(self.keys)
 
     def on_mount(self) -> None:
-        """Begin in the matrix."""
+        """Begin in the summary, the first pane in reading order."""
         self.agreement: RunAgreement | None = None
         self.spec: MetricSpec | None = None
         self.level: ReportLevel | None = None
         self.settings = ReportSettings()
-        self.matrix.focus()
-        self._show_instead_of_figures("Computing agreement …")
+        self._reading: Worker[None] | None = None
+        self.query_one("#warnings").focus()
         super().on_mount()
 
     def reload(self) -> None:
-        """Compute agreement again."""
-        self.load()
+        """Compute agreement again; keys that come before the first figures are meant for them."""
+        self._reading = worker = self.load()
+        if self.agreement is None or self.agreement.row.id != self.session.run:
+            self._show_instead_of_figures("Computing agreement …")
+            self.navigation.hold_keys_for(worker, can_give_up=True)
+
+    @on(Worker.StateChanged)
+    def tell_given_up(self, event: Worker.StateChanged) -> None:
+        """Say how to compute what escape has given up."""
+        if event.worker is self._reading and event.state is WorkerState.CANCELLED:
+            self._show_instead_of_figures("Not computed: {app.go} {go.agreement} computes it.")
 
     @work(exclusive=True, group="agreement", exit_on_error=False)
     async def load(self) -> None:
@@ -199,7 +209,10 @@ class AgreementScreen(FaithScreen):
 
     def _show_instead_of_figures(self, words: str) -> None:
         line = Line(tuple(self.keys.make_pieces(f" {words}", "strong")))
-        self.matrix.show(lambda _width: [BLANK, line])
+        self.matrix.forget_level()
+        for pane in self.query_one(AgreementPanes).query(Pane):
+            pane.show(lambda _width: [])
+        self.query_one("#warnings", Pane).show(lambda _width: [line])
 
     def _draw(self) -> None:
         found, spec = self.agreement, self.spec

@@ -89,6 +89,10 @@ class MatrixPane(Pane):
             title=f"Confusion · {units_at(level.level, spec)[1]}",
         )
 
+    def forget_level(self) -> None:
+        """Have no cells until a level is shown."""
+        self._level = self._spec = None
+
     def on_focus(self) -> None:
         """Draw the chosen cell strongly."""
         self._redraw()

@@ -366,6 +366,15 @@ def headed_lines(name: str, lines: Sequence[Line], wanted: bool) -> list[Line]:
     return [BLANK, make_line(Piece(f" {name}", "strong")), *lines] if wanted else []
 
 
+def title_summary(report: AgreementReport, level: ReportLevel) -> str:
+    """Name the summary with how many warnings follow it, below its edge where it is small."""
+    count = sum(
+        each.level in (None, level) and each.severity is not Severity.INFO
+        for each in report.warnings
+    )
+    return f"Summary and {fmt.count_in_words(count, 'warning')}" if count else "Summary"
+
+
 def warning_lines(report: AgreementReport, level: ReportLevel, width: int) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
     lines = wrap(

@@ -158,7 +158,7 @@ class AgreementPanes(Panes):
                     if report.primary_level.coverage.compared
                     else draw.nothing_labelled(report, spec, w)
                 ),
-                "Summary and warnings",
+                draw.title_summary(report, kind),
             ),
         }
         empty = frozenset(_list_empty_panes(report, level))

@@ -27,7 +27,7 @@ PANES: Final = {
     "claims": HelpText(
         "Claims",
         "What gets a verdict, one row each, with the judge's letter in each window that holds it "
-        "and yours under *you*. Verdict keys are about the chosen row, in whichever pane you are.",
+        'and yours under "you". Verdict keys are about the chosen row, in whichever pane you are.',
     ),
     "windows": HelpText(
         "Windows",
@@ -110,6 +110,9 @@ PANES: Final = {
     ),
     "calls": HelpText(
         "Calls", "Every question that was put to the judge for this conversation, in order."
+    ),
+    "question": HelpText(
+        "Question", "What the judge was asked in the chosen call: system prompt and prompt."
     ),
     "reply": HelpText("Reply", "What the judge answered, exactly, control characters visible."),
     "sections": HelpText("Sections", "Kinds of settings; the pane beside it shows their values."),

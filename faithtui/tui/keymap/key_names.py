@@ -87,6 +87,7 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "queues.spot-check": "c",
     "replies.copy": "C",
     "replies.open": "W",
+    "replies.pane": "tab",
     "review.blind": "B",
     **{f"review.code-{code.name}": str(key) for key, code in enumerate(REASON_CODES, start=1)},
     "review.edit-note": "ctrl+e",

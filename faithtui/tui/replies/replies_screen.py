@@ -2,14 +2,16 @@
 
 from typing import ClassVar
 
-from textual import getters, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from faithtui.store.records import CallRow
 from faithtui.tui.navigation import ModalWindow
+from faithtui.tui.replies.claim_entry import ClaimEntry, ClaimInWindow, find_claim_entry
 from faithtui.tui.replies.reply_lines import (
+    TextLines,
     call_lines,
     question_lines,
     reply_lines,
@@ -18,10 +20,13 @@ from faithtui.tui.replies.reply_lines import (
 from faithtui.tui.replies.show_replies import ConversationReplies
 from faithtui.tui.session import Session
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, make_line
+from faithtui.tui.theme.lines import Line, Piece, escape_line
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
 from faithtui.tui.widgets.pane import Pane, RowPane
 from faithtui.tui.widgets.panes import Panes
+
+_LINES_ABOVE = 2
+"""Lines above the claim that is looked for, when a call is shown."""
 
 
 class RepliesScreen(ModalWindow[None]):
@@ -39,11 +44,20 @@ class RepliesScreen(ModalWindow[None]):
         "together again from the run's prompts, and shown only where they are word for word what "
         "was asked. A question that was "
         "asked before is answered from the store and makes no call. What serves several windows "
-        "counts for the first that asked."
+        "counts for the first that asked. Opened from a claim, it begins at the call that decided "
+        "that claim, with the claim marked in question and reply; claims and truths are numbered "
+        "anew in each question. Where there is no room for both, {replies.pane} changes between "
+        "question and reply."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "other", "pane", tooltip="Go to the next pane", id="replies.pane"),
+        Binding(
+            "tab",
+            "other",
+            "pane",
+            tooltip="Go to the next pane: calls, question, reply",
+            id="replies.pane",
+        ),
         Binding(
             "C",
             "copy",
@@ -59,6 +73,14 @@ class RepliesScreen(ModalWindow[None]):
             tooltip="Close this window",
             id="replies.close",
         ),
+        Binding(
+            "question_mark",
+            "app.help",
+            "help",
+            key_display="?",
+            tooltip="Explain this window and its keys",
+            id="replies.help",
+        ),
     ]
 
     calls = getters.query_one("#calls", RowPane)
@@ -69,6 +91,11 @@ class RepliesScreen(ModalWindow[None]):
         super().__init__()
         self._session = session
         self._replies = replies
+        self._entry = (
+            None
+            if replies.claim is None
+            else find_claim_entry(replies.calls, replies.questions.requests, replies.claim)
+        )
 
     @property
     def selected_call(self) -> CallRow | None:
@@ -90,7 +117,7 @@ class RepliesScreen(ModalWindow[None]):
             yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
-        """Begin with the last call: where something failed, it is the one to read."""
+        """Begin with the call that decided the claim, else with the first that failed."""
         replies = self._replies
         count = len(replies.calls)
         self.query_one(TitleBar).left = (
@@ -102,47 +129,63 @@ class RepliesScreen(ModalWindow[None]):
             lambda width: call_lines(replies.calls, replies.cost, width), title=f"Calls {count}"
         )
         bad = next((row for row, each in enumerate(replies.calls) if not each.usable), 0)
-        self.calls.move_to(bad)
+        self.calls.move_to(bad if self._entry is None else self._entry.row)
         self.calls.focus()
-        self.draw_reply()
+        self.draw_call()
+        if replies.claim is not None and replies.calls:
+            self._say_where(replies.claim)
 
     @on(RowPane.Moved, "#calls")
-    def draw_reply(self) -> None:
-        """Draw the chosen reply."""
+    def draw_call(self) -> None:
+        """Draw question and reply of the chosen call."""
         call = self.selected_call
         if call is None:
             for pane in (self.question, self.reply):
                 pane.show(lambda _width: [Line()])
             return
+        number = self.calls.cursor + 1
         window = "" if call.window is None else f" w{call.window + 1}"
-        title = f"Reply {self.calls.cursor + 1} · {escape_line(call.step, limit=40).text}{window}"
+        step = escape_line(call.step, limit=40).text
         asked, problem = self._replies.questions, self._replies.questions.problem
         request = asked.requests.get(call.id)
+        entry = self._entry
+        if entry is not None and entry.row != self.calls.cursor:
+            entry = None
+
+        def build_question(width: int) -> list[Line]:
+            return _begin_at_entry(
+                self.question, question_lines(request, problem, width, entry), entry
+            )
 
         def build_reply(width: int) -> list[Line]:
-            lines = reply_lines(call, width)
-            if self.question.display:
-                return lines
-            heading = make_line(Piece(" the question", "strong"))
-            return [*lines, BLANK, heading, BLANK, *question_lines(request, problem, width)]
+            return _begin_at_entry(self.reply, reply_lines(call, width, entry), entry)
 
-        self.question.show(
-            lambda width: question_lines(request, problem, width),
-            title=f"Question {self.calls.cursor + 1}",
-            keep=False,
-        )
-        self.reply.show(build_reply, title=title, keep=False)
+        self.question.show(build_question, title=f"Question {number}", keep=False)
+        self.reply.show(build_reply, title=f"Reply {number} · {step}{window}", keep=False)
 
     @on(RowPane.Chosen, "#calls")
     def focus_reply(self) -> None:
         """Go to the reply."""
-        self.reply.focus()
+        self._go_to_pane(self.reply)
+
+    @on(events.DescendantFocus)
+    def follow_focus(self) -> None:
+        """Show question or reply, where there is room for one, and say what the next key shows."""
+        panes = (self.calls, self.question, self.reply)
+        at = next((place for place, pane in enumerate(panes) if pane.has_focus), None)
+        if at is None:
+            return
+        self._show_planned(panes[at])
+        key = self._session.keys("replies.pane")
+        for place, pane in enumerate(panes):
+            following = str(panes[(place + 1) % len(panes)].id)
+            pane.hint = f"{key}: {following}" if place == at else ""
 
     def action_other(self) -> None:
         """Go to the next pane."""
-        shown = [pane for pane in (self.calls, self.question, self.reply) if pane.display]
-        at = next((place for place, pane in enumerate(shown) if pane.has_focus), -1)
-        shown[(at + 1) % len(shown)].focus()
+        panes = (self.calls, self.question, self.reply)
+        at = next((place for place, pane in enumerate(panes) if pane.has_focus), -1)
+        self._go_to_pane(panes[(at + 1) % len(panes)])
 
     def action_copy(self) -> None:
         """Copy the reply, control characters made visible: what is pasted does nothing."""
@@ -159,3 +202,30 @@ class RepliesScreen(ModalWindow[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a reply while there is none."""
         return bool(self._replies.calls) if action == "copy" else True
+
+    def _go_to_pane(self, pane: Pane) -> None:
+        self._show_planned(pane)
+        pane.focus()
+
+    def _show_planned(self, pane: Pane) -> None:
+        """Give the question the place of the reply while it is read."""
+        is_question = pane is self.question
+        self.query_one(Panes).set_planner(
+            layouts.plan_replies_question if is_question else layouts.plan_replies
+        )
+
+    def _say_where(self, claim: ClaimInWindow) -> None:
+        entry = self._entry
+        if entry is None:
+            words = Piece(f"no call is seen to ask about {claim.name}", "warn")
+        else:
+            name = "" if entry.name is None else f", as {entry.name}"
+            words = Piece(f"{claim.name} was decided in call {entry.row + 1}{name}")
+        self.query_one(StatusLine).left = (words,)
+
+
+def _begin_at_entry(pane: Pane, drawn: TextLines, entry: ClaimEntry | None) -> list[Line]:
+    """Scroll to the claim that is looked for, when a call is shown."""
+    if entry is not None and drawn.entry is not None:
+        pane.hold_lines(0, max(0, drawn.entry - _LINES_ABOVE))
+    return drawn.lines

@@ -1,12 +1,14 @@
 """Lines about the calls of a conversation: a table of them, and one reply word for word."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithtui.domain.judging.error_sentences import WAYS
 from faithtui.domain.text.json_indent import indent_json
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.store.records import CallRow, ItemCost, RunTotals
+from faithtui.tui.replies.claim_entry import ClaimEntry, find_question_entry, find_reply_entry
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
@@ -38,6 +40,8 @@ _SIZES = (4, 12, 5, 8, 8, 10, 9)
 """Cells of number, step, window, tokens in, tokens out, cost and time."""
 _HEADS = ("", "step", "win", "in", "out", "cost", "time")
 _LEAST_STEP = 6
+_ENTRY_MARK = Piece("▌", "human")
+"""Stands before the lines of the claim that is looked for."""
 
 
 def call_lines(calls: Sequence[CallRow], cost: ItemCost, width: int) -> list[Line]:
@@ -126,8 +130,23 @@ def format_cost(totals: RunTotals) -> str:
     return f"{fmt.format_money(totals.cost_nusd)} + {unknown}" if totals.cost_nusd else unknown
 
 
-def reply_lines(call: CallRow, width: int) -> list[Line]:
-    """Draw what is known of a call, then its reply word for word."""
+@dataclass(frozen=True, slots=True)
+class TextLines:
+    """Lines of a question or a reply."""
+
+    lines: list[Line]
+    entry: int | None = None
+    """Index of the first line of the claim that is looked for; None: it is not in them."""
+
+
+def reply_lines(call: CallRow, width: int, entry: ClaimEntry | None = None) -> TextLines:
+    """Draw what is known of a call, then its reply word for word.
+
+    Args:
+        call: The call.
+        width: Cells of a line.
+        entry: What to mark in it; None: nothing.
+    """
     reply = call.reply
     state, look = call_state(call)
     asked = "in no form" if reply.rung is None else f"by {WAYS.get(reply.rung, reply.rung)}"
@@ -161,39 +180,55 @@ def reply_lines(call: CallRow, width: int) -> list[Line]:
             facts += [_quiet_piece(f"{name} "), escape_line(text, "quiet", limit=80)]
     lines = wrap(facts, width - 1, first=[Piece(" ")])
     if not reply.text:
-        return [*lines, BLANK, make_line(Piece(" the reply is empty", "warn"))]
+        return TextLines([*lines, BLANK, make_line(Piece(" the reply is empty", "warn"))])
     indented = indent_json(reply.text) if len(reply.text) <= FULL_TEXT_LIMIT else None
     if indented is None:
         pieces = [escape_text(reply.text, most=FULL_TEXT_LIMIT)]
-        return [*lines, BLANK, *wrap(pieces, width - 1, first=[Piece(" ")])]
-    return [*lines, BLANK, *_indented_lines(indented, width)]
+        return TextLines([*lines, BLANK, *wrap(pieces, width - 1, first=[Piece(" ")])])
+    drawn = _indented_lines(make_visible(indented).split("\n"), width, entry)
+    at = None if drawn.entry is None else len(lines) + 1 + drawn.entry
+    return TextLines([*lines, BLANK, *drawn.lines], at)
 
 
-def _indented_lines(text: str, width: int) -> list[Line]:
+def _indented_lines(texts: Sequence[str], width: int, entry: ClaimEntry | None) -> TextLines:
     """Draw lines whose indent goes on where they are wrapped."""
     lines: list[Line] = []
-    for each in make_visible(text).split("\n"):
+    marked = None if entry is None else find_reply_entry(texts, entry)
+    at: int | None = None
+    for row, each in enumerate(texts):
         words = each.lstrip(" ")
         indent = min(len(each) - len(words), width // 2)
-        first = [Piece(" " * (1 + indent))]
-        rest = [Piece(" " * (3 + indent))]
-        lines += wrap([Piece(words)], width - 1, first=first, rest=rest)
-    return lines
+        is_marked = marked is not None and marked[0] <= row <= marked[1]
+        if is_marked and at is None:
+            at = len(lines)
+        gutter = _ENTRY_MARK if is_marked else Piece(" ")
+        first = [gutter, Piece(" " * indent)]
+        rest = [gutter, Piece(" " * (2 + indent))]
+        look = "strong" if is_marked else ""
+        lines += wrap([Piece(words, look)], width - 1, first=first, rest=rest)
+    return TextLines(lines, at)
 
 
-def question_lines(request: "JudgeRequest | None", problem: str | None, width: int) -> list[Line]:
+def question_lines(
+    request: "JudgeRequest | None",
+    problem: str | None,
+    width: int,
+    entry: ClaimEntry | None = None,
+) -> TextLines:
     """Draw what the judge was asked, word for word.
 
     Args:
         request: The question; None: it could not be put together again.
         problem: Why it could not.
         width: Cells of a line.
+        entry: What to mark in it; None: nothing.
     """
     pad = [Piece(" ")]
     if request is None:
         why = escape_text(problem or "it is not known", "warn")
         words = "The question is not stored, and it cannot be put together again: "
-        return wrap([Piece(words, "warn"), why], width - 1, first=pad)
+        return TextLines(wrap([Piece(words, "warn"), why], width - 1, first=pad))
+    at: int | None = None
     facts = [Piece(f"up to {fmt.format_compact_count(request.max_tokens)} tokens", "quiet")]
     facts.append(_quiet_piece("plain text" if request.schema is None else "JSON by a schema"))
     if request.images:
@@ -202,8 +237,22 @@ def question_lines(request: "JudgeRequest | None", problem: str | None, width: i
     for name, said in (("system", request.system), ("prompt", request.prompt)):
         if said:
             lines += [BLANK, make_line(Piece(f" {name}", "quiet strong"))]
-            lines += wrap([escape_text(said, most=FULL_TEXT_LIMIT)], width - 1, first=pad)
-    return lines
+            marked = find_question_entry(said, entry) if entry and name == "prompt" else None
+            if marked is None:
+                lines += wrap([escape_text(said, most=FULL_TEXT_LIMIT)], width - 1, first=pad)
+                continue
+            before, own, after = said[: marked[0]], said[slice(*marked)], said[marked[1] :]
+            if before:
+                before = before.removesuffix("\n")
+                lines += wrap([escape_text(before, most=FULL_TEXT_LIMIT)], width - 1, first=pad)
+            at = len(lines)
+            lines += wrap(
+                [escape_text(own, "strong")], width - 1, first=[_ENTRY_MARK], rest=[_ENTRY_MARK]
+            )
+            if after:
+                after = after.removeprefix("\n")
+                lines += wrap([escape_text(after, most=FULL_TEXT_LIMIT)], width - 1, first=pad)
+    return TextLines(lines, at)
 
 
 def reply_text(call: CallRow) -> str:

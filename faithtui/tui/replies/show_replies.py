@@ -10,6 +10,7 @@ from faithtui.domain.ids import ItemId
 from faithtui.store.annotations.blind_view import blind_view
 from faithtui.store.records import CallRow, ItemCost, ItemState
 from faithtui.tui.navigation import holds_keys
+from faithtui.tui.replies.claim_entry import ClaimInWindow
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import format as fmt
@@ -31,6 +32,8 @@ class ConversationReplies:
     cost: ItemCost
     questions: "StoredQuestions"
     """What was asked in them."""
+    claim: ClaimInWindow | None = None
+    """Whose verdict they are read for; None: no claim's."""
 
 
 class RawReplies(Controller[FaithScreen]):
@@ -39,6 +42,7 @@ class RawReplies(Controller[FaithScreen]):
     Args:
         screen: The screen.
         find_item: Gives the conversation of a run whose replies are meant; None: there is none.
+        find_claim: Gives the claim whose verdict is looked at; None: there is none.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -52,9 +56,15 @@ class RawReplies(Controller[FaithScreen]):
         ),
     ]
 
-    def __init__(self, screen: FaithScreen, find_item: Callable[[], ItemId | None]) -> None:
+    def __init__(
+        self,
+        screen: FaithScreen,
+        find_item: Callable[[], ItemId | None],
+        find_claim: Callable[[], ClaimInWindow | None] = lambda: None,
+    ) -> None:
         super().__init__(screen)
         self.find_item = find_item
+        self.find_claim = find_claim
 
     def action_replies(self) -> None:
         """Read the calls."""
@@ -68,13 +78,13 @@ class RawReplies(Controller[FaithScreen]):
     @run_in_worker("replies")
     async def read_replies(self, item: ItemId) -> None:
         """Read the calls of a conversation, if they may be seen."""
-        terms = self.session.hiding_terms
+        terms, claim = self.session.hiding_terms, self.find_claim()
         hidden = (
             await self.read(count_hidden_verdicts, self.session, item)
             if self.session.is_blind
             else 0
         )
-        replies = None if hidden else await self.read(replies_of, self.session, item)
+        replies = None if hidden else await self.read(replies_of, self.session, item, claim)
         self.screen.call_later(self.show_replies, replies, hidden, terms)
 
     def show_replies(
@@ -121,8 +131,10 @@ def count_hidden_verdicts(session: "Session", item: ItemId) -> int:
     return max(hidden, int(view.item.state is not ItemState.DONE))
 
 
-def replies_of(session: "Session", item: ItemId) -> ConversationReplies:
-    """Read the calls of a conversation of a run."""
+def replies_of(
+    session: "Session", item: ItemId, claim: ClaimInWindow | None = None
+) -> ConversationReplies:
+    """Read the calls of a conversation of a run, for the verdict on a claim where one is given."""
     from faithtui.engine.review.stored_questions import rebuild_questions
 
     store = session.store
@@ -135,4 +147,5 @@ def replies_of(session: "Session", item: ItemId) -> ConversationReplies:
         calls,
         store.calls.sum_item_costs(item),
         rebuild_questions(store, item, calls),
+        claim,
     )

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.ids import ClaimId
+from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.tui.replies.claim_entry import ClaimInWindow
 from faithtui.tui.review import position
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.screen.controller import Controller
@@ -67,6 +68,18 @@ class ClaimMoves(Controller["ReviewScreen"]):
             id="review.previous-unlabelled",
         ),
     ]
+
+    def find_item(self) -> ItemId | None:
+        """Give the conversation of the run; None: none is shown."""
+        return None if self.screen.view is None else self.screen.view.item.id
+
+    def find_claim_in_window(self) -> ClaimInWindow | None:
+        """Give the chosen claim with the window whose verdict is shown."""
+        claim, here = self.screen.claim, self.screen.review_position
+        if claim is None:
+            return None
+        window = position.verdict_in(claim, here.window).window
+        return ClaimInWindow(self.screen.name_of(claim), claim.text, window)
 
     def show_claim_of_row(self, row: int) -> None:
         """Show the claim of a row of the list."""

@@ -56,7 +56,7 @@ class ReviewScreen(FaithScreen):
     HELP_WORDS: ClassVar[str] = (
         "One key gives a verdict on the chosen claim (or statement, or answer: whatever the metric "
         "judges), saves it and goes to the next one. Each window that judged a claim has a column "
-        "with the judge's letter, ! where it gave none; under *you* is the human label, a small "
+        'with the judge\'s letter, ! where it gave none; under "you" is the human label, a small '
         "letter where it is not counted in agreement, blank where there is none. Not overridden is "
         "not agreed: only what has a label of yours counts. A score reads judge → with overrides: "
         "human labels replace the judge's verdicts. In the windowed score early turns count once "
@@ -114,7 +114,7 @@ class ReviewScreen(FaithScreen):
         self.queue_walk = QueueWalk(self)
         self.session_line = SessionLine(self)
         self.re_ask = ReAsk(self)
-        self.replies = RawReplies(self, lambda: None if self.view is None else self.view.item.id)
+        self.replies = RawReplies(self, self.moves.find_item, self.moves.find_claim_in_window)
         self.add_controllers(
             self.verdicts,
             self.hiding,

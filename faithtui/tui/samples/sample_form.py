@@ -72,8 +72,9 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         "shares the size among strata such that the share that passes and recall come out as "
         "narrow as they can, and «plan 0.05» takes as many claims as ±0.05 needs. Whole "
         "conversations: quicker to read, and claims of one conversation tell less. The same seed "
-        "draws the same claims. While the judge is hidden, a share of the claims is served with "
-        "the judge in view, drawn at random, so that its influence on annotators can be measured."
+        "draws the same claims. While the judge is hidden, a share of the claims is shown with "
+        "the judge's verdict, drawn at random, so that its influence on annotators can be "
+        "measured; their labels count in no other figure."
     )
 
     HINTS: ClassVar[Mapping[str, str]] = {
@@ -84,7 +85,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         "sizes": "number or all each; plan: by size; plan 0.05: for ±0.05; empty: equal",
         "seed": "the same seed draws the same claims",
         "blind": "whether the judge is hidden until you answer",
-        "share": "share of a blind sample that shows the judge, 0 to 1",
+        "share": "share shown with the verdict on purpose; they count in no figure",
     }
     """What each field is for, by its id."""
 
@@ -228,14 +229,22 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
             self._show_in_preview(escape_text(str(error), "warn"))
             return
         strata = preview_strata(frame, request.plan)
-        pace, size, basis = self._pace_s, len(frame), self._basis
+        pace, size, basis, share = self._pace_s, len(frame), self._basis, request.shown_share
         found = None
         if basis is not None and wanted:
             drawn = {each.name: each.drawn for each in strata}
-            found = foresee_widths(basis.strata, count_blind_claims(drawn, request.shown_share))
+            found = foresee_widths(basis.strata, count_blind_claims(drawn, share))
         self.query_one("#preview", Pane).show(
             lambda width: draw_preview_lines(
-                strata, request.design, size, pace, width, numbered=True, found=found, basis=basis
+                strata,
+                request.design,
+                size,
+                pace,
+                width,
+                numbered=True,
+                found=found,
+                basis=basis,
+                shown_share=share,
             )
         )
 

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
-from faithtui.agreement.sampling.label_plan import LabelPlan
+from faithtui.agreement.sampling.label_plan import LabelPlan, count_blind_claims
 from faithtui.agreement.sampling.stopping_rules import (
     KAPPA_TARGET,
     compute_effective_size,
@@ -37,6 +38,8 @@ _SHARES = (0.5, 0.8, 0.9)
 """Shares whose interval is foreseen."""
 _STRATA_TELLING_JUDGE = frozenset({"verdict", "disagreement", "flip"})
 """What strata are made of that tells the judge's word."""
+_NEAR_WHOLE = 0.01
+"""How near to a whole number a reciprocal is to be said as one: 0.33 is 1 in 3 no more."""
 _MOST_SHARES = 6
 """Strata of which it is said what is expected."""
 _MOST_STRATA = 60
@@ -59,20 +62,25 @@ def format_minutes(seconds: float | None) -> str:
 def queue_status(progress: QueueProgress) -> str:
     """Say how a sample goes on, in one line of our own words.
 
-    Such as `blind sample 45/86 · 11 s a claim · ETA 15 min · 158 more for kappa ±0.10`.
+    Such as `blind sample 45/86 · 11 s a claim · 8 min to go · 158 more for kappa ±0.10`.
     """
     row = progress.row
     mode = "blind " if row.blind else ""
     parts = [f"{mode}{KINDS[row.kind]} {row.answered}/{row.size}"]
-    if row.pace_s is not None:
-        parts.append(format_pace(row.pace_s))
-        if row.remaining:
-            parts.append(f"ETA {format_minutes(row.eta_s)}")
+    parts += list_pace_words(row.pace_s, row.remaining)
     if row.skipped:
         parts.append(f"{row.skipped} skipped")
     if progress.needed is not None:
         parts.append(describe_labels_needed(progress))
     return " · ".join(parts)
+
+
+def list_pace_words(pace_s: float | None, left: int) -> list[str]:
+    """Say how long a claim takes, and all that are left; [] where no pace is known."""
+    if pace_s is None:
+        return []
+    to_go = [f"{format_minutes(pace_s * left)} to go"] if left else []
+    return [format_pace(pace_s), *to_go]
 
 
 WHY_QUEUES = (
@@ -161,7 +169,8 @@ def queue_details(
     lines = [BLANK, *_bar(row, width)]
     told: list[tuple[str, Piece]] = []
     if row.pace_s is not None:
-        told.append(("pace", Piece(f"{format_pace(row.pace_s)} · ETA {format_minutes(row.eta_s)}")))
+        words = " · ".join(list_pace_words(row.pace_s, row.remaining))
+        told.append(("pace", Piece(words)))
     if row.skipped:
         told.append(("skipped", Piece(f"{row.skipped}; they come again at the end")))
     if progress is not None and progress.needed is not None:
@@ -298,6 +307,7 @@ def draw_preview_lines(
     numbered: bool = False,
     found: LabelPlan | None = None,
     basis: PlanBasis | None = None,
+    shown_share: float = 0.0,
 ) -> list[Line]:
     """Say what a plan draws and what it will give, before anything is drawn.
 
@@ -310,6 +320,8 @@ def draw_preview_lines(
         numbered: Number the strata, for those who give each a size.
         found: What labels of these strata are expected to give; None: not known.
         basis: What that is expected from.
+        shown_share: Share of the claims that is shown with the judge's verdict, and counts in no
+            figure.
     """
     drawn, whole = sum(each.drawn for each in strata), sum(each.population for each in strata)
     by_conversation = design is SamplingDesign.CONVERSATIONS
@@ -327,6 +339,11 @@ def draw_preview_lines(
     )
     if not drawn:
         return [*lines, *wrap([Piece("nothing would be drawn", "warn")], width)]
+    blind = count_blind_claims({each.name: each.drawn for each in strata}, shown_share)
+    counting = round(claims * (1 - shown_share)) if by_conversation else sum(blind.values())
+    if shown_share:
+        about = f"about {fmt.format_count(counting)} of {fmt.format_count(claims)} count"
+        lines += wrap([Piece(f"{describe_shown_share(shown_share)}: {about}")], width)
     if design is SamplingDesign.STRATIFIED:
         room = max(8, width - 37)
         for number, each in enumerate(strata[:_MOST_STRATA], 1):
@@ -345,10 +362,18 @@ def draw_preview_lines(
         lines += wrap([Piece(words)], width)
     if found is not None and basis is not None and found.rate is not None:
         return [*lines, *_plan_lines(found, basis, width)]
-    return [
-        *lines,
-        *wrap([Piece(_describe_interval_widths(strata, by_conversation, claims), "quiet")], width),
-    ]
+    labelled = [replace(each, drawn=blind[each.name]) for each in strata]
+    words = _describe_interval_widths(labelled, by_conversation, counting)
+    return [*lines, *wrap([Piece(words, "quiet")], width)]
+
+
+def describe_shown_share(share: float) -> str:
+    """Say what a share of a blind sample that shows the judge's verdict is for."""
+    every = round(1 / share)
+    part = f"1 in {every}" if every > 1 and abs(1 / share - every) < _NEAR_WHOLE else f"{share:.0%}"
+    return (
+        f"{part} shown with the judge's verdict, to measure its influence; they count in no figure"
+    )
 
 
 def _plan_lines(found: LabelPlan, basis: PlanBasis, width: int) -> list[Line]:

@@ -165,9 +165,9 @@ def plan_metrics(width: int, height: int) -> Plan:
 
 
 _AGREEMENT_NARROW = (
-    (26, (("warnings", 1),)),
-    (38, (("matrix", 44), ("coefficients", 56))),
-    (36, (("detection", 44), ("rate", 56))),
+    (30, (("warnings", 1),)),
+    (40, (("matrix", 44), ("coefficients", 56))),
+    (30, (("detection", 44), ("rate", 56))),
 )
 _AGREEMENT_MEDIUM = (
     (20, (("warnings", 1),)),
@@ -267,13 +267,22 @@ def _plan_run(width: int, height: int, below: str) -> Plan:
 def plan_replies(width: int, height: int) -> Plan:
     """Place the calls of a conversation above question and reply of one, or beside them where wide.
 
-    Where it is narrow the question has no place of its own: it stands below the reply.
+    Where it is narrow, question and reply have one place, and here it is the reply's.
     """
+    return _plan_calls(width, height, "reply")
+
+
+def plan_replies_question(width: int, height: int) -> Plan:
+    """Place the same, with the question where there is one place for it and the reply."""
+    return _plan_calls(width, height, "question")
+
+
+def _plan_calls(width: int, height: int, shown: str) -> Plan:
     if width < WIDE_FROM:
         top = max(5, min(14, height * 36 // 100))
         calls = {"calls": Box(0, 0, width, top)}
         if width < NARROW_BELOW:
-            return {**calls, "reply": Box(0, top, width, height - top)}
+            return {**calls, shown: Box(0, top, width, height - top)}
         half = width // 2
         return {
             **calls,

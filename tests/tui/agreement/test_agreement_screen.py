@@ -1,5 +1,6 @@
 """The agreement screen beside its matrix: parts that a key enlarges, and switches."""
 
+import re
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +39,17 @@ from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
 from tests.agreement.report.building import readings
 from tests.agreement.report.test_parts import RULE, claim, said, stratified
-from tests.tui.driving import calm, opened, press, status, text_of, title, until
+from tests.tui.driving import (
+    calm,
+    opened,
+    press,
+    screen_text,
+    status,
+    text_of,
+    title,
+    type_ahead,
+    until,
+)
 from tests.tui.test_screens import labelled
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -52,6 +63,58 @@ async def agreeing(pilot: Pilot[None]) -> AgreementScreen:
     if screen.level is not ReportLevel.CLAIMS:
         await press(pilot, "m")
     return screen
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_keys_wait_for_the_first_figures_and_the_summary_is_first(
+    app: FaithApp, store_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labelled(store_path)
+    compute, going = agreement_report_module.compute_run_agreement, threading.Event()
+
+    def wait(*args: Any) -> RunAgreement:
+        going.wait(20)
+        return compute(*args)
+
+    monkeypatch.setattr(agreement_report_module, "compute_run_agreement", wait)
+    async with app.run_test(size=size) as pilot:
+        await opened(pilot)
+        type_ahead(app, "g", "a", "m")
+        await until(pilot, lambda: isinstance(app.screen, AgreementScreen))
+        screen = app.screen
+        assert isinstance(screen, AgreementScreen)
+        await until(pilot, lambda: "Computing agreement …" in text_of(app, "warnings"))
+        assert screen.level is None
+        going.set()
+        await calm(pilot)
+        assert screen.agreement is not None
+        assert screen.level is not screen.agreement.report.primary_level.level, "m is not lost"
+        assert "Computing" not in screen_text(app)
+        assert app.focused is screen.query_one("#warnings")
+        await press(pilot, "tab", "shift+tab")
+        assert app.focused is screen.query_one("#warnings")
+        assert re.search(r"Summary and \d+ warnings?", screen_text(app))
+
+
+async def test_what_is_given_up_says_how_it_is_computed(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compute, going = agreement_report_module.compute_run_agreement, threading.Event()
+
+    def wait(*args: Any) -> RunAgreement:
+        going.wait(20)
+        return compute(*args)
+
+    monkeypatch.setattr(agreement_report_module, "compute_run_agreement", wait)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        type_ahead(app, "g", "a", "escape")
+        await until(pilot, lambda: isinstance(app.screen, AgreementScreen))
+        await until(pilot, lambda: "g a computes it" in text_of(app, "warnings"))
+        going.set()
+        await press(pilot, "g", "a")
+        assert isinstance(app.screen, AgreementScreen)
+        assert app.screen.agreement is not None
 
 
 def words(lines: list[Line]) -> str:
@@ -90,6 +153,7 @@ async def test_unsure_is_switched_without_labelling_again(app: FaithApp, store_p
         assert set(seen[:-1]) == {("faithful", "unfaithful")}
         await press(pilot, "i")
         assert "idk treated as pass" in title(app)
+        screen.matrix.focus()
         await press(pilot, "enter")
         assert isinstance(app.screen, PickDialog)
         assert "faithful" in str(app.screen.query_one("#text", Pane).border_title)
@@ -347,7 +411,7 @@ async def test_while_figures_are_computed_that_is_said(
     compute, going = agreement_report_module.compute_run_agreement, threading.Event()
 
     def compute_later(*args: Any, **kwargs: Any) -> RunAgreement:
-        going.wait()
+        going.wait(20)
         return compute(*args, **kwargs)
 
     async with app.run_test(size=(120, 40)) as pilot:
@@ -356,8 +420,8 @@ async def test_while_figures_are_computed_that_is_said(
         monkeypatch.setattr(agreement_report_module, "compute_run_agreement", compute_later)
         await pilot.press("a")
         await until(pilot, lambda: "computing agreement of run #1" in status(app))
-        assert "Computing agreement …" in text_of(app, "matrix")
+        assert "Computing agreement …" in text_of(app, "warnings")
         going.set()
         await calm(pilot)
         assert "computing" not in status(app)
-        assert "Computing" not in text_of(app, "matrix")
+        assert "Computing" not in text_of(app, "warnings")

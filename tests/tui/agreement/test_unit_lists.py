@@ -27,9 +27,11 @@ async def test_a_cell_of_the_matrix_lists_its_claims_and_opens_one(
     labelled(store_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        await press(pilot, "a", "down")
+        await press(pilot, "a")
         screen = app.screen
         assert isinstance(screen, AgreementScreen)
+        screen.matrix.focus()
+        await press(pilot, "down")
         assert screen.matrix.cell == (1, 0)
         await press(pilot, "enter")
         assert isinstance(app.screen, PickDialog)

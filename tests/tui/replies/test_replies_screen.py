@@ -86,10 +86,29 @@ async def test_question_and_reply_stand_beside_each_other_and_tab_goes_through(
             await press(pilot, "tab")
             seen.append(app.focused and app.focused.id)
         assert seen == ["question", "reply", "calls"]
-        await pilot.resize_terminal(80, 24)
-        await press(pilot, "k")
+
+
+@pytest.mark.usefixtures("replied")
+async def test_where_it_is_narrow_tab_shows_the_question_in_the_place_of_the_reply(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "W")
         assert not app.screen.query_one("#question").display
-        assert "The question is not stored" in " ".join(text_of(app, "reply").split())
+        assert "tab: question" in screen_text(app)
+        await press(pilot, "tab")
+        assert not app.screen.query_one("#reply").display
+        assert "The question is not stored" in " ".join(text_of(app, "question").split())
+        assert "tab: reply" in screen_text(app)
+        await press(pilot, "tab")
+        assert app.focused is app.screen.query_one("#reply")
+        assert not app.screen.query_one("#question").display
+        await press(pilot, "tab", "question_mark")
+        assert "What the judge" not in screen_text(app)
+        assert "Every question that was put to the judge" in " ".join(screen_text(app).split())
+        await press(pilot, "escape", "W")
+        assert isinstance(app.screen, ReviewScreen)
 
 
 QUESTION = JudgeRequest(
@@ -99,27 +118,27 @@ QUESTION = JudgeRequest(
 
 @pytest.mark.parametrize("evil", ["plain", *hostile()])
 def test_a_question_is_drawn_word_for_word(evil: str) -> None:
-    lines = question_lines(replace(QUESTION, system=evil, prompt=evil), None, 70)
+    lines = question_lines(replace(QUESTION, system=evil, prompt=evil), None, 70).lines
     assert all(width_of(each.pieces) <= 70 for each in lines)
     assert not any(unicodedata.category(one) == "Cc" for each in lines for one in each.text)
-    told = text(question_lines(QUESTION, None, 70))
+    told = text(question_lines(QUESTION, None, 70).lines)
     assert "up to 900 tokens · plain text" in told
     assert "system You are [b]careful[/b]. prompt Judge: - one" in told
-    assert "why not" in text(question_lines(None, "why not", 70))
+    assert "why not" in text(question_lines(None, "why not", 70).lines)
 
 
 def test_json_in_a_reply_is_indented_and_text_stays_text() -> None:
     call = CallRow(
         1, "verdicts", 0, 0, True, NOON, replace(GOOD, text='{"a":["' + "w " * 40 + '"]}')
     )
-    lines = [each.text for each in reply_lines(call, 40)]
+    lines = [each.text for each in reply_lines(call, 40).lines]
     at = lines.index(" {")
     assert lines[at + 1] == '   "a": ['
     assert lines[at + 2].startswith('     "w w')
     assert lines[at + 3].startswith("       w w"), "what is wrapped hangs"
     assert lines[-1] == " }"
     plain = replace(call, reply=replace(GOOD, text="{not json}"))
-    assert reply_lines(plain, 40)[-1].text == " {not json}"
+    assert reply_lines(plain, 40).lines[-1].text == " {not json}"
 
 
 # Drawing
@@ -157,7 +176,7 @@ def test_calls_fit_their_pane_and_each_has_a_row(calls: list[CallRow], width: in
     rows = [each.row for each in lines if each.row is not None]
     assert rows == list(range(len(calls)))
     for call in calls:
-        assert all(width_of(each.pieces) <= width for each in reply_lines(call, width))
+        assert all(width_of(each.pieces) <= width for each in reply_lines(call, width).lines)
 
 
 @given(CALLS)
@@ -189,5 +208,5 @@ def test_a_reply_that_attacks_the_terminal_is_drawn_as_what_it_is(evil: str) -> 
     reply = replace(GOOD, text=evil, served_model=evil[:60], request_id=evil[:60])
     call = CallRow(1, evil[:40], 0, 0, True, NOON, reply)
     cost = ItemCost(RunTotals(1), {0: RunTotals(1)})
-    for drawn in (*call_lines((call,), cost, 80), *reply_lines(call, 80)):
+    for drawn in (*call_lines((call,), cost, 80), *reply_lines(call, 80).lines):
         assert not any(ord(each) < 32 or 127 <= ord(each) < 160 for each in drawn.text)

@@ -1,5 +1,7 @@
 """`W`: raw replies, from every screen that shows a conversation, if they may be seen."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,28 @@ async def test_replies_are_read_from_the_lists_too(app: FaithApp) -> None:
         assert isinstance(app.screen, RepliesScreen)
         assert "No call was made for this conversation" in text_of(app, "calls")
         await press(pilot, "C", "q", "f")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_from_a_claim_it_begins_at_the_call_that_decided_it(
+    judged: Path, make_app: Callable[[Path], FaithApp], size: tuple[int, int]
+) -> None:
+    app = make_app(judged)
+    async with app.run_test(size=size) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "end", "W")
+        assert isinstance(app.screen, RepliesScreen)
+        call = app.screen.selected_call
+        assert call is not None
+        assert call.step == "verdicts"
+        found = re.search(r"claim 12 was decided in call (\d+), as (c\d+)", status(app))
+        assert found, status(app)
+        assert int(found[1]) == app.screen.calls.cursor + 1
+        reply = next(each for each in text_of(app, "reply").split("\n") if each.startswith("▌"))
+        assert f'"{found[2]}": {{' in reply
+        assert reply.strip() in screen_text(app)
+        await press(pilot, "tab")
+        assert f"▌[{found[2]}] Parcel a-11 weighs 12 kilograms." in screen_text(app)
 
 
 async def blind(pilot: Pilot[None]) -> ReviewScreen:

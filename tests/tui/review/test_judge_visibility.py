@@ -49,6 +49,26 @@ async def test_a_blind_queue_holds_nothing_of_the_judge(
         assert "▒" in seen[0]
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_claim_that_is_shown_on_purpose_is_not_called_blind(
+    app: FaithApp, store_path: Path, size: tuple[int, int]
+) -> None:
+    async with app.run_test(size=size) as pilot:
+        screen = await blinded(pilot, store_path, shown_share=0.5)
+        assert screen.queue_walk.cursor is not None
+        shown = screen.queue_walk.cursor.queue.shown
+        seen = set()
+        for _ in range(4):
+            assert screen.claim is not None
+            is_shown = screen.claim.id in shown
+            seen.add(is_shown)
+            first_line = screen_text(app).split("\n")[0]
+            assert ("counts in no figure" in first_line) == is_shown
+            assert ("BLIND" in first_line) != is_shown
+            await press(pilot, "j")
+        assert seen == {True, False}
+
+
 async def test_blind_labels_are_stored_as_such_with_their_probability(
     app: FaithApp, store_path: Path
 ) -> None:

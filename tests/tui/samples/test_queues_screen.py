@@ -7,13 +7,14 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Select
 
 from faithtui.agreement.report.model import ConfidenceSequences
-from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.agreement.sampling.label_plan import (
     PlanStratum,
     PlanTarget,
     plan_for_budget,
     plan_for_target,
 )
+from faithtui.agreement.sampling.stopping_rules import predict_half_width
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.label_plans import read_plan_basis
 from faithtui.engine.review.sample_queues import (
@@ -23,10 +24,12 @@ from faithtui.engine.review.sample_queues import (
     read_queue_progress,
 )
 from faithtui.errors import ConfigError
+from faithtui.store.annotations.session_counts import SessionCounts
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.review.lines.session import SessionFacts, session_words
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.samples import sample_lines
 from faithtui.tui.samples.queue import ClaimQueue
@@ -264,11 +267,34 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
         store.reviews.record_verdict(
             claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id, seconds=11.2
         )
-        words = sample_lines.queue_status(read_queue_progress(store, row.id, "ann"))
+        progress = read_queue_progress(store, row.id, "ann")
+    words = sample_lines.queue_status(progress)
     left = row.frame - 1
     assert words == (
-        f"blind sample 1/2 · 11 s a claim · ETA 1 min · {left} more for a share ±0.10 by plan"
+        f"blind sample 1/2 · 11 s a claim · 1 min to go · {left} more for a share ±0.10 by plan"
     )
+    other_labels_too = SessionFacts(SessionCounts(3, 1.0), progress)
+    session = session_words(other_labels_too, 0, "here", has_timer=True)
+    assert " · 11 s a claim · 1 min to go · " in session, "one pace for one sample"
+
+
+def test_a_share_shown_on_purpose_counts_in_no_width() -> None:
+    strata = (Stratum("", 1_000, 50),)
+
+    def preview(share: float) -> str:
+        lines = sample_lines.draw_preview_lines(
+            strata, SamplingDesign.SIMPLE, 1_000, 15.0, 300, shown_share=share
+        )
+        return "\n".join(each.text for each in lines)
+
+    assert (
+        "1 in 5 shown with the judge's verdict, to measure its influence; they count in no figure: "
+        "about 40 of 50 count"
+    ) in preview(0.2)
+    assert f"±{predict_half_width(40, 0.5):.3f} at 50%" in preview(0.2)
+    assert f"±{predict_half_width(50, 0.5):.3f} at 50%" in preview(0)
+    assert "shown" not in preview(0)
+    assert "35% shown" in preview(0.35)
 
 
 def test_spans_are_told_as_people_plan_them() -> None:

@@ -9,8 +9,7 @@ from faithtui.store.annotations.session_counts import SessionCounts
 from faithtui.tui.samples.sample_lines import (
     KINDS,
     describe_labels_needed,
-    format_minutes,
-    format_pace,
+    list_pace_words,
 )
 from faithtui.tui.theme import format as fmt
 
@@ -41,15 +40,13 @@ def session_words(facts: SessionFacts, left: int, where: str, *, has_timer: bool
     if progress is not None:
         row = progress.row
         left = row.remaining
-        pace = row.pace_s if pace is None else pace
+        pace = row.pace_s
         mode = "blind " if row.blind else ""
         parts.append(f"{mode}{KINDS[row.kind]} {row.answered}/{row.size}")
     elif left:
         parts.append(f"{fmt.format_count(left)} left {where}")
-    if has_timer and pace is not None:
-        parts.append(format_pace(pace))
-        if left:
-            parts.append(f"{format_minutes(pace * left)} to go")
+    if has_timer:
+        parts += list_pace_words(pace, left)
     if facts.counts.labelled:
         parts.append(f"{fmt.format_count(facts.counts.labelled)} today")
     if facts.repeats:

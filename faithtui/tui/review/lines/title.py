@@ -9,6 +9,11 @@ from faithtui.tui.theme.lines import Piece, escape_line, fit_text, width_of
 
 LEAST_NAME = 8
 """Cells of a conversation's name below which it is left out of the title."""
+SHOWN_ON_PURPOSE = "SHOWN ON PURPOSE, counts in no figure"
+SHOWN_IN_SHORT = "SHOWN, counts in no figure"
+"""Of a claim of a blind queue that is served with the judge's verdict."""
+ROOM_FOR_PURPOSE = 90
+"""Cells of the title from which the longer of both is written."""
 
 _WIDEST_QUEUE = 30
 """Characters of a queue's name that are shown at most."""
@@ -30,8 +35,11 @@ def title_pieces(
     """
     view, claim = looked.view, looked.claim
     where = f" > {looked.spec.units[0]} {claim.number}/{len(view.claims)}" if claim else ""
+    is_shown = cursor is not None and claim is not None and blind and claim.id in cursor.queue.shown
     right = [
-        Piece("BLIND" if blind else "JUDGE SHOWN", "human strong" if blind else "warn strong"),
+        Piece(SHOWN_ON_PURPOSE if room >= ROOM_FOR_PURPOSE else SHOWN_IN_SHORT, "warn strong")
+        if is_shown
+        else Piece("BLIND" if blind else "JUDGE SHOWN", "human strong" if blind else "warn strong")
     ]
     if not view.is_blind:
         right += [
