@@ -77,7 +77,9 @@ class ConversationActions(Controller["ConversationsScreen"]):
         if pager is None:
             return
         here = pager.ids[self.screen.items.cursor]
-        item = await self.read(find_open_item, self.session.store, pager.ids, here, 1)
+        item = await self.read(
+            find_open_item, self.session.store, self.session.reviewer, pager.ids, here, 1
+        )
         at = None if item is None else pager.find_index(item)
         if at is None:
             self.show_message(Piece("nothing without a verdict below", "warn"))

@@ -146,12 +146,17 @@ def sample_queue(store: "Store", sample: SampleId, reviewer: str) -> ClaimQueue:
 
 
 def find_open_item(
-    store: "Store", queue: Sequence[ItemId], after: ItemId | None, direction: int
+    store: "Store",
+    reviewer: str,
+    queue: Sequence[ItemId],
+    after: ItemId | None,
+    direction: int,
 ) -> ItemId | None:
-    """Find the nearest conversation that has a claim without a verdict.
+    """Find the nearest conversation that has a claim without a verdict of the reviewer.
 
     Args:
         store: Where to look.
+        reviewer: Whose verdicts count.
         queue: Conversations in the order of the list.
         after: Where to begin, itself left out; None: at the beginning.
         direction: 1 onwards, -1 back.
@@ -163,11 +168,10 @@ def find_open_item(
     ahead = queue[at + 1 :] if direction > 0 else queue[: max(at, 0)][::-1]
     for start in range(0, len(ahead), _AT_ONCE):
         part = ahead[start : start + _AT_ONCE]
-        rows = {row.id: row for row in store.runs.item_rows(part)}
-        for item in part:
-            row = rows.get(item)
-            if row is not None and row.labelled < row.claims:
-                return item
+        own = store.runs.count_own_labels(part, reviewer)
+        for row in store.runs.item_rows(part):
+            if own[row.id] < row.claims:
+                return row.id
     return None
 
 
