@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, SampleId
+from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId, SampleId
 
 if TYPE_CHECKING:
     from faithtui.store.store import Store
@@ -33,9 +33,12 @@ class ClaimQueue:
     """They were chosen by the judge's verdict, so that nobody is blind to it here."""
     repeats: bool = False
     """One's own labelled claims once more: what is said is compared, and changes nothing."""
+    newest_act: LabelId = field(default=LabelId(0), compare=False)
+    """The newest act in the store when a queue without a sample was made; what the reviewer says
+    of its claims after that are its answers."""
     answered: set[ClaimId] = field(default_factory=set, compare=False)
     """Claims of a queue without a sample that were answered in it; the store does not know them as
-    such."""
+    such. After a restart they come from the labels given since `newest_act`."""
     place: dict[ClaimId, int] = field(default_factory=dict, compare=False)
     """Place of each claim in `entries`; made here."""
 
