@@ -177,7 +177,7 @@ def open_app(named: Path | None, reviewer: str | None = None) -> int:
     path = choose_store_path(named, configured.settings)
     if named is None:
         make_store_directory(path)
-    return show_app(path, configured)
+    return show_app(path, configured, keeps_place=True)
 
 
 @contextmanager
@@ -214,6 +214,7 @@ def show_app(
     run: "RunId | None" = None,
     resume: bool = False,
     queue: "ClaimQueue | None" = None,
+    keeps_place: bool = False,
 ) -> int:
     """Show the app and return its exit code.
 
@@ -224,6 +225,8 @@ def show_app(
         run: Run to begin with; None: the newest.
         resume: Go on with that run in the background.
         queue: Claims to work through at once.
+        keeps_place: Go on where this reviewer stopped; where that is known, it counts for more
+            than screen and run.
 
     Raises:
         ConfigError: There is no terminal, or the user's key map is wrong.
@@ -250,9 +253,10 @@ def show_app(
         screen_catalog.load_screen_class(first_screen)
     open_log(log_dir(configured.environment), environ=configured.environment)
     settings = configured.settings
-    # Whoever says where to begin does not want to go on where they stopped.
-    named = run is not None or queue is not None or first_screen != "runs"
-    directory = state_dir(configured.environment) / "places"
+    bookmarks = None
+    if keeps_place:
+        directory = state_dir(configured.environment) / "places"
+        bookmarks = BookmarkFile(directory, path, settings.reviewer)
     keymap = load_keymap(settings.keys, keymap_file(configured.file))
     app = FaithApp(
         path,
@@ -265,7 +269,7 @@ def show_app(
         configured=configured,
         keymap=keymap,
         ascii=wants_ascii(settings.ascii, configured.environment),
-        bookmarks=None if named else BookmarkFile(directory, path, settings.reviewer),
+        bookmarks=bookmarks,
     )
     app.session.environ = configured.environment
     app.session.finds_local_servers = True

@@ -110,6 +110,8 @@ class ItemRow:
     """People who gave a verdict on a claim of it; only read for lists."""
     lacks_passages: bool = False
     """An answer has no passages behind it; only read for lists."""
+    own_labels: int = 0
+    """Claims of it that the current reviewer gave a verdict on; only read for lists."""
     answer_labels: Mapping[str, int] = field(default_factory=dict)
     """How many of its answers annotators gave each label as a whole, by majority; a tie is `tie`.
     Only read for lists."""

@@ -7,17 +7,16 @@ must not make other processes read their lists again.
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
+from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
 from faithtui.errors import ExportError, StoreError
 from faithtui.output_files import make_directory, write_text
 from faithtui.tui import screen_catalog
-from faithtui.tui.samples.queue import ClaimQueue, sample_queue
+from faithtui.tui.samples.queue import ClaimQueue, load_queue_cursor, sample_queue
 from faithtui.tui.session import ListState, Session
 
 if TYPE_CHECKING:
@@ -44,8 +43,6 @@ class Bookmark:
     """Name, filter and order of each list."""
     queue: bool = False
     """Claims that were chosen otherwise were worked through: they lie in a file of their own."""
-    answered: tuple[int, ...] = ()
-    """Those of them that were answered."""
 
     def to_json(self) -> str:
         """Write it."""
@@ -57,7 +54,6 @@ class Bookmark:
                 "claim": self.claim,
                 "sample": self.sample,
                 "queue": self.queue,
-                "answered": list(self.answered),
                 "blind": self.blind,
                 "lists": [list(each) for each in self.lists],
             }
@@ -93,7 +89,6 @@ class Bookmark:
                 and all(isinstance(part, str) for part in each)
             ),
             stored.get("queue") is True,
-            _read_numbers(stored.get("answered")),
         )
 
 
@@ -113,13 +108,14 @@ def queue_to_json(queue: ClaimQueue) -> str:
             "run": queue.run,
             "blind": queue.blind,
             "reveals_judge": queue.reveals_judge,
+            "newest_act": queue.newest_act,
             "items": [item for item, _ in queue.entries],
             "claims": [claim for _, claim in queue.entries],
         }
     )
 
 
-def queue_from_json(text: str, answered: Iterable[int]) -> ClaimQueue | None:
+def queue_from_json(text: str) -> ClaimQueue | None:
     """Read such a queue; None where it is not whole."""
     try:
         stored = json.loads(text)
@@ -129,6 +125,7 @@ def queue_from_json(text: str, answered: Iterable[int]) -> ClaimQueue | None:
         return None
     items, claims = _read_numbers(stored.get("items")), _read_numbers(stored.get("claims"))
     run, title = stored.get("run"), stored.get("title")
+    newest = _read_numbers([stored.get("newest_act")])
     if type(run) is not int or not isinstance(title, str) or not items or len(items) != len(claims):
         return None
     entries = tuple((ItemId(i), ClaimId(c)) for i, c in zip(items, claims, strict=True))
@@ -138,7 +135,7 @@ def queue_from_json(text: str, answered: Iterable[int]) -> ClaimQueue | None:
         entries,
         blind=stored.get("blind") is True,
         reveals_judge=stored.get("reveals_judge") is True,
-        answered={ClaimId(each) for each in answered},
+        newest_act=LabelId(*newest) if newest else LabelId(0),
     )
 
 
@@ -188,7 +185,7 @@ class BookmarkFile:
         if not bookmark.queue:
             return None
         try:
-            return queue_from_json(self._queue_path.read_text("utf-8"), bookmark.answered)
+            return queue_from_json(self._queue_path.read_text("utf-8"))
         except (OSError, UnicodeDecodeError):
             return None
 
@@ -232,7 +229,6 @@ def make_bookmark(session: Session, screen: str, claim: ClaimId | None) -> Bookm
         session.is_blind,
         tuple((name, each.filter, each.sort) for name, each in sorted(session.lists.items())),
         _is_own_queue(queue),
-        tuple(sorted(queue.answered)) if queue is not None else (),
     )
 
 
@@ -264,11 +260,34 @@ def resolve_bookmark(
         claim = None if bookmark.claim is None else ClaimId(bookmark.claim)
         place = replace(place, item=rows[0].id, claim=claim)
         if bookmark.sample is None:
-            return replace(place, queue=_drop_missing(queue, store, run))
-        queue = sample_queue(store, SampleId(bookmark.sample), reviewer)
-        return replace(place, queue=queue if queue.run == run else None)
+            queue = _drop_missing(queue, store, run)
+            if queue is not None:
+                queue.answered.update(_find_answered(queue, store, reviewer))
+        else:
+            queue = sample_queue(store, SampleId(bookmark.sample), reviewer)
+            queue = queue if queue.run == run else None
+        return _pass_answered(replace(place, queue=queue), store, reviewer)
     except StoreError:
         return place
+
+
+def _find_answered(queue: ClaimQueue, store: "Store", reviewer: str) -> set[ClaimId]:
+    """Find what of a queue was answered: the store knows it, whatever the bookmark's age."""
+    claims = [claim for _, claim in queue.entries]
+    return store.reviews.list_labelled_since(reviewer, claims, queue.newest_act)
+
+
+def _pass_answered(place: BookmarkTarget, store: "Store", reviewer: str) -> BookmarkTarget:
+    """Go on at the next open claim of a queue where the bookmark's own one is answered."""
+    if place.queue is None or place.claim is None:
+        return place
+    cursor = load_queue_cursor(store, place.queue, reviewer)
+    if place.claim not in cursor.answered_claims:
+        return place
+    cursor.move_to(place.claim)
+    for item, claim in cursor.list_next(1):
+        return replace(place, item=item, claim=claim)
+    return place
 
 
 def _drop_missing(queue: ClaimQueue | None, store: "Store", run: RunId) -> ClaimQueue | None:

@@ -78,7 +78,8 @@ def queue_of(store: Store, *, blind: bool = False) -> ClaimQueue:
     (run,) = store.runs.rows()
     units = store.samples.read_frame(run.id)
     entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
-    return ClaimQueue("odd \x1b[31m ones", run.id, entries, blind=blind)
+    newest = store.reviews.read_newest_act()
+    return ClaimQueue("odd \x1b[31m ones", run.id, entries, blind=blind, newest_act=newest)
 
 
 @pytest.mark.parametrize("blind", [False, True])
@@ -89,10 +90,13 @@ def test_a_queue_that_is_no_sample_is_taken_up_with_what_was_answered(
         session = Session(reviewer="ann", store_path=store_path)
         queue = queue_of(store, blind=blind)
         session.take_queue(queue)
-        walk = load_queue_cursor(store, queue, "ann")
-        walk.mark_answered(queue.entries[0][1])
         file = BookmarkFile(tmp_path / "places", store_path, "ann")
-        file.write(make_bookmark(session, "review", None), queue)
+        session.choose_item(*queue.entries[0])
+        file.write(make_bookmark(session, "review", queue.entries[0][1]), queue)
+        # The process is killed right after a verdict: the bookmark is older than the label.
+        answered = queue.entries[0][1]
+        store.reviews.record_verdict(answered, "ann", "no", run=queue.run, saw_judge=True)
+        store.reviews.record_verdict(queue.entries[1][1], "bo", "no", run=queue.run, saw_judge=True)
         again = BookmarkFile(tmp_path / "places", store_path, "ann")
         mark = again.read()
         target = resolve_bookmark(mark, store, "ann", again.read_queue(mark))
@@ -102,7 +106,8 @@ def test_a_queue_that_is_no_sample_is_taken_up_with_what_was_answered(
         assert later.is_blind == blind
         assert later.claim_queue is not None
         walk = load_queue_cursor(store, later.claim_queue, "ann")
-        assert walk.answered_claims == {queue.entries[0][1]}
+        assert walk.answered_claims == {answered}
+        assert target.claim == queue.entries[1][1], "not the one that has its verdict"
 
 
 def test_what_was_hidden_in_an_open_queue_stays_hidden(store_path: Path) -> None:
@@ -131,4 +136,4 @@ def test_a_queue_of_another_run_or_without_conversations_is_left_out(store_path:
 
 @given(st.text())
 def test_any_file_of_a_queue_is_read(text: str) -> None:
-    assert queue_from_json(text, ()) is None
+    assert queue_from_json(text) is None

@@ -60,6 +60,7 @@ def demo(
             first_screen="conversations",
             run=run,
             resume=not complete,
+            keeps_place=True,
         )
     )
 

@@ -42,6 +42,7 @@ from faithtui.store.annotations.label_replay import (
     event_columns,
     next_clock,
     read_acts,
+    replay_verdicts,
     store_marked_passages,
 )
 from faithtui.store.annotations.labelled_units import (
@@ -415,6 +416,18 @@ class Reviews:
         """Give the number of the newest act in this store; 0 without any."""
         with self._database.open_reader() as connection:
             return read_newest_act(connection)
+
+    def list_labelled_since(
+        self, reviewer: str, claims: Sequence[ClaimId], act: LabelId
+    ) -> set[ClaimId]:
+        """List the claims, of some, that a reviewer gave a verdict on after an act and kept."""
+        found: set[ClaimId] = set()
+        with self._database.open_reader() as connection:
+            for some in split_into_chunks(claims):
+                own = claim.c.id.in_(some) & (human_label.c.reviewer == reviewer)
+                said = replay_verdicts(read_acts(connection, own & (human_label.c.id > act)))
+                found |= {each for each, (mine,) in said.items() if mine.verdict is not None}
+        return found
 
     def read_labels_since(
         self,

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, desc, exists, func, select
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary
+from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
 from faithtui.store.records import (
     TIE,
     ItemRow,
@@ -152,9 +153,40 @@ def _integrity_from_row(row: AnyRow) -> IntegritySummary:
     return IntegritySummary(text_counts(row), checked=1)
 
 
-def read_list_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+def count_own_labels(
+    connection: Connection, items: Sequence[ItemId], reviewer: str
+) -> Counter[ItemId]:
+    """Count the claims of conversations of runs on which an annotator stands by a verdict."""
+    found: Counter[ItemId] = Counter()
+    for some in split_into_chunks(items):
+        item_of = {
+            row.claim_id: ItemId(row.run_item_id)
+            for row in connection.execute(
+                select(verdict.c.run_item_id, verdict.c.claim_id)
+                .join(human_label, human_label.c.claim_id == verdict.c.claim_id)
+                .where(
+                    verdict.c.run_item_id.in_(some),
+                    verdict.c.is_home,
+                    human_label.c.reviewer == reviewer,
+                    human_label.c.verdict.is_not(None),
+                )
+                .distinct()
+            )
+        }
+        for claims in split_into_chunks(list(item_of)):
+            own = claim.c.id.in_(claims) & (human_label.c.reviewer == reviewer)
+            for claim_id, said in replay_verdicts(read_acts(connection, own)).items():
+                if said[0].verdict is not None:
+                    found[item_of[claim_id]] += 1
+    return found
+
+
+def read_list_rows(
+    connection: Connection, items: Sequence[ItemId], reviewer: str
+) -> tuple[ItemRow, ...]:
     """Read conversations of runs with what a list marks; unknown ids are left out."""
     rows = item_rows(connection, items)
+    own_labels = count_own_labels(connection, items, reviewer)
     reviewers: dict[int, int] = {}
     bare: set[int] = set()
     for some in split_into_chunks([row.id for row in rows]):
@@ -191,6 +223,7 @@ def read_list_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[Ite
         replace(
             row,
             reviewers=reviewers.get(row.id, 0),
+            own_labels=own_labels[row.id],
             lacks_passages=row.conversation in bare,
             answer_labels=answers.get(row.conversation, {}),
         )

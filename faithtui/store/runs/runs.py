@@ -1,6 +1,6 @@
 """Runs: what was ordered, what is still to do, what the judge said, and what it cost."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -35,6 +35,7 @@ from faithtui.store.runs.list_rows import (
     ItemOrder,
     count_answer_labels,
     count_labels,
+    count_own_labels,
     find_common_prefix,
     item_rows,
     list_annotators,
@@ -363,10 +364,15 @@ class Runs:
         with self._database.open_reader() as connection:
             return item_rows(connection, items)
 
-    def read_conversation_list(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+    def read_conversation_list(self, items: Sequence[ItemId], reviewer: str) -> tuple[ItemRow, ...]:
         """Read conversations as `item_rows` does, with what a list marks of them."""
         with self._database.open_reader() as connection:
-            return read_list_rows(connection, items)
+            return read_list_rows(connection, items, reviewer)
+
+    def count_own_labels(self, items: Sequence[ItemId], reviewer: str) -> Counter[ItemId]:
+        """Count the claims of conversations on which an annotator stands by a verdict."""
+        with self._database.open_reader() as connection:
+            return count_own_labels(connection, items, reviewer)
 
     def review_view(self, item_id: ItemId, reviewer: str) -> ReviewView:
         """Read one conversation of a run, complete.

@@ -117,7 +117,7 @@ def item_line(row: ItemRow, look: ListLook, width: int, here: bool) -> Line:
     """
     at = _Columns.for_width(width)
     spec, blind = look.spec, look.blind
-    shade = "quiet" if row.claims and row.labelled >= row.claims else ""
+    shade = "quiet" if row.claims and row.own_labels >= row.claims else ""
     if row.state is ItemState.FAILED and not blind:
         shade = "bad"
     key = escape_line(row.key.removeprefix(look.key_prefix), f"{shade} quiet".strip(), limit=80)
@@ -139,7 +139,7 @@ def item_line(row: ItemRow, look: ListLook, width: int, here: bool) -> Line:
         *_verdict_pieces(row, look, at),
         _score_piece(row, look, at.score),
         _human_piece(row, spec, at.human, blind=blind),
-        Piece(fit_text(f"{row.labelled}/{row.claims}", at.done, right=True), shade or "quiet"),
+        Piece(fit_text(f"{row.own_labels}/{row.claims}", at.done, right=True), shade or "quiet"),
         Piece(fit_text(f" {format_marks(row, blind)}", at.marks), shade or "warn"),
         *right,
     )

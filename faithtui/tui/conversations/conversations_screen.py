@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import getters, on, work
@@ -75,10 +76,10 @@ class ConversationsScreen(FilteredListScreen):
         "Each row is one conversation of the run: how it begins, how often the judge gave each "
         "of the metric's labels, its windowed score (* means with overrides: human labels changed "
         "it; in colour below the threshold), what annotators said of its answers where the data "
-        "came with that (human), and how much of what was judged has a label (done). Marks: 2x "
-        "two annotators labelled it, ? an answer has no passages, ! something failed or has no "
-        "verdict. What all ids begin with is left out. The digits above the list are filters with "
-        "what they find. {list.open} reviews it. "
+        "came with that (human), and how much of what was judged has a label of yours (done). "
+        "Marks: 2x two annotators labelled it, ? an answer has no passages, ! something failed or "
+        "has no verdict. What all ids begin with is left out. The digits above the list are "
+        "filters with what they find. {list.open} reviews it. "
         "{list.filter} finds conversations by words and terms such as verdict:no or "
         "is:unlabelled; "
         "{conversations.queue} reviews just the claims found, or those of the marked "
@@ -285,7 +286,9 @@ class ConversationsScreen(FilteredListScreen):
             self.session.switch_run(loaded.run.id)
         row = loaded.run
         self.pager = Pager(
-            loaded.ids, self.session.store.runs.read_conversation_list, lambda item: item.id
+            loaded.ids,
+            partial(self.session.store.runs.read_conversation_list, reviewer=self.session.reviewer),
+            lambda item: item.id,
         )
         self.session.set_item_queue(loaded.ids)
         at = self.pager.find_index(self.session.item) if self.session.item is not None else None

@@ -77,7 +77,9 @@ class ConversationActions(Controller["ConversationsScreen"]):
         if pager is None:
             return
         here = pager.ids[self.screen.items.cursor]
-        item = await self.read(find_open_item, self.session.store, pager.ids, here, 1)
+        item = await self.read(
+            find_open_item, self.session.store, self.session.reviewer, pager.ids, here, 1
+        )
         at = None if item is None else pager.find_index(item)
         if at is None:
             self.show_message(Piece("nothing without a verdict below", "warn"))
@@ -104,7 +106,10 @@ class ConversationActions(Controller["ConversationsScreen"]):
             count = fmt.count_in_words(len(marks), "marked conversation")
             title = f"{title} · {count}" if title else count
         tells = self.screen.active_filter.reveals_judge
-        queue = ClaimQueue(title, row.id, found, blind=blind, reveals_judge=tells)
+        newest = await self.read(self.session.store.reviews.read_newest_act)
+        queue = ClaimQueue(
+            title, row.id, found, blind=blind, reveals_judge=tells, newest_act=newest
+        )
         self.screen.call_later(self._review_claims, queue)
 
     def _review_claims(self, queue: ClaimQueue) -> None:

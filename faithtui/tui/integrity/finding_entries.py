@@ -53,7 +53,8 @@ class FindingEntries(Controller["IntegrityScreen"]):
         else:
             entries = await self.read(findings.claims, run, kind)
             title = EXPLANATIONS[kind].title
-        queue = ClaimQueue(title, run, entries, reveals_judge=True)
+        newest = await self.read(self.session.store.reviews.read_newest_act)
+        queue = ClaimQueue(title, run, entries, reveals_judge=True, newest_act=newest)
         self.screen.call_later(self._review_queue, queue, start)
 
     def _review_queue(self, queue: ClaimQueue, start: ClaimId | None) -> None:

@@ -159,7 +159,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             return
         self.session.switch_run(run)
         queue = await self.read(store.runs.item_ids, run, "number")
-        item = await self.read(find_open_item, store, queue, None, 1)
+        item = await self.read(find_open_item, store, self.session.reviewer, queue, None, 1)
         if item is None and queue:
             item = queue[0]
         if item is None:
@@ -179,7 +179,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if run is None or here is None:
             return
         queue = self.session.item_queue or await self.read(store.runs.item_ids, run, "number")
-        item = await self.read(find_open_item, store, queue, here, direction)
+        item = await self.read(find_open_item, store, self.session.reviewer, queue, here, direction)
         if item is None:
             words = "after" if direction > 0 else "before"
             unit = self.screen.unit_word

@@ -44,6 +44,8 @@ class ReviewContent:
 
 
 EMPTY = ReviewContent()
+LEAST_LIST = 7
+"""Lines below which a list of claims is not worth a place beside the windows."""
 
 
 def longest(lengths: Iterable[int]) -> int:
@@ -62,6 +64,38 @@ def plan_review(width: int, height: int, content: ReviewContent = EMPTY) -> Plan
         return plan(width, height, content)
     plan = _plan_wide_blind if content.is_blind else _plan_wide
     return plan(width, height, content)
+
+
+def plan_zoomed_review(pane: str, width: int, height: int, content: ReviewContent = EMPTY) -> Plan:
+    """Enlarge a pane; what is judged and its verdict stay, because verdict keys act on it.
+
+    Args:
+        pane: What to enlarge.
+        width: Cells.
+        height: Lines.
+        content: What there is to say.
+    """
+    strip = min(5 if content.is_blind else 6, height // 3)
+    below = [] if pane == "verdict" else [("verdict", strip)]
+    if not content.has_card:
+        # What is judged is the answer, which stands in the conversation.
+        above = (
+            []
+            if pane == "transcript"
+            else [("transcript", max(min(4, height // 3), height * 30 // 100))]
+        )
+    elif pane == "card":
+        above = []
+    else:
+        most = 6 if height >= 30 else 4 if height >= 20 else 1
+        above = [("card", _clamp(content.count_card_lines(width), 1, most) + 2)]
+    room = height - sum(lines for _, lines in (*above, *below))
+    if pane == "windows":
+        # They need what they need; their claims take what is left.
+        needed = _count_window_lines(width, content)
+        if room - needed >= LEAST_LIST:
+            return _stack(0, 0, width, height, (*above, (pane, needed), ("claims", 0), *below))
+    return _stack(0, 0, width, height, (*above, (pane, 0), *below))
 
 
 def _plan_tiny(width: int, height: int) -> Plan:
@@ -147,8 +181,7 @@ def _place_list(
     claims = _clamp(2 * content.claims + 6, least, max(least, room * 66 // 100))
     if below == "windows":
         # The windows need what they need; the claims take what is left.
-        each = 1 if width >= TEXT_FROM + 2 else 2
-        lines = _clamp(each * content.windows + 4, least, room * 40 // 100)
+        lines = _clamp(_count_window_lines(width, content), least, room * 40 // 100)
         return _stack(x, 0, width, height, (("claims", 0), ("windows", max(1, lines)), *last))
     return _stack(x, 0, width, height, (("claims", claims), ("truths", 0), *last))
 
@@ -198,6 +231,12 @@ def _place_claim(
         rows.append(("card", _clamp(content.count_card_lines(width), 1, most) + 2))
     last = [("truths", references)] if references and content.has_references else []
     return _stack(x, 0, width, height, (*rows, ("evidence", 0), *last))
+
+
+def _count_window_lines(width: int, content: ReviewContent) -> int:
+    """Count the lines of the list of windows with its frame."""
+    each = 1 if width >= TEXT_FROM + 2 else 2
+    return each * content.windows + 4
 
 
 def _stack(

@@ -53,10 +53,14 @@ class AnswerClaims:
 
 
 def describe_answer(view: "ReviewView", turn: int) -> str:
-    """Say how many claims were added to an answer, and whether it is complete; "" for neither."""
-    missed = sum(each.turn == turn for each in view.missed)
+    """Say how many claims the reviewer added to an answer, and whether they declared it complete.
+
+    Returns:
+        "" for neither.
+    """
+    missed = sum(each.turn == turn and each.is_mine for each in view.missed)
     words = [f"{missed} missed"] if missed else []
-    if any(each.turn == turn for each in view.complete):
+    if any(each.turn == turn and each.is_mine for each in view.complete):
         words.append("complete")
     return " · ".join(words)
 

@@ -16,7 +16,7 @@ from faithtui.tui.metric_view import capitalise, references_of
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.guideline_pane import count_guideline_lines, draw_guideline
-from faithtui.tui.review.layout import ReviewContent, longest, plan_review
+from faithtui.tui.review.layout import ReviewContent, longest, plan_review, plan_zoomed_review
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.lines.card import claim_card, find_nearest_words
@@ -103,7 +103,7 @@ class ReviewPanes(Panes):
             Pane(id="verdict", title="Verdict"),
             Pane(id="guideline", title="Guideline"),
             planner=plan_review,
-            keep=("verdict",),
+            zoomed=lambda pane: partial(plan_zoomed_review, pane),
         )
         self._content = ReviewContent()
 
@@ -192,7 +192,10 @@ class ReviewPanes(Panes):
         content = measure_content(looked)
         if content != self._content:
             self._content = content
-            self.set_planner(partial(plan_review, content=content))
+            self.set_planner(
+                partial(plan_review, content=content),
+                lambda pane: partial(plan_zoomed_review, pane, content=content),
+            )
 
     def zoom_next_of(self, panes: Sequence[str]) -> None:
         """Enlarge the first of some panes, or the one after that which is, or none."""
@@ -286,6 +289,8 @@ class ReviewPanes(Panes):
         first, answer = find_exchange(looked.view, claim.turn)
         asked = [escape_line(turns[first].content, "quiet", limit=600)] if first < answer else []
         lines = wrap(asked, width - 1, first=[Piece(" user  ", "quiet")], most=1) if asked else []
+        if self.card.display:
+            return lines
         best = looked.passages[0] if looked.passages else None
         hidden = claim.id in looked.view.hidden
         said = draw_evidence.mark_claim(claim, None if hidden else best)

@@ -28,8 +28,8 @@ def list_claims(view: ReviewView, window: int | None) -> tuple[ClaimView, ...]:
 
 
 def is_open(claim: ClaimView) -> bool:
-    """Say whether nobody gave a verdict yet; one in bulk or taken over from the judge is one."""
-    return claim.human is None and (claim.mine is None or claim.mine.verdict is None)
+    """Say whether the reviewer gave no verdict yet; one in bulk or taken over is one."""
+    return claim.mine is None or claim.mine.verdict is None
 
 
 def find_claim(view: ReviewView, claim: ClaimId | None) -> ClaimView | None:

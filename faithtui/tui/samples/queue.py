@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, SampleId
+from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId, SampleId
 
 if TYPE_CHECKING:
     from faithtui.store.store import Store
@@ -33,9 +33,12 @@ class ClaimQueue:
     """They were chosen by the judge's verdict, so that nobody is blind to it here."""
     repeats: bool = False
     """One's own labelled claims once more: what is said is compared, and changes nothing."""
+    newest_act: LabelId = field(default=LabelId(0), compare=False)
+    """The newest act in the store when a queue without a sample was made; what the reviewer says
+    of its claims after that are its answers."""
     answered: set[ClaimId] = field(default_factory=set, compare=False)
     """Claims of a queue without a sample that were answered in it; the store does not know them as
-    such."""
+    such. After a restart they come from the labels given since `newest_act`."""
     place: dict[ClaimId, int] = field(default_factory=dict, compare=False)
     """Place of each claim in `entries`; made here."""
 
@@ -146,12 +149,17 @@ def sample_queue(store: "Store", sample: SampleId, reviewer: str) -> ClaimQueue:
 
 
 def find_open_item(
-    store: "Store", queue: Sequence[ItemId], after: ItemId | None, direction: int
+    store: "Store",
+    reviewer: str,
+    queue: Sequence[ItemId],
+    after: ItemId | None,
+    direction: int,
 ) -> ItemId | None:
-    """Find the nearest conversation that has a claim without a verdict.
+    """Find the nearest conversation that has a claim without a verdict of the reviewer.
 
     Args:
         store: Where to look.
+        reviewer: Whose verdicts count.
         queue: Conversations in the order of the list.
         after: Where to begin, itself left out; None: at the beginning.
         direction: 1 onwards, -1 back.
@@ -163,11 +171,10 @@ def find_open_item(
     ahead = queue[at + 1 :] if direction > 0 else queue[: max(at, 0)][::-1]
     for start in range(0, len(ahead), _AT_ONCE):
         part = ahead[start : start + _AT_ONCE]
-        rows = {row.id: row for row in store.runs.item_rows(part)}
-        for item in part:
-            row = rows.get(item)
-            if row is not None and row.labelled < row.claims:
-                return item
+        own = store.runs.count_own_labels(part, reviewer)
+        for row in store.runs.item_rows(part):
+            if own[row.id] < row.claims:
+                return row.id
     return None
 
 

@@ -27,26 +27,9 @@ Planner = Callable[[int, int], Plan]
 """Makes a plan for a width and a height in cells."""
 
 
-def make_zoomed_planner(plan: Planner, pane: str, keep: tuple[str, ...] = ()) -> Planner:
-    """Give one pane all the room, but for panes at the lower edge that are never lost.
-
-    Args:
-        plan: The usual plan.
-        pane: What to enlarge.
-        keep: Panes that stay below it when the usual plan has them at its lower edge in full width.
-    """
-
-    def plan_zoomed(width: int, height: int) -> Plan:
-        usual = plan(width, height)
-        kept = {
-            name: box
-            for name, box in usual.items()
-            if name in keep and name != pane and box.width == width
-        }
-        below = sum(box.height for box in kept.values())
-        return {pane: Box(0, 0, width, height - below), **kept}
-
-    return plan_zoomed
+def plan_alone(pane: str, width: int, height: int) -> Plan:
+    """Give one pane all the room."""
+    return {pane: Box(0, 0, width, height)}
 
 
 def clip_plan(plan: Plan, width: int, height: int) -> Plan:

@@ -221,6 +221,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         was, self._built_for = self._built_for, self.scrollable_content_region.size
         self._stale = width <= 0
+        top_before = self._top
         self._pinned = self._top = 0
         before, self._lines = self._lines, self._build(width) if width > 0 else ()
         size = Size(width, len(self._lines))
@@ -231,7 +232,8 @@ class Pane(LineWidget, ScrollView, can_focus=True):
             self.set_reactive(Pane.virtual_size, size)
             self.scroll_to(y=self.scroll_offset.y, animate=False)
         # In another size the lines to begin with are others.
-        self._begins_anew = self._begins_anew or (self._top > 0 and was != self._built_for)
+        has_top = self._top > 0 or top_before > 0
+        self._begins_anew = self._begins_anew or (has_top and was != self._built_for)
         if self._begins_anew and width > 0:
             self._begins_anew = False
             self._scroll_to_beginning()

@@ -1,11 +1,14 @@
 """The area of a screen in which panes stand as a plan says."""
 
+from collections.abc import Callable
+from functools import partial
+
 from textual import events
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from faithtui.tui.theme.layouts import Plan, Planner, clip_plan, make_zoomed_planner
+from faithtui.tui.theme.layouts import Plan, Planner, clip_plan, plan_alone
 
 
 class PlanLayout(Layout):
@@ -31,10 +34,19 @@ class PlanLayout(Layout):
 class Panes(Widget):
     """Holds panes, shows those that the plan for its size knows, and can enlarge one."""
 
-    def __init__(self, *panes: Widget, planner: Planner, keep: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, *panes: Widget, planner: Planner, zoomed: Callable[[str], Planner] | None = None
+    ) -> None:
+        """Hold panes.
+
+        Args:
+            panes: The panes, each with an id.
+            planner: Places them.
+            zoomed: Makes what places them while one is enlarged; None: that one has all the room.
+        """
         super().__init__(*panes, id="panes")
         self._usual = planner
-        self._keep = keep
+        self._make_zoomed_planner = zoomed or (lambda pane: partial(plan_alone, pane))
         self._zoomed: str | None = None
 
     @property
@@ -47,11 +59,14 @@ class Panes(Widget):
         """Id of the enlarged pane."""
         return self._zoomed
 
-    def set_planner(self, planner: Planner) -> None:
+    def set_planner(self, planner: Planner, zoomed: Callable[[str], Planner] | None = None) -> None:
         """Place panes by another plan from now on."""
-        before, self._usual = self._usual, planner
+        before = self._current_planner
+        self._usual = planner
+        if zoomed is not None:
+            self._make_zoomed_planner = zoomed
         width, height = self.size
-        if before(width, height) != planner(width, height):
+        if before(width, height) != self._current_planner(width, height):
             self._show_planned(self.size)
             # A widget that is laid out again forgets the places in what is around it, not its own.
             self.children[0].refresh(layout=True)
@@ -79,7 +94,7 @@ class Panes(Widget):
     def _current_planner(self) -> Planner:
         if self._zoomed is None:
             return self._usual
-        return make_zoomed_planner(self._usual, self._zoomed, self._keep)
+        return self._make_zoomed_planner(self._zoomed)
 
     def _show_planned(self, size: Size) -> None:
         plan: Plan = clip_plan(

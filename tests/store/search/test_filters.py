@@ -287,13 +287,13 @@ def test_lists_mark_people_and_answers_without_passages(
     store, _, items = shop
     label(store, items[0], 0, "no")
     label(store, items[0], 0, "yes", reviewer="bo")
-    rows = store.runs.read_conversation_list(items)
+    rows = store.runs.read_conversation_list(items, "ann")
     assert [(row.reviewers, row.lacks_passages) for row in rows] == [
         (2, False), (0, False), (0, False),
     ]  # fmt: skip
     bare = Conversation("s", "bare", (Turn("user", "A?"), Turn("assistant", "B.")), group="bare")
     _, item = judged(store, bare, {1: ["yes"]})
-    assert store.runs.read_conversation_list([item])[0].lacks_passages
+    assert store.runs.read_conversation_list([item], "ann")[0].lacks_passages
 
 
 def test_ids_are_taken_apart_in_parts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,17 +1,22 @@
 """`j` `k` `J` `K` `N` `P`: to another claim, another window, the next claim without a verdict."""
 
 from dataclasses import replace
+from pathlib import Path
 
+from faithtui.engine.review.missed_claims import mark_answer
+from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
+from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    opened,
     press,
     reviewing,
     screen_text,
     text_of,
 )
 from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import SIZE
+from tests.tui.review.reviewing import SIZE, stored
 
 
 async def test_windows_limit_the_claims(app: FaithApp) -> None:
@@ -68,6 +73,35 @@ async def test_next_unlabelled_crosses_conversations_both_ways(app: FaithApp) ->
         assert screen.view.item.key == "conv-0147"
         assert screen.claim is not None
         assert screen.claim.number == 5
+
+
+async def test_labels_of_others_are_neither_shown_as_ones_own_nor_counted(
+    app: FaithApp, store_path: Path
+) -> None:
+    view = stored(store_path)
+    with Store.open(store_path) as store:
+        for number in (1, 2):
+            for claim in stored(store_path, number).claims:
+                store.reviews.record_verdict(claim.id, "bo", "no", run=view.run.id, saw_judge=True)
+        mark_answer(store, view.run.id, view.item.id, 1, reviewer="bo", complete=True)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter")
+        assert "0/5" in screen_text(app)
+        await press(pilot, "g", "v")
+        screen = app.screen
+        assert isinstance(screen, ReviewScreen)
+        assert screen.claim is not None
+        assert screen.claim.number == 1
+        listed = [each for each in text_of(app, "claims").splitlines() if each[1:2].isdigit()]
+        assert [each[3] for each in listed] == ["·"] * 5
+        assert "Claims 0/5 done" in screen_text(app)
+        assert "complete" not in str(screen.panes.transcript.border_title)
+        await press(pilot, "y")
+        assert "Claims 1/5 done" in screen_text(app)
+        await press(pilot, "end", "N")
+        assert screen.view is not None
+        assert screen.view.item.id != view.item.id, "the next one is done by others alone"
 
 
 async def test_a_window_is_chosen_in_its_pane(app: FaithApp) -> None:

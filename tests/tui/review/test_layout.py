@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.tui.review.layout import ReviewContent, plan_review
+from faithtui.tui.review.layout import ReviewContent, plan_review, plan_zoomed_review
 from tests.tui.theme.test_layouts import covers
 
 SIZES = [(80, 20), (120, 36), (200, 56)]
@@ -35,6 +35,25 @@ def test_whatever_there_is_to_say_panes_cover_the_area(
     assert covers(plan, width, height)
     assert {"claims", "evidence", "verdict"} <= plan.keys()
     assert plan["evidence"].height >= (7 if height >= 20 else 2)
+
+
+@given(
+    st.sampled_from(["windows", "truths", "evidence", "transcript", "card", "verdict", "claims"]),
+    st.integers(20, 250),
+    st.integers(6, 80),
+    contents,
+)
+def test_what_is_judged_and_the_verdict_stay_beside_an_enlarged_pane(
+    pane: str, width: int, height: int, content: ReviewContent
+) -> None:
+    plan = plan_zoomed_review(pane, width, height, content)
+    assert covers(plan, width, height)
+    assert {pane, "verdict", "card" if content.has_card else "transcript"} <= plan.keys()
+
+
+def test_few_windows_leave_room_for_their_claims() -> None:
+    assert plan_zoomed_review("windows", 120, 36, TALK)["claims"].height >= 15
+    assert "claims" not in plan_zoomed_review("windows", 120, 36, replace(TALK, windows=40))
 
 
 @given(st.integers(60, 250), st.integers(17, 80), contents)

@@ -12,6 +12,7 @@ from tests.tui.driving import (
     press,
     reviewing,
     screen_text,
+    text_of,
 )
 from tests.tui.review.reviewing import SIZE, focused
 
@@ -25,6 +26,10 @@ async def test_z_gives_a_pane_the_room_and_keeps_the_verdict(app: FaithApp) -> N
         assert evidence.outer_size.width == 80
         assert verdict.display
         assert evidence.region.bottom == verdict.region.y
+        claim = screen.claim
+        assert claim is not None
+        assert claim.text in text_of(app, "card")
+        assert screen.panes.card.region.height >= 3
         await press(pilot, "escape")
         assert screen.query_one(Panes).zoomed_id is None
         assert screen.panes.claims.display

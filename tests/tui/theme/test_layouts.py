@@ -59,13 +59,6 @@ def test_a_clipped_plan_stays_inside_however_small(
         assert 0 <= box.y < box.y + box.height <= height
 
 
-@given(st.integers(40, 250), st.integers(16, 80))
-def test_a_zoomed_pane_has_all_room_but_that_of_a_verdict_strip(width: int, height: int) -> None:
-    plan = layouts.make_zoomed_planner(plan_review, "evidence", ("verdict",))(width, height)
-    assert covers(plan, width, height)
-    assert ("verdict" in plan) == (plan_review(width, height)["verdict"].width == width)
-
-
 def test_three_columns_where_wide_two_elsewhere() -> None:
     columns = [
         len({box.x for box in plan_review(width, height).values()})

@@ -195,15 +195,14 @@ def judge_letter(view: ReviewView, claim: ClaimView, window: int | None, labels:
 
 
 def human_letter(view: ReviewView, claim: ClaimView, labels: LabelSet) -> Piece:
-    """Give what annotators said: a letter, blank for nothing yet.
+    """Give what the reviewer said: a letter, a dot where only others said something, or a blank.
 
     A small letter is a verdict that is not counted in agreement: given in bulk, or the judge's
     accepted.
     """
-    mine = translate_label(view, claim.mine.verdict) if claim.mine else None
-    said = mine or claim.human
+    said = translate_label(view, claim.mine.verdict) if claim.mine else None
     if said is None:
-        return Piece(" ")
+        return Piece(" " if claim.human is None else "·", "quiet")
     letter = fmt.get_label_letter(said, labels)
     if claim.mine is not None and claim.mine.verdict is not None and not claim.mine.is_counted:
         return Piece(letter.lower(), "human")

@@ -1,0 +1,40 @@
+"""A pane of lines: what it shows after its size changed."""
+
+from collections.abc import Sequence
+
+from textual.app import App, ComposeResult
+
+from faithtui.tui.theme.lines import Line, Piece, make_line
+from faithtui.tui.widgets.line_widget import COMPONENTS
+from faithtui.tui.widgets.pane import Pane
+
+
+class PaneApp(App[None]):
+    """Shows lines that begin further down where the pane is high."""
+
+    COMPONENT_CLASSES = COMPONENTS
+    CSS = "Pane { overflow-y: scroll; scrollbar-size: 0 0; }"
+
+    def compose(self) -> ComposeResult:
+        yield Pane(id="lines")
+
+    def build_lines(self, width: int) -> Sequence[Line]:
+        pane = self.query_one(Pane)
+        before = 20 if pane.scrollable_content_region.height > 20 else 0
+        pane.hold_lines(0, before)
+        return [make_line(Piece(f"{number}")) for number in range(before + 100)]
+
+
+async def test_a_pane_begins_at_its_top_again_where_another_size_has_another_top() -> None:
+    app = PaneApp()
+    async with app.run_test(size=(60, 40)) as pilot:
+        pane = app.query_one(Pane)
+        pane.show(app.build_lines, keep=False)
+        await pilot.pause()
+        assert pane.scroll_offset.y == 20
+        await pilot.resize_terminal(60, 12)
+        await pilot.pause()
+        assert pane.scroll_offset.y == 0
+        await pilot.resize_terminal(60, 40)
+        await pilot.pause()
+        assert pane.scroll_offset.y == 20
