@@ -85,6 +85,7 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "queue-end.stay": "enter",
     "queues.draw": "n",
     "queues.spot-check": "c",
+    "replies.copy": "C",
     "replies.open": "W",
     "review.blind": "B",
     **{f"review.code-{code.name}": str(key) for key, code in enumerate(REASON_CODES, start=1)},
