@@ -145,9 +145,7 @@ class FakeScreen:
     async def settle(self) -> None:
         """Wait until every worker is through and all it asked for is done."""
         while self._later or any(not each.is_finished for each in self.workers):
-            later, self._later = self._later, []
-            for each in later:
-                each()
+            self.run_later()
             tasks = [each.task for each in self.workers if not each.is_finished]
             if tasks:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -157,6 +155,12 @@ class FakeScreen:
                 assert isinstance(error, Exception)
                 self.failures.append(error)
         self.workers.clear()
+
+    def run_later(self) -> None:
+        """Do what was asked for so far."""
+        later, self._later = self._later, []
+        for each in later:
+            each()
 
     # What controllers call
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 ELSEWHERE = " in the conversation before"
 """Stands after what was done last once another conversation is shown."""
 
+MOST_NAMED = 3
+"""How many acts that could not be saved are named; the others are counted."""
+
 
 class LabelWriter(Controller["ReviewScreen"]):
     """What is on its way to the store, and what follows when it is there."""
@@ -33,6 +36,10 @@ class LabelWriter(Controller["ReviewScreen"]):
         super().__init__(screen)
         self.pending_verdicts: dict[ClaimId, str] = {}
         """Verdicts on their way."""
+        self._claims_before: dict[ClaimId, ClaimView] = {}
+        """Their claims as they were before, for those that cannot be saved."""
+        self._unsaved: list[str] = []
+        """Acts in words that could not be saved since something is on its way."""
         self.in_flight = 0
         """Acts on their way."""
         self.saves_done = asyncio.Event()
@@ -92,7 +99,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         labels = self.screen.review_state.labels if self.screen.review_state else None
         label = fmt.describe_label(verdict, labels) if labels else verdict
         words = f"{self.screen.name_of(claim)} = {label}"
-        self.pending_verdicts[claim.id] = verdict
+        self._paint_verdict((claim,), verdict)
         self.set_last_act(words)
         self.submit_act(
             claim.id,
@@ -111,11 +118,11 @@ class LabelWriter(Controller["ReviewScreen"]):
 
     def save_bulk_verdict(self, claims: Sequence[ClaimView], verdict: str, words: str) -> None:
         """Save one verdict on several claims, as one step."""
-        self.pending_verdicts |= {claim.id: verdict for claim in claims}
+        self._paint_verdict(claims, verdict)
         self.set_last_act(words)
         run = None if self.screen.view is None else self.screen.view.run.id
-        self.submit_act(
-            claims[0].id,
+        self._submit(
+            [claim.id for claim in claims],
             words,
             self.session.store.reviews.record_many,
             [
@@ -146,7 +153,7 @@ class LabelWriter(Controller["ReviewScreen"]):
     ) -> None:
         """Save an act that is no verdict of one's own."""
         if verdict is not None:
-            self.pending_verdicts[claim.id] = verdict
+            self._paint_verdict((claim,), verdict)
         self.submit_act(
             claim.id,
             words,
@@ -165,6 +172,11 @@ class LabelWriter(Controller["ReviewScreen"]):
             sample=self.sample_of(claim),
         )
 
+    def _paint_verdict(self, claims: Sequence[ClaimView], verdict: str) -> None:
+        for claim in claims:
+            self.pending_verdicts[claim.id] = verdict
+            self._claims_before.setdefault(claim.id, claim)
+
     def sample_of(self, claim: ClaimView) -> SampleId | None:
         """Give the sample that a claim is served from; None for one outside it."""
         queue = self.session.claim_queue
@@ -178,19 +190,33 @@ class LabelWriter(Controller["ReviewScreen"]):
         self, claim: ClaimId, words: str, write: Callable[..., object], *args: object, **kwargs: Any
     ) -> None:
         """Hand an act to the writer and wait for it elsewhere."""
+        self._submit([claim], words, write, *args, **kwargs)
+
+    def _submit(
+        self,
+        claims: Sequence[ClaimId],
+        words: str,
+        write: Callable[..., object],
+        *args: object,
+        **kwargs: Any,
+    ) -> None:
+        if not self.in_flight:
+            self._unsaved.clear()
         future = self.session.store.submit(write, *args, **kwargs, urgent=True, durable=True)
         self.in_flight += 1
         self.saves_done.clear()
         self._tell(Piece(f"saving {words} …", "quiet"))
-        self._wait_until_saved(future, claim, words)
+        self._wait_until_saved(future, claims, words)
 
     @run_in_worker("save", exclusive=False)
-    async def _wait_until_saved(self, future: Future[object], claim: ClaimId, words: str) -> None:
+    async def _wait_until_saved(
+        self, future: Future[object], claims: Sequence[ClaimId], words: str
+    ) -> None:
         """Wait for the disk and say so."""
         try:
             await asyncio.wrap_future(future)
         except Exception:
-            self.screen.call_later(self._show_save_failure, claim, words)
+            self.screen.call_later(self._show_save_failure, claims, words)
             raise  # The app says what happened.
         self.screen.call_later(self._show_saved, words)
 
@@ -199,26 +225,42 @@ class LabelWriter(Controller["ReviewScreen"]):
         moment = fmt.format_time(self.session.now())
         told = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
         self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()
-        self._tell(*told)
+        self._tell(*self._unsaved_pieces(), *told)
         self._end_save()
 
-    def _show_save_failure(self, claim: ClaimId, words: str) -> None:
-        """Go back to the claim and show it as the store has it."""
-        self.screen.queue_walk.reopen_unsaved_claim(claim)
+    def _show_save_failure(self, claims: Sequence[ClaimId], words: str) -> None:
+        """Show claims as they were before, and go back to the first one that was not saved."""
+        for claim in claims:
+            self.screen.queue_walk.reopen_unsaved_claim(claim)
+            self.screen.hiding.forget_unsaved_reveal(claim)
+            self.pending_verdicts.pop(claim, None)
+            self.screen.verdicts.forget_pending_flag(claim)
         self.screen.verdicts.forget_last_verdict()
-        self.screen.hiding.forget_unsaved_reveal(claim)
         self.stay()
-        self.pending_verdicts.pop(claim, None)
-        self.screen.verdicts.forget_pending_flag(claim)
         self.screen.marking.forget_pending()
         self.last_act_words = ""
-        self._tell(Piece("not saved", "bad strong"), Piece(f" · {words}"))
-        if (
-            self.screen.view is not None
-            and position.find_claim(self.screen.view, claim) is not None
-        ):
-            self.screen.update_view(replace(self.screen.review_position, claim=claim))
+        self._unsaved.append(words)
+        self._tell(*self._unsaved_pieces()[:-1])
+        state = self.screen.review_state
+        if state is not None:
+            before = [self._claims_before.get(each) for each in claims]
+            view = position.restore_claims(state.view, [each for each in before if each])
+            self.screen.review_state = replace(state, view=view)
+            at = self.screen.review_position
+            if len(self._unsaved) == 1 and position.find_claim(view, claims[0]) is not None:
+                at = replace(at, claim=claims[0])
+            self.screen.update_view(at)
         self._end_save()
+
+    def _unsaved_pieces(self) -> tuple[Piece, ...]:
+        """Name what could not be saved, before what else is said; () where there is nothing."""
+        count = len(self._unsaved)
+        if not count:
+            return ()
+        head = "not saved" if count == 1 else f"{count} not saved"
+        named = ", ".join(self._unsaved[:MOST_NAMED])
+        more = f" and {count - MOST_NAMED} more" if count > MOST_NAMED else ""
+        return (Piece(head, "bad strong"), Piece(f" · {named}{more}"), Piece(" · "))
 
     def _tell(self, *pieces: Piece) -> None:
         self._told = pieces
@@ -239,6 +281,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             return
         self.saves_done.set()
         self.pending_verdicts.clear()
+        self._claims_before.clear()
         if self._is_leaving:
             self.stay()
             self.screen.loader.load_next(1, after_verdict=True)

@@ -149,6 +149,18 @@ def overlay_pending(view: ReviewView, reviewer: str, pending: dict[ClaimId, str]
     return replace(view, claims=claims)
 
 
+def restore_claims(view: ReviewView, before: Sequence[ClaimView]) -> ReviewView:
+    """Show human labels of some claims as they were before."""
+    known = {claim.id: claim for claim in before}
+    claims = tuple(
+        replace(claim, mine=known[claim.id].mine, human=known[claim.id].human)
+        if claim.id in known
+        else claim
+        for claim in view.claims
+    )
+    return replace(view, claims=claims)
+
+
 def get_verdict_action(verdict: str, view: ReviewView, claim: ClaimView) -> Action:
     """Name the act of giving a verdict, as far as the screen knows what was seen."""
     saw = claim.seen or claim.id not in view.hidden

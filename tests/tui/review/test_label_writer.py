@@ -1,5 +1,6 @@
 """Labels on their way to the store: painted at once, called saved when the disk has them."""
 
+import asyncio
 from concurrent.futures import Future
 
 import pytest
@@ -145,6 +146,43 @@ async def test_a_verdict_that_is_lost_leads_back_to_its_claim(
     assert [str(each) for each in screen.failures] == ["no room"]
     assert screen.view is not None
     assert screen.view.claims[0].mine is None
+
+
+async def test_all_verdicts_that_are_lost_are_named_and_open_again(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = await FakeReviewScreen(session).open()
+    store = HeldStore(session, monkeypatch)
+    for verdict in ("yes", "no", "idk"):
+        screen.give(verdict)
+    store.fail()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    screen.run_later()
+    assert screen.message == "not saved · claim 1 = YES supported"
+    assert screen.chosen == 0
+    assert screen.view is not None
+    assert [each.mine and each.mine.verdict for each in screen.view.claims[:3]] == [
+        None,
+        "no",
+        "idk",
+    ]
+    store.fail()
+    store.save()
+    await screen.settle()
+    assert screen.message.startswith(
+        "2 not saved · claim 1 = YES supported, claim 2 = NO contradicted · saved 12:04:19 · claim 3"
+    )
+    assert screen.chosen == 0, "the first of them"
+    assert [each.mine and each.mine.verdict for each in screen.view.claims[:3]] == [
+        None,
+        None,
+        "idk",
+    ]
+    screen.give("yes")
+    store.save()
+    await screen.settle()
+    assert screen.message.startswith("saved 12:04:19 · claim 1")
 
 
 async def test_the_last_save_said_stays_beside_what_comes_next_and_only_once(
