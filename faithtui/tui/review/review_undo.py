@@ -16,6 +16,7 @@ from faithtui.tui.theme.lines import Piece
 
 _MARK_WORDS: Final[Mapping[LabelMark | None, str]] = {
     LabelMark.MISSED: "a missed claim added",
+    LabelMark.NOT_MISSED: "a missed claim removed",
     LabelMark.COMPLETE: "an answer declared complete",
     LabelMark.INCOMPLETE: "an answer no longer complete",
 }
