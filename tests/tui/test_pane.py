@@ -6,7 +6,7 @@ from textual.app import App, ComposeResult
 
 from faithtui.tui.theme.lines import Line, Piece, make_line
 from faithtui.tui.widgets.line_widget import COMPONENTS
-from faithtui.tui.widgets.pane import Pane, RowPane
+from faithtui.tui.widgets.pane import Pane
 
 
 class PaneApp(App[None]):
@@ -23,22 +23,6 @@ class PaneApp(App[None]):
         before = 20 if pane.scrollable_content_region.height > 20 else 0
         pane.hold_lines(0, before)
         return [make_line(Piece(f"{number}")) for number in range(before + 100)]
-
-
-async def test_a_list_that_was_hidden_comes_back_at_its_chosen_row() -> None:
-    app = PaneApp()
-    async with app.run_test(size=(60, 12)) as pilot:
-        rows = RowPane(id="rows")
-        await app.mount(rows)
-        rows.display = False
-        await pilot.pause()
-        rows.show(lambda _width: [make_line(Piece(f"{row}"), row=row) for row in range(250)])
-        rows.move_to(200)
-        app.query_one("#lines").display = False
-        rows.display = True
-        await pilot.pause()
-        top = rows.scroll_offset.y
-        assert top <= 200 < top + rows.size.height
 
 
 async def test_a_pane_begins_at_its_top_again_where_another_size_has_another_top() -> None:

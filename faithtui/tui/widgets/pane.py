@@ -207,8 +207,6 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         """Make lines that were not made while the pane was hidden."""
         if self._stale:
             self._rebuild_lines()
-        # There is no room to scroll in before it is laid out.
-        self.call_after_refresh(self.keep_place)
 
     def notify_style_update(self) -> None:
         """Draw again in the colours of another theme."""
