@@ -441,13 +441,14 @@ def _move_event(
 
 
 def _top_step(stack: dict[LabelId, LabelEvent]) -> Step:
-    """Take the acts of the step on top of a stack, the topmost last; () when it is empty."""
+    """Take the acts of the step on top of a stack, in the order of the log; () when it is empty."""
     last = next(reversed(stack.values()), None)
     if last is None:
         return ()
     if last.batch is None:
         return (last,)
-    return tuple(act for act in stack.values() if act.batch == last.batch)
+    acts = (act for act in stack.values() if act.batch == last.batch)
+    return tuple(sorted(acts, key=lambda act: act.id))
 
 
 def next_undo(log: Iterable[LabelEvent], reviewer: str) -> Step:

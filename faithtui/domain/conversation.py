@@ -266,3 +266,12 @@ def normalise_text(text: str) -> str:
     Two claims of the same turn are the same claim when their normalised texts are equal.
     """
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def normalise_claim(text: str) -> str:
+    """Fold a claim for comparing what annotators write with what a judge extracted.
+
+    Besides what `normalise_text` folds, the punctuation that ends a sentence: a judge writes the
+    full stop, and a person who selects or types the same claim may not.
+    """
+    return normalise_text(text).rstrip(".!?。… ")

@@ -19,7 +19,7 @@ class PaneApp(App[None]):
         yield Pane(id="lines")
 
     def build_lines(self, width: int) -> Sequence[Line]:
-        pane = self.query_one(Pane)
+        pane = self.query_one("#lines", Pane)
         before = 20 if pane.scrollable_content_region.height > 20 else 0
         pane.hold_lines(0, before)
         return [make_line(Piece(f"{number}")) for number in range(before + 100)]
@@ -28,7 +28,7 @@ class PaneApp(App[None]):
 async def test_a_pane_begins_at_its_top_again_where_another_size_has_another_top() -> None:
     app = PaneApp()
     async with app.run_test(size=(60, 40)) as pilot:
-        pane = app.query_one(Pane)
+        pane = app.query_one("#lines", Pane)
         pane.show(app.build_lines, keep=False)
         await pilot.pause()
         assert pane.scroll_offset.y == 20

@@ -70,7 +70,7 @@ async def test_words_are_selected_by_keys() -> None:
         await pilot.press("enter", "right", "space", "right", "enter")
         assert app.taken == ["One", "two, three"]
         await pilot.press("space", "end", "left", "s", "enter")
-        assert app.taken[-1] == "Four (five) six seven"
+        assert app.taken[-1] == "Four (five) six seven.", "a sentence has its full stop"
         await pilot.press("space", "home", "down", "enter")
         assert app.taken[-1] == "Four", "blank lines are passed over"
         await pilot.press("up", "space", "space", "enter")

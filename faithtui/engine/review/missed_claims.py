@@ -35,6 +35,18 @@ def add_missed_claim(
     return _set_mark(store, run, claim, reviewer, LabelMark.MISSED)
 
 
+def remove_missed_claim(
+    store: Store, run: RunId, item: ItemId, turn: int, text: str, *, reviewer: str
+) -> LabelEvent:
+    """Say that a claim which this reviewer added is none after all.
+
+    Raises:
+        StoreError: There is no such answer, or it cannot be written.
+    """
+    claim = store.missed_claims.find_claim(item, turn, text)
+    return _set_mark(store, run, claim, reviewer, LabelMark.NOT_MISSED)
+
+
 def mark_answer(
     store: Store, run: RunId, item: ItemId, turn: int, *, reviewer: str, complete: bool
 ) -> LabelEvent:

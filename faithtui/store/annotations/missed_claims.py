@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from sqlalchemy import Connection, insert, select
 
 from faithtui.domain.annotations import HumanVerdict
-from faithtui.domain.conversation import Span
+from faithtui.domain.conversation import Span, normalise_claim
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.limits import CLAIM
 from faithtui.domain.text.word_spans import find_word_spans
@@ -52,16 +52,36 @@ class MissedClaims:
 
         def find_or_insert(connection: Connection) -> ClaimId:
             found = _find_or_insert_claim(connection, item, turn_position, "claim", text, span)
-            judged = connection.execute(
-                select(verdict.c.claim_id)
-                .where(verdict.c.run_item_id == item, verdict.c.claim_id == found)
-                .limit(1)
-            ).first()
-            if judged is not None:
+            extracted = connection.execute(
+                select(claim.c.text)
+                .join(verdict, verdict.c.claim_id == claim.c.id)
+                .where(
+                    verdict.c.run_item_id == item,
+                    claim.c.kind == "claim",
+                    claim.c.turn == turn_position,
+                )
+                .distinct()
+            ).scalars()
+            same = normalise_claim(text)
+            if any(normalise_claim(each) == same for each in extracted):
                 raise InputError("the judge extracted this claim; it is in the list")
             return found
 
         return self._database.write(find_or_insert, durable=True, urgent=True)
+
+    def find_claim(self, item: ItemId, turn_position: int, text: str) -> ClaimId:
+        """Find a claim that an annotator added to an answer.
+
+        Raises:
+            StoreError: There is no such answer, or it cannot be written.
+        """
+        return self._database.write(
+            lambda connection: _find_or_insert_claim(
+                connection, item, turn_position, "claim", " ".join(text.split()), None
+            ),
+            durable=True,
+            urgent=True,
+        )
 
     def find_answer(self, item: ItemId, turn_position: int) -> ClaimId:
         """Find or make what stands for an answer as a whole.

@@ -285,11 +285,9 @@ class ConversationsScreen(FilteredListScreen):
         if self.session.run is None:
             self.session.switch_run(loaded.run.id)
         row = loaded.run
-        self.pager = Pager(
-            loaded.ids,
-            partial(self.session.store.runs.read_conversation_list, reviewer=self.session.reviewer),
-            lambda item: item.id,
-        )
+        runs, reviewer = self.session.store.runs, self.session.reviewer
+        read_rows = partial(runs.read_conversation_list, reviewer=reviewer)
+        self.pager = Pager(loaded.ids, read_rows, lambda item: item.id)
         self.session.set_item_queue(loaded.ids)
         at = self.pager.find_index(self.session.item) if self.session.item is not None else None
         count = fmt.format_count(len(loaded.ids))

@@ -131,6 +131,7 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "settings.check": "c",
     "settings.test-judge": "t",
     "views.save": "s",
+    "missed.remove": "u",
     "words.from": "space",
     "words.select": "enter",
 }

@@ -72,7 +72,9 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         looked, claim = self.screen.review_state, self.screen.claim
         if looked is None or claim is None:
             return
-        if claim.kind == "statement":
+        if self.session.store.is_read_only:
+            self.refuse("the store is read-only: no evidence can be marked")
+        elif claim.kind == "statement":
             self.refuse(f"a {looked.spec.units[0]} is a part of its passage: nothing else decides")
         elif not looked.passages:
             self.refuse("there is no passage here to mark anything in")
@@ -181,11 +183,11 @@ class EvidenceDialog(Dialog):
         return self._passages[self._chosen].document
 
     def compose(self) -> ComposeResult:
-        """Stack the claim, the passage and the keys."""
+        """Stack the claim and the passage; the keys stand where they always do."""
         with Vertical(id="dialog"):
             yield Pane(id="claim", title="Claim")
             yield WordPicker(id="words")
-            yield KeyBar(id="keys")
+        yield KeyBar(id="keys")
 
     def show_content(self) -> None:
         """Show the claim and the passage that was chosen."""

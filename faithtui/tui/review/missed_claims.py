@@ -10,10 +10,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Input
 
-from faithtui.domain.conversation import Span, normalise_text
+from faithtui.domain.conversation import Span, normalise_claim
 from faithtui.domain.limits import CLAIM
 from faithtui.domain.text.word_spans import find_word_spans
-from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer
+from faithtui.engine.review.missed_claims import (
+    add_missed_claim,
+    mark_answer,
+    remove_missed_claim,
+)
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.theme.lines import Line, Piece, escape_line, wrap
@@ -91,14 +95,22 @@ class MissedClaims(Controller["ReviewScreen"]):
         if looked.spec.judges != "claim":
             self.refuse(f"{looked.spec.title} extracts no claims from answers: none can be missed")
             return
+        if self.session.store.is_read_only:
+            self.refuse("the store is read-only: no claim can be added")
+            return
         if self.screen.writer.in_flight:
             self.refuse("what was said last is still being saved: press it again")
             return
         known = AnswerClaims.from_view(looked.view, claim.turn)
-        self.navigation.open_window(MissedClaimsDialog(known, self._add, self._set_complete))
+        self.navigation.open_window(
+            MissedClaimsDialog(known, self._add, self._remove, self._set_complete)
+        )
 
     def _add(self, turn: int, text: str, span: Span | None) -> None:
         self._submit(f"claim added to turn {turn + 1}", add_missed_claim, turn, text, span=span)
+
+    def _remove(self, turn: int, text: str) -> None:
+        self._submit(f"claim removed from turn {turn + 1}", remove_missed_claim, turn, text)
 
     def _set_complete(self, turn: int, complete: bool) -> None:
         words = "all claims are known" if complete else "there may be other claims"
@@ -136,6 +148,7 @@ class MissedClaimsDialog(Dialog):
     Args:
         known: What is known of them.
         add: Called with turn, text and place of a claim that is added.
+        remove: Called with turn and text of a claim that was added and is removed again.
         set_complete: Called with the turn, and whether all its claims are known.
     """
 
@@ -144,7 +157,7 @@ class MissedClaimsDialog(Dialog):
         "words that are selected in the answer, {missed.write} lets you type one. "
         "{missed.complete} says that all claims of the answer are listed; recall of claim "
         "extraction is computed on such answers alone. Wording is not edited and claims are not "
-        "split. {review.undo} in review takes back what was added."
+        "split. {missed.remove} removes the claim that was added last."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -154,6 +167,13 @@ class MissedClaimsDialog(Dialog):
             "type a claim",
             tooltip="Type a claim in words of your own",
             id="missed.write",
+        ),
+        Binding(
+            "u",
+            "remove",
+            "remove last",
+            tooltip="Remove the claim that you added last",
+            id="missed.remove",
         ),
         Binding(
             "c",
@@ -176,11 +196,13 @@ class MissedClaimsDialog(Dialog):
         self,
         known: AnswerClaims,
         add: Callable[[int, str, Span | None], None],
+        remove: Callable[[int, str], None],
         set_complete: Callable[[int, bool], None],
     ) -> None:
         super().__init__("Claims", self._claim_lines)
         self._known = known
         self._add = add
+        self._remove = remove
         self._set_complete = set_complete
         self._added: list[str] = list(known.missed)
         self._is_complete = known.is_complete
@@ -190,21 +212,20 @@ class MissedClaimsDialog(Dialog):
         """What was typed and could not be added when the app was to be left."""
 
     def compose(self) -> ComposeResult:
-        """Stack the claims, the answer, a line to type in, and the keys."""
+        """Stack claims, answer and a line to type in; the keys stand where they always do."""
         with Vertical(id="dialog"):
             yield Pane(id="claim", title="Claims")
             yield WordPicker(id="words")
             yield PlainInput(
                 id="typed", placeholder="claim: enter adds it, escape drops it", compact=True
             )
-            yield KeyBar(id="keys")
+        yield KeyBar(id="keys")
 
     def show_content(self) -> None:
         """Show the answer."""
         self.query_one("#typed").display = False
         picker = self.query_one(WordPicker)
         picker.show_text(self._known.text, (), title=f"Answer · turn {self._known.turn + 1}")
-        picker.hint = "e types a claim · c complete"
         picker.focus()
         self._redraw()
 
@@ -249,8 +270,16 @@ class MissedClaimsDialog(Dialog):
         line.value, line.display = "", True
         line.focus()
 
+    def action_remove(self) -> None:
+        """Remove the claim that was added last."""
+        self._message = "" if self._added else "no claim of yours is in the list"
+        if self._added:
+            self._remove(self._known.turn, self._added.pop())
+        self._redraw()
+
     def action_complete(self) -> None:
         """Say that all claims are listed, or no longer."""
+        self._message = ""
         self._is_complete = not self._is_complete
         self._set_complete(self._known.turn, self._is_complete)
         self._redraw()
@@ -269,11 +298,11 @@ class MissedClaimsDialog(Dialog):
     def _try_to_add(self, said: str, span: Span | None, way_out: str = "") -> bool:
         """Add a claim, or say why it is not one and how to go on."""
         text = " ".join(said.split())
-        same = normalise_text(text)
+        same = normalise_claim(text)
         problem = CLAIM.find_problem(len(text))
         if not find_word_spans(text):
             problem = "a claim has no words; write what the answer says"
-        elif any(normalise_text(each) == same for each in (*self._known.extracted, *self._added)):
+        elif any(normalise_claim(each) == same for each in (*self._known.extracted, *self._added)):
             problem = "this claim is in the list already"
         self._message = f"{problem}{way_out}" if problem else ""
         if problem is None:

@@ -96,7 +96,7 @@ class WordPicker(Pane):
         Binding(
             "enter",
             "select",
-            "mark",
+            "take words",
             tooltip="Take the selected words, or the word at the cursor",
             id="words.select",
         ),
@@ -125,6 +125,8 @@ class WordPicker(Pane):
         self._marks: Sequence[tuple[int, int]] = ()
         self._cursor = 0
         self._anchor: int | None = None
+        self._sentence: tuple[int, int] | None = None
+        """A selected sentence, with its full stop; None once the selection is another one."""
         self._is_dragging = False
 
     def show_text(
@@ -141,7 +143,7 @@ class WordPicker(Pane):
         self._text = text[:FULL_TEXT_LIMIT]
         self._words = find_word_spans(self._text)
         self._marks = marks
-        self._anchor = None
+        self._anchor = self._sentence = None
         behind = (place for place, (_, end) in enumerate(self._words) if end > begin)
         self._cursor = next(behind, 0)
         self.show(self._build_lines, title=title, keep=False)
@@ -151,12 +153,14 @@ class WordPicker(Pane):
     def show_marks(self, marks: Sequence[tuple[int, int]]) -> None:
         """Show other marks in the same text."""
         self._marks = marks
-        self._anchor = None
+        self._anchor = self._sentence = None
         self._redraw()
 
     @property
     def selection(self) -> tuple[int, int] | None:
         """The selected stretch, or the word at the cursor; None in a text without words."""
+        if self._sentence is not None:
+            return self._sentence
         if not self._words:
             return None
         anchor = self._cursor if self._anchor is None else self._anchor
@@ -194,10 +198,11 @@ class WordPicker(Pane):
     def action_anchor(self) -> None:
         """Begin a selection here, or drop the one there is."""
         self._anchor = self._cursor if self._anchor is None else None
+        self._sentence = None
         self._redraw()
 
     def action_sentence(self) -> None:
-        """Select the sentence at the cursor."""
+        """Select the sentence at the cursor, with the punctuation that ends it."""
         if not self._words:
             return
         at = self._words[self._cursor][0]
@@ -211,6 +216,7 @@ class WordPicker(Pane):
             if sentence.start <= start < sentence.end
         ]
         self._anchor, self._cursor = inside[0], inside[-1]
+        self._sentence = sentence.start, sentence.end
         self._redraw()
 
     def action_select(self) -> None:
@@ -271,6 +277,7 @@ class WordPicker(Pane):
     def _move_to(self, word: int) -> None:
         if self._words:
             self._cursor = max(0, min(len(self._words) - 1, word))
+            self._sentence = None
             self._redraw()
 
     def _place_of(self, word: int) -> tuple[int, int]:
@@ -299,8 +306,9 @@ class WordPicker(Pane):
             looks = []
             if any(start <= each.start and each.end <= end for start, end in self._marks):
                 looks.append("human quote")
+            # What ends a sentence stands in one part with the blank behind it.
             if each.word == self._cursor or (
-                chosen is not None and chosen[0] <= each.start and each.end <= chosen[1]
+                chosen is not None and chosen[0] <= each.start < chosen[1]
             ):
                 looks.append("mark")
             piece = _draw_text(self._text[each.start : each.end])

@@ -54,6 +54,8 @@ def test_what_is_no_missed_claim_is_refused(store: Store) -> None:
     _, item = judged(store, talk(), LABELS, spec=SPEC)
     with pytest.raises(InputError, match="the judge extracted this"):
         store.missed_claims.add_claim(item, 1, "claim 1.0")
+    with pytest.raises(InputError, match="the judge extracted this"):
+        store.missed_claims.add_claim(item, 1, "Claim 1.0.")
     with pytest.raises(InputError, match="has no words"):
         store.missed_claims.add_claim(item, 1, " … ")
     with pytest.raises(InputError, match="4,000"):

@@ -34,6 +34,8 @@ async def test_one_verdict_for_a_range_is_one_step(app: FaithApp, store_path: Pa
         assert "3 verdicts given at once" in status(app)
         assert all(claim.mine is None for claim in stored(store_path).claims)
         await press(pilot, "ctrl+r")
+        assert "3 verdicts given at once, from claim 1 on" in status(app)
+        assert "claim 1/" in title(app), "the first claim of the range, not the last"
     assert [each.mine is not None for each in stored(store_path).claims] == [True] * 3 + [False] * 2
 
 

@@ -10,7 +10,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.missed_claims import AnswerClaims, MissedClaimsDialog
 from faithtui.tui.review.review_screen import ReviewScreen
-from tests.tui.driving import calm, press, reviewing, status, text_of
+from tests.tui.driving import calm, press, reviewing, screen_text, status, text_of
 from tests.tui.review.reviewing import stored
 
 
@@ -67,15 +67,50 @@ async def test_what_is_listed_or_says_nothing_is_refused(app: FaithApp, store_pa
         assert screen.claim is not None
         await press(pilot, "plus", "e")
         line = app.screen.query_one("#typed")
-        line.value = screen.claim.text.upper()  # type: ignore[attr-defined]  # an input
+        line.value = screen.claim.text.upper().rstrip(".") + " …"  # type: ignore[attr-defined]  # an input
         await press(pilot, "enter")
         assert "this claim is in the list already" in text_of(app, "claim")
         assert line.display, "it stays, to be changed"
         await press(pilot, "escape", "e", *"...", "enter")
         assert "a claim has no words" in text_of(app, "claim")
-        await press(pilot, "escape", "e", *"no", "escape")
+        await press(pilot, "escape", "c")
+        assert "!" not in text_of(app, "claim"), "what was refused is over"
+        await press(pilot, "c")
+        await press(pilot, "e", *"no", "escape")
         assert isinstance(app.screen, MissedClaimsDialog), "escape closes the line first"
         assert missed(store_path) == []
+
+
+async def test_the_claim_added_last_is_removed_in_the_window(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "plus", "e", *"It rains", "enter", "e", *"It snows", "enter")
+        assert missed(store_path) == ["It rains", "It snows"]
+        keys = "\n".join(screen_text(app).splitlines()[-2:])
+        assert "u remove last  c complete or not" in keys
+        assert "verdict" not in keys, "keys of the screen behind do not work here"
+        await press(pilot, "u")
+        assert missed(store_path) == ["It rains"]
+        assert "It snows" not in text_of(app, "claim")
+        await press(pilot, "u", "u")
+        assert missed(store_path) == []
+        assert "no claim of yours" in text_of(app, "claim")
+        await press(pilot, "e", *"It snows", "enter")
+        assert missed(store_path) == ["It snows"]
+
+
+async def test_what_cannot_be_saved_is_not_opened(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await reviewing(pilot)
+        monkeypatch.setattr(Store, "is_read_only", property(lambda _store: True))
+        for key, refused in (("plus", "no claim can be added"), ("E", "no evidence can be marked")):
+            await press(pilot, key)
+            assert app.screen is screen
+            assert refused in status(app)
 
 
 async def test_complete_can_be_taken_back_in_the_window(app: FaithApp, store_path: Path) -> None:
