@@ -245,11 +245,10 @@ class LabelWriter(Controller["ReviewScreen"]):
         if state is not None:
             before = [self._claims_before.get(each) for each in claims]
             view = position.restore_claims(state.view, [each for each in before if each])
-            self.screen.review_state = replace(state, view=view)
             at = self.screen.review_position
             if len(self._unsaved) == 1 and position.find_claim(view, claims[0]) is not None:
                 at = replace(at, claim=claims[0])
-            self.screen.update_view(at)
+            self.screen.show_state(replace(state, view=view), at, fresh=False)
         self._end_save()
 
     def _unsaved_pieces(self) -> tuple[Piece, ...]:

@@ -170,10 +170,8 @@ async def test_all_verdicts_that_are_lost_are_named_and_open_again(
     store.fail()
     store.save()
     await screen.settle()
-    assert screen.message.startswith(
-        "2 not saved · claim 1 = YES supported, claim 2 = NO contradicted · saved 12:04:19 "
-        "· claim 3"
-    )
+    unsaved = "2 not saved · claim 1 = YES supported, claim 2 = NO contradicted"
+    assert screen.message.startswith(f"{unsaved} · saved 12:04:19 · claim 3")
     assert screen.chosen == 0, "the first of them"
     assert [each.mine and each.mine.verdict for each in screen.view.claims[:3]] == [
         None,
