@@ -202,7 +202,7 @@ def human_letter(view: ReviewView, claim: ClaimView, labels: LabelSet) -> Piece:
     """
     said = translate_label(view, claim.mine.verdict) if claim.mine else None
     if said is None:
-        return Piece(" " if claim.human is None else "·", "quiet")
+        return Piece(" ") if claim.human is None else Piece("·", "quiet")
     letter = fmt.get_label_letter(said, labels)
     if claim.mine is not None and claim.mine.verdict is not None and not claim.mine.is_counted:
         return Piece(letter.lower(), "human")
