@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 ORDERS: Mapping[ItemOrder, str] = {
     "number": "as imported",
-    "unlabelled": "most unlabelled first",
     "score": "lowest judge's score first",
+    "unlabelled": "most unlabelled first",
     "corrected": "lowest score with overrides first",
     "overridden": "most disagreements first",
     "missing": "most missing verdicts first",
@@ -142,6 +142,7 @@ class ConversationsScreen(FilteredListScreen):
         self.facts = NO_FACTS
         self.reread_after_s = 0.0
         self.reread_timer: Timer | None = None
+        self.begins_at_top = False
         super().on_mount()
         self.items.focus()
 
@@ -219,6 +220,7 @@ class ConversationsScreen(FilteredListScreen):
             self.pager.forget_pages()
             self.items.refresh()
             self._show_run_title(run)
+            self.quick_filters.refresh()
             if before != (self.selection, mark[1]):
                 self._follow_row()
 
@@ -290,7 +292,8 @@ class ConversationsScreen(FilteredListScreen):
         count = fmt.format_count(len(loaded.ids))
         if self.state.filter:
             count += f" of {fmt.format_count(row.conversations)}"
-        here = self.items.cursor if at is None else at
+        here = 0 if self.begins_at_top else self.items.cursor if at is None else at
+        self.begins_at_top = False
         self.items.show(self.pager, here, title=f"Conversations {count}")
         self.show_marks()
         if loaded.spec is not None:
@@ -317,6 +320,11 @@ class ConversationsScreen(FilteredListScreen):
     def open_chosen(self) -> None:
         """Review the chosen conversation."""
         self.action_open()
+
+    def action_order(self) -> None:
+        """Sort by the next column, and go to what is first in it."""
+        self.begins_at_top = True
+        super().action_order()
 
     def clear_content(self) -> None:
         """Forget the conversation that was read."""
