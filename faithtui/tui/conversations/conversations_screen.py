@@ -142,7 +142,6 @@ class ConversationsScreen(FilteredListScreen):
         self.facts = NO_FACTS
         self.reread_after_s = 0.0
         self.reread_timer: Timer | None = None
-        self.begins_at_top = False
         super().on_mount()
         self.items.focus()
 
@@ -292,9 +291,7 @@ class ConversationsScreen(FilteredListScreen):
         count = fmt.format_count(len(loaded.ids))
         if self.state.filter:
             count += f" of {fmt.format_count(row.conversations)}"
-        here = 0 if self.begins_at_top else self.items.cursor if at is None else at
-        self.begins_at_top = False
-        self.items.show(self.pager, here, title=f"Conversations {count}")
+        self.items.show(self.pager, self.find_start(at), title=f"Conversations {count}")
         self.show_marks()
         if loaded.spec is not None:
             self.items.show_legend(legend_words(loaded.spec, blind=self.session.is_blind))
@@ -320,11 +317,6 @@ class ConversationsScreen(FilteredListScreen):
     def open_chosen(self) -> None:
         """Review the chosen conversation."""
         self.action_open()
-
-    def action_order(self) -> None:
-        """Sort by the next column, and go to what is first in it."""
-        self.begins_at_top = True
-        super().action_order()
 
     def clear_content(self) -> None:
         """Forget the conversation that was read."""
