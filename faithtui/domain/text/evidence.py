@@ -5,6 +5,7 @@ things, not that it agrees. Where a sentence that speaks of the same things clas
 that is said, in the words by which the embedded judge says `no`: both ask `alignment`.
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -89,6 +90,8 @@ CLASH_MIN_SHARE = 0.5
 """Sentences that share less do not speak of the same things."""
 _MOST_CLASHES = 12
 """Sentences of one passage that are quoted because they differ: nobody reads more of them."""
+_TEXTS_KEPT: Final = 64
+"""Passages whose places of a claim's words are kept: a pane is drawn at every key."""
 _INDEXES_KEPT: Final = 8
 """Sets of passages whose index is kept: the claims of a turn share theirs."""
 
@@ -161,13 +164,19 @@ def find_sentence(
     return min(shares, key=lambda index: (-shares[index], index), default=None)
 
 
-def choose_excerpt(passage: TokenisedText, needed: Sequence[Span], budget: int) -> tuple[Span, ...]:
+def choose_excerpt(
+    passage: TokenisedText,
+    needed: Sequence[Span],
+    budget: int,
+    claim: TokenisedText | None = None,
+) -> tuple[Span, ...]:
     """Choose the part of a passage that shows some stretches of it.
 
     Args:
         passage: The passage.
-        needed: What must be in it; () starts at the beginning.
+        needed: What must be in it; () starts with the words of the claim, or at the beginning.
         budget: About how many characters; what is needed is never dropped for it.
+        claim: As many of its words as possible are to be in it; None: of no claim.
 
     Returns:
         Whole sentences as merged stretches, by start. () for a blank text.
@@ -179,7 +188,10 @@ def choose_excerpt(passage: TokenisedText, needed: Sequence[Span], budget: int) 
         index
         for index, span in enumerate(spans)
         if any(span.start < each.end and each.start < span.end for each in needed)
-    } or {0}
+    }
+    if claim is not None:
+        _add_telling_sentences(passage, claim, chosen, budget)
+    chosen = chosen or {0}
     length = sum(spans[index].end - spans[index].start for index in chosen)
     grown = True
     while grown and length < budget:
@@ -201,6 +213,54 @@ def choose_excerpt(passage: TokenisedText, needed: Sequence[Span], budget: int) 
             merged.append(spans[index])
         previous = index
     return tuple(merged)
+
+
+def _add_telling_sentences(
+    passage: TokenisedText, claim: TokenisedText, chosen: set[int], budget: int
+) -> None:
+    """Add the sentences that have words of a claim which the chosen ones lack, rare ones first.
+
+    A word that begins like one of the claim counts: blanks are often lost in pages of the web.
+    """
+    spans = passage.sentences
+    words = {each.text for each in select_content_words(claim.words) if len(each.text) > 2}
+    held: dict[int, set[str]] = {}
+    starts = [span.start for span in spans]
+    for at, word in _find_words(passage.text, frozenset(words)):
+        index = bisect_right(starts, at) - 1
+        if index >= 0 and at < spans[index].end:
+            held.setdefault(index, set()).add(word)
+    sentences_with = Counter(chain.from_iterable(held.values()))
+    seen = set().union(*(held.get(index, set()) for index in chosen))
+    length = sum(spans[index].end - spans[index].start for index in chosen)
+    while True:
+        fitting = [
+            index
+            for index in held.keys() - chosen
+            if held[index] - seen
+            and (not chosen or length + spans[index].end - spans[index].start <= budget)
+        ]
+        if not fitting:
+            return
+
+        def weigh(index: int, seen: set[str] = seen) -> tuple[float, int]:
+            return sum(1 / sentences_with[each] for each in held[index] - seen), -index
+
+        best = max(fitting, key=weigh)
+        chosen.add(best)
+        seen = seen | held[best]
+        length += spans[best].end - spans[best].start
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def _find_words(text: str, words: frozenset[str]) -> tuple[tuple[int, str], ...]:
+    """Find where words of a text begin like some words."""
+    if not words:
+        return ()
+    longest_first = sorted(words, key=lambda each: (-len(each), each))
+    pattern = rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})"
+    found = re.finditer(pattern, text, re.IGNORECASE)
+    return tuple((each.start(), each[0].lower()) for each in found)
 
 
 @lru_cache(maxsize=_INDEXES_KEPT)

@@ -29,6 +29,7 @@ from faithtui.tui.theme.lines import (
     escape_text,
     fit_text,
     make_line,
+    shorten_middle,
     truncate_pieces,
     width_of,
     wrap,
@@ -120,7 +121,8 @@ def item_line(row: ItemRow, look: ListLook, width: int, here: bool) -> Line:
     shade = "quiet" if row.claims and row.own_labels >= row.claims else ""
     if row.state is ItemState.FAILED and not blind:
         shade = "bad"
-    key = escape_line(row.key.removeprefix(look.key_prefix), f"{shade} quiet".strip(), limit=80)
+    name = escape_line(row.key.removeprefix(look.key_prefix), limit=80).text
+    key = Piece(shorten_middle(name, at.key - 1), f"{shade} quiet".strip())
     opening = escape_line(row.opening, shade, limit=200)
     left = [
         Piece("> " if here else "  ", shade),

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 ORDERS: Mapping[ItemOrder, str] = {
     "number": "as imported",
-    "unlabelled": "most unlabelled first",
     "score": "lowest judge's score first",
+    "unlabelled": "most unlabelled first",
     "corrected": "lowest score with overrides first",
     "overridden": "most disagreements first",
     "missing": "most missing verdicts first",
@@ -222,6 +222,7 @@ class ConversationsScreen(FilteredListScreen):
             self.pager.forget_pages()
             self.items.refresh()
             self._show_run_title(run)
+            self.quick_filters.refresh()
             if before != (self.selection, mark[1]):
                 self._follow_row()
 
@@ -293,8 +294,7 @@ class ConversationsScreen(FilteredListScreen):
         count = fmt.format_count(len(loaded.ids))
         if self.state.filter:
             count += f" of {fmt.format_count(row.conversations)}"
-        here = self.items.cursor if at is None else at
-        self.items.show(self.pager, here, title=f"Conversations {count}")
+        self.items.show(self.pager, self.find_start(at), title=f"Conversations {count}")
         self.show_marks()
         if loaded.spec is not None:
             self.items.show_legend(legend_words(loaded.spec, blind=self.session.is_blind))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.timer import Timer
 
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import RunId
@@ -73,6 +74,7 @@ class QuickFilters(Controller["ConversationsScreen"]):
         """What the run was known by when they were counted."""
         self._rest_until_s = 0.0
         self._is_counting = False
+        self._timer: Timer | None = None
 
     def refresh(self) -> None:
         """Draw the filters, and count again what may have changed."""
@@ -81,9 +83,17 @@ class QuickFilters(Controller["ConversationsScreen"]):
         mark = (self.screen.mark, self.session.is_blind)
         if run is None or spec is None or self._is_counting or self._counted == mark:
             return
-        if self.session.seconds() >= self._rest_until_s or not self._counts:
+        rest = self._rest_until_s - self.session.seconds() if self._counts else 0.0
+        if rest <= 0:
             self._is_counting = True
             self._count(run.id, spec, mark)
+        elif self._timer is None:
+            # The last change of a run may come while this rests.
+            self._timer = self.screen.set_timer(rest, self._refresh_after_rest)
+
+    def _refresh_after_rest(self) -> None:
+        self._timer = None
+        self.refresh()
 
     @run_in_worker("quick filters", exclusive=False)
     async def _count(self, run: RunId, spec: "MetricSpec", mark: object) -> None:
@@ -115,12 +125,13 @@ class QuickFilters(Controller["ConversationsScreen"]):
             taken = self.screen.state.filter == each.text
             count = self._counts.get(each.text)
             pieces += [
+                Piece("["),
                 Piece(self.keys(f"conversations.filter-{number + 1}"), "key"),
                 Piece(
-                    f" {each.words} {'…' if count is None else fmt.format_count(count)}",
+                    f"] {each.words} {'…' if count is None else fmt.format_count(count)}",
                     "human strong" if taken else "quiet" if count == 0 else "",
                 ),
-                Piece("   "),
+                Piece("  "),
             ]
         line.left = tuple(pieces)
 

@@ -41,8 +41,7 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         Binding(
             "B",
             "blind",
-            "blind on/off",
-            show=False,
+            "blind",
             tooltip="Hide the judge until a claim has your verdict, or stop hiding it",
             id="review.blind",
         ),
@@ -64,11 +63,8 @@ class JudgeVisibility(Controller["ReviewScreen"]):
             self.show_message(Piece("hidden again; that it was looked at stays on record", "quiet"))
             self.screen.queue_walk.forget_read_ahead()
             self.read_again()
-        elif self.session.is_blind:
-            self.refuse("nothing is hidden here: you have answered, or it is served with the judge")
         else:
-            key = self.keys("review.blind")
-            self.refuse(f"the judge is shown: {key} hides it on what has no verdict of yours")
+            self.refuse("nothing is hidden here: you have answered, or it is served with the judge")
 
     def action_truths(self) -> None:
         """Show the truths of the conversation while verdicts stay hidden."""
@@ -117,6 +113,7 @@ class JudgeVisibility(Controller["ReviewScreen"]):
             self.refuse("these were chosen by the judge's verdict: nobody is blind to it here")
             return
         self.session.hide_judge(not self.session.is_judge_hidden)
+        self.screen.refresh_bindings()
         if self.session.is_judge_hidden:
             self.show_message(
                 Piece("blind", "human strong"), Piece(": the judge is hidden until you answer")
@@ -145,6 +142,9 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         """Hide what cannot be done without a conversation."""
         if action == "truths":
             return self.screen.view is not None and self.screen.view.is_blind
+        if action == "reveal":
+            # Where nothing is hidden it says so only to whoever works blind.
+            return self.screen.claim is not None and self.session.is_blind
         return self.screen.claim is not None
 
     def read_again(self) -> None:

@@ -120,6 +120,7 @@ class FilteredListScreen(FaithScreen):
         self._previous_filter = self.state.filter
         self._problem: str | None = None
         self._was_read = False
+        self._is_other_order = False
         super().on_mount()
         self.query_one(FilterBar).show(self.state.filter)
 
@@ -189,8 +190,23 @@ class FilteredListScreen(FaithScreen):
         self.query_one(FilterBar).start_typing(self.state.filter)
         self._show_terms(self.state.filter)
 
+    def find_start(self, at: int | None) -> int:
+        """Say which row to choose in a list that was read.
+
+        Args:
+            at: Row of the entry that was chosen before; None: it is not in the list.
+
+        Returns:
+            The first one after another order was chosen.
+        """
+        if self._is_other_order:
+            self._is_other_order = False
+            return 0
+        return self.query_one(VirtualList).cursor if at is None else at
+
     def action_order(self) -> None:
-        """Sort by the next column."""
+        """Sort by the next column, and go to what is first in it."""
+        self._is_other_order = True
         names = list(self.sort_orders)
         here = names.index(self.state.sort) if self.state.sort in names else 0
         self.session.lists[self.LIST] = ListState(self.state.filter, names[(here + 1) % len(names)])

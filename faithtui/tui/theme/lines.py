@@ -87,6 +87,15 @@ def fit_text(text: str, width: int, *, right: bool = False) -> str:
     return blanks + text if right else text + blanks
 
 
+def shorten_middle(text: str, width: int) -> str:
+    """Make a text at most `width` cells wide; … stands in its middle, so that its end is read."""
+    if cell_len(text) <= width:
+        return text
+    first = _take_cells(text, (width - 1) // 2)
+    last = _take_cells(text[::-1], max(0, width - 1 - cell_len(first)))[::-1]
+    return f"{first}…{last}" if width > 0 else ""
+
+
 def make_line(*pieces: Piece | str, row: int | None = None) -> Line:
     """Make a line; a str is a plain piece of our own words."""
     return Line(tuple(Piece(each) if isinstance(each, str) else each for each in pieces), row)

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -113,6 +114,35 @@ def test_an_excerpt_holds_what_is_needed_and_grows_around_it() -> None:
     assert texts[2] == ["One. Two. Three. Four. Five."]
 
 
+KIDS = (
+    "You know kids need physical activity to grow up strong and healthy.But did you know it can "
+    "help them feel better right away?Better sleepBetter moodBetter grades"
+    "And when you move with your kids, you get the health benefits, too!\n\n"
+    "Help your kids move more with physical activity every day.\n\n"
+    "Physical activity is safe and healthy during and after pregnancy — and it can help you feel "
+    "better right away.\n\nFind out how physical activity can help older adults."
+)
+
+
+@pytest.mark.parametrize("budget", [1, 200, 400])
+def test_an_excerpt_has_the_words_of_every_part_of_a_claim(budget: int) -> None:
+    claim = tokenise_text(
+        "Regular physical activity can help children perform better in school, sleep better, and "
+        "improve their mood."
+    )
+    passage = tokenise_text(KIDS)
+    parts = choose_excerpt(passage, [], budget, claim)
+    shown = " ".join(passage.text[part.start : part.end] for part in parts)
+    assert "Better sleepBetter moodBetter grades" in shown
+    pregnancy = next(
+        each for each in passage.sentences if "pregnancy" in KIDS[each.start : each.end]
+    )
+    needed = choose_excerpt(passage, [pregnancy], 500, claim)
+    shown = " ".join(passage.text[part.start : part.end] for part in needed)
+    assert "pregnancy" in shown
+    assert "Better sleepBetter moodBetter grades" in shown
+
+
 def test_an_excerpt_without_need_begins_at_the_beginning() -> None:
     assert choose_excerpt(tokenise_text("One. Two."), [], 1) == (Span(0, 4),)
     assert choose_excerpt(tokenise_text("  "), [], 10) == ()
@@ -152,7 +182,7 @@ def test_ranking_keeps_every_passage_and_never_leaves_its_text(
 def test_an_excerpt_covers_what_it_must(text: str, budget: int) -> None:
     passage = tokenise_text(text)
     for needed in passage.sentences:
-        parts = choose_excerpt(passage, [needed], budget)
+        parts = choose_excerpt(passage, [needed], budget, passage)
         assert any(part.start <= needed.start and needed.end <= part.end for part in parts)
 
 

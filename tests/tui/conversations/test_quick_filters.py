@@ -1,13 +1,16 @@
 """Filters on digits with what they find, terms that complete, and suggestions."""
 
+import re
 from pathlib import Path
 
 from textual.pilot import Pilot
 
+from faithtui.domain.ids import RunId
+from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.widgets.bars import HintLine
-from tests.tui.driving import calm, opened, press, screen_text, status, title
+from tests.tui.driving import calm, opened, press, screen_text, status, title, until
 from tests.tui.test_screens import labelled
 
 SIZE = (120, 40)
@@ -28,13 +31,44 @@ def quick(screen: ConversationsScreen) -> str:
 async def test_the_line_counts_what_each_filter_finds(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listing(pilot)
-        assert "1 no 1   2 idk 1   3 open 2" in quick(screen)
+        assert "[1] no 1  [2] idk 1  [3] open 2" in quick(screen)
         await press(pilot, "1")
         assert screen.state.filter == "verdict:no"
         assert len(screen.listed_entries) == 1
         await press(pilot, "1")
         assert screen.state.filter == ""
         assert len(screen.listed_entries) == 4
+
+
+async def test_filters_are_counted_anew_when_something_changes_while_they_rest(
+    app: FaithApp, store_path: Path
+) -> None:
+    clock = [0.0]
+    app.session.seconds = lambda: clock[0]
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        assert "open 2" in quick(screen)
+        screen.quick_filters._rest_until_s = 0.01
+        with Store.open(store_path) as store:
+            view = store.runs.review_view(store.runs.item_ids(RunId(1))[0], "ann")
+            for claim in view.claims:
+                store.reviews.record_verdict(claim.id, "ann", "yes", run=RunId(1), saw_judge=False)
+        screen.follow_store()
+        await calm(pilot)
+        clock[0] = 1.0
+        await until(pilot, lambda: "open 1" in quick(screen))
+
+
+async def test_the_first_order_is_by_score_and_begins_at_the_top(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        await press(pilot, "end", "s")
+        assert "lowest judge's score first" in status(app)
+        assert screen.items.cursor == 0
+        assert screen.selection is not None
+        assert screen.selection.id == screen.listed_entries[0]
+        await press(pilot, "s")
+        assert "most unlabelled first" in status(app)
 
 
 async def test_a_filter_is_taken_by_a_click(app: FaithApp) -> None:
@@ -50,7 +84,7 @@ async def test_a_blind_reviewer_sees_no_filter_nor_label_of_others(app: FaithApp
         await opened(pilot)
         app.session.hide_judge(True)
         screen = await listing(pilot)
-        assert quick(screen).split()[1::3] == ["open", "flagged"]
+        assert re.findall(r"\] (\w+)", quick(screen)) == ["open", "flagged"]
         painted = screen_text(app)
         assert "▓" not in painted
         row = next(line for line in painted.split("\n") if "Can I return shoes" in line)

@@ -112,6 +112,7 @@ async def test_what_a_cell_lists_is_known_when_it_is_listed(path: Path, app: Fai
         assert not app.screen.query_one("#differences").display
         assert knowing(path) == [False, False, False]
         # The judge said yes three times, and people that they do not know.
+        app.screen.query_one("#matrix").focus()
         await press(pilot, "down", "down", "enter")
         assert "It is red." in screen_text(app)
         assert knowing(path) == [True, True, True]

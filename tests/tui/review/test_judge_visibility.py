@@ -269,11 +269,22 @@ async def test_a_look_at_one_claim_is_recorded_and_the_same_key_hides_it_again(
 
 async def test_what_reveals_nothing_says_why(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    assert screen.press("v")
-    assert "the judge is shown: B hides it" in screen.message
+    assert not screen.press("v"), "there is nothing to reveal, and the footer does not offer it"
     assert not screen.press("T")
     screen.hiding.action_truths()
     assert screen.message == "no truths are hidden here"
+
+
+async def test_the_footer_offers_blind_while_the_judge_is_shown_and_reveal_while_hidden(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        footer = "\n".join(screen_text(app).split("\n")[-2:])
+        assert "B blind" in footer
+        assert "v reveal" not in footer
+        await press(pilot, "B")
+        assert "v reveal" in "\n".join(screen_text(app).split("\n")[-2:])
 
 
 async def test_nobody_is_blind_to_what_was_chosen_by_the_judge(session: Session) -> None:

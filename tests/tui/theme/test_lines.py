@@ -11,6 +11,7 @@ from faithtui.tui.theme.lines import (
     align_to_edges,
     escape_text,
     fit_text,
+    shorten_middle,
     truncate_pieces,
     width_of,
     wrap,
@@ -89,3 +90,12 @@ def test_an_endless_text_says_how_much_is_left_out() -> None:
 def test_no_count_of_a_run_is_cut(width: int) -> None:
     assert cell_len(run_head(width).text) <= width
     assert run_head(width).text.rstrip().endswith("reviewed")
+
+
+def test_what_is_shortened_in_its_middle_keeps_its_end() -> None:
+    names = [f"04f83f11-t04-{model}" for model in ("gpt-4o", "llama-3")]
+    short = [shorten_middle(each, 12) for each in names]
+    assert short == ["04f83…gpt-4o", "04f83…lama-3"]
+    assert shorten_middle("short", 12) == "short"
+    assert shorten_middle("long enough", 0) == ""
+    assert width_of([Piece(shorten_middle("\u4e2d" * 20, 9))]) <= 9

@@ -16,6 +16,7 @@ from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.metric_view import reference_letter
 from faithtui.tui.review.lines.evidence import (
+    MAX_CLAIM_COMPARED,
     RankedPassageView,
     describe_compared_part,
     excerpt_passage,
@@ -179,8 +180,10 @@ def _passage_lines(served: ServedClaim) -> list[str]:
         return ["passages: none are known for this answer"]
     part = describe_compared_part(served.claim, passages)
     lines = [] if part is None else wrap_with_label("passages", part)
+    claim = tokenise_text(served.claim.text[:MAX_CLAIM_COMPARED])
     for passage in passages[:_PASSAGES]:
-        text = "".join(piece.text for piece in excerpt_passage(passage, _PASSAGE))
+        words = claim if passage.is_ranked else None
+        text = "".join(piece.text for piece in excerpt_passage(passage, _PASSAGE, words))
         name = _passage_name(passage)
         if passage.is_ranked:
             name += f", similarity {passage.ranked.match:.2f}"

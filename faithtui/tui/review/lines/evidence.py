@@ -420,6 +420,7 @@ def passage_lines(
     lines: list[Line] = []
     starts: list[int] = []
     part = describe_compared_part(claim, passages)
+    read_claim = tokenise_text(claim.text[:MAX_CLAIM_COMPARED])
     if part is not None:
         lines += wrap([Piece(part, "quiet")], width, first=[Piece(" ")])
     for number, passage in enumerate(passages):
@@ -432,7 +433,8 @@ def passage_lines(
         mark, *heading = _passage_heading(passage, number == chosen)
         lines += wrap(heading, width, first=[mark], rest=[Piece("     ")])
         budget = width * (max(6, height // 2) if number == chosen else max(3, height // 8))
-        lines += wrap(excerpt_passage(passage, budget), width - 1, first=[Piece("  ")])
+        excerpt = excerpt_passage(passage, budget, read_claim if passage.is_ranked else None)
+        lines += wrap(excerpt, width - 1, first=[Piece("  ")])
         lines += image_lines(passage.document.images, numbers, width - 1, [Piece("  ")])
         if number == 0 and passage.is_ranked and claim.id not in view.hidden:
             lines += lacking_lines(claim, passages, width)
@@ -513,12 +515,20 @@ def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
     return pieces
 
 
-def excerpt_passage(passage: RankedPassageView, budget: int) -> list[Piece]:
-    """Cut a passage down to what surrounds its quotes."""
+def excerpt_passage(
+    passage: RankedPassageView, budget: int, claim: TokenisedText | None = None
+) -> list[Piece]:
+    """Cut a passage down to what surrounds its quotes and has the words of the claim.
+
+    Args:
+        passage: The passage.
+        budget: About how many characters.
+        claim: The claim; None: its words say nothing of the passage.
+    """
     needed = [*(quote.span for quote in passage.ranked.quotes), *passage.marked]
-    if not needed and passage.ranked.best is not None:
+    if not needed and claim is None and passage.ranked.best is not None:
         needed = [passage.ranked.best]
-    parts = choose_excerpt(passage.read, needed, budget)
+    parts = choose_excerpt(passage.read, needed, budget, claim)
     if not parts:
         return [Piece("(empty)", "quiet")]
     pieces: list[Piece] = []
