@@ -89,6 +89,10 @@ def choose_action(
     return Action.AGREED if verdict == judge else Action.OVERRIDDEN
 
 
+TIE = "tie"
+"""Stands for the label of a claim or an answer on which annotators are evenly split."""
+
+
 class LabelMark(StrEnum):
     """What a `MARKED` act says."""
 

@@ -65,10 +65,6 @@ class ImportCounts:
     """Keys that are stored with other turns. Nothing of them was written."""
 
 
-TIE = "tie"
-"""Stands for the label of a claim or an answer on which annotators are evenly split."""
-
-
 @dataclass(frozen=True, slots=True)
 class ItemRow:
     """A conversation of a run in a list."""

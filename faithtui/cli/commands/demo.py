@@ -10,7 +10,6 @@ from faithtui.cli.import_progress import ImportProgressLine
 from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import print_json, print_text, print_to_stderr
 from faithtui.cli.stores import has_terminal, make_store_directory, replace_reviewer, show_app
-from faithtui.domain.text.visible_text import make_visible_line
 
 if TYPE_CHECKING:
     from faithtui.agreement.report.model import LevelReport
@@ -91,6 +90,7 @@ def _print_result(
 
 def _format_summary(agreement: "RunAgreement", path: Path) -> str:
     from faithtui.cli.run_outcome import format_score_parts
+    from faithtui.domain.text.visible_text import make_visible_line
     from faithtui.engine.demo import UNSEEN, WHY
     from faithtui.engine.integrity.judged_conversations import integrity_sentence
 

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select
 
 from faithtui.domain.annotations import (
+    TIE,
     Action,
     Event,
     HumanVerdict,
@@ -19,7 +20,6 @@ from faithtui.domain.annotations import (
 )
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
-from faithtui.store.records import TIE
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, human_label, label_evidence
 

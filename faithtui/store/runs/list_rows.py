@@ -7,12 +7,11 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Select, desc, exists, func, select
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import TIE, Action
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary
 from faithtui.store.annotations.label_replay import read_acts, replay_verdicts
 from faithtui.store.records import (
-    TIE,
     ItemRow,
     ItemState,
     LabelCount,

@@ -5,13 +5,12 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.annotations import HumanVerdict, list_top_verdicts
+from faithtui.domain.annotations import TIE, HumanVerdict, list_top_verdicts
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import compute_consensus, read_acts, replay_verdicts
 from faithtui.store.records import (
-    TIE,
     ComparisonAnswer,
     ComparisonCell,
     ComparisonRun,

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Update, bindparam, select, update
 
-from faithtui.domain.annotations import HumanVerdict
+from faithtui.domain.annotations import TIE, HumanVerdict
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.integrity.run_summary import CHECKS
@@ -32,7 +32,7 @@ from faithtui.store.annotations.label_replay import (
     read_conversation_acts,
     replay_verdicts,
 )
-from faithtui.store.records import TIE, ItemState
+from faithtui.store.records import ItemState
 from faithtui.store.schema.json_columns import (
     AnyRow,
     score_set_to_json,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from faithtui.domain.annotations import TIE
 from faithtui.domain.filters import Filter
 from faithtui.domain.scores import (
     ScoreSet,
@@ -12,7 +13,7 @@ from faithtui.domain.scores import (
     format_left_out,
     passes_threshold,
 )
-from faithtui.store.records import TIE, ItemRow, ItemState, RunTotals, TurnView
+from faithtui.store.records import ItemRow, ItemState, RunTotals, TurnView
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import count_units
 from faithtui.tui.replies.reply_lines import format_cost

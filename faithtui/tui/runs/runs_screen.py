@@ -153,7 +153,10 @@ class RunsScreen(FilteredListScreen):
             ),
             ActionPane(id="next", title="What next"),
             Pane(id="detail", title="Run"),
-            planner=layouts.make_home_planner(self._count_rows),
+            planner=layouts.make_home_planner(
+                # Until the runs are read there is room for one.
+                lambda: 1 if self.rows is None else len(self.rows)
+            ),
         )
 
     def on_mount(self) -> None:
@@ -306,10 +309,6 @@ class RunsScreen(FilteredListScreen):
         if action == "resume":
             return self.is_mounted and self._can_resume()
         return super().check_action(action, parameters)
-
-    def _count_rows(self) -> int:
-        """Count the runs that are listed; until they are read there is room for one."""
-        return 1 if self.rows is None else len(self.rows)
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if not self._all_runs:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from faithtui.domain.annotations import Action, HumanVerdict
+from faithtui.domain.annotations import TIE, Action, HumanVerdict
 from faithtui.domain.filters import (
     MISSING,
     NONE,
@@ -19,7 +19,6 @@ from faithtui.domain.filters import (
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.text.search_words import contains_words, find_words, split_search_words
-from faithtui.store.records import TIE
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.theme.lines import Piece
 

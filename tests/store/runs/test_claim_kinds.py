@@ -7,14 +7,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import TIE, Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, Turn
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 from faithtui.domain.scores import ScoreState, ScoringRule, make_score, no_score
 from faithtui.domain.verdicts import Claim, Verdict
-from faithtui.store.records import TIE
 from faithtui.store.schema.json_columns import scoring_rule_from_json, scoring_rule_to_json
 from faithtui.store.search.filters import make_ground
 from faithtui.store.store import Store
