@@ -236,15 +236,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
             found = foresee_widths(basis.strata, count_blind_claims(drawn, share))
         self.query_one("#preview", Pane).show(
             lambda width: draw_preview_lines(
-                strata,
-                request.design,
-                size,
-                pace,
-                width,
-                numbered=True,
-                found=found,
-                basis=basis,
-                shown_share=share,
+                strata, request.design, size, pace, width, found=found, basis=basis, shown=share
             )
         )
 
