@@ -37,9 +37,9 @@ PANES: Final = {
     "transcript": HelpText(
         "Transcript",
         "What the user asked, and the answer with the words of the chosen claim between « »; the "
-        "nearest words between ‹ › where it is worded otherwise. Below an answer stand the "
-        "passages it was given (P1 P2), and <- at the answer of the chosen claim. "
-        "{review.source} shows all turns.",
+        "nearest words between ‹ › where it is worded otherwise. Below an answer stand its "
+        "passages (P1 P2), and <- at the answer of the chosen claim. {review.source} shows all "
+        "turns.",
     ),
     "card": HelpText("Claim", "The chosen claim, and the place in the answer it comes from."),
     "evidence": HelpText(

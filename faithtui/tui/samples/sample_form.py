@@ -1,7 +1,7 @@
 """The forms that draw samples: what will be drawn and what it will give is said before."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,8 +14,17 @@ from textual.message import Message
 from textual.widgets import Input, Label, Select
 from textual.worker import Worker, WorkerState
 
-from faithtui.agreement.sampling.draw import SamplingDesign, SamplingFrame, preview_strata
-from faithtui.agreement.sampling.label_plan import count_blind_claims, foresee_widths
+from faithtui.agreement.sampling.draw import (
+    SamplingDesign,
+    SamplingFrame,
+    Stratum,
+    preview_strata,
+)
+from faithtui.agreement.sampling.label_plan import (
+    LabelPlan,
+    count_blind_claims,
+    foresee_widths,
+)
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.engine.review.label_plans import PlanBasis, read_plan_basis
 from faithtui.engine.review.sample_queues import (
@@ -52,6 +61,31 @@ _STRATA_WORDS = {
     "disagreement": "whether another run's judge gave another verdict",
     "flip": "whether the judge's verdict changed between windows",
 }
+
+
+def _foresee_widths(basis: PlanBasis, strata: Sequence[Stratum], shown_share: float) -> LabelPlan:
+    """Foresee the half widths of a sample from the claims that count in figures."""
+    drawn = {each.name: each.drawn for each in strata}
+    return foresee_widths(basis.strata, count_blind_claims(drawn, shown_share))
+
+
+def _read_stratum_sizes(
+    typed: str,
+    size: int,
+    basis: PlanBasis | None,
+    frame: SamplingFrame | None,
+    shown_share: float,
+) -> dict[str, int]:
+    """Read how many claims of each stratum are to be drawn.
+
+    Raises:
+        ConfigError: It cannot be read, or the claims are still being counted.
+    """
+    if typed and frame is None:
+        raise ConfigError("what can be drawn is still being counted; a moment")
+    if typed.startswith(PLAN) and basis is not None:
+        return read_planned_sizes(typed, size, basis.strata, shown_share)
+    return read_sizes(typed, frame.populations if frame is not None else {})
 
 
 class DrawSampleScreen(ModalWindow[SampleId | None]):
@@ -230,21 +264,10 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
             return
         strata = preview_strata(frame, request.plan)
         pace, size, basis, share = self._pace_s, len(frame), self._basis, request.shown_share
-        found = None
-        if basis is not None and wanted:
-            drawn = {each.name: each.drawn for each in strata}
-            found = foresee_widths(basis.strata, count_blind_claims(drawn, share))
+        found = _foresee_widths(basis, strata, share) if basis is not None and wanted else None
         self.query_one("#preview", Pane).show(
             lambda width: draw_preview_lines(
-                strata,
-                request.design,
-                size,
-                pace,
-                width,
-                numbered=True,
-                found=found,
-                basis=basis,
-                shown_share=share,
+                strata, request.design, size, pace, width, found=found, basis=basis, shown=share
             )
         )
 
@@ -345,12 +368,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         sizes: dict[str, int] = {}
         if design is SamplingDesign.STRATIFIED:
             typed = self.query_one("#sizes", Input).value.strip()
-            if typed and frame is None:
-                raise ConfigError("what can be drawn is still being counted; a moment")
-            if typed.startswith(PLAN) and self._basis is not None:
-                sizes = read_planned_sizes(typed, size, self._basis.strata, shown_share)
-            else:
-                sizes = read_sizes(typed, frame.populations if frame is not None else {})
+            sizes = _read_stratum_sizes(typed, size, self._basis, frame, shown_share)
         return SampleRequest(
             name=self.query_one("#name", Input).value.strip() or name_sample(design, strata),
             design=design,

@@ -304,10 +304,9 @@ def draw_preview_lines(
     pace_s: float,
     width: int,
     *,
-    numbered: bool = False,
     found: LabelPlan | None = None,
     basis: PlanBasis | None = None,
-    shown_share: float = 0.0,
+    shown: float = 0.0,
 ) -> list[Line]:
     """Say what a plan draws and what it will give, before anything is drawn.
 
@@ -317,10 +316,9 @@ def draw_preview_lines(
         frame: Claims it is drawn from.
         pace_s: Seconds the person takes per claim.
         width: Cells.
-        numbered: Number the strata, for those who give each a size.
         found: What labels of these strata are expected to give; None: not known.
         basis: What that is expected from.
-        shown_share: Share of the claims that is shown with the judge's verdict, and counts in no
+        shown: Share of the claims that is shown with the judge's verdict, and counts in no
             figure.
     """
     drawn, whole = sum(each.drawn for each in strata), sum(each.population for each in strata)
@@ -339,15 +337,15 @@ def draw_preview_lines(
     )
     if not drawn:
         return [*lines, *wrap([Piece("nothing would be drawn", "warn")], width)]
-    blind = count_blind_claims({each.name: each.drawn for each in strata}, shown_share)
-    counting = round(claims * (1 - shown_share)) if by_conversation else sum(blind.values())
-    if shown_share:
+    blind = count_blind_claims({each.name: each.drawn for each in strata}, shown)
+    counting = round(claims * (1 - shown)) if by_conversation else sum(blind.values())
+    if shown:
         about = f"about {fmt.format_count(counting)} of {fmt.format_count(claims)} count"
-        lines += wrap([Piece(f"{describe_shown_share(shown_share)}: {about}")], width)
+        lines += wrap([Piece(f"{describe_shown_share(shown)}: {about}")], width)
     if design is SamplingDesign.STRATIFIED:
         room = max(8, width - 37)
         for number, each in enumerate(strata[:_MOST_STRATA], 1):
-            name = f"{number} {_name_stratum(each.name)}" if numbered else _name_stratum(each.name)
+            name = f"{number} {_name_stratum(each.name)}"
             counts = f"{fmt.format_count(each.drawn)} of {fmt.format_count(each.population)}"
             chance = f"probability {each.probability:.3f}"
             lines.append(

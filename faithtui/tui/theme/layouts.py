@@ -149,8 +149,8 @@ def plan_metrics(width: int, height: int) -> Plan:
 
 _AGREEMENT_NARROW = (
     (30, (("warnings", 1),)),
-    (40, (("matrix", 44), ("coefficients", 56))),
-    (30, (("detection", 44), ("rate", 56))),
+    (35, (("matrix", 44), ("coefficients", 56))),
+    (35, (("detection", 44), ("rate", 56))),
 )
 _AGREEMENT_MEDIUM = (
     (20, (("warnings", 1),)),

@@ -251,7 +251,7 @@ def test_lines_fit_and_hold_no_control(
                 *sample_lines.no_queues(width, True, KeyNames({})),
                 *sample_lines.no_queues(width, False, KeyNames({})),
                 *sample_lines.draw_preview_lines(
-                    row.strata, row.design, row.frame, 15.0, width, numbered=True
+                    row.strata, row.design, row.frame, 15.0, width, shown=0.2
                 ),
             ]
             for each in lines:
@@ -283,7 +283,7 @@ def test_a_share_shown_on_purpose_counts_in_no_width() -> None:
 
     def preview(share: float) -> str:
         lines = sample_lines.draw_preview_lines(
-            strata, SamplingDesign.SIMPLE, 1_000, 15.0, 300, shown_share=share
+            strata, SamplingDesign.SIMPLE, 1_000, 15.0, 300, shown=share
         )
         return "\n".join(each.text for each in lines)
 
