@@ -316,7 +316,7 @@ async def test_an_empty_cell_of_the_matrix_says_so_in_the_metrics_words(
 ) -> None:
     async with boots_app.run_test(size=SIZE) as pilot:
         await under(pilot, "turn-contextual-relevancy")
-        await press(pilot, "home", "y", "g", "a", "left", "up", "enter")
+        await press(pilot, "home", "y", "g", "a", "tab", "tab", "left", "up", "enter")
         assert "no statement in this cell" in status(boots_app)
         await press(pilot, "right", "enter")
         assert "judge no, human yes: 1 statement" in screen_text(boots_app)
