@@ -95,11 +95,11 @@ class MatrixPane(Pane):
 
     def on_focus(self) -> None:
         """Draw the chosen cell strongly."""
-        self._redraw()
+        self.call_later(self._redraw)
 
     def on_blur(self) -> None:
-        """Draw the chosen cell quietly."""
-        self._redraw()
+        """Draw the chosen cell quietly; Textual notes the lost focus after this."""
+        self.call_later(self._redraw)
 
     def action_cell(self, down: int, right: int) -> None:
         """Choose a cell beside."""
