@@ -57,14 +57,17 @@ class SessionLine(Controller["ReviewScreen"]):
         midnight = (
             self.session.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
         )
-        if self._repeats is None or self._repeats[0] != run or (queue and queue.repeats):
+        # Another thread may forget them meanwhile.
+        known = self._repeats
+        if known is None or known[0] != run or (queue and queue.repeats):
             repeats = store.claim_details.repeats(run)
-            self._repeats = run, tuple(each for each in repeats if each.reviewer == reviewer)
+            known = run, tuple(each for each in repeats if each.reviewer == reviewer)
+            self._repeats = known
         sample = None if queue is None else queue.sample
         return SessionFacts(
             store.reviews.read_session_counts(reviewer, midnight.astimezone(UTC)),
             None if sample is None else read_queue_progress(store, sample, reviewer),
-            self._repeats[1],
+            known[1],
         )
 
     def _show(self, facts: "SessionFacts") -> None:

@@ -15,7 +15,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.replies.replies_screen import RepliesScreen
 from faithtui.tui.review.review_screen import ReviewScreen
-from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, text_of
+from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, text_of, until
 from tests.tui.replies.test_replies_screen import GOOD, asked
 
 
@@ -91,7 +91,7 @@ async def test_replies_of_what_is_not_judged_to_its_end_are_refused_while_blind(
     async with app.run_test(size=(120, 40)) as pilot:
         await blind(pilot)
         await press(pilot, "g", "c", "home", "j", "j", "W")
-        assert "1 verdict still to give" in status(app)
+        await until(pilot, lambda: "1 verdict still to give" in status(app))
         assert not isinstance(app.screen, RepliesScreen)
 
 

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from faithtui.agreement.report.raters import RepeatedLabel
 from faithtui.store.annotations.session_counts import SessionCounts
@@ -57,3 +60,22 @@ async def test_the_line_is_there_when_a_conversation_is(app: FaithApp) -> None:
         await reviewing(pilot)
         await calm(pilot)
         assert "5 left here" in screen_text(app)
+
+
+async def test_what_is_forgotten_while_the_line_is_read_does_no_harm(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        line, reviews = screen.session_line, screen.session.store.reviews
+        read = reviews.read_session_counts
+
+        def read_late(*args: Any) -> SessionCounts:
+            line.forget()
+            return read(*args)
+
+        monkeypatch.setattr(reviews, "read_session_counts", read_late)
+        line.forget()
+        line.read_again()
+        await calm(pilot)
+        assert screen.view is not None, "the app goes on"
