@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable
 
 from textual import events
+from textual.css.query import NoMatches
 from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
@@ -28,10 +29,11 @@ async def calm(pilot: Pilot[None]) -> None:
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    """Wait until something holds; fails after some 10 s."""
-    for _ in range(500):
-        if condition():
-            return
+    """Wait until something holds, a minute at most; a screen may still have to mount."""
+    for _ in range(3000):
+        with contextlib.suppress(NoMatches):  # a widget that is asked about is not mounted yet
+            if condition():
+                return
         await pilot.pause(0.02)
     raise AssertionError("it never came to hold")
 
