@@ -119,25 +119,38 @@ def code_of(page: str) -> Iterator[str]:
     yield from (" ".join(each.split()) for each in re.findall(r"`([^`]+)`", rest))
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.stem)
-def test_messages_name_commands_and_options_that_are_there(path: Path) -> None:
-    assert [each for text in texts_of(path) for each in mistakes(text)] == []
+@pytest.fixture(scope="module")
+def texts() -> dict[str, list[str]]:
+    """Give the texts of each module that name the program or an option."""
+    return {
+        str(path.relative_to(PACKAGE)): [
+            text for text in texts_of(path) if "faithtui" in text or "--" in text
+        ]
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
 
 
-@pytest.mark.parametrize(
-    "path", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda path: path.stem
-)
-def test_pages_name_commands_and_options_that_are_there(path: Path) -> None:
-    page = path.read_text(encoding="utf-8")
-    assert [each for text in code_of(page) for each in mistakes(text)] == []
+def test_messages_name_commands_and_options_that_are_there(texts: dict[str, list[str]]) -> None:
+    assert [
+        (path, each) for path, some in texts.items() for text in some for each in mistakes(text)
+    ] == []
 
 
-def test_options_named_without_a_command_are_there() -> None:
+def test_pages_name_commands_and_options_that_are_there() -> None:
+    assert [
+        (path.name, each)
+        for path in (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
+        for text in code_of(path.read_text(encoding="utf-8"))
+        for each in mistakes(text)
+    ] == []
+
+
+def test_options_named_without_a_command_are_there(texts: dict[str, list[str]]) -> None:
     known = OF_OTHERS.union(*(options_of(words) for words in COMMANDS))
     named = {
         option
-        for path in PACKAGE.rglob("*.py")
-        for text in texts_of(path)
+        for some in texts.values()
+        for text in some
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", text)
     }
     assert len(named) > 50
