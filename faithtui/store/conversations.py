@@ -15,14 +15,14 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from faithtui.domain.annotations import Action
-from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
+from faithtui.domain.conversation import Conversation, Document, Image, Passage, Rating, Turn
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.conversation_import import import_batch
 from faithtui.store.database import Database
 from faithtui.store.records import ImportCounts, SourceRow, StoredImage
-from faithtui.store.schema.column_types import make_storable
+from faithtui.store.schema.column_types import make_storable, passage_hash
 from faithtui.store.schema.json_columns import images_from_json, span_from_row
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
@@ -213,6 +213,18 @@ class Conversations:
                 )
             )
             return {row.key: row.content_hash for row in rows}
+
+    def list_with_document(self, text: str) -> tuple[ConversationId, ...]:
+        """List the conversations that have a document of this text without images, by id."""
+        with self._database.open_reader() as connection:
+            found = connection.execute(
+                select(turn_document.c.conversation_id)
+                .distinct()
+                .join(document, document.c.id == turn_document.c.document_id)
+                .where(document.c.hash == passage_hash(Passage(text)))
+                .order_by(turn_document.c.conversation_id)
+            )
+            return tuple(map(ConversationId, found.scalars()))
 
     def get(self, conversation_id: ConversationId) -> Conversation:
         """Read a conversation with its documents and its imported ratings.

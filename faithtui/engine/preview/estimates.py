@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import stdev
 from typing import Final
 
@@ -93,8 +93,10 @@ class PreviewQuestion:
     tokens_out: int
     cost_nusd: int | None
     worst_nusd: int
-    is_shared: bool = False
-    """Another conversation of the sample asks it too: it does not grow with their number."""
+    sharers: int = 1
+    """Conversations of the run, in the sample or not, that are known to ask it."""
+    asked_by: set[int] = field(default_factory=set)
+    """Conversations of the sample that ask it too, as places in it."""
 
 
 def format_preview(previewed: Sequence[Preview]) -> str:
@@ -245,9 +247,10 @@ def scale_to_preview(
 ) -> Preview:
     """Go from the sample to all conversations.
 
-    What one conversation asks alone grows with their number. What several ask is answered once, so
-    it is taken as it is. On average this is never too little, and too much where a question is
-    shared by few: better than the other way round when it is about money.
+    What one conversation asks alone grows with their number. Of a question about documents that m
+    of them have, each brings 1/m: on average that is right, however they share. What is shared
+    otherwise is taken as it is, once: on average that is never too little, and too much where it is
+    shared by few, which is better than the other way round when it is about money.
 
     Args:
         spec: The run.
@@ -263,19 +266,26 @@ def scale_to_preview(
     def estimate_sum(
         size: Callable[[PreviewQuestion], int], step: str | None = None
     ) -> EstimatedCount:
-        alone = [0] * sampled
-        shared = 0
+        alone = [0.0] * sampled
+        shared = seen = 0
         for each in questions:
             if step not in (None, each.step):
                 continue
-            if each.is_shared:
+            seen += size(each)
+            if each.sharers > 1:
+                for place in {each.conversation, *each.asked_by}:
+                    alone[place] += size(each) / each.sharers
+            elif each.asked_by:
                 shared += size(each)
             else:
                 alone[each.conversation] += size(each)
-        return _estimate_total(alone, shared, total)
+        return _estimate_total(alone, shared, seen, total)
 
-    def scale_count(count: int) -> int:
-        return round(count * total / sampled) if sampled else 0
+    def estimate_stored(count: int, step: str | None = None) -> int:
+        # Whoever has a question and does not put it finds its answer stored.
+        had = count + sum(step in (None, each.step) for each in questions)
+        calls = estimate_sum(_count_one, step).value
+        return max(0, round(had * total / sampled) - calls) if sampled else 0
 
     is_priced = pricing.worst_nusd(1, 1) is not None and all(
         each.cost_nusd is not None for each in questions
@@ -286,7 +296,7 @@ def scale_to_preview(
         conversations=total,
         sampled=sampled,
         calls=estimate_sum(_count_one),
-        calls_stored=scale_count(sum(answered.values())),
+        calls_stored=estimate_stored(sum(answered.values())),
         tokens_in=estimate_sum(_get_tokens_in),
         tokens_out=estimate_sum(_get_tokens_out),
         cost_nusd=estimate_sum(lambda each: each.cost_nusd or 0) if is_priced else None,
@@ -296,13 +306,15 @@ def scale_to_preview(
             StepPreview(
                 step,
                 estimate_sum(_count_one, step).value,
-                scale_count(count),
+                estimate_stored(count, step),
                 estimate_sum(_get_tokens_in, step).value,
                 estimate_sum(_get_tokens_out, step).value,
             )
             for step, count in answered.items()
         ),
-        windows=_estimate_total(windows, 0, total) if windows else EstimatedCount(0, 0, 0),
+        windows=_estimate_total(windows, 0, sum(windows), total)
+        if windows
+        else EstimatedCount(0, 0, 0),
     )
 
 
@@ -335,20 +347,20 @@ def _get_tokens_out(question: PreviewQuestion) -> int:
     return question.tokens_out
 
 
-def _estimate_total(alone: Sequence[int], shared: int, total: int) -> EstimatedCount:
-    """Estimate a total over `total` conversations from what each of a sample asks alone.
+def _estimate_total(alone: Sequence[float], shared: int, seen: int, total: int) -> EstimatedCount:
+    """Estimate a total over `total` conversations from what each of a sample brings to it.
+
+    `shared` is part of it once; `seen` is what the sample has in all, which it cannot be less than.
 
     Source: the mean of a simple random sample without replacement, with the correction for a
     finite population; Cochran, Sampling Techniques, 3rd edition, 2.5.
     """
     sampled = len(alone)
     if sampled >= total:
-        exact = sum(alone) + shared
-        return EstimatedCount(exact, exact, exact)
+        return EstimatedCount(seen, seen, seen)
     mean = sum(alone) / sampled
     # One conversation tells nothing about how different they are.
     spread = stdev(alone) if sampled > 1 else mean
     half = _WIDTH * spread * total * math.sqrt((1 - sampled / total) / sampled)
-    value = mean * total + shared
-    seen = sum(alone) + shared
+    value = max(seen, mean * total + shared)
     return EstimatedCount(round(value), max(seen, round(value - half)), round(value + half))

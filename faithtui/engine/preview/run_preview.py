@@ -9,13 +9,14 @@ written and nothing leaves the machine.
 import asyncio
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from random import Random
 from typing import Any, Final
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.domain.judging.tasks import ExtractPooledTruths, ExtractTruths, Task
 from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.costs import TablePrices, estimate_worst_cost
@@ -57,6 +58,8 @@ class _PreviewReplyCache:
 
     store: Store
     stand_in: "_StandInJudge"
+    count_askers: Callable[[Task | None], int]
+    """Tell how many conversations of the run are known to ask about the same."""
     earlier_keys: set[str]
     """Keys that earlier runs of the same order would have answered."""
     made_up: dict[str, StoredReply] = field(default_factory=dict)
@@ -69,7 +72,8 @@ class _PreviewReplyCache:
         """Give the reply to a question, stored or made up before."""
         known = self.questions.get(key)
         if known is not None:
-            known.is_shared |= known.conversation != self.conversation
+            if known.conversation != self.conversation:
+                known.asked_by.add(self.conversation)
             return self.made_up[key]
         made_up = self.made_up[key] if key in self.earlier_keys else None
         return self.store.calls.find_reply(key, or_cut=or_cut) or made_up
@@ -91,11 +95,35 @@ class _PreviewReplyCache:
             reply.tokens_out or 0,
             reply.cost_nusd,
             self.stand_in.worst_nusd,
+            self.count_askers(self.stand_in.task),
         )
 
     def on_reply(self, step: str, reply: JudgeReply, is_stored: bool) -> None:
         """Count a question that needs no call."""
         self.answered[step] = self.answered.get(step, 0) + is_stored
+
+
+class _SharedDocuments:
+    """Knows which conversations of a run have the same documents."""
+
+    def __init__(self, store: Store, conversations: Sequence[ConversationId]) -> None:
+        self._store = store
+        self._conversations = frozenset(conversations)
+        self._having: dict[str, frozenset[ConversationId]] = {}
+        """Conversations that have a document, by its text."""
+
+    def count_askers(self, task: Task | None) -> int:
+        """Count the conversations that ask this, when it is about documents alone; else 1."""
+        if not isinstance(task, ExtractTruths | ExtractPooledTruths):
+            return 1
+        having = [self._find_conversations(each) for each in task.documents]
+        return max(1, len(frozenset.intersection(*having))) if having else 1
+
+    def _find_conversations(self, document: str) -> frozenset[ConversationId]:
+        if document not in self._having:
+            found = self._store.conversations.list_with_document(document)
+            self._having[document] = self._conversations.intersection(found)
+        return self._having[document]
 
 
 class _StandInJudge(LocalJudge):
@@ -108,11 +136,14 @@ class _StandInJudge(LocalJudge):
         self.context_window: int | None = None
         self.worst_nusd = 0
         """What the latest question may cost at most."""
+        self.task: Task | None = None
+        """What it is about."""
         self._pricing = pricing
         self._offline = OfflineJudge()
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Make an answer up, whose tokens are then counted by its length."""
+        self.task = request.task
         self.worst_nusd = estimate_worst_cost(self._pricing, request).nusd
         return replace(await self._offline.send(request), usage=Usage())
 
@@ -239,7 +270,8 @@ async def _preview_job(
     spec, conversations = job.spec, job.conversations
     pricing = TablePrices(environment.prices, spec.judge, spec.base_url, spec.batch)
     stand_in = _StandInJudge(spec, pricing)
-    notes = _PreviewReplyCache(store, stand_in, before, made_up)
+    shared = _SharedDocuments(store, conversations)
+    notes = _PreviewReplyCache(store, stand_in, shared.count_askers, before, made_up)
     chosen = _choose_places(len(conversations), sample)
     sampled = 0
     windows = []

@@ -211,6 +211,25 @@ def test_a_document_of_many_conversations_is_counted_once(tmp_path: Path) -> Non
         assert truths.calls == 1
 
 
+def test_documents_that_few_conversations_share_are_counted_by_how_many_do(tmp_path: Path) -> None:
+    def about(number: int) -> Conversation:
+        document = Document(f"Parcel {number % 10} is weighed at the depot. It is blue.")
+        turns = (
+            Turn("user", f"Is {number} blue?"),
+            Turn("assistant", f"{number} is.", (document,)),
+        )
+        return Conversation("few", f"f{number}", turns, f"few/{number}")
+
+    with store_with(tmp_path / "few.db", [about(n) for n in range(40)]) as store:
+        order = [RunRequest(judge=PAID)]
+        (part,), (whole,) = (preview_requests(store, order, sample=some) for some in (8, 40))
+    truths, all_truths = (
+        next(step for step in each.steps if step.step == "truths") for each in (part, whole)
+    )
+    assert (truths.calls, truths.stored) == (all_truths.calls, all_truths.stored) == (10, 30)
+    assert part.calls.low <= whole.calls.value <= part.calls.high
+
+
 def test_claims_that_are_given_are_not_asked_for(store: Store) -> None:
     first = planned(store)
     asyncio.run(runner.execute_run(store, first, lambda event: None, judge=opened(OfflineJudge())))
