@@ -74,6 +74,9 @@ RECORD_TEXTS = Limit(
 """All its strings together. A record of ASCII, or of text in one script of Europe, reaches
 `RECORD` first; so does one whose images are in it, since each string counts by itself."""
 
+KEY = Limit("a name", 1_000, "characters", "choose a shorter one")
+"""Of a conversation, or of what it belongs to: lists, filters and indexes hold it."""
+
 IMAGES = Limit(
     "the images of a conversation",
     64 * MB,

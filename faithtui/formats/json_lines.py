@@ -259,14 +259,15 @@ def _parse_large_object(data: bytes) -> dict[str, object] | str:
 
 
 def _text_bytes(value: object) -> int:
-    """Count the bytes of memory of all strings, keys too."""
+    """Count the bytes of memory that all strings take once they are storable, keys too."""
     match value:
         case str():
-            return sys.getsizeof(value)
+            # U+FFFD stands for a NUL then, and makes each character take two bytes.
+            return max(sys.getsizeof(value), 2 * len(value) if "\x00" in value else 0)
         case list():
             return sum(map(_text_bytes, value))
         case dict():
-            return sum(map(sys.getsizeof, value)) + sum(map(_text_bytes, value.values()))
+            return sum(map(_text_bytes, value)) + sum(map(_text_bytes, value.values()))
         case _:
             return 0
 

@@ -103,6 +103,7 @@ def test_a_large_record_is_refused_as_a_small_one(tmp_path: Path, line: bytes) -
         '{"a": "\N{GRINNING FACE}',  # as the one parser reads it
         '{"a": "\\u0000\N{GRINNING FACE}',  # a NUL, which makes a copy
         '{"\N{GRINNING FACE}',  # a key
+        '{"c": "' + "x" * (RECORD_TEXTS.most // 2) + '", "a": "\\u0000',  # two bytes a character
         '{"b": "\\ud800", "a": "\N{GRINNING FACE}',  # as the other one does: a lone surrogate
         '{"b": "\\ud800", "a": "\\ud83d\\ude00',
     ],

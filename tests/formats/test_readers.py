@@ -162,6 +162,19 @@ def test_without_an_id_the_key_is_the_hash_of_the_turns() -> None:
     assert conversation.key == content_hash(conversation.turns)
 
 
+@pytest.mark.parametrize("field", ["id", "metadata.conversation_id"])
+def test_a_name_that_no_list_could_show_is_refused(tmp_path: Path, field: str) -> None:
+    paths = [tmp_path / "short.jsonl", tmp_path / "long.jsonl"]
+    for path, length in zip(paths, (1000, 1001), strict=True):
+        name = "x" * length
+        given = {"id": name} if field == "id" else {"metadata": {"conversation_id": name}}
+        path.write_text(json.dumps({**given, "turns": [{"role": "user", "content": "?"}]}))
+    assert not isinstance(next(iter(read_conversations(paths[0]))), InputError)
+    error = error_of(paths[1])
+    assert (error.field, error.line) == (field, 1)
+    assert "may have 1,000 characters, and this has 1,001" in error.reason
+
+
 def test_texts_stay_as_they_came() -> None:
     asked, answered = good()["markup-as-text"].turns
     assert asked.content == "Is it [bold]safe[/bold]?"

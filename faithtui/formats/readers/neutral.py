@@ -31,7 +31,7 @@ from faithtui.domain.conversation import (
     content_hash,
 )
 from faithtui.domain.judging.image_addresses import format_address
-from faithtui.domain.limits import NOTE, REVIEWER
+from faithtui.domain.limits import KEY, NOTE, REVIEWER
 from faithtui.errors import InputError
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import describe_json
@@ -259,6 +259,8 @@ def conversation_from_json(
             _make_turn(turn, f"turns[{position}]", gallery)
             for position, turn in enumerate(read.turns)
         )
+        if read.id is not None:
+            _check_length(read.id, "id")
         key = content_hash(turns) if read.id is None else read.id
         conversation = Conversation(
             source=source,
@@ -321,6 +323,17 @@ def _read_image(read: _Image, field: str, gallery: ImageCollector) -> Image:
         raise _FieldError(f"{field}.{name}", f"{shown}{error.reason}") from error
 
 
+def _check_length(name: str, field: str) -> None:
+    """Refuse a name that no list could show.
+
+    Raises:
+        _FieldError: It is too long.
+    """
+    problem = KEY.find_problem(len(name))
+    if problem is not None:
+        raise _FieldError(field, problem)
+
+
 def _find_group(metadata: Mapping[str, object], source: str, key: str) -> str:
     """Name what the conversation must stay together with; the kind keeps equal numbers apart."""
     for kind in GROUP_KEYS:
@@ -331,6 +344,7 @@ def _find_group(metadata: Mapping[str, object], source: str, key: str) -> str:
             raise _FieldError(
                 f"metadata.{kind}", f"is {describe_json(value)}; expected a string or a number"
             )
+        _check_length(str(value), f"metadata.{kind}")
         return f"{kind}:{value}"
     return f"{source}/{key}"
 
