@@ -1,9 +1,10 @@
 """How a run stands for whoever started it: the exit code, its score, and the way to go on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from faithtui.cli.output import plural
+from faithtui.domain.judging.error_sentences import is_lasting
 from faithtui.domain.scores import format_left_out
 from faithtui.errors import JudgeError
 from faithtui.metrics.registry import find_metric
@@ -32,14 +33,19 @@ def choose_gravest_code(codes: Iterable[int]) -> int:
     return max(codes, key=_GRAVITY.index, default=DONE)
 
 
-def format_resume_hint(row: RunRow) -> str | None:
-    """Say in a sentence what is left of a run and which command takes it up; None: nothing."""
+def format_resume_hint(row: RunRow, failures: Mapping[str, int]) -> str | None:
+    """Say in a sentence what is left of a run and which command takes it up; None: nothing.
+
+    Args:
+        row: The run.
+        failures: How many of its conversations failed, by reason.
+    """
     resume = f"faithtui run --resume {row.id}"
     match row.state:
         case RunState.WAITING:
             return f"run {row.id} waits: {row.reason}; come back with {resume}"
         case RunState.DONE:
-            return _format_unfinished(row, resume)
+            return _format_unfinished(row, failures, resume)
         case RunState.INTERRUPTED:
             return (
                 f"run {row.id} was interrupted: its process ended without finishing "
@@ -53,7 +59,7 @@ def format_resume_hint(row: RunRow) -> str | None:
             return None
 
 
-def _format_unfinished(row: RunRow, resume: str) -> str | None:
+def _format_unfinished(row: RunRow, failures: Mapping[str, int], resume: str) -> str | None:
     parts = []
     if row.failed:
         parts.append(f"{plural(row.failed, 'conversation')} failed")
@@ -61,10 +67,12 @@ def _format_unfinished(row: RunRow, resume: str) -> str | None:
         parts.append(format_missing_verdicts(row))
     if not parts:
         return None
-    return (
-        f"run {row.id} is incomplete: {', '.join(parts)}; see faithtui show {row.id}, ask for it "
-        f"again with {resume}"
-    )
+    words = f"run {row.id} is incomplete: {', '.join(parts)}; see faithtui show {row.id}"
+    lasting = sum(count for reason, count in failures.items() if is_lasting(reason))
+    if lasting == row.failed and not row.incomplete:
+        return f"{words}. Asking again would change nothing: another judge or metric may do"
+    words += f", ask for it again with {resume}"
+    return words + (f"; {lasting} would fail again" if lasting else "")
 
 
 def format_missing_verdicts(row: RunRow) -> str:

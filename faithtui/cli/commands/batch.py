@@ -138,7 +138,7 @@ def import_(
     from faithtui.cli.run_outcome import exit_code, format_resume_hint
     from faithtui.config import load_settings
     from faithtui.engine.batches import files
-    from faithtui.store.records import RunState
+    from faithtui.store.records import ItemState, RunState
 
     options = merge_common_options(context, store, json)
     settings = load_settings()
@@ -150,6 +150,7 @@ def import_(
             )
         )
         row = opened.runs.row(number)
+        failures = opened.runs.count_reasons(number, ItemState.FAILED)
     if options.json:
         print_json(
             {
@@ -173,7 +174,7 @@ def import_(
         print_text(f"run {number}: " + " · ".join(parts))
         if row.state is RunState.WAITING:
             print_to_stderr(f"run {number} waits: {row.reason}")
-        elif sentence := format_resume_hint(row):
+        elif sentence := format_resume_hint(row, failures):
             print_to_stderr(sentence)
     if brought.first_refused is None:
         raise typer.Exit(exit_code(row))

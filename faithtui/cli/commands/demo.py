@@ -74,6 +74,7 @@ def _print_result(
     from faithtui.cli.run_progress import ProgressLine
     from faithtui.engine.review.agreement_report import compute_run_agreement
     from faithtui.engine.runs import runner
+    from faithtui.store.records import ItemState
 
     if not complete:
         print_to_stderr("judging real conversations with the embedded judge (no key, no network)")
@@ -83,7 +84,8 @@ def _print_result(
         print_json(_as_json(agreement))
     else:
         print_text(_format_summary(agreement, path))
-    if sentence := format_resume_hint(agreement.row):
+    failures = store.runs.count_reasons(run, ItemState.FAILED)
+    if sentence := format_resume_hint(agreement.row, failures):
         print_to_stderr(sentence)
     return exit_code(agreement.row)
 

@@ -33,12 +33,17 @@ def runs(
     from faithtui.engine.integrity.judged_conversations import integrity_sentence
     from faithtui.engine.review.conversation_json import run_to_json
     from faithtui.engine.runs.run_liveness import read_runs
-    from faithtui.store.records import RunState
+    from faithtui.store.records import ItemState, RunState
 
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
         rows = [row for row in read_runs(opened) if (row.archived_at is not None) is archived]
         out = opened.batches.sum_all_outstanding()
+        failures = {
+            row.id: opened.runs.count_reasons(row.id, ItemState.FAILED)
+            for row in rows
+            if row.incomplete
+        }
     if options.json:
         print_json(
             [
@@ -94,4 +99,4 @@ def runs(
         print_to_stderr(note)
     for row in rows:
         if row.state is RunState.INTERRUPTED or row.incomplete:
-            print_to_stderr(format_resume_hint(row) or "")
+            print_to_stderr(format_resume_hint(row, failures.get(row.id, {})) or "")

@@ -31,6 +31,18 @@ ERRORS: Final[Mapping[str, str]] = {
 }
 """What went wrong, by class of the error."""
 
+LASTING: Final = frozenset(
+    {
+        "ContextWindowTooSmall",
+        "ImagesNotSupported",
+        "MetricError",
+        "MissingParameters",
+        "NotFaithful",
+        "PeerFails",
+    }
+)
+"""What fails again however often the same metric asks the same judge about a conversation."""
+
 WAYS: Final[Mapping[str, str]] = {
     "schema": "a schema",
     "tool": "a tool call",
@@ -60,6 +72,17 @@ def format_attempt_failure(error: str, status: int | None, said: str) -> str:
     if said:
         return f"HTTP {status}{' ' if said.startswith('with') else ': '}{said}"
     return f"HTTP {status}: {describe_error(error)}"
+
+
+def is_lasting(reason: str) -> bool:
+    """Tell whether a conversation that failed for this reason would fail again."""
+    return reason.partition(":")[0] in LASTING
+
+
+def format_failure_reason(reason: str) -> str:
+    """Give the sentence in which a conversation failed, without the name of the error's class."""
+    name, _, rest = reason.partition(":")
+    return rest.strip() or ERRORS[name] if name in ERRORS else reason
 
 
 def describe_error(error: str) -> str:

@@ -138,7 +138,7 @@ def execute_with_progress(
     if not as_json:
         skipped = store.runs.count_reasons(run, ItemState.SKIPPED)
         print_text(format_run_summary(row, skipped, store.runs.count_undefined_reasons(run)))
-    if sentence := format_resume_hint(row):
+    if sentence := format_resume_hint(row, store.runs.count_reasons(run, ItemState.FAILED)):
         print_to_stderr(sentence)
     elif not as_json and row.windows:
         print_hint(

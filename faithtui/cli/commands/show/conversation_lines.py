@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from faithtui.cli.output import plural
 from faithtui.domain.ids import TruthId
+from faithtui.domain.judging.error_sentences import format_failure_reason
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, format_left_out
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
@@ -32,7 +33,7 @@ def conversation_lines(view: ReviewView) -> list[str]:
         ),
     ]
     if item.reason:
-        lines.append(f"{item.state.value}: {make_visible_line(item.reason)}")
+        lines.append(f"{item.state.value}: {make_visible_line(format_failure_reason(item.reason))}")
     # What has no score for the reason above needs no second telling of it.
     if item.scores is not None and (item.scores.windowed.value is not None or not item.reason):
         lines.append(f"judge: {_format_scores(item.scores, item.windows)}")

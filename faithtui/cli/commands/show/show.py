@@ -65,6 +65,7 @@ def show(
     from faithtui.engine.integrity.run_checks import check_for_moment
     from faithtui.engine.review.conversation_json import view_to_json
     from faithtui.engine.runs.run_liveness import read_run
+    from faithtui.store.records import ItemState
     from faithtui.tui.screen.filter_matches import find_claims
 
     options = merge_common_options(context, store, json)
@@ -81,7 +82,8 @@ def show(
                     found, _parse_filter(filter_, spec, Scope.CONVERSATIONS)
                 )
             _print_conversations(opened, items, spec.metric, as_json=options.json)
-            if sentence := format_resume_hint(run_row):
+            failures = opened.runs.count_reasons(found, ItemState.FAILED)
+            if sentence := format_resume_hint(run_row, failures):
                 print_to_stderr(sentence)
             return
         claims = None if filter_ is None else _parse_filter(filter_, spec, Scope.CLAIMS)
@@ -119,6 +121,7 @@ def _parse_filter(text: str, spec: "RunSpec", scope: "Scope") -> "Filter":
 def _print_conversations(
     store: "Store", items: "tuple[ItemId, ...]", metric: str, *, as_json: bool
 ) -> None:
+    from faithtui.domain.judging.error_sentences import format_failure_reason
     from faithtui.engine.integrity.judged_conversations import integrity_sentence
     from faithtui.engine.review.conversation_json import item_to_json
     from faithtui.metrics.registry import find_metric
@@ -158,7 +161,9 @@ def _print_conversations(
                 str(row.missing),
                 f"{row.labelled}/{row.claims}",
                 integrity_sentence(metric, row.integrity),
-                row.reason or _why_unscored(row) or _format_skipped_windows(row),
+                format_failure_reason(row.reason or "")
+                or _why_unscored(row)
+                or _format_skipped_windows(row),
             )
             for row in rows
         ],

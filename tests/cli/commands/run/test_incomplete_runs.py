@@ -143,6 +143,26 @@ def test_a_run_ends_with_the_code_of_its_state(path: Path, state: RunState, code
         assert exit_code(store.runs.row(run)) == code
 
 
+def test_what_would_fail_again_is_not_advised_to_be_asked_again(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with store_with(path, [conversation(name) for name in "abc"]) as store:
+        run = planned(store)
+        for item in store.runs.item_ids(run):
+            reason = "ImagesNotSupported: the judge takes no images; choose another judge"
+            store.runs.finish_item(item, ItemState.FAILED, reason)
+        store.runs.set_state(run, RunState.DONE)
+    shown = cli("show", run, "--store", path)
+    assert "3 conversations failed; see faithtui show 1. Asking again would change" in shown.advice
+    assert "--resume" not in shown.err
+    assert "the judge takes no images" in shown.out
+    assert "ImagesNotSupported" not in shown.out + cli("show", run, "2", "--store", path).out
+    with Store.open(path) as store:
+        item = store.runs.item_ids(run)[0]
+        store.runs.finish_item(item, ItemState.FAILED, "JudgeTimeout: no answer in 60 s")
+    again = cli("show", run, "--store", path)
+    assert "ask for it again with faithtui run --resume 1; 2 would fail again" in again.advice
+
+
 async def test_a_report_on_a_part_of_a_run_says_so(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     with store_with(path, [conversation(name) for name in "abc"]) as store:
