@@ -22,7 +22,16 @@ from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.new_run.new_run_screen import NewRunScreen
 from faithtui.tui.screen.store_error import StoreErrorScreen
 from tests.tui.building import NOON
-from tests.tui.driving import opened, press, reviewing, screen_text, status, type_ahead, until
+from tests.tui.driving import (
+    opened,
+    press,
+    reviewing,
+    screen_text,
+    status,
+    text_of,
+    type_ahead,
+    until,
+)
 
 SLOW = frozenset({
     "sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
@@ -234,6 +243,10 @@ async def test_a_store_that_can_only_be_read_is_shown_and_nothing_is_said_to_be_
     monkeypatch.setattr("faithtui.store.database.can_write", lambda path: False)
     before = content(store_path)
     async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await until(pilot, lambda: "judge" in text_of(app, "detail"))
+        offered = screen_text(app)
+        assert not any(word in offered for word in ("new run", "archive", "spot-check", "retry"))
         screen = await reviewing(pilot)
         assert "read only: nothing is saved" in screen_text(app)
         await press(pilot, "y")
@@ -252,6 +265,19 @@ async def test_a_store_that_can_only_be_read_is_shown_and_nothing_is_said_to_be_
         await press(pilot, "n")
         await press(pilot, "ctrl+s", "escape")
     assert content(store_path) == before
+
+
+async def test_an_empty_store_that_can_only_be_read_offers_no_run(
+    make_app: Callable[[Path], FaithApp], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "empty.db"
+    Store.open(path).close()
+    monkeypatch.setattr("faithtui.store.database.can_write", lambda path: False)
+    app = make_app(path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await until(pilot, lambda: "the store can only be read" in screen_text(app))
+        assert "starts a run" not in screen_text(app)
 
 
 async def test_a_store_that_was_upgraded_tells_where_the_old_one_is(

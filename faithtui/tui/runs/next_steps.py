@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from faithtui.store.samples.sample_records import SampleRow
 
 
+WRITING_ACTIONS = frozenset(
+    {"new_run", "resume", "retry", "put_away", "undo", "redo", "spot_check"}
+)
+"""What nobody can do in a store that can only be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class NextStep:
     """Something that can be done next."""

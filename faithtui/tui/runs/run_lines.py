@@ -189,8 +189,23 @@ def run_crumbs(row: RunRow) -> list[Piece]:
     ]
 
 
-def no_runs(width: int, keys: KeyNames) -> list[Line]:
-    """Say what to do in an empty store: few lines, so that the smallest screen has them all."""
+def no_runs(width: int, keys: KeyNames, *, can_start: bool) -> list[Line]:
+    """Say what to do in an empty store: few lines, so that the smallest screen has them all.
+
+    Args:
+        width: Cells of a line.
+        keys: What keys are called.
+        can_start: Whether a run can be started here.
+    """
+    if not can_start:
+        return [
+            make_line(Piece("  No runs here, and the store can only be read.", "strong")),
+            *wrap(
+                keys.make_pieces("Copy it to a place where you may write · {app.help} explains"),
+                width,
+                first=[Piece("  ")],
+            ),
+        ]
     pad = [Piece("  ")]
     commands = (
         ("faithtui import FILE.jsonl", "brings conversations in"),

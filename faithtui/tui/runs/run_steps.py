@@ -6,7 +6,7 @@ from faithtui.domain.ids import SampleId
 from faithtui.domain.label_sets import Polarity
 from faithtui.store.runs.run_records import RunRow
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.runs.next_steps import NextStep, list_next_steps
+from faithtui.tui.runs.next_steps import WRITING_ACTIONS, NextStep, list_next_steps
 from faithtui.tui.runs.run_details import step_lines
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.session import ListState
@@ -36,7 +36,11 @@ class RunSteps(Controller["RunsScreen"]):
             self._steps = ()
             pane.show(lambda _width: ())
             return
-        steps = list_next_steps(row, spec, self.screen.figures.describe(row))
+        steps = tuple(
+            each
+            for each in list_next_steps(row, spec, self.screen.figures.describe(row))
+            if not (self.screen.is_read_only and each.action in WRITING_ACTIONS)
+        )
         self._steps = steps
         pane.show(lambda width: step_lines(steps, width, self.keys))
         pane.move_to(max(0, min(pane.cursor, len(steps) - 1)))

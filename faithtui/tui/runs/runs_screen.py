@@ -11,6 +11,7 @@ from faithtui.domain.ids import RunId
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
 from faithtui.tui.metric_view import spec_of
+from faithtui.tui.runs.next_steps import WRITING_ACTIONS
 from faithtui.tui.runs.run_actions import RunActions
 from faithtui.tui.runs.run_details import run_details
 from faithtui.tui.runs.run_figures import FigureReader
@@ -301,7 +302,9 @@ class RunsScreen(FilteredListScreen):
             self.post_message(ResumeRequested(self.selection.id))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide what needs a run while there is none."""
+        """Hide what needs a run while there is none, and what writes where nothing can be saved."""
+        if action in WRITING_ACTIONS and self.is_read_only:
+            return False
         if action == "new_run":
             return self.session.is_open
         if action == "screen":
@@ -312,10 +315,15 @@ class RunsScreen(FilteredListScreen):
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if not self._all_runs:
-            return no_runs(width, self.keys)
+            return no_runs(width, self.keys, can_start=not self.is_read_only)
         if not self.state.filter:
             return all_archived(width, len(self._all_runs), self.keys)
         return nothing_found(width, self.state.filter, self.keys, self.list_suggestions())
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the store is open and can only be read."""
+        return self.session.is_open and self.session.store.is_read_only
 
     def is_under_way(self, run: RunId) -> bool:
         """Whether a run is on in this process."""
