@@ -39,6 +39,7 @@ from faithtui.tui.review.images import OPEN_IMAGE, ImageOpener
 from faithtui.tui.runs.run_lines import nothing_found, run_crumbs, run_status
 from faithtui.tui.screen.filter_matches import ground_for
 from faithtui.tui.screen.filtered_list import FilteredListScreen
+from faithtui.tui.screen.judge_hiding import JudgeHiding
 from faithtui.tui.screen.pager import Pager
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
@@ -99,6 +100,7 @@ class ConversationsScreen(FilteredListScreen):
         OPEN_IMAGE,
         *ConversationActions.BINDINGS,
         *QuickFilters.BINDINGS,
+        *JudgeHiding.BINDINGS,
     ]
 
     items = getters.query_one("#list", VirtualList)
@@ -110,7 +112,12 @@ class ConversationsScreen(FilteredListScreen):
         self.quick_filters = QuickFilters(self)
         self.images = ImageOpener(self, self.preview.list_images)
         self.replies = RawReplies(self, self.find_item)
-        self.add_controllers(self.actions, self.images, self.replies, self.quick_filters)
+        self.blind_mode = JudgeHiding(
+            self, self.show_under_new_terms, lambda: self.spec is not None
+        )
+        self.add_controllers(
+            self.actions, self.images, self.replies, self.quick_filters, self.blind_mode
+        )
 
     def compose_heading(self) -> ComposeResult:
         """Give the line of filters that have a key."""
@@ -226,6 +233,13 @@ class ConversationsScreen(FilteredListScreen):
             if before != (self.selection, mark[1]):
                 self._follow_row()
 
+    def show_under_new_terms(self) -> None:
+        """Show what may be seen now; the order is read again, as another one may be allowed."""
+        self.items.refresh()
+        self.preview.show()
+        self.quick_filters.refresh()
+        self.search()
+
     def search_soon(self) -> None:
         """Read the ids again, but most of the time leave the processor to whoever types."""
         rest = self.reread_after_s - self.session.seconds()
@@ -311,6 +325,7 @@ class ConversationsScreen(FilteredListScreen):
         self.set_title(
             [*run_crumbs(row), Piece(f" · {words}", look or "quiet")],
             [
+                Piece("BLIND  " if self.session.is_blind else "", "human strong"),
                 Piece(f"{imported} · " if imported else "", "human"),
                 Piece(f"{row.labelled}/{row.claims} labelled", "quiet"),
             ],

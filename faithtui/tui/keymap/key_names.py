@@ -202,9 +202,16 @@ class KeyHint:
         Where text is typed, a letter is a letter and no key.
         """
         active = sort_as_written(screen.active_bindings.values())
+        active = [each for each in active if _is_offered(each)]
         if isinstance(screen.focused, Input):
             active = [each for each in active if len(format_key(each.binding)) > 1]
         return make_key_hints(active)
+
+
+def _is_offered(active: ActiveBinding) -> bool:
+    """Whether whoever has a key wants it named now: screens say so of their controllers' keys."""
+    offers = getattr(active.node, "offers", None)
+    return offers is None or offers(active.binding.action.partition("(")[0])
 
 
 def format_key(binding: Binding) -> str:

@@ -43,6 +43,7 @@ OLD_IDS: Final = {
     "review.code-5": "review.code-policy",
     "review.code-6": "review.code-data",
     "review.code-7": "review.code-other",
+    "replies.help": "window.help",
 }
 """Ids that key maps of earlier versions may hold. Written out: the order of the codes may change,
 and what a user's file means may not."""

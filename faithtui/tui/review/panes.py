@@ -135,7 +135,11 @@ class ReviewPanes(Panes):
             title=f"Windows {len(view.windows)}",
             made_of=(view, at.window, spec),
         )
-        self.windows.move_to(0 if at.window is None else at.window + 1)
+        if at.window is not None:
+            self.windows.move_to(at.window + 1)
+        elif self.zoomed_id != "windows":
+            # Enlarged it begins at the claim's own window, although all are chosen.
+            self.windows.move_to(0)
         self._draw_transcript(looked, moved)
         unit = capitalise(spec.units[0])
         best = looked.passages[0] if looked.passages else None

@@ -41,6 +41,7 @@ from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
 from faithtui.tui.review.session_line import SessionLine
 from faithtui.tui.review.verdicts import Verdicts
+from faithtui.tui.screen.judge_hiding import JudgeHiding
 from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, width_of
@@ -70,6 +71,7 @@ class ReviewScreen(FaithScreen):
         *Notes.BINDINGS,
         *Verdicts.BINDINGS,
         *JudgeVisibility.BINDINGS,
+        *JudgeHiding.BINDINGS,
         *GuidelineOpener.BINDINGS,
         *EvidenceReader.BINDINGS,
         *EvidenceMarking.BINDINGS,
@@ -102,6 +104,7 @@ class ReviewScreen(FaithScreen):
         self.verdicts = Verdicts(self)
         self.claim_range = ClaimRange(self)
         self.hiding = JudgeVisibility(self)
+        self.blind_mode = JudgeHiding(self, self.hiding.read_again, lambda: self.claim is not None)
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
         self.guideline = GuidelineOpener(
@@ -119,6 +122,7 @@ class ReviewScreen(FaithScreen):
         self.add_controllers(
             self.verdicts,
             self.hiding,
+            self.blind_mode,
             self.undo,
             self.notes,
             self.guideline,

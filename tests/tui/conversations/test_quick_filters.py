@@ -160,3 +160,19 @@ async def test_a_filter_of_another_screen_is_shown_in_the_line(app: FaithApp) ->
         await press(pilot, "q", "f")
         assert "filter /" in screen_text(app)
         assert "verdict:no" in screen_text(app)
+
+
+async def test_b_hides_the_judge_in_the_list_and_shows_it_again(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        assert "no 1" in quick(screen)
+        assert "0.82" in screen_text(app), "a score of the judge"
+        await press(pilot, "s", "B")
+        assert app.session.is_blind
+        assert "BLIND" in title(app)
+        assert "no 1" not in quick(screen), "filters by the judge's verdict are gone"
+        assert "0.82" not in screen_text(app)
+        assert screen.list_order == "number", "no order tells what the judge said"
+        await press(pilot, "B")
+        assert "BLIND" not in title(app)
+        assert "0.82" in screen_text(app)
