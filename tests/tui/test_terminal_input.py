@@ -21,7 +21,7 @@ def name(messages: Iterable[Message]) -> list[str]:
 
 
 def read(parser: PasteParser, *reads: str) -> list[str]:
-    """Name what comes of some reads, each with the tick behind it as drivers do, then of a pause."""
+    """Name what comes of some reads, each with a tick behind it as drivers do, then of a pause."""
     named = []
     for data in reads:
         named += [*name(parser.feed(data)), *name(parser.tick())]
