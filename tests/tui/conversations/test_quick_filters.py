@@ -25,7 +25,8 @@ async def listing(pilot: Pilot[None]) -> ConversationsScreen:
 
 
 def quick(screen: ConversationsScreen) -> str:
-    return "".join(piece.text for piece in screen.query_one("#quick", HintLine).left)
+    line = screen.query_one("#quick", HintLine)
+    return line.lay_out_line(line.size.width).text
 
 
 async def test_the_line_counts_what_each_filter_finds(app: FaithApp) -> None:
@@ -38,6 +39,22 @@ async def test_the_line_counts_what_each_filter_finds(app: FaithApp) -> None:
         await press(pilot, "1")
         assert screen.state.filter == ""
         assert len(screen.listed_entries) == 4
+
+
+async def test_a_filter_finds_whole_answers_on_which_annotators_and_judge_differ(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        assert "[4] differ 0  [5] answers differ 1  [6] flagged 0" in quick(screen)
+        await press(pilot, "5")
+        assert screen.state.filter == "answers:differ"
+        assert screen.pager is not None
+        assert screen.pager.row(0).key == "conv-0147"
+        assert len(screen.listed_entries) == 1
+        narrow = screen.query_one("#quick", HintLine).lay_out_line(60).text
+        assert narrow.split("[5]")[0].rstrip().endswith("differ 0")
+        assert "[5" not in narrow, "no part of a hint is drawn"
 
 
 async def test_filters_are_counted_anew_when_something_changes_while_they_rest(
