@@ -53,7 +53,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
             id="conversations.queue",
         ),
         Binding(
-            "e",
+            "X",
             "export",
             "export",
             tooltip="Write the marked conversations, or those that the filter finds, with "
@@ -61,7 +61,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
             id="conversations.export",
         ),
         Binding(
-            "x",
+            "R",
             "retry",
             "retry errors",
             tooltip="Ask again what failed or lacks a verdict in the marked conversations, or in "

@@ -150,7 +150,7 @@ class ReviewScreen(FaithScreen):
     def on_mount(self) -> None:
         """Begin without a conversation."""
         self.note.display = False
-        self.panes.show_empty("Reading …")
+        self.panes.show_words("Reading …")
         self.panes.claims.focus()
         super().on_mount()
 

@@ -130,7 +130,7 @@ def test_all_screens_keys_mouse_and_copies_in_chromium(shown: Page) -> None:
         shown.wait_for(screen_catalog.load_screen_class(name).TITLE_WORDS)
     shown.page.keyboard.type("gr")
     shown.wait_for("RUNS")
-    shown.page.keyboard.type("e")
+    shown.page.keyboard.type("X")
     shown.wait_for("--allow-files allows it")
     shown.page.keyboard.type("gv")
     shown.wait_for("contradicted")
