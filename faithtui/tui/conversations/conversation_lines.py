@@ -294,7 +294,7 @@ def item_details(
     if row.scores is not None and row.state is not ItemState.SKIPPED and not blind:
         overridden = row.corrected or row.scores
         for name, judge, people in (
-            ("windowed", row.scores.windowed, overridden.windowed),
+            ("mean of windows", row.scores.windowed, overridden.windowed),
             ("per interaction", row.scores.per_interaction, overridden.per_interaction),
             (f"all {spec.units[1]}", row.scores.pooled, overridden.pooled),
         ):

@@ -50,7 +50,9 @@ async def test_a_filter_finds_whole_answers_on_which_annotators_and_judge_differ
         await press(pilot, "5")
         assert screen.state.filter == "answers:differ"
         assert screen.pager is not None
-        assert screen.pager.row(0).key == "conv-0147"
+        row = screen.pager.row(0)
+        assert row is not None
+        assert row.key == "conv-0147"
         assert len(screen.listed_entries) == 1
         narrow = screen.query_one("#quick", HintLine).lay_out_line(60).text
         assert narrow.split("[5]")[0].rstrip().endswith("differ 0")
