@@ -324,7 +324,7 @@ def restore_session(session: Session, place: BookmarkTarget) -> None:
     """Go where somebody stopped."""
     for name, wanted, sort in place.lists:
         session.lists[name] = ListState(wanted, sort)
-    session.final_notes |= {ClaimId(claim): note for claim, note in place.final_notes}
+    session.final_notes.update({ClaimId(claim): note for claim, note in place.final_notes})
     if place.run is None:
         return
     session.switch_run(place.run)

@@ -70,6 +70,13 @@ class ConversationActions(Controller["ConversationsScreen"]):
         ),
     ]
 
+    def show_under_new_terms(self) -> None:
+        """Show what may be seen now; the order is read again, as another one may be allowed."""
+        self.screen.items.refresh()
+        self.screen.preview.show()
+        self.screen.quick_filters.refresh()
+        self.screen.search()
+
     @run_in_worker("next")
     async def action_next_open(self) -> None:
         """Choose the next conversation with something without a verdict."""

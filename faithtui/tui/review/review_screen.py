@@ -104,7 +104,7 @@ class ReviewScreen(FaithScreen):
         self.verdicts = Verdicts(self)
         self.claim_range = ClaimRange(self)
         self.hiding = JudgeVisibility(self)
-        self.blind_mode = JudgeHiding(self, self.hiding.read_again, lambda: self.claim is not None)
+        self.blind_mode = JudgeHiding(self, self.hiding.read_again)
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
         self.guideline = GuidelineOpener(
@@ -119,13 +119,9 @@ class ReviewScreen(FaithScreen):
         self.session_line = SessionLine(self)
         self.re_ask = ReAsk(self)
         self.replies = RawReplies(self, self.moves.find_item, self.moves.find_claim_in_window)
+        self.add_controllers(self.hiding, self.blind_mode, self.undo, self.notes, self.guideline)
         self.add_controllers(
             self.verdicts,
-            self.hiding,
-            self.blind_mode,
-            self.undo,
-            self.notes,
-            self.guideline,
             self.evidence,
             self.marking,
             self.missed_claims,

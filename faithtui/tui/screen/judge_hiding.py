@@ -16,7 +16,6 @@ class JudgeHiding(Controller[Any]):
     Args:
         screen: The screen it is a part of.
         read_again: Called when something else is hidden than before.
-        is_possible: Whether the screen has anything to hide.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -29,12 +28,9 @@ class JudgeHiding(Controller[Any]):
         ),
     ]
 
-    def __init__(
-        self, screen: Any, read_again: Callable[[], None], is_possible: Callable[[], bool]
-    ) -> None:
+    def __init__(self, screen: Any, read_again: Callable[[], None]) -> None:
         super().__init__(screen)
         self._read_again = read_again
-        self._is_possible = is_possible
 
     def action_blind(self) -> None:
         """Hide the judge from now on, or stop hiding it."""
@@ -63,4 +59,4 @@ class JudgeHiding(Controller[Any]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key where there is nothing to hide."""
-        return self._is_possible()
+        return self.session.run is not None

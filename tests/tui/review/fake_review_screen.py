@@ -64,9 +64,7 @@ class FakeReviewScreen(FakeScreen):
         self.verdicts = Verdicts(screen)
         self.claim_range = ClaimRange(screen)
         self.hiding = JudgeVisibility(screen)
-        self.blind_mode = JudgeHiding(
-            screen, self.hiding.read_again, lambda: self.claim is not None
-        )
+        self.blind_mode = JudgeHiding(screen, self.hiding.read_again)
         self.undo = ReviewUndo(screen)
         self.notes = Notes(screen)
         self.evidence = EvidenceReader(screen)
