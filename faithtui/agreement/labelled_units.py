@@ -189,6 +189,11 @@ def decide_answer(
     return winners[0] == "pass" if len(winners) == 1 else None
 
 
+def has_judge_passed(answer: AnswerUnit) -> bool | None:
+    """Say whether the judge passes an answer; None: nothing was judged in it, or no threshold."""
+    return answer.passes if answer.claims and answer.score.value is not None else None
+
+
 class UnratedAnswer(NamedTuple):
     """An answer of a run that nobody rated as a whole, while others were."""
 

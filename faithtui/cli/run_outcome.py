@@ -49,12 +49,12 @@ def format_resume_hint(row: RunRow, failures: Mapping[str, int]) -> str | None:
         case RunState.INTERRUPTED:
             return (
                 f"run {row.id} was interrupted: its process ended without finishing "
-                f"it. All replies are stored, {resume} goes on with it"
+                f"it. All replies are stored, {resume} resumes it"
             )
         case RunState.STOPPED:
-            return f"run {row.id} stopped: {row.reason}. {resume} goes on with it"
+            return f"run {row.id} stopped: {row.reason}. {resume} resumes it"
         case RunState.CANCELLED:
-            return f"run {row.id} was cancelled; all replies are stored, {resume} goes on"
+            return f"run {row.id} was cancelled; all replies are stored, {resume} resumes it"
         case _:
             return None
 

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.filters import (
+    ANSWERS,
     ARCHIVED,
     DIFFERS,
     MISSING,
@@ -132,6 +133,8 @@ def _list_values(name: TermName, ground: FilterContext) -> tuple[str, ...]:
             values = tuple(each.name for each in REASON_CODES)
         case TermName.STATE:
             values = STATES[ground.scope]
+        case TermName.ANSWERS:
+            values = tuple(ANSWERS)
         case TermName.ARCHIVED:
             values = ARCHIVED
         case _:

@@ -37,6 +37,7 @@ class TermName(StrEnum):
     CODE = "code"
     SCORE = "score"
     WITH_OVERRIDES = "with-overrides"
+    ANSWERS = "answers"
     STATE = "state"
     SOURCE = "source"
     GROUP = "group"
@@ -64,6 +65,7 @@ NAMES_BY_SCOPE: Mapping[Scope, tuple[TermName, ...]] = {
         *(name for name in TermName if name in CLAIM_NAMES),
         TermName.SCORE,
         TermName.WITH_OVERRIDES,
+        TermName.ANSWERS,
         TermName.STATE,
         TermName.SOURCE,
         TermName.GROUP,
@@ -109,6 +111,12 @@ STATES: Mapping[Scope, tuple[str, ...]] = {
 """What can stand after `state:`; a run has `failed` or `incomplete` when a conversation of it
 failed, or lacks a verdict."""
 
+ANSWERS: Mapping[str, str] = {
+    "differ": "annotators pass an answer as a whole that the judge fails, or the other way round",
+    "labelled": "annotators labelled an answer as a whole",
+}
+"""What can stand after `answers:`, and what it says of a conversation."""
+
 ARCHIVED = ("yes", "no", "any")
 """What can stand after `archived:`; without such a term, archived runs are left out."""
 
@@ -123,7 +131,7 @@ _HINTS: Mapping[TermName, str] = {
     TermName.JUDGE: "a judge, or the beginning of one",
 }
 _REVEALING_NAMES = frozenset(
-    {TermName.VERDICT, TermName.CODE, TermName.SCORE, TermName.WITH_OVERRIDES}
+    {TermName.VERDICT, TermName.CODE, TermName.SCORE, TermName.WITH_OVERRIDES, TermName.ANSWERS}
 )
 _JUDGE_QUALITIES = frozenset({"disagreement", "agreement"})
 
@@ -303,6 +311,8 @@ def describe_values(name: TermName, ground: FilterContext) -> str:
             return f"<0.5, >=0.8, 0.2..0.8, 1, {NONE}"
         case TermName.STATE:
             return ", ".join(STATES[ground.scope])
+        case TermName.ANSWERS:
+            return ", ".join(ANSWERS)
         case TermName.ARCHIVED:
             return ", ".join(ARCHIVED)
         case _:
@@ -423,6 +433,8 @@ def _is_possible(term: Term, ground: FilterContext) -> bool:
             return value == NONE or read_bounds(value) is not None
         case TermName.STATE:
             return value in STATES[ground.scope]
+        case TermName.ANSWERS:
+            return value in ANSWERS
         case TermName.ARCHIVED:
             return value in ARCHIVED
         case _:

@@ -43,6 +43,8 @@ class Bookmark:
     """Name, filter and order of each list."""
     queue: bool = False
     """Claims that were chosen otherwise were worked through: they lie in a file of their own."""
+    final_notes: tuple[tuple[int, str], ...] = ()
+    """Claim and note, where the note waits for the final label."""
 
     def to_json(self) -> str:
         """Write it."""
@@ -56,6 +58,7 @@ class Bookmark:
                 "queue": self.queue,
                 "blind": self.blind,
                 "lists": [list(each) for each in self.lists],
+                "final_notes": [list(each) for each in self.final_notes],
             }
         )
 
@@ -89,7 +92,19 @@ class Bookmark:
                 and all(isinstance(part, str) for part in each)
             ),
             stored.get("queue") is True,
+            _read_notes(stored.get("final_notes")),
         )
+
+
+def _read_notes(stored: object) -> tuple[tuple[int, str], ...]:
+    return tuple(
+        (each[0], each[1])
+        for each in (stored if isinstance(stored, list) else ())
+        if isinstance(each, list)
+        and len(each) == 2
+        and _read_numbers(each[:1])
+        and isinstance(each[1], str)
+    )
 
 
 def _read_numbers(stored: object) -> tuple[int, ...]:
@@ -146,6 +161,7 @@ class BookmarkTarget:
     screen: str | None
     blind: bool
     lists: tuple[tuple[str, str, str], ...]
+    final_notes: tuple[tuple[int, str], ...] = ()
     run: RunId | None = None
     item: ItemId | None = None
     claim: ClaimId | None = None
@@ -229,6 +245,7 @@ def make_bookmark(session: Session, screen: str, claim: ClaimId | None) -> Bookm
         session.is_blind,
         tuple((name, each.filter, each.sort) for name, each in sorted(session.lists.items())),
         _is_own_queue(queue),
+        tuple(sorted(session.final_notes.items())),
     )
 
 
@@ -248,7 +265,7 @@ def resolve_bookmark(
         reviewer: Who stopped there.
         queue: What was worked through, where it is no sample.
     """
-    place = BookmarkTarget(bookmark.screen, bookmark.blind, bookmark.lists)
+    place = BookmarkTarget(bookmark.screen, bookmark.blind, bookmark.lists, bookmark.final_notes)
     try:
         if bookmark.run is None:
             return place
@@ -307,6 +324,7 @@ def restore_session(session: Session, place: BookmarkTarget) -> None:
     """Go where somebody stopped."""
     for name, wanted, sort in place.lists:
         session.lists[name] = ListState(wanted, sort)
+    session.final_notes.update({ClaimId(claim): note for claim, note in place.final_notes})
     if place.run is None:
         return
     session.switch_run(place.run)

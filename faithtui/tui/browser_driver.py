@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from textual.app import App
 from textual.drivers import web_driver
@@ -13,6 +13,12 @@ from textual.drivers.web_driver import WebDriver
 
 from faithtui.tui.terminal import HangupDriver
 from faithtui.tui.terminal_input import PasteParser
+
+
+class PageParser(PasteParser):
+    """Reads what a page sends: its driver ticks after what was read, and once more at once."""
+
+    TICKS_OF_A_READ: ClassVar[int] = 2
 
 
 class BrowserDriver(WebDriver, HangupDriver):
@@ -47,7 +53,7 @@ class BrowserDriver(WebDriver, HangupDriver):
 
     def run_input_thread(self) -> None:
         """Read until the server goes."""
-        web_driver.XTermParser = PasteParser  # type: ignore[attr-defined]  # made by this name there
+        web_driver.XTermParser = PageParser  # type: ignore[attr-defined]  # made by this name there
         super().run_input_thread()
         if not self.exit_event.is_set():
             self._hang_up()

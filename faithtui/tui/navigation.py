@@ -11,11 +11,12 @@ from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from functools import wraps
 from inspect import isawaitable
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 
 from textual import events
 from textual.app import App
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
 from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen, ScreenResultType
@@ -314,6 +315,17 @@ def holds_keys(
 
 class ModalWindow(ModalScreen[ScreenResultType]):
     """A screen above others, which is closed by its answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "question_mark",
+            "app.help",
+            "help",
+            key_display="?",
+            tooltip="Explain this window and its keys",
+            id="window.help",
+        ),
+    ]
 
     @property
     def navigation(self) -> Navigation:

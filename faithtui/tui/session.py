@@ -109,6 +109,8 @@ class Session:
     """Filter and order of each list, by its name."""
     marks: defaultdict[str, RowMarks] = field(default_factory=lambda: defaultdict(RowMarks))
     """Marked rows of each list, by the name of what is listed."""
+    final_notes: dict[ClaimId, str] = field(default_factory=dict)
+    """Notes on claims without a final label yet, which go with it."""
     exposed: set[tuple[str, str, int]] = field(default_factory=set)
     """Of what the judge was in view of whom, as far as this session has recorded it."""
     process_runs: list["BackgroundRun"] = field(default_factory=list)

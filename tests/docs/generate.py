@@ -66,7 +66,7 @@ command ends quietly with 141, as programs do that SIGPIPE ends: a script with `
 what it sees of any other tool, and a command that was cut short does not pass for one that is
 done. Where it cannot be written, because a disk is full or stdout is closed, the command ends
 with 7 and a sentence; what it did in the store is done whole. A run waits for the replies in
-flight, and `--resume` goes on with it. `faithtui gate` keeps its own codes: its
+flight, and `--resume` resumes it. `faithtui gate` keeps its own codes: its
 answer is the code, which stands when nobody reads the text, and 3 says that it could not be
 written. What is said on stderr is talk, and a command goes on where that is closed or full. A
 closed stdin is an empty one."""

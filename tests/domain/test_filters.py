@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.filters import (
+    ANSWERS,
     ARCHIVED,
     NAMES_BY_SCOPE,
     QUALITIES,
@@ -180,6 +181,7 @@ def test_everything_offered_is_taken(scope: Scope) -> None:
         TermName.SCORE: ("none",),
         TermName.WITH_OVERRIDES: ("0..1",),
         TermName.STATE: STATES[scope],
+        TermName.ANSWERS: tuple(ANSWERS),
         TermName.ARCHIVED: ARCHIVED,
     }
     for name in NAMES_BY_SCOPE[scope]:

@@ -20,7 +20,9 @@ from faithtui.tui.bookmark import (
 from faithtui.tui.samples.queue import ClaimQueue, load_queue_cursor
 from faithtui.tui.session import ListState, Session
 
-PLACE = Bookmark("review", 1, 2, 3, None, True, (("runs", "metric:x", "score"),))
+PLACE = Bookmark(
+    "review", 1, 2, 3, None, True, (("runs", "metric:x", "score"),), final_notes=((5, "why"),)
+)
 
 
 def test_a_bookmark_is_kept_per_store_and_person(tmp_path: Path) -> None:
@@ -46,6 +48,8 @@ def test_any_file_is_read(text: str) -> None:
 def test_what_is_not_what_it_should_be_is_left_out() -> None:
     text = '{"screen": 4, "run": "1", "item": -3, "lists": [["a"], 3, ["a", "b", "c"]]}'
     assert Bookmark.from_json(text) == Bookmark(lists=(("a", "b", "c"),))
+    text = '{"final_notes": [[7, "kept"], ["7", "no claim"], [-1, "none"], [8], [9, 9], 4]}'
+    assert Bookmark.from_json(text) == Bookmark(final_notes=((7, "kept"),))
     assert Bookmark.from_json(PLACE.to_json()) == PLACE
 
 

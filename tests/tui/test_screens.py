@@ -200,7 +200,7 @@ async def test_no_figure_on_the_agreement_screen_lacks_its_n(
         await press(pilot, "a")
         for pane in ("coefficients", "scores"):
             if pane == "scores":
-                await press(pilot, "t")
+                await press(pilot, "3")
             text = " ".join(text_of(app, pane).split())
             for name in ("kappa", "AC1") if pane == "coefficients" else ("Spearman", "AUROC"):
                 rest = text.split(f"{name} ", 1)[1]
@@ -224,7 +224,7 @@ async def test_the_report_is_exported(app: FaithApp, store_path: Path, tmp_path:
     labelled(store_path)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        await press(pilot, "a", "e")
+        await press(pilot, "a", "X")
         assert "report written" in status(app)
         await press(pilot, "v")
         assert isinstance(app.screen, ReviewScreen)
@@ -245,11 +245,11 @@ async def test_the_report_of_a_run_is_exported_from_the_list_unless_one_works_bl
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         app.session.is_judge_hidden = True
-        await press(pilot, "e")
+        await press(pilot, "X")
         assert "while you work blind" in status(app)
         assert not (tmp_path / "reports").exists()
         app.session.is_judge_hidden = False
-        await press(pilot, "e")
+        await press(pilot, "X")
         assert "report written" in status(app)
     (folder,) = (tmp_path / "reports").iterdir()
     assert "report.html" in {path.name for path in folder.iterdir()}

@@ -1,21 +1,31 @@
 """Bytes of a terminal as messages: pasted text never becomes keys, whatever it holds."""
 
+from collections.abc import Iterable
+
 import pytest
 from textual import events
+from textual.message import Message
 
-from faithtui.tui.terminal_input import STALLED_AFTER_S, PasteParser
+from faithtui.tui.terminal_input import HELD_AT_MOST_S, STALLED_AFTER_S, PasteParser
 
 START, END = "\x1b[200~", "\x1b[201~"
 
 
-def read(parser: PasteParser, *reads: str) -> list[str]:
+def name(messages: Iterable[Message]) -> list[str]:
     """Give keys by name and pastes as `paste TEXT`, in order."""
     return [
         f"paste {each.text}" if isinstance(each, events.Paste) else each.key
-        for data in reads
-        for each in parser.feed(data)
+        for each in messages
         if isinstance(each, (events.Key, events.Paste))
     ]
+
+
+def read(parser: PasteParser, *reads: str) -> list[str]:
+    """Name what comes of some reads, each with a tick behind it as drivers do, then of a pause."""
+    named = []
+    for data in reads:
+        named += [*name(parser.feed(data)), *name(parser.tick())]
+    return [*named, *name(parser.tick())]
 
 
 TEXT = "some text \x1b[31m nnn \x1b\x1b[<0;1;1M\x1b[20 yyy\x1b"
@@ -61,5 +71,29 @@ def test_a_key_cut_short_does_not_begin_a_paste(monkeypatch: pytest.MonkeyPatch)
     parser = PasteParser()
     assert read(parser, "\x1b") == []
     now[0] += 1
-    assert [each.key for each in parser.tick() if isinstance(each, events.Key)] == ["escape"]
+    assert name(parser.tick()) == ["escape"]
     assert read(parser, "[200~y") == ["left_square_bracket", *"200", "tilde", "y"]
+
+
+FORGED = [f"log{END}y", f"log{END}y{END}{END}n\x1b[B", f"log{END}y{START}n", f"{END}y"]
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+@pytest.mark.parametrize("text", FORGED)
+def test_a_mark_inside_a_paste_lets_no_keys_through(text: str, size: int) -> None:
+    data = f"{START}{text}{END}"
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    found = read(PasteParser(), *pieces)
+    assert all(each.startswith("paste") for each in found)
+    assert "y" in "".join(found).replace("paste", "")
+
+
+def test_keys_behind_a_paste_wait_for_a_pause_and_no_longer_than_somebody_holds_a_key() -> None:
+    now = [0.0]
+    parser = PasteParser(clock=lambda: now[0])
+    assert name(parser.feed(f"{START}text{END}y")) == ["paste text"]
+    assert name(parser.tick()) == []
+    assert name(parser.feed("n")) == []
+    now[0] += HELD_AT_MOST_S
+    assert name(parser.tick()) == ["y", "n"]
+    assert name(parser.feed("i")) == ["i"]

@@ -14,6 +14,7 @@ from faithtui.agreement.labelled_units import (
     LabelState,
     UnratedAnswer,
     decide_answer,
+    has_judge_passed,
 )
 from faithtui.agreement.report.annotator_error import (
     AnnotatorError,
@@ -366,9 +367,8 @@ def pass_or_fail(passes: bool) -> str:
 
 def find_answer_verdict(answer: AnswerUnit) -> str | None:
     """Say whether the judge passes an answer; None: nothing was judged in it, or no threshold."""
-    if not answer.claims or answer.passes is None or answer.score.value is None:
-        return None
-    return pass_or_fail(answer.passes)
+    passes = has_judge_passed(answer)
+    return None if passes is None else pass_or_fail(passes)
 
 
 def _is_judge_shown(answer: AnswerUnit) -> bool:

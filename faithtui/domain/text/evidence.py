@@ -25,7 +25,7 @@ from faithtui.domain.text.alignment import (
 from faithtui.domain.text.contradictions import Clash, ClashKind
 from faithtui.domain.text.sentence_index import Lookup, SentenceIndex, score_sentences
 from faithtui.domain.text.texts import TokenisedText, collect_stem_weights, index_texts
-from faithtui.domain.text.tokens import DECISIVE, MarkKind, Word
+from faithtui.domain.text.tokens import DECISIVE, MarkKind, Word, tokenise_words
 from faithtui.domain.verdicts import Stance
 
 
@@ -92,6 +92,9 @@ _MOST_CLASHES = 12
 """Sentences of one passage that are quoted because they differ: nobody reads more of them."""
 _TEXTS_KEPT: Final = 64
 """Passages whose places of a claim's words are kept: a pane is drawn at every key."""
+_CAPITAL_INSIDE: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_GLUED_WORDS: Final = re.compile(r"[A-Za-z]*[a-z][A-Z][A-Za-z]*")
+"""Words with a capital inside: names such as iPhone, and words that a web page put together."""
 _INDEXES_KEPT: Final = 8
 """Sets of passages whose index is kept: the claims of a turn share theirs."""
 
@@ -320,14 +323,24 @@ class _ClaimAlignment:
             total / (total - clashing) if total > clashing else 0.0,
         )
 
-    def list_missing(self, first: int, past: int) -> tuple[Span, ...]:
-        """List the words that no sentence from `first` to before `past` has."""
+    def list_missing(self, passage: str, first: int, past: int) -> tuple[Span, ...]:
+        """List the words that a passage does not have: its sentences go from `first` to `past`."""
         spans = []
+        glued: frozenset[str] | None = None
         for word, (_, units) in zip(self.content, self.lookups, strict=True):
             place = bisect_left(units, first)
             if place == len(units) or units[place] >= past:
-                spans.append(word.span)
+                glued = _list_glued_stems(passage) if glued is None else glued
+                if word.stem not in glued:
+                    spans.append(word.span)
         return tuple(sorted(spans, key=lambda span: span.start))
+
+
+@lru_cache(_TEXTS_KEPT)
+def _list_glued_stems(text: str) -> frozenset[str]:
+    """List the words that a text has without the blank between them: both of `sleepBetter`."""
+    parts = " ".join(_CAPITAL_INSIDE.sub(" ", glued[0]) for glued in _GLUED_WORDS.finditer(text))
+    return frozenset(word.stem for word in tokenise_words(parts))
 
 
 def _list_contested(clashes: Iterable[Clash]) -> tuple[Span, ...]:
@@ -414,7 +427,7 @@ def _rank_passage(
         tuple(quotes),
         _find_marks(aligned, passage, read, differing),
         tuple(dict.fromkeys(clashes[n].kind for n in sorted(clashes))),
-        aligned.list_missing(first, past),
+        aligned.list_missing(passage.text, first, past),
         _list_contested(clashes.values()),
     )
     return ranked, worth

@@ -22,12 +22,14 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     UnitSettings,
     UnratedAnswer,
+    decide_answer,
+    has_judge_passed,
     is_tied,
 )
 from faithtui.agreement.rating_scales import translate_to_rating
 from faithtui.agreement.sampling.designs import find_label_design, shows_some_of_all
 from faithtui.domain.annotations import Action, LabelEvent
-from faithtui.domain.ids import ClaimId, LabelId, RunId
+from faithtui.domain.ids import ClaimId, ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
 from faithtui.domain.scores import Score, ScoringRule, passes_threshold
 from faithtui.errors import StoreError
@@ -139,6 +141,25 @@ def read_answer_units(connection: Connection, run_id: RunId) -> tuple[AnswerUnit
     """Read the rated answers of a run; see `Reviews.read_answer_units`."""
     rated, _ = _read_answers(connection, run_id, _read_run_labels(connection, run_id, DEFAULTS))
     return rated
+
+
+def find_rated_conversations(
+    connection: Connection, run_id: RunId, *, differing: bool
+) -> frozenset[ConversationId]:
+    """Find the conversations of a run in which annotators labelled an answer as a whole.
+
+    Args:
+        connection: An open one.
+        run_id: The run.
+        differing: Only where they pass an answer that the judge fails, or the other way round.
+    """
+    rule = read_scoring_rule(connection, run_id)
+    found = set()
+    for answer in read_answer_units(connection, run_id):
+        passes = decide_answer(answer, rule.passing, rule.labels)
+        if passes is not None and (not differing or has_judge_passed(answer) not in (None, passes)):
+            found.add(answer.conversation)
+    return frozenset(found)
 
 
 def read_paired_units(

@@ -9,7 +9,7 @@ import contextlib
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from sqlalchemy import (
@@ -161,7 +161,7 @@ class Search:
         with self._open_reader(stop) as connection:
             place = _RunScope.from_run(connection, run_id)
             where = [
-                *self._make_item_conditions(wanted),
+                *self._make_item_conditions(connection, run_id, wanted),
                 *self._make_claims_conditions(connection, place, wanted),
             ]
             found = _read_ids(connection, select_ordered_items(run_id, order).where(*where))
@@ -172,7 +172,7 @@ class Search:
         with self._open_reader(None) as connection:
             place = _RunScope.from_run(connection, run_id)
             where = [
-                *self._make_item_conditions(wanted),
+                *self._make_item_conditions(connection, run_id, wanted),
                 *self._make_claims_conditions(connection, place, wanted),
             ]
             found = select(func.count(run_item.c.id)).where(run_item.c.run_id == run_id, *where)
@@ -209,7 +209,7 @@ class Search:
                 self._make_claim_condition(connection, place, term) for term in wanted.claim_terms
             ]
             within = select_ordered_items(run_id, order).where(
-                *self._make_item_conditions(Filter(_drop_own_words(wanted)))
+                *self._make_item_conditions(connection, run_id, Filter(_drop_own_words(wanted)))
             )
             at = {item: number for number, item in enumerate(_read_ids(connection, within))}
             rows = connection.execute(
@@ -227,7 +227,9 @@ class Search:
         with self._database.open_reader() as connection, (stop or SearchStop()).watch(connection):
             yield connection
 
-    def _make_item_conditions(self, wanted: Filter) -> list[ColumnElement[bool]]:
+    def _make_item_conditions(
+        self, connection: Connection, run_id: RunId, wanted: Filter
+    ) -> list[ColumnElement[bool]]:
         """Say which conversations meet the terms about conversations."""
         conditions: list[ColumnElement[bool]] = []
         for term in wanted.terms:
@@ -239,6 +241,15 @@ class Search:
                     found = _make_score_condition(run_item.c.score, term)
                 case TermName.WITH_OVERRIDES:
                     found = _make_score_condition(run_item.c.corrected, term)
+                case TermName.ANSWERS:
+                    # Most filters have no such term, and it takes a layer more.
+                    from faithtui.store.annotations.labelled_units import (
+                        find_rated_conversations,
+                    )
+
+                    differing = term.value.casefold() == "differ"
+                    rated = find_rated_conversations(connection, run_id, differing=differing)
+                    found = run_item.c.conversation_id.in_(_select_numbers(rated))
                 case TermName.STATE:
                     found = run_item.c.state == term.value.casefold()
                 case TermName.SOURCE | TermName.GROUP:
@@ -280,9 +291,14 @@ class Search:
         found = find_claims_by_label_terms(
             term, self._verdict_cache.read_verdicts(connection, judged), place.rule, judged
         )
-        ids = func.json_each(json.dumps(sorted(found))).table_valued(column("value", Integer))
-        within = verdict.c.claim_id.in_(select(ids.c.value))
+        within = verdict.c.claim_id.in_(_select_numbers(found))
         return ~within if negated else within
+
+
+def _select_numbers(numbers: Iterable[int]) -> Select[tuple[int]]:
+    """Give numbers as a statement of one parameter, however many there are."""
+    listed = func.json_each(json.dumps(sorted(numbers))).table_valued(column("value", Integer))
+    return select(listed.c.value)
 
 
 _LABELLED_TERM = Term(TermName.IS, "labelled")

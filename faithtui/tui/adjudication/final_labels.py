@@ -130,7 +130,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         if spec is None:
             return
         kept = claim.final.note if claim.final is not None else None
-        note = note if note is not None else self.screen.notes.unsaved.pop(claim.claim, kept)
+        note = note if note is not None else self.session.final_notes.pop(claim.claim, kept)
         words = f"final label: {fmt.describe_label(verdict, spec.labels)}"
         final = HumanVerdict(
             claim.claim, self.session.reviewer, verdict, Action.ADJUDICATED, note or None

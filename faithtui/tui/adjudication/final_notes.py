@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.theme.lines import Piece
@@ -30,8 +29,6 @@ class FinalNotes(Controller["AdjudicateScreen"]):
 
     def __init__(self, screen: "AdjudicateScreen") -> None:
         super().__init__(screen)
-        self.unsaved: dict[ClaimId, str] = {}
-        """Notes on claims without a final label yet, which go with it."""
         self._noted: SelectedClaim | None = None
         """The claim that the line for a note was opened on; None: nobody is typing a note."""
 
@@ -52,7 +49,8 @@ class FinalNotes(Controller["AdjudicateScreen"]):
 
     def _find_note(self, chosen: "SelectedClaim") -> str:
         final = chosen.claim.final
-        return self.unsaved.get(chosen.claim.claim, (final.note or "") if final is not None else "")
+        kept = (final.note or "") if final is not None else ""
+        return self.session.final_notes.get(chosen.claim.claim, kept)
 
     def submit_note(self, text: str) -> None:
         """Keep the note for the final word, or give that word again with it."""
@@ -76,8 +74,8 @@ class FinalNotes(Controller["AdjudicateScreen"]):
                 chosen, chosen.claim.final.verdict or NOT_A_CLAIM, text
             )
         else:
-            self.unsaved[chosen.claim.claim] = text
-            self.show_message(Piece("the note goes with the final label", "quiet"))
+            self.session.final_notes[chosen.claim.claim] = text
+            self.show_message(Piece("the note is kept, and goes with the final label", "quiet"))
 
     def close_line(self) -> None:
         """Drop what was typed, and show the status line again."""

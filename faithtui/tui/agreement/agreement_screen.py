@@ -34,29 +34,29 @@ if TYPE_CHECKING:
 PART = Binding.Group("parts")
 
 PARTS = (
-    ("d", "people", "annotators", "Each annotator against the judge, and against each other"),
-    ("s", "slices", "slices", "Agreement by reason code, verdict, turn, annotator, conversation"),
+    ("1", "people", "annotators", "Each annotator against the judge, and against each other"),
+    ("2", "slices", "slices", "Agreement by reason code, verdict, turn, annotator, conversation"),
     (
-        "t",
+        "3",
         "scores",
         "scores",
         "The judge's scores and the human ones, and what another threshold would do",
     ),
-    ("c", "calibration", "calibration", "Whether the judge's confidence is what it says"),
+    ("4", "calibration", "calibration", "Whether the judge's confidence is what it says"),
     (
-        "w",
+        "5",
         "progress",
         "while labelling",
         "The watched figure over the labels, and how many are needed",
     ),
     (
-        "f",
+        "6",
         "detection",
         "detection",
         "Detecting unfaithful claims: TP, FP, FN, precision, recall",
     ),
     (
-        "x",
+        "7",
         "marked",
         "evidence",
         "Marked evidence against what the judge points at, and claims that it did not extract",
@@ -97,7 +97,7 @@ class AgreementScreen(FaithScreen):
             id="agreement.level",
         ),
         Binding(
-            "e",
+            "X",
             "export",
             "export report",
             tooltip="Write the report as HTML, Markdown, JSON and CSV into a new directory",

@@ -13,13 +13,14 @@ from faithtui.domain.scores import (
     format_left_out,
     passes_threshold,
 )
-from faithtui.store.records import ItemRow, ItemState, RunTotals, TurnView
+from faithtui.store.records import ItemRow, ItemState, RunRow, RunTotals, TurnView
+from faithtui.tui.conversations.list_reading import ListFacts
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import count_units
 from faithtui.tui.replies.reply_lines import format_cost
 from faithtui.tui.review.lines.images import image_lines, image_numbers
 from faithtui.tui.review.lines.transcript import explain_not_used
-from faithtui.tui.runs.run_lines import integrity_lines
+from faithtui.tui.runs.run_lines import integrity_lines, run_crumbs, run_status
 from faithtui.tui.screen.filter_matches import highlight_matches
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -88,6 +89,26 @@ class ListLook:
     """Its words are marked."""
     key_prefix: str = ""
     """What all keys begin with, left out."""
+
+
+def title_pieces(
+    run: RunRow, facts: ListFacts, *, blind: bool
+) -> tuple[Sequence[Piece], Sequence[Piece]]:
+    """Say at the left which run is listed, at the right what annotators said of it.
+
+    Args:
+        run: The run.
+        facts: What is known of all its conversations.
+        blind: The judge is hidden.
+    """
+    words, look = run_status(run)
+    answers = facts.answer_labels
+    imported = fmt.count_in_words(answers, "imported label") if answers else ""
+    return [*run_crumbs(run), Piece(f" · {words}", look or "quiet")], [
+        Piece("BLIND  " if blind else "", "human strong"),
+        Piece(f"{imported} · " if imported else "", "human"),
+        Piece(f"{run.labelled}/{run.claims} labelled", "quiet"),
+    ]
 
 
 def item_head(width: int) -> Line:
@@ -294,7 +315,7 @@ def item_details(
     if row.scores is not None and row.state is not ItemState.SKIPPED and not blind:
         overridden = row.corrected or row.scores
         for name, judge, people in (
-            ("windowed", row.scores.windowed, overridden.windowed),
+            ("mean of windows", row.scores.windowed, overridden.windowed),
             ("per interaction", row.scores.per_interaction, overridden.per_interaction),
             (f"all {spec.units[1]}", row.scores.pooled, overridden.pooled),
         ):

@@ -21,6 +21,7 @@ from faithtui.tui.conversations.conversation_lines import (
     item_line,
     legend_words,
     no_conversations,
+    title_pieces,
 )
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
 from faithtui.tui.conversations.list_actions import ConversationActions
@@ -36,14 +37,15 @@ from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import spec_of
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.images import OPEN_IMAGE, ImageOpener
-from faithtui.tui.runs.run_lines import nothing_found, run_crumbs, run_status
+from faithtui.tui.runs.run_lines import nothing_found
 from faithtui.tui.screen.filter_matches import ground_for
 from faithtui.tui.screen.filtered_list import FilteredListScreen
+from faithtui.tui.screen.judge_hiding import JudgeHiding
 from faithtui.tui.screen.pager import Pager
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import BLANK, Line, Piece
+from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.bars import HintLine
 from faithtui.tui.widgets.pane import Pane
 from faithtui.tui.widgets.panes import Panes
@@ -99,6 +101,7 @@ class ConversationsScreen(FilteredListScreen):
         OPEN_IMAGE,
         *ConversationActions.BINDINGS,
         *QuickFilters.BINDINGS,
+        *JudgeHiding.BINDINGS,
     ]
 
     items = getters.query_one("#list", VirtualList)
@@ -110,7 +113,10 @@ class ConversationsScreen(FilteredListScreen):
         self.quick_filters = QuickFilters(self)
         self.images = ImageOpener(self, self.preview.list_images)
         self.replies = RawReplies(self, self.find_item)
-        self.add_controllers(self.actions, self.images, self.replies, self.quick_filters)
+        self.blind_mode = JudgeHiding(self, self.actions.show_under_new_terms)
+        self.add_controllers(
+            self.actions, self.images, self.replies, self.quick_filters, self.blind_mode
+        )
 
     def compose_heading(self) -> ComposeResult:
         """Give the line of filters that have a key."""
@@ -221,7 +227,7 @@ class ConversationsScreen(FilteredListScreen):
             self.run_row, self.mark = run, mark
             self.pager.forget_pages()
             self.items.refresh()
-            self._show_run_title(run)
+            self.set_title(*title_pieces(run, self.facts, blind=self.session.is_blind))
             self.quick_filters.refresh()
             if before != (self.selection, mark[1]):
                 self._follow_row()
@@ -298,23 +304,11 @@ class ConversationsScreen(FilteredListScreen):
         self.show_marks()
         if loaded.spec is not None:
             self.items.show_legend(legend_words(loaded.spec, blind=self.session.is_blind))
-        self._show_run_title(row)
+        self.set_title(*title_pieces(row, self.facts, blind=self.session.is_blind))
         self.quick_filters.refresh()
         self.show_order()
         self._follow_row()
         self.refresh_bindings()
-
-    def _show_run_title(self, row: RunRow) -> None:
-        words, look = run_status(row)
-        answers = self.facts.answer_labels
-        imported = fmt.count_in_words(answers, "imported label") if answers else ""
-        self.set_title(
-            [*run_crumbs(row), Piece(f" · {words}", look or "quiet")],
-            [
-                Piece(f"{imported} · " if imported else "", "human"),
-                Piece(f"{row.labelled}/{row.claims} labelled", "quiet"),
-            ],
-        )
 
     @on(VirtualList.Chosen)
     def open_chosen(self) -> None:

@@ -53,7 +53,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
             id="conversations.queue",
         ),
         Binding(
-            "e",
+            "X",
             "export",
             "export",
             tooltip="Write the marked conversations, or those that the filter finds, with "
@@ -61,7 +61,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
             id="conversations.export",
         ),
         Binding(
-            "x",
+            "R",
             "retry",
             "retry errors",
             tooltip="Ask again what failed or lacks a verdict in the marked conversations, or in "
@@ -69,6 +69,13 @@ class ConversationActions(Controller["ConversationsScreen"]):
             id="conversations.retry",
         ),
     ]
+
+    def show_under_new_terms(self) -> None:
+        """Show what may be seen now; the order is read again, as another one may be allowed."""
+        self.screen.items.refresh()
+        self.screen.preview.show()
+        self.screen.quick_filters.refresh()
+        self.screen.search()
 
     @run_in_worker("next")
     async def action_next_open(self) -> None:

@@ -11,6 +11,7 @@ from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import Polarity
 from faithtui.store.runs.run_records import SavedView
+from faithtui.tui.runs.run_lines import MOST_CLAIMS
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
@@ -35,12 +36,15 @@ class QuickFilter:
     """As it is typed."""
 
 
-def list_quick_filters(spec: "MetricSpec", *, blind: bool) -> tuple[QuickFilter, ...]:
+def list_quick_filters(
+    spec: "MetricSpec", *, blind: bool, rated: bool = False
+) -> tuple[QuickFilter, ...]:
     """List the filters that have a key: the judge's labels that matter, then what is to be done.
 
     Args:
         spec: The run's metric.
         blind: Without those that tell what the judge said.
+        rated: With one for whole answers: annotators labelled some, and they can be looked through.
     """
     labels = spec.labels.labels
     said = [each.name for each in labels if each.polarity is Polarity.BAD]
@@ -49,6 +53,8 @@ def list_quick_filters(spec: "MetricSpec", *, blind: bool) -> tuple[QuickFilter,
     found.append(QuickFilter("open", "is:unlabelled"))
     if not blind:
         found.append(QuickFilter("differ", "is:disagreement"))
+        if rated:
+            found.append(QuickFilter("answers differ", "answers:differ"))
     return (*found, QuickFilter("flagged", "is:flagged"))[:MOST]
 
 
@@ -111,36 +117,37 @@ class QuickFilters(Controller["ConversationsScreen"]):
         search, ground = self.session.store.search, self.screen.filter_ground
         return {
             each.text: search.count_items(run, parse_filter(each.text, ground).filter)
-            for each in list_quick_filters(spec, blind=self.session.is_blind)
+            for each in self._list_filters(spec)
         }
+
+    def _list_filters(self, spec: "MetricSpec") -> tuple[QuickFilter, ...]:
+        run = self.screen.run_row
+        rated = self.screen.facts.answer_labels > 0
+        can_count = run is not None and run.claims <= MOST_CLAIMS
+        return list_quick_filters(spec, blind=self.session.is_blind, rated=rated and can_count)
 
     def show(self) -> None:
         """Draw the filters with their keys."""
         line, spec = self.screen.query_one("#quick", HintLine), self.screen.spec
         if spec is None:
-            line.left = ()
+            line.hints = ()
             return
-        pieces: list[Piece] = []
-        for number, each in enumerate(list_quick_filters(spec, blind=self.session.is_blind)):
+        hints = []
+        for number, each in enumerate(self._list_filters(spec)):
             taken = self.screen.state.filter == each.text
             count = self._counts.get(each.text)
-            pieces += [
-                Piece("["),
-                Piece(self.keys(f"conversations.filter-{number + 1}"), "key"),
-                Piece(
-                    f"] {each.words} {'…' if count is None else fmt.format_count(count)}",
-                    "human strong" if taken else "quiet" if count == 0 else "",
-                ),
-                Piece("  "),
-            ]
-        line.left = tuple(pieces)
+            found = "…" if count is None else fmt.format_count(count)
+            look = "human strong" if taken else "quiet" if count == 0 else ""
+            key = Piece(self.keys(f"conversations.filter-{number + 1}"), "key")
+            hints.append((Piece("["), key, Piece(f"] {each.words} {found}", look)))
+        line.hints = tuple(hints)
 
     def action_quick_filter(self, number: int) -> None:
         """Take a filter, or take it away where it is in force."""
         spec = self.screen.spec
         if spec is None:
             return
-        filters = list_quick_filters(spec, blind=self.session.is_blind)
+        filters = self._list_filters(spec)
         if number < len(filters):
             wanted = filters[number].text
             now = "" if self.screen.state.filter == wanted else wanted

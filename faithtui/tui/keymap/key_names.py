@@ -30,8 +30,9 @@ _KEY_WORDS = frozenset(key.value for key in Keys)
 """Names of keys that people know as names."""
 _EVERYWHERE = ("screen.", "app.")
 """Beginnings of the ids of what every screen has."""
-_RANKS = {"list.order": 0.4, "list.views": 0.5, "list.mark": 0.3}
-"""Places of what every list has: behind its own keys (0), before those of every screen (1)."""
+_RANKS = {"window.help": 2, "list.order": 0.4, "list.views": 0.5, "list.mark": 0.3}
+"""Places of what every list has: behind its own keys (0), before those of every screen (1); last
+what every window has."""
 PINNED = ("app.go", "app.back", "app.help")
 """Ids of what stands at the right end of the last line and is never dropped for room."""
 
@@ -76,11 +77,11 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "new-run.start": "ctrl+s",
     "new-run.test": "ctrl+t",
     "progress.budget": "b",
-    "progress.cancel": "c,ctrl+x",
+    "progress.cancel": "ctrl+x",
     "progress.continue": "r",
     "progress.failed": "f",
     "progress.pause": "p",
-    "progress.retry": "x",
+    "progress.retry": "R",
     "progress.review": "v",
     "queue-end.stay": "enter",
     "queues.draw": "n",
@@ -117,11 +118,11 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "filter.complete": "tab",
     "runs.agreement": "a",
     "runs.continue": "r",
-    "runs.export": "e",
+    "runs.export": "X",
     "runs.failing": "f",
     "runs.new": "n",
     "runs.progress": "p",
-    "runs.retry": "x",
+    "runs.retry": "R",
     "runs.spot-check": "c",
     "runs.undo": "u",
     "screen.close": "escape",
@@ -202,9 +203,16 @@ class KeyHint:
         Where text is typed, a letter is a letter and no key.
         """
         active = sort_as_written(screen.active_bindings.values())
+        active = [each for each in active if _is_offered(each)]
         if isinstance(screen.focused, Input):
             active = [each for each in active if len(format_key(each.binding)) > 1]
         return make_key_hints(active)
+
+
+def _is_offered(active: ActiveBinding) -> bool:
+    """Whether whoever has a key wants it named now: screens say so of their controllers' keys."""
+    offers = getattr(active.node, "offers", None)
+    return offers is None or offers(active.binding.action.partition("(")[0])
 
 
 def format_key(binding: Binding) -> str:

@@ -43,9 +43,29 @@ OLD_IDS: Final = {
     "review.code-5": "review.code-policy",
     "review.code-6": "review.code-data",
     "review.code-7": "review.code-other",
+    "replies.help": "window.help",
 }
 """Ids that key maps of earlier versions may hold. Written out: the order of the codes may change,
 and what a user's file means may not."""
+
+EARLIER_KEYS: Final = {
+    **dict.fromkeys(("runs.export", "conversations.export", "agreement.export"), "e"),
+    **dict.fromkeys(("runs.retry", "conversations.retry", "progress.retry"), "x"),
+    **{
+        f"agreement.{part}": key
+        for part, key in {
+            "people": "d",
+            "slices": "s",
+            "scores": "t",
+            "calibration": "c",
+            "progress": "w",
+            "detection": "f",
+            "marked": "x",
+        }.items()
+    },
+}
+"""Keys that bindings had in earlier versions, by id: who gave the present one to something else
+then keeps them."""
 
 _NAMES: Final = frozenset(
     {key.value for key in Keys if "+" not in key.value and not key.value.startswith("<")}
@@ -86,6 +106,7 @@ def load_keymap(preset: Preset, file: Path) -> dict[str, str]:
     own = read_keymap(file)
     keymap = add_follower_keys({**preset_keymap(preset), **own}, own)
     if own:
+        keymap = keep_earlier_keys(keymap, own)
         check_clashes(keymap, own, file)
     return keymap
 
@@ -119,6 +140,18 @@ def add_follower_keys(keymap: Mapping[str, str], own: Mapping[str, str]) -> dict
         ]
         if follower in defaults and lists:
             found[follower] = ",".join(lists)
+    return found
+
+
+def keep_earlier_keys(keymap: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Give bindings that moved their earlier key where the user's file has the new one taken."""
+    from faithtui.tui.keymap.bindings import list_key_chains
+
+    found = dict(keymap)
+    for clash in find_clashes(list_key_chains(), keymap):
+        names = {clash.first, clash.second}
+        if names & own.keys():
+            found |= {name: EARLIER_KEYS[name] for name in names & EARLIER_KEYS.keys() - own.keys()}
     return found
 
 

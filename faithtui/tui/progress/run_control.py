@@ -65,7 +65,7 @@ class RunControl(Controller["ProgressScreen"]):
             id="progress.continue",
         ),
         Binding(
-            "x",
+            "R",
             "retry",
             "retry failed",
             tooltip="Ask again what failed or lacks a verdict in this run, and nothing else",
@@ -79,7 +79,7 @@ class RunControl(Controller["ProgressScreen"]):
             id="progress.budget",
         ),
         Binding(
-            "c,ctrl+x",
+            "ctrl+x",
             "cancel",
             "cancel",
             tooltip="Ask nothing more, keep the replies in flight and stop; once more: stop at "

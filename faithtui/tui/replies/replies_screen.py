@@ -73,14 +73,6 @@ class RepliesScreen(ModalWindow[None]):
             tooltip="Close this window",
             id="replies.close",
         ),
-        Binding(
-            "question_mark",
-            "app.help",
-            "help",
-            key_display="?",
-            tooltip="Explain this window and its keys",
-            id="replies.help",
-        ),
     ]
 
     calls = getters.query_one("#calls", RowPane)

@@ -190,9 +190,13 @@ class EvidenceReader(Controller["ReviewScreen"]):
 
     def action_more_panes(self) -> None:
         """Give the windows all the room, then the truths, then each pane its own."""
-        self.screen.panes.zoom_next_of(("windows", "truths"))
-        if self.screen.panes.zoomed_id is None:
-            self.screen.panes.claims.focus()
+        panes, looked = self.screen.panes, self.screen.review_state
+        panes.zoom_next_of(("windows", "truths"))
+        if panes.zoomed_id is None:
+            panes.claims.focus()
+        elif panes.zoomed_id == "windows" and looked is not None and looked.claim is not None:
+            window = position.verdict_in(looked.claim, looked.position.window).window
+            panes.windows.move_to(window + 1)
 
     def action_weighting(self) -> None:
         """Show the other score."""

@@ -1,4 +1,4 @@
-"""`v`, `T` and `B`: what of the judge a reviewer sees, and what is recorded of it."""
+"""`v` and `T`: what of the hidden judge a reviewer looks at, and what is recorded of it."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -6,7 +6,6 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.annotations import Action, Event
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.tui.navigation import holds_keys
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class JudgeVisibility(Controller["ReviewScreen"]):
-    """Hides the judge from a reviewer, and shows it again."""
+    """Shows what is hidden of the judge, and hides it again."""
 
     screen: "ReviewScreen"
 
@@ -38,13 +37,6 @@ class JudgeVisibility(Controller["ReviewScreen"]):
             tooltip="Blind: show the truths the judge drew, but no verdict; recorded as revealed",
             id="review.truths",
         ),
-        Binding(
-            "B",
-            "blind",
-            "blind",
-            tooltip="Hide the judge until a claim has your verdict, or stop hiding it",
-            id="review.blind",
-        ),
     ]
 
     def action_reveal(self) -> None:
@@ -61,10 +53,15 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         elif claim.id in self.session.revealed:
             self.session.revealed.discard(claim.id)
             self.show_message(Piece("hidden again; that it was looked at stays on record", "quiet"))
-            self.screen.queue_walk.forget_read_ahead()
             self.read_again()
         else:
-            self.refuse("nothing is hidden here: you have answered, or it is served with the judge")
+            self.refuse(self._say_why_shown())
+
+    def _say_why_shown(self) -> str:
+        """Say why there is nothing to reveal on the chosen claim."""
+        if self.session.is_blind:
+            return "nothing is hidden here: you have answered, or it is served with the judge"
+        return f"the judge is shown: {self.keys('review.blind')} hides it"
 
     def action_truths(self) -> None:
         """Show the truths of the conversation while verdicts stay hidden."""
@@ -97,32 +94,6 @@ class JudgeVisibility(Controller["ReviewScreen"]):
             ],
         )
 
-    def action_blind(self) -> None:
-        """Hide the judge from now on, or stop hiding it."""
-        queue = self.session.claim_queue
-        if queue is not None and queue.blind:
-            key = self.keys("review.reveal")
-            title = make_visible_line(queue.title, 40)
-            leave = self.keys("review.leave-queue")
-            self.refuse(
-                f"{title} is a blind queue: {key} reveals one claim, and records it; "
-                f"{leave} leaves the queue"
-            )
-            return
-        if queue is not None and queue.reveals_judge:
-            self.refuse("these were chosen by the judge's verdict: nobody is blind to it here")
-            return
-        self.session.hide_judge(not self.session.is_judge_hidden)
-        self.screen.refresh_bindings()
-        if self.session.is_judge_hidden:
-            self.show_message(
-                Piece("blind", "human strong"), Piece(": the judge is hidden until you answer")
-            )
-        else:
-            self.show_message(Piece("the judge is shown again", "warn"))
-        self.screen.queue_walk.forget_read_ahead()
-        self.read_again()
-
     def describe_way_out(self) -> str:
         """Name the keys that stop hiding the judge."""
         queue = self.session.claim_queue
@@ -142,13 +113,15 @@ class JudgeVisibility(Controller["ReviewScreen"]):
         """Hide what cannot be done without a conversation."""
         if action == "truths":
             return self.screen.view is not None and self.screen.view.is_blind
-        if action == "reveal":
-            # Where nothing is hidden it says so only to whoever works blind.
-            return self.screen.claim is not None and self.session.is_blind
         return self.screen.claim is not None
+
+    def offers(self, action: str) -> bool:
+        """Name the key only to whoever works blind; to others it says why it does nothing."""
+        return action != "reveal" or self.session.is_blind
 
     def read_again(self) -> None:
         """Read what is shown under the new terms; keys typed ahead are meant for that."""
+        self.screen.queue_walk.forget_read_ahead()
         self.screen.panes.claims.block_keys()
         self.screen.reload()
         if self.screen.writer.in_flight:

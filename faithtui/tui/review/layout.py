@@ -66,6 +66,11 @@ def plan_review(width: int, height: int, content: ReviewContent = EMPTY) -> Plan
     return plan(width, height, content)
 
 
+def plan_empty_review(width: int, height: int) -> Plan:
+    """Give all the room to what says why there is nothing to review."""
+    return {"claims": Box(0, 0, width, height)}
+
+
 def plan_zoomed_review(pane: str, width: int, height: int, content: ReviewContent = EMPTY) -> Plan:
     """Enlarge a pane; what is judged and its verdict stay, because verdict keys act on it.
 

@@ -16,7 +16,13 @@ from faithtui.tui.metric_view import capitalise, references_of
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.guideline_pane import count_guideline_lines, draw_guideline
-from faithtui.tui.review.layout import ReviewContent, longest, plan_review, plan_zoomed_review
+from faithtui.tui.review.layout import (
+    ReviewContent,
+    longest,
+    plan_empty_review,
+    plan_review,
+    plan_zoomed_review,
+)
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.lines.card import claim_card, find_nearest_words
@@ -105,7 +111,8 @@ class ReviewPanes(Panes):
             planner=plan_review,
             zoomed=lambda pane: partial(plan_zoomed_review, pane),
         )
-        self._content = ReviewContent()
+        self._content: ReviewContent | None = ReviewContent()
+        """What the panes were placed for; None: there is nothing to review."""
 
     def action_verdict(self, key: str) -> None:
         """Give the verdict of a key on the claim that is painted, whichever pane has the focus."""
@@ -135,7 +142,11 @@ class ReviewPanes(Panes):
             title=f"Windows {len(view.windows)}",
             made_of=(view, at.window, spec),
         )
-        self.windows.move_to(0 if at.window is None else at.window + 1)
+        if at.window is not None:
+            self.windows.move_to(at.window + 1)
+        elif self.zoomed_id != "windows":
+            # Enlarged it begins at the claim's own window, although all are chosen.
+            self.windows.move_to(0)
         self._draw_transcript(looked, moved)
         unit = capitalise(spec.units[0])
         best = looked.passages[0] if looked.passages else None
@@ -182,7 +193,7 @@ class ReviewPanes(Panes):
         away = [
             each
             for each in ("windows", "truths")
-            if self._content.says_something(each) and not self.has_place(each)
+            if self._says_something(each) and not self.has_place(each)
         ]
         key = self._keys("review.windows")
         return f"{key} {', '.join(away)}" if away else ""
@@ -199,11 +210,14 @@ class ReviewPanes(Panes):
 
     def zoom_next_of(self, panes: Sequence[str]) -> None:
         """Enlarge the first of some panes, or the one after that which is, or none."""
-        worth = [each for each in panes if self._content.says_something(each)]
+        worth = [each for each in panes if self._says_something(each)]
         at = worth.index(self.zoomed_id) + 1 if self.zoomed_id in worth else 0
         self.zoom_pane(worth[at] if at < len(worth) else None)
         if self.zoomed_id is not None:
             self.query_one(f"#{self.zoomed_id}").focus()
+
+    def _says_something(self, pane: str) -> bool:
+        return self._content is not None and self._content.says_something(pane)
 
     def draw_verdict(self, looked: ReviewState) -> None:
         """Draw what was and can be said."""
@@ -275,7 +289,13 @@ class ReviewPanes(Panes):
             self.evidence.scroll_to_lines(above + starts[chosen], above + end)
 
     def show_empty(self, words: str) -> None:
-        """Show why there is nothing to review, and accept no verdict."""
+        """Show why there is nothing to review, with all the room, and accept no verdict."""
+        self._content = None
+        self.set_planner(plan_empty_review, lambda _pane: plan_empty_review)
+        self.show_words(words)
+
+    def show_words(self, words: str) -> None:
+        """Show a sentence in place of claims, and accept no verdict."""
         self.claims.forget_claim()
         self.claims.show(
             lambda width: [BLANK, *draw_claims.words_lines(words, width)], title="Claims"

@@ -41,6 +41,7 @@ from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
 from faithtui.tui.review.session_line import SessionLine
 from faithtui.tui.review.verdicts import Verdicts
+from faithtui.tui.screen.judge_hiding import JudgeHiding
 from faithtui.tui.screen.main_screen import FaithScreen, tab_pieces
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, width_of
@@ -70,6 +71,7 @@ class ReviewScreen(FaithScreen):
         *Notes.BINDINGS,
         *Verdicts.BINDINGS,
         *JudgeVisibility.BINDINGS,
+        *JudgeHiding.BINDINGS,
         *GuidelineOpener.BINDINGS,
         *EvidenceReader.BINDINGS,
         *EvidenceMarking.BINDINGS,
@@ -102,6 +104,7 @@ class ReviewScreen(FaithScreen):
         self.verdicts = Verdicts(self)
         self.claim_range = ClaimRange(self)
         self.hiding = JudgeVisibility(self)
+        self.blind_mode = JudgeHiding(self, self.hiding.read_again)
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
         self.guideline = GuidelineOpener(
@@ -116,12 +119,9 @@ class ReviewScreen(FaithScreen):
         self.session_line = SessionLine(self)
         self.re_ask = ReAsk(self)
         self.replies = RawReplies(self, self.moves.find_item, self.moves.find_claim_in_window)
+        self.add_controllers(self.hiding, self.blind_mode, self.undo, self.notes, self.guideline)
         self.add_controllers(
             self.verdicts,
-            self.hiding,
-            self.undo,
-            self.notes,
-            self.guideline,
             self.evidence,
             self.marking,
             self.missed_claims,
@@ -146,7 +146,7 @@ class ReviewScreen(FaithScreen):
     def on_mount(self) -> None:
         """Begin without a conversation."""
         self.note.display = False
-        self.panes.show_empty("Reading …")
+        self.panes.show_words("Reading …")
         self.panes.claims.focus()
         super().on_mount()
 

@@ -30,10 +30,10 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
             "u",
             "undo",
             "undo",
-            tooltip="Take back the last act, in whichever conversation",
+            tooltip="Undo the last act, in whichever conversation",
             id="review.undo",
         ),
-        Binding("ctrl+r", "redo", "redo", tooltip="Do again what was taken back", id="review.redo"),
+        Binding("ctrl+r", "redo", "redo", tooltip="Redo what was undone", id="review.redo"),
     ]
 
     def __init__(self, screen: "ReviewScreen") -> None:

@@ -28,7 +28,7 @@ class RunActions(Controller["RunsScreen"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "e",
+            "X",
             "export",
             "export report",
             tooltip="Write the reports of the marked runs, or of the chosen one, as HTML, "
@@ -43,7 +43,7 @@ class RunActions(Controller["RunsScreen"]):
             id="runs.compare",
         ),
         Binding(
-            "x",
+            "R",
             "retry",
             "retry errors",
             tooltip="Ask again what failed or lacks a verdict in the marked runs, or in the chosen "

@@ -67,6 +67,10 @@ class Controller(Generic[ScreenT]):
         """Whether one of its actions can be done now; None: its key is shown dimmed."""
         return True
 
+    def offers(self, action: str) -> bool:
+        """Whether the lines of keys name an action that can be done; its key works anyway."""
+        return True
+
     def show_message(self, *pieces: Piece) -> None:
         """Say what happened last, at the left of the status line."""
         self.screen.show_message(*pieces)

@@ -269,6 +269,11 @@ class FaithScreen(Screen[None]):
         if self.is_current and self.session.run == run:
             self.navigation.open_window(JudgeDialog(f"The judge of run #{run}", facts, self.keys))
 
+    def offers(self, action: str) -> bool:
+        """Whether the lines of keys name the key of an action that can be done now."""
+        owner = self._action_owners.get(action)
+        return owner is None or owner.offers(action)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done now."""
         owner = self._action_owners.get(action)

@@ -48,7 +48,18 @@ class StatusLine(EdgeLine):
 
 
 class HintLine(EdgeLine):
-    """Keys with their words, which can be clicked as well."""
+    """Keys with their words, which can be clicked as well; no part of a hint is drawn."""
+
+    hints: reactive[tuple[tuple[Piece, ...], ...]] = reactive(())
+
+    def lay_out_line(self, width: int) -> Line:
+        """Give the hints that fit, two blanks apart."""
+        shown: list[Piece] = []
+        for hint in self.hints:
+            if width_of([*shown, *hint]) + 2 > width:
+                break
+            shown += [*hint, Piece("  ")]
+        return align_to_edges((Piece(" "), *shown), (), width)
 
     def find_keys(
         self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""The app in headless Chromium: every screen, keys, the mouse, what is copied, what is fetched."""
+"""The app in headless Chromium: screens, windows, keys, mouse, copies, pastes, what is fetched."""
 
 import os
 import subprocess
@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from faithtui.domain.annotations import Action
+from faithtui.domain.label_bundle import BundleEvent
+from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
 from tests.tui.building import shop
 
@@ -24,6 +27,9 @@ QUIET = (
     "--disable-sync",
 )
 PATIENCE_S = 300
+PAUSE_MS = 500
+"""Between escape or a paste and the next key, which are not read as one then."""
+needs_chromium = pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no Chromium here")
 
 
 class Page:
@@ -61,11 +67,31 @@ class Page:
             self.page.wait_for_timeout(50)
         raise AssertionError(f"{words!r} was not drawn: {bytes(self._received[-2000:])!r}")
 
+    def click(self, x: int, share: float) -> None:
+        """Click so many pixels from the left edge, at a share of the height."""
+        box = self.page.locator(".xterm-screen").bounding_box()
+        self.page.mouse.click(box["x"] + x, box["y"] + box["height"] * share)
+
+    def close_window(self) -> None:
+        """Press escape, and nothing at once after it: that would be read as one key with alt."""
+        self.page.keyboard.press("Escape")
+        self.page.wait_for_timeout(PAUSE_MS)
+
+    def paste(self, text: str) -> None:
+        """Paste from the clipboard, as a person does."""
+        self.page.evaluate("text => navigator.clipboard.writeText(text)", text)
+        self.page.keyboard.press("Control+Shift+V")
+
 
 @pytest.fixture
-def link(tmp_path: Path) -> Iterator[str]:
+def store(tmp_path: Path) -> Path:
     store = tmp_path / "shop.db"
     shop(store)
+    return store
+
+
+@pytest.fixture
+def link(tmp_path: Path, store: Path) -> Iterator[str]:
     environment = {**os.environ, "FAITHTUI_HOME": str(tmp_path / "home")}
     command = [sys.executable, "-m", "faithtui", "--store", str(store), "serve", "--port", "0"]
     with subprocess.Popen(
@@ -77,33 +103,93 @@ def link(tmp_path: Path) -> Iterator[str]:
     assert not list(tmp_path.glob("faithtui-report*")), "files were written from a page"
 
 
-@pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no Chromium here")
-def test_all_screens_keys_mouse_and_copies_in_chromium(link: str) -> None:
+@pytest.fixture
+def shown(link: str) -> Iterator[Page]:
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=str(CHROMIUM), args=[*QUIET])
-        shown = Page(browser, link)
-        shown.wait_for("turn-faithfulness")
-        for name, letter in screen_catalog.LETTERS.items():
-            shown.page.keyboard.type(f"g{letter}")
-            shown.wait_for(screen_catalog.load_screen_class(name).TITLE_WORDS)
-        shown.page.keyboard.type("gr")
-        shown.wait_for("RUNS")
-        shown.page.keyboard.type("e")
-        shown.wait_for("--allow-files allows it")
-        shown.page.keyboard.type("gv")
-        shown.wait_for("contradicted")
-        shown.page.keyboard.type("n")
-        shown.wait_for("saved")
-        shown.page.keyboard.type("u")
-        shown.wait_for("undone")
-        shown.page.keyboard.type("C")
-        shown.wait_for("copied")
-        assert shown.page.evaluate("navigator.clipboard.readText()").startswith("The return")
-        box = shown.page.locator(".xterm-screen").bounding_box()
-        # The third row of the list: past the window's edge and the head of the pane.
-        shown.page.mouse.click(box["x"] + 100, box["y"] + box["height"] / 3)
-        shown.wait_for("Claim")
+        page = Page(browser, link)
+        page.wait_for("turn-faithfulness")
+        yield page
+        assert not page.complaints
         origin = link.split("/?")[0]
-        assert all(each.startswith((origin, "data:")) for each in shown.requests), shown.requests
-        assert not shown.complaints
+        assert all(each.startswith((origin, "data:")) for each in page.requests), page.requests
         browser.close()
+
+
+def list_acts(store: Path) -> list[BundleEvent]:
+    """List what was done in the page: without the labels that came with the data."""
+    with Store.open(store) as opened:
+        acts = opened.bundles.collect().acts
+    return [each for each in acts if each.action is not Action.IMPORTED]
+
+
+@needs_chromium
+def test_all_screens_keys_mouse_and_copies_in_chromium(shown: Page) -> None:
+    for name, letter in screen_catalog.LETTERS.items():
+        shown.page.keyboard.type(f"g{letter}")
+        shown.wait_for(screen_catalog.load_screen_class(name).TITLE_WORDS)
+    shown.page.keyboard.type("gr")
+    shown.wait_for("RUNS")
+    shown.page.keyboard.type("X")
+    shown.wait_for("--allow-files allows it")
+    shown.page.keyboard.type("gv")
+    shown.wait_for("contradicted")
+    shown.page.keyboard.type("n")
+    shown.wait_for("saved")
+    shown.page.keyboard.type("u")
+    shown.wait_for("undone")
+    shown.page.keyboard.type("C")
+    shown.wait_for("copied")
+    assert shown.page.evaluate("navigator.clipboard.readText()").startswith("The return")
+    # The third row of the list: past the window's edge and the head of the pane.
+    shown.click(100, 1 / 3)
+    shown.wait_for("Claim")
+
+
+@needs_chromium
+def test_windows_above_the_screens_open_and_close_in_chromium(shown: Page) -> None:
+    for key, words in (("n", "Before the start"), ("?", "Help"), (":", "Search"), ("A", "judge")):
+        shown.page.keyboard.type(key)
+        shown.wait_for(words)
+        shown.close_window()
+    shown.page.keyboard.type("gv")
+    shown.wait_for("contradicted")
+    for key, words in (
+        ("t", "P1"),
+        ("p", "counts for agreement"),
+        ("h", "Guideline"),
+        ("+", "complete"),
+        ("E", " of 2"),
+        ("W", "RAW REPLIES"),
+        ("L", "Windows"),
+        ("?", "In this pane"),
+    ):
+        shown.page.keyboard.type(key)
+        shown.wait_for(words)
+        shown.close_window()
+    shown.page.set_viewport_size({"width": 800, "height": 480})
+    shown.wait_for("Claim")
+    shown.page.keyboard.press("Control+q")
+    shown.page.get_by_text("The session has ended").wait_for(timeout=PATIENCE_S * 1000)
+
+
+@needs_chromium
+def test_what_is_pasted_into_a_page_gives_no_verdicts_and_goes_into_a_note(
+    shown: Page, store: Path
+) -> None:
+    shown.page.keyboard.type("gv")
+    shown.wait_for("contradicted")
+    for text in ("y n x", "y\nn\n", "\x1b[31my\x1b[0m", "log \x1b[201~y\x1b[Bn", "y" * 5000):
+        shown.paste(text)
+    # Whatever the pastes were to do they did before this key, which begins a note.
+    shown.page.keyboard.type("e")
+    shown.wait_for("note:")
+    assert list_acts(store) == []
+    shown.paste("why \x1b[201~ y")
+    shown.page.wait_for_timeout(PAUSE_MS)
+    shown.page.keyboard.press("Enter")
+    shown.wait_for("saved")
+    (act,) = list_acts(store)
+    assert act.verdict is None
+    assert act.note is not None
+    assert act.note.startswith("why ")

@@ -283,3 +283,10 @@ def test_words_of_the_claim_that_a_passage_lacks_or_contradicts_are_named() -> N
         for each in ranked
     }
     assert words == {0: (["1923"], ["1923"]), 1: (["tower", "opened", "1923"], [])}
+
+
+def test_words_that_a_passage_has_without_the_blank_between_them_are_not_missing() -> None:
+    claim = "Exercise helps children sleep better and lifts their mood."
+    page = "Exercise helps children: sleepBetter moodMore energy. Our fortyFive shops are open."
+    found = rank_passages(tokenise_text(claim), [tokenise_text(page)], [()])[0]
+    assert [claim[span.start : span.end] for span in found.missing] == ["lifts"]

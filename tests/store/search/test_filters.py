@@ -33,6 +33,7 @@ from tests.store.building import (
     windows_of,
 )
 from tests.store.runs.test_claim_kinds import answer
+from tests.tui.building import shop as build_shop
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
@@ -294,6 +295,24 @@ def test_lists_mark_people_and_answers_without_passages(
     bare = Conversation("s", "bare", (Turn("user", "A?"), Turn("assistant", "B.")), group="bare")
     _, item = judged(store, bare, {1: ["yes"]})
     assert store.runs.read_conversation_list([item], "ann")[0].lacks_passages
+
+
+def test_conversations_are_found_by_labels_of_their_whole_answers(tmp_path: Path) -> None:
+    build_shop(tmp_path / "shop.db")
+    with Store.open(tmp_path / "shop.db") as store:
+        run = store.runs.last_id()
+        assert run is not None
+        items = store.runs.item_ids(run)
+
+        def find(text: str) -> list[int]:
+            ground = make_ground(store.runs.row(run).spec.rule)
+            found = store.search.find_items(run, parse_filter(text, ground).filter)
+            return [items.index(each) for each in found]
+
+        assert find("answers:labelled") == [0, 1]
+        assert find("answers:differ") == [0], "a score of 1 where the human label is no"
+        assert find("-answers:labelled") == [2, 3]
+        assert parse_filter("answers:differ", make_ground(FACTS, blind=True)).problem is not None
 
 
 def test_ids_are_taken_apart_in_parts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

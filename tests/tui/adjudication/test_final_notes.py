@@ -7,6 +7,7 @@ from textual.widgets import Input
 from faithtui.domain.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
+from faithtui.tui.bookmark import BookmarkFile
 from faithtui.tui.session import Session
 from tests.tui.adjudication.fake_adjudicate_screen import FakeAdjudicateScreen
 from tests.tui.adjudication.test_adjudication_screen import adjudicating
@@ -45,8 +46,29 @@ async def test_a_note_left_by_tab_is_kept_for_the_claim_it_was_opened_for(
         await opened(pilot)
         await press(pilot, "g", "d", "e", *"rule 3", "tab")
         screen = await adjudicating(app)
-        assert "the note goes with the final label" in status(app)
-        assert list(screen.notes.unsaved.values()) == ["rule 3"]
+        assert "the note is kept, and goes with the final label" in status(app)
+        assert list(app.session.final_notes.values()) == ["rule 3"]
+        assert screen.reader.selection is not None
+
+
+async def test_a_note_without_a_final_label_outlives_the_app(
+    differing: Path, tmp_path: Path
+) -> None:
+    places = BookmarkFile(tmp_path / "places", differing, "ann")
+    first = FaithApp(differing, reviewer="ann", bookmarks=places)
+    async with first.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "e", *"rule 3", "ctrl+q")
+    places = BookmarkFile(tmp_path / "places", differing, "ann")
+    second = FaithApp(differing, reviewer="ann", bookmarks=places)
+    async with second.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        screen = await adjudicating(second)
+        await press(pilot, "e")
+        assert screen.note.value == "rule 3"
+        await press(pilot, "enter", "n")
+    with Store.open(differing) as store:
+        assert [act.note for act in store.bundles.collect(reviewers=["ann"]).acts] == ["rule 3"]
 
 
 # On a screen that is not drawn
@@ -61,14 +83,14 @@ async def test_a_note_waits_for_the_final_label_and_then_goes_with_it(
     await screen.settle()
     assert screen.press("e")
     screen.notes.submit_note("rule 3")
-    assert screen.message == "the note goes with the final label"
+    assert screen.message == "the note is kept, and goes with the final label"
     assert not screen.labels.in_flight
     screen.press("e")
     assert screen.note.value == "rule 3", "it is there to be changed"
     assert screen.reader.selection is not None
     screen.labels.save_final_label(screen.reader.selection, "no")
     await screen.settle()
-    assert screen.notes.unsaved == {}
+    assert session.final_notes == {}
     final = screen.listed[0].final
     assert final is not None
     assert final.note == "rule 3"
@@ -89,6 +111,6 @@ async def test_a_note_of_several_lines_is_left_to_review(differing: Path, sessio
     screen = FakeAdjudicateScreen(session)
     screen.reader.follow_claim(screen.claim_at_cursor())
     await screen.settle()
-    screen.notes.unsaved[screen.listed[0].claim] = "one\ntwo"
+    session.final_notes[screen.listed[0].claim] = "one\ntwo"
     assert screen.press("e")
     assert "ctrl+e in review changes it" in screen.message

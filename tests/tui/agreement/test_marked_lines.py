@@ -104,7 +104,7 @@ async def test_marks_have_a_place_where_there_are_any(
         assert screen.query_one(f"#{pane}", Pane).region.height > 2
         assert "evidence · " in text_of(app, pane)
         assert "declared complete" in " ".join(text_of(app, pane).split())
-        await press(pilot, "x")
+        await press(pilot, "7")
         assert "Evidence and extraction" in screen_text(app)
         assert "declared complete, the judge extracted" in " ".join(text_of(app, "marked").split())
 

@@ -25,7 +25,7 @@ async def test_marked_conversations_are_written_one_a_line(app: FaithApp, tmp_pa
 
     async with app.run_test(size=SIZE) as pilot:
         await listed(pilot, app)
-        await press(pilot, "space", "space", "e")
+        await press(pilot, "space", "space", "X")
         await calm(pilot)
         assert "2 conversations written" in status(app)
     (file,) = (tmp_path / "reports").glob("faithtui-conversations-1-*.jsonl")
@@ -39,7 +39,7 @@ async def test_without_marks_and_filter_the_report_of_the_run_is_written(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await listed(pilot, app)
-        await press(pilot, "e")
+        await press(pilot, "X")
         await calm(pilot)
         assert "report written" in status(app)
     (directory,) = (tmp_path / "reports").iterdir()
@@ -52,7 +52,7 @@ async def test_nothing_is_written_while_the_reviewer_is_blind(
     async with app.run_test(size=SIZE) as pilot:
         await listed(pilot, app)
         app.session.is_judge_hidden = True
-        await press(pilot, "space", "e")
+        await press(pilot, "space", "X")
         await calm(pilot)
         assert "would show the judge's verdicts" in status(app)
     assert not (tmp_path / "reports").exists()
@@ -61,9 +61,9 @@ async def test_nothing_is_written_while_the_reviewer_is_blind(
 async def test_only_what_failed_among_the_marked_is_asked_again(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listed(pilot, app)
-        await press(pilot, "x")
+        await press(pilot, "R")
         assert "nothing failed or lacks a verdict in the chosen conversation" in status(app)
-        await press(pilot, "space", "space", "x")
+        await press(pilot, "space", "space", "R")
         assert "nothing failed or lacks a verdict in the marked conversations" in status(app)
         before = app.session.store.runs.item_rows([screen.listed_entries[2]])[0]
         assert before.state.value == "failed"

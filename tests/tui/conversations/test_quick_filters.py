@@ -25,7 +25,8 @@ async def listing(pilot: Pilot[None]) -> ConversationsScreen:
 
 
 def quick(screen: ConversationsScreen) -> str:
-    return "".join(piece.text for piece in screen.query_one("#quick", HintLine).left)
+    line = screen.query_one("#quick", HintLine)
+    return line.lay_out_line(line.size.width).text
 
 
 async def test_the_line_counts_what_each_filter_finds(app: FaithApp) -> None:
@@ -38,6 +39,24 @@ async def test_the_line_counts_what_each_filter_finds(app: FaithApp) -> None:
         await press(pilot, "1")
         assert screen.state.filter == ""
         assert len(screen.listed_entries) == 4
+
+
+async def test_a_filter_finds_whole_answers_on_which_annotators_and_judge_differ(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        assert "[4] differ 0  [5] answers differ 1  [6] flagged 0" in quick(screen)
+        await press(pilot, "5")
+        assert screen.state.filter == "answers:differ"
+        assert screen.pager is not None
+        row = screen.pager.row(0)
+        assert row is not None
+        assert row.key == "conv-0147"
+        assert len(screen.listed_entries) == 1
+        narrow = screen.query_one("#quick", HintLine).lay_out_line(60).text
+        assert narrow.split("[5]")[0].rstrip().endswith("differ 0")
+        assert "[5" not in narrow, "no part of a hint is drawn"
 
 
 async def test_filters_are_counted_anew_when_something_changes_while_they_rest(
@@ -160,3 +179,19 @@ async def test_a_filter_of_another_screen_is_shown_in_the_line(app: FaithApp) ->
         await press(pilot, "q", "f")
         assert "filter /" in screen_text(app)
         assert "verdict:no" in screen_text(app)
+
+
+async def test_b_hides_the_judge_in_the_list_and_shows_it_again(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        assert "no 1" in quick(screen)
+        assert "0.82" in screen_text(app), "a score of the judge"
+        await press(pilot, "s", "B")
+        assert app.session.is_blind
+        assert "BLIND" in title(app)
+        assert "no 1" not in quick(screen), "filters by the judge's verdict are gone"
+        assert "0.82" not in screen_text(app)
+        assert screen.list_order == "number", "no order tells what the judge said"
+        await press(pilot, "B")
+        assert "BLIND" not in title(app)
+        assert "0.82" in screen_text(app)

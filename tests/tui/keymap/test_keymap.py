@@ -89,6 +89,42 @@ def test_ids_of_earlier_versions_name_the_same_reason_codes(tmp_path: Path) -> N
                 load_keymap("default", written(tmp_path, "\n".join(order)))
 
 
+def test_bindings_that_moved_keep_their_earlier_key_where_the_new_one_is_taken(
+    tmp_path: Path,
+) -> None:
+    mine = written(tmp_path, '"runs.archive" = "X"\n"agreement.idk" = "1"\n')
+    assert load_keymap("default", mine) == {
+        "runs.archive": "X",
+        "runs.export": "e",
+        "agreement.idk": "1",
+        "agreement.people": "d",
+    }
+    assert load_keymap("default", written(tmp_path, '"runs.export" = "e"')) == {"runs.export": "e"}
+    with pytest.raises(ConfigError, match="`X` is the key of both"):
+        load_keymap("default", written(tmp_path, '"runs.archive" = "X"\n"runs.export" = "X"\n'))
+
+
+def test_a_letter_acts_alike_on_all_screens() -> None:
+    """What writes, asks again or labels has one letter, and the letter nothing else of the kind."""
+    meant = {
+        "e": {"note", "change", "write"},
+        "X": {"export"},
+        "R": {"retry", "fresh", "repeats"},
+        "x": {"verdict-unfair", "final-unfair", "verdict-elsewhere"},
+        "r": {"continue"},
+        "u": {"undo", "remove", "queues"},
+        "A": {"judge", "close"},
+        "B": {"blind"},
+    }
+    for key, acts in meant.items():
+        held = {
+            name.split(".")[1]
+            for name, keys in default_keys().items()
+            if key in keys and not name.startswith("go.")
+        }
+        assert held == acts, key
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_no_action_needs_a_key_that_not_every_terminal_sends(preset: Preset) -> None:
     keymap = whole(preset)

@@ -83,7 +83,7 @@ STATES: list[tuple[RunView, RunStatus, str]] = [
     (RunView(row(), ON), RunStatus.RUNNING, "8 workers · 3 in flight"),
     (RunView(row(), staging.PAUSED), RunStatus.PAUSED, "nothing new is asked; 3 replies in flight"),
     (RunView(row(), staging.TROUBLED), RunStatus.TROUBLED, "only 3 MB left"),
-    (RunView(row(), staging.DRAINING), RunStatus.DRAINING, "c again gives them up"),
+    (RunView(row(), staging.DRAINING), RunStatus.DRAINING, "ctrl+x again gives them up"),
     (RunView(row()), RunStatus.ELSEWHERE, "Another process judges this run"),
     (RunView(row(RunState.PLANNED)), RunStatus.PLANNED, "r begins"),
     (
@@ -95,7 +95,7 @@ STATES: list[tuple[RunView, RunStatus, str]] = [
     (RunView(row(RunState.CANCELLED)), RunStatus.CANCELLED, "r resumes"),
     (RunView(row(RunState.INTERRUPTED)), RunStatus.INTERRUPTED, "What is stored stays"),
     (RunView(row(), staging.HANDED_OVER), RunStatus.HANDED_OVER, "r fetches answers"),
-    (RunView(row(), staging.DONE), RunStatus.DONE, "x asks again what failed (2)"),
+    (RunView(row(), staging.DONE), RunStatus.DONE, "R asks again what failed (2)"),
 ]
 
 
@@ -251,9 +251,9 @@ def test_missing_verdicts_are_no_done_run() -> None:
     assert run.status is RunStatus.INCOMPLETE
     assert "incomplete" in text([Line(tuple(state_pieces(run)))])
     assert "37 done · 2 incomplete" in totals(run)
-    assert "x asks again what lacks a verdict (2)" in totals(run)
+    assert "R asks again what lacks a verdict (2)" in totals(run)
     both = RunView(replace(over, done=37, failed=2))
-    assert "x asks again what failed or lacks a verdict (4)" in totals(both)
+    assert "R asks again what failed or lacks a verdict (4)" in totals(both)
     assert run_status(over) == ("incomplete", "bad")
     assert run_status(row(RunState.INTERRUPTED)) == ("interrupted", "warn")
 
@@ -392,6 +392,6 @@ def test_a_list_says_what_a_run_lacks_and_which_key_goes_on() -> None:
     lacking = row(RunState.DONE, done=40, failed=0, incomplete=1, missing_verdicts=1)
     said = text(run_details(lacking, spec, 100, keys))
     assert "40 conversations: 39 done, 1 incomplete" in said
-    assert "1 claim without a verdict: never a pass · x asks again" in said
+    assert "1 claim without a verdict: never a pass · R asks again" in said
     gone = text(run_details(row(RunState.INTERRUPTED), spec, 100, keys))
     assert "the process that judged it is gone: r resumes" in gone

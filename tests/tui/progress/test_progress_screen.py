@@ -102,8 +102,8 @@ async def test_another_attempt_begins_with_a_clean_word_and_its_own_clock(app: F
     async with app.run_test(size=(80, 24)) as pilot:
         run = StagedRun()
         screen = await watching(pilot, run)
-        await press(pilot, "c", "y")
-        assert "c again stops at once" in status(app)
+        await press(pilot, "ctrl+x", "y")
+        assert "ctrl+x again stops at once" in status(app)
         run.end()
         await until(pilot, lambda: "were kept" in status(app))
         again = StagedRun(replace(staging.ON, elapsed_s=9.0, recent=staging.EVENTS[:1]))

@@ -73,17 +73,17 @@ async def test_the_first_cancel_asks_and_waits_and_the_second_ends_at_once(app: 
     async with app.run_test(size=(80, 24)) as pilot:
         run = StagedRun()
         await watching(pilot, run)
-        await press(pilot, "c")
+        await press(pilot, "ctrl+x")
         assert isinstance(app.screen, ConfirmDialog)
-        await press(pilot, "c", "escape")
+        await press(pilot, "ctrl+x", "escape")
         assert run.cancelled == 0
         await press(pilot, "ctrl+x", "y")
         assert run.cancelled == 1
-        assert "c again stops at once" in status(app)
+        assert "ctrl+x again stops at once" in status(app)
         await until(pilot, lambda: "finishing what is asked" in title(app))
         told = "3 replies in flight (paid for)"
         await until(pilot, lambda: told in " ".join(text_of(app, "totals").split()))
-        await press(pilot, "c")
+        await press(pilot, "ctrl+x")
         assert run.cancelled == 2
         assert "given up" in status(app)
         await until(pilot, lambda: "cancelled" in title(app))
@@ -95,7 +95,7 @@ async def test_a_stopped_run_goes_on_and_what_failed_is_asked_again(
     async with app.run_test(size=(120, 40)) as pilot:
         await watching(pilot)
         assert "1 of 1 windows failed" in text_of(app, "failed")
-        await press_and_let_run(pilot, "x")
+        await press_and_let_run(pilot, "R")
         await until(pilot, lambda: "Failed 0" in screen_text(app))
     with Store.open(store_path) as store:
         row = store.runs.row(RunId(1))
@@ -203,7 +203,7 @@ def test_keys_of_a_run_that_is_on_are_refused_without_one(session: Session) -> N
 def test_a_question_about_a_run_that_is_over_is_closed(session: Session) -> None:
     run = StagedRun()
     screen = FakeProgressScreen(session, run)
-    assert screen.press("c")
+    assert screen.press("ctrl+x")
     screen.control.close_outdated_question()
     assert screen.control._question is not None, "the run is still on"
     run.end()
@@ -214,7 +214,7 @@ def test_a_question_about_a_run_that_is_over_is_closed(session: Session) -> None
 def test_a_yes_that_comes_after_the_end_cancels_nothing(session: Session) -> None:
     run = StagedRun()
     screen = FakeProgressScreen(session, run)
-    screen.press("c")
+    screen.press("ctrl+x")
     run.end()
     screen.navigation.answer("yes")
     screen.control.tell_end()
@@ -227,13 +227,13 @@ def test_only_who_cancelled_here_is_told_of_the_end_and_only_of_that_attempt(
 ) -> None:
     run = StagedRun()
     screen = FakeProgressScreen(session, run)
-    screen.press("c")
+    screen.press("ctrl+x")
     screen.navigation.answer("yes")
     assert run.cancelled == 1
     screen.control.begin_attempt()
     screen.control.tell_end()
     assert screen.message.startswith("cancelling")
-    screen.press("c")
+    screen.press("ctrl+x")
     assert screen.message.startswith("stopped at once")
     assert run.cancelled == 2
 
@@ -241,10 +241,10 @@ def test_only_who_cancelled_here_is_told_of_the_end_and_only_of_that_attempt(
 async def test_what_failed_is_not_asked_again_while_the_run_is_on(session: Session) -> None:
     run = StagedRun()
     screen = FakeProgressScreen(session, run)
-    assert screen.press("x")
+    assert screen.press("R")
     assert screen.message == "run #1 is on: what fails can be asked again afterwards"
     run.end()
-    assert screen.press("x")
+    assert screen.press("R")
     await screen.settle()
     (asked,) = screen.posted
     assert isinstance(asked, ResumeRequested)
@@ -254,7 +254,7 @@ async def test_what_failed_is_not_asked_again_while_the_run_is_on(session: Sessi
 def test_nothing_failed_is_said(session: Session) -> None:
     screen = FakeProgressScreen(session)
     screen.row = replace(screen.row, failed=0, incomplete=0)
-    assert not screen.press("x")
+    assert not screen.press("R")
     screen.control.action_retry()
     assert screen.message == "nothing failed or lacks a verdict in run #1"
 
@@ -266,7 +266,7 @@ async def test_the_question_outlives_neither_its_run_nor_blocks_quitting(app: Fa
     async with app.run_test(size=(80, 24)) as pilot:
         run = StagedRun()
         await watching(pilot, run)
-        await press(pilot, "c")
+        await press(pilot, "ctrl+x")
         assert isinstance(app.screen, ConfirmDialog)
         run.end()
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
@@ -278,7 +278,7 @@ async def test_quitting_asks_above_another_question(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         run = StagedRun()
         await watching(pilot, run)
-        await press(pilot, "c", "ctrl+q")
+        await press(pilot, "ctrl+x", "ctrl+q")
         assert "A run is on. Quit?" in screen_text(app)
         await press(pilot, "ctrl+q", "escape")
         assert isinstance(app.screen, ConfirmDialog)

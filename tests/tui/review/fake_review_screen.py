@@ -26,6 +26,7 @@ from faithtui.tui.review.review_undo import ReviewUndo
 from faithtui.tui.review.search import ClaimSearch
 from faithtui.tui.review.session_line import SessionLine
 from faithtui.tui.review.verdicts import Verdicts
+from faithtui.tui.screen.judge_hiding import JudgeHiding
 from faithtui.tui.session import Session
 from tests.tui.fake_screen import FakeScreen
 
@@ -63,6 +64,7 @@ class FakeReviewScreen(FakeScreen):
         self.verdicts = Verdicts(screen)
         self.claim_range = ClaimRange(screen)
         self.hiding = JudgeVisibility(screen)
+        self.blind_mode = JudgeHiding(screen, self.hiding.read_again)
         self.undo = ReviewUndo(screen)
         self.notes = Notes(screen)
         self.evidence = EvidenceReader(screen)
@@ -73,8 +75,8 @@ class FakeReviewScreen(FakeScreen):
         self.session_line = SessionLine(screen)
         self.re_ask = ReAsk(screen)
         self.add(
-            self.verdicts, self.hiding, self.undo, self.notes, self.evidence, self.marking,
-            self.missed_claims, self.search,
+            self.verdicts, self.hiding, self.blind_mode, self.undo, self.notes, self.evidence,
+            self.marking, self.missed_claims, self.search,
             self.re_ask, self.moves, self.queue_walk,
         )  # fmt: skip
 

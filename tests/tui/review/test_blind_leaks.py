@@ -188,7 +188,7 @@ async def test_agreement_has_only_totals_while_blind(canaries: FaithApp, tmp_pat
         assert "conv-0" not in screen_text(canaries)
         await press(pilot, "enter")
         assert "Label 0 is free." not in screen_text(canaries)
-        await press(pilot, "e")
+        await press(pilot, "X")
         assert "would show" in status(canaries)
         assert not (tmp_path / "reports").exists()
 

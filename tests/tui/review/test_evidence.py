@@ -66,7 +66,7 @@ async def test_windows_and_truths_are_one_key_away_and_the_screen_says_so(
         await press(pilot, "L")
         assert screen.query_one(Panes).zoomed_id == "windows"
         assert "And for sale items?" in text_of(app, "windows"), "what was asked, not numbers alone"
-        await press(pilot, "down", "down")
+        await press(pilot, "down")
         assert screen.review_position.window == 1
         await press(pilot, "L")
         assert screen.query_one(Panes).zoomed_id == "truths"
@@ -75,6 +75,25 @@ async def test_windows_and_truths_are_one_key_away_and_the_screen_says_so(
         assert screen.query_one(Panes).zoomed_id is None
         assert app.focused is screen.query_one("#claims")
         assert "L windows" + ("" if size[0] > 100 else ", truths") in screen_text(app)
+
+
+async def test_the_list_of_windows_begins_at_the_claims_own_while_all_are_chosen(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, *"jjjj", "L")
+        assert screen.claim is not None
+        own = screen.claim.home_verdict.window
+        assert own > 0
+        assert screen.panes.windows.cursor == own + 1
+        assert screen.review_position.window is None
+        screen.redraw()
+        assert screen.panes.windows.cursor == own + 1
+        await press(pilot, "home")
+        assert screen.panes.windows.cursor == 0, "all of them can be chosen"
+        await press(pilot, *["down"] * (own + 1))
+        assert screen.review_position.window == own
 
 
 async def test_blind_there_are_no_truths_to_go_to(app: FaithApp) -> None:

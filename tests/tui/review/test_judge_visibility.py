@@ -269,7 +269,9 @@ async def test_a_look_at_one_claim_is_recorded_and_the_same_key_hides_it_again(
 
 async def test_what_reveals_nothing_says_why(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    assert not screen.press("v"), "there is nothing to reveal, and the footer does not offer it"
+    assert screen.press("v")
+    assert screen.message == "the judge is shown: B hides it"
+    assert not screen.hiding.offers("reveal"), "the footer does not name the key"
     assert not screen.press("T")
     screen.hiding.action_truths()
     assert screen.message == "no truths are hidden here"

@@ -97,7 +97,7 @@ def test_a_window_that_people_leave_nothing_of_is_counted_with_their_labels(
             claim.id, "me", Action.OVERRIDDEN, "x", run=judged, judge_verdict="yes", saw_judge=True
         )
         said = details(view_of(store, judged, 1))
-    assert "windowed 1.00→undefined" in said
+    assert "mean of windows 1.00→undefined" in said
     assert "! with human labels 2 of 2 windows undefined" in said
 
 

@@ -112,9 +112,9 @@ async def test_only_what_failed_is_asked_again(
     app = make_app(three)
     async with app.run_test(size=SIZE) as pilot:
         await ready(pilot)
-        await press(pilot, "j", "x")
+        await press(pilot, "j", "R")
         assert "nothing failed or lacks a verdict in run #2" in status(app)
-        await press(pilot, "j", "x")
+        await press(pilot, "j", "R")
         await until(pilot, lambda: isinstance(app.screen, ProgressScreen))
         await until(
             pilot, lambda: bool(app.session.process_runs) and not app.session.list_snapshots()
@@ -167,7 +167,7 @@ async def test_every_marked_run_is_reported(
     app = make_app(three)
     async with app.run_test(size=SIZE) as pilot:
         await ready(pilot)
-        await press(pilot, "space", "space", "e")
+        await press(pilot, "space", "space", "X")
         await calm(pilot)
         assert "2 reports written" in status(app)
     assert sorted(each.name[:17] for each in (tmp_path / "reports").iterdir()) == [

@@ -80,7 +80,7 @@ async def test_blind_lists_show_nothing_of_the_judge(app: FaithApp) -> None:
         await press(pilot, "enter")
         text = screen_text(app)
         assert "▒▒▒▒" in text
-        assert "windowed" not in text
+        assert "mean of windows" not in text
         screen = app.screen
         assert isinstance(screen, ConversationsScreen)
         assert set(screen.sort_orders) == {"number", "unlabelled", "recent"}

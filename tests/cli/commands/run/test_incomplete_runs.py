@@ -114,7 +114,7 @@ def test_a_killed_run_is_not_shown_as_running(cli: Cli, path: Path) -> None:
     assert "interrupted" in listed.out
     sentence = "run 1 was interrupted: its process ended without finishing it"
     assert sentence in listed.advice
-    assert "faithtui run --resume 1 goes on with it" in listed.advice
+    assert "faithtui run --resume 1 resumes it" in listed.advice
     assert sentence in cli("show", "1", "--store", path).err
     assert cli("run", "--resume", "1", "--store", path).code == 0
     assert cli("runs", "--store", path).err == ""

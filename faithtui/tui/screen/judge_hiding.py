@@ -1,0 +1,62 @@
+"""`B`: hides the judge until a claim has its verdict, on the screens that show it."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from faithtui.domain.text.visible_text import make_visible_line
+from faithtui.tui.screen.controller import Controller
+from faithtui.tui.theme.lines import Piece
+
+
+class JudgeHiding(Controller[Any]):
+    """Hides the judge from now on, or stops hiding it.
+
+    Args:
+        screen: The screen it is a part of.
+        read_again: Called when something else is hidden than before.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "B",
+            "blind",
+            "blind",
+            tooltip="Hide the judge until a claim has your verdict, or stop hiding it",
+            id="review.blind",
+        ),
+    ]
+
+    def __init__(self, screen: Any, read_again: Callable[[], None]) -> None:
+        super().__init__(screen)
+        self._read_again = read_again
+
+    def action_blind(self) -> None:
+        """Hide the judge from now on, or stop hiding it."""
+        queue = self.session.claim_queue
+        if queue is not None and queue.blind:
+            key = self.keys("review.reveal")
+            title = make_visible_line(queue.title, 40)
+            leave = self.keys("review.leave-queue")
+            self.refuse(
+                f"{title} is a blind queue: in review {key} reveals one claim, and records it; "
+                f"{leave} leaves the queue"
+            )
+            return
+        if queue is not None and queue.reveals_judge:
+            self.refuse("these were chosen by the judge's verdict: nobody is blind to it here")
+            return
+        self.session.hide_judge(not self.session.is_judge_hidden)
+        self.screen.refresh_bindings()
+        if self.session.is_judge_hidden:
+            self.show_message(
+                Piece("blind", "human strong"), Piece(": the judge is hidden until you answer")
+            )
+        else:
+            self.show_message(Piece("the judge is shown again", "warn"))
+        self._read_again()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide the key where there is nothing to hide."""
+        return self.session.run is not None
