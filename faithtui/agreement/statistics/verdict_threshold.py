@@ -25,8 +25,11 @@ _LUCK: Final = 0.36
 """Over the square root of the number of labels: the gain of balanced accuracy on left-out
 conversations from which a threshold is offered, .08 with 20 labels, .036 with 100. What less does
 to other claims is measured in docs/judges/offline.md, "Recalibration"."""
-_SURE: Final = 1.64
-"""Standard errors of the gain that it must be above 0 by: one-sided, 95 %."""
+_SURE: Final = 2.0
+"""Standard errors of the gain that it must be above 0 by, see `ThresholdEffect.gain_error`."""
+FEWEST_FOR_THRESHOLD: Final = 40
+"""Labels of equal weight below which none is offered: no rule keeps every draw of 20 from doing
+harm, and what they could gain is next to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +68,15 @@ class ThresholdEffect:
     def is_offered(self) -> bool:
         """Whether it helps enough on conversations that had no say in it."""
         before, after = self.before.balanced_accuracy, self.after.balanced_accuracy
-        if before is None or after is None or self.gain_error is None:
+        if before is None or after is None or self.gain_error is None or self.is_too_few:
             return False
         return after - before > max(self._least_gain, _SURE * self.gain_error)
+
+    @property
+    def is_too_few(self) -> bool:
+        """Whether the labels tell too little for another threshold, whatever they say."""
+        # A sum of weights is hardly ever whole.
+        return self.effective_labels < FEWEST_FOR_THRESHOLD - 1e-9
 
     @property
     def _least_gain(self) -> float:
