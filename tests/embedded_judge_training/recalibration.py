@@ -170,7 +170,7 @@ def measure_file() -> None:
     print("| draws | labels | number | suggested | below -.02 | worst | mean of suggested |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name, draw in (("simple", draw_simple), ("by verdict", draw_by_verdict)):
-        for labels, draws in ((20, 400), (50, 200)):
+        for labels, draws in ((50, 400), (100, 200)):
             changes = []
             for claims in read_file().values():
                 chance = random.Random(MANY_DRAWS_SEED)
