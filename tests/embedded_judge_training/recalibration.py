@@ -144,7 +144,7 @@ def draw_by_verdict(claims: Claims, labels: int, chance: random.Random) -> dict[
     others, passed = (
         [place for place, said in enumerate(says_yes) if said is wanted] for wanted in (False, True)
     )
-    part = min(labels // 2, len(others))
+    part = min(max(labels // 2, labels - len(passed)), len(others))
     found = dict.fromkeys(chance.sample(others, part), len(others) / max(1, part))
     return found | dict.fromkeys(
         chance.sample(passed, labels - part), len(passed) / (labels - part)
