@@ -301,6 +301,9 @@ class LabelDesign:
     """Of the claims the sample was drawn from, those that this run did not judge."""
     beyond: int = 0
     """Claims that this run judged and the sample was not drawn from: no figure is about them."""
+    follows_draw: bool = False
+    """This run judged claims because they were drawn, or passed them over, so that those which are
+    labelled do not stand for it."""
 
 
 class EvidenceUnit(NamedTuple):

@@ -144,7 +144,7 @@ def draw_by_verdict(claims: Claims, labels: int, chance: random.Random) -> dict[
     others, passed = (
         [place for place, said in enumerate(says_yes) if said is wanted] for wanted in (False, True)
     )
-    part = min(labels // 2, len(others))
+    part = min(max(labels // 2, labels - len(passed)), len(others))
     found = dict.fromkeys(chance.sample(others, part), len(others) / max(1, part))
     return found | dict.fromkeys(
         chance.sample(passed, labels - part), len(passed) / (labels - part)
@@ -170,7 +170,7 @@ def measure_file() -> None:
     print("| draws | labels | number | suggested | below -.02 | worst | mean of suggested |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name, draw in (("simple", draw_simple), ("by verdict", draw_by_verdict)):
-        for labels, draws in ((20, 400), (50, 200)):
+        for labels, draws in ((50, 400), (100, 200)):
             changes = []
             for claims in read_file().values():
                 chance = random.Random(MANY_DRAWS_SEED)

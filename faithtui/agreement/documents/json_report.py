@@ -420,7 +420,7 @@ FORMS: Mapping[type, JsonForm] = {
         left_out=dict.fromkeys(
             (
                 *("sample", "name", "outside", "conversations", "drawn_conversations", "rated"),
-                *("drawn_in", "claim_set", "unjudged", "beyond"),
+                *("drawn_in", "claim_set", "unjudged", "beyond", "follows_draw"),
             ),
             _NO_KEY,
         ),

@@ -310,7 +310,14 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
     coverage, design, level = report.coverage, report.design, report.level
     one, many = report.unit
     rate = (WarningSubject.RATE, WarningSubject.DESIGN)
-    if design.kind is DesignKind.CONVENIENCE:
+    if design.follows_draw:
+        message = (
+            f"Of the {many} that could be drawn this run judged those that were drawn rather than "
+            "the others, or the other way round: what it judged says nothing of the rest, so no "
+            "corrected rate is given. A run over all of them has one (faithtui run --claims)."
+        )
+        yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
+    elif design.kind is DesignKind.CONVENIENCE:
         message = (
             f"{coverage.unreviewed} of {_count(coverage.units, one, many)} have no label and the "
             "others are not known to be a random sample, so no corrected rate is given."
@@ -385,9 +392,11 @@ def _make_population_warning(report: LevelReport) -> ReportWarning:
         if design.claim_set is not None
         else f"sample «{design.name}» of run {design.drawn_in}"
     )
-    message = (
-        f"The labels are of the {whose}: the figures are about the "
-        f"{_count(design.frame_units, one, many)} that could be drawn there and that this run "
+    message = f"The labels are of the {whose}: the figures are about the "
+    message += (
+        f"labelled {many} that this run judged, all counted alike."
+        if design.follows_draw
+        else f"{_count(design.frame_units, one, many)} that could be drawn there and that this run "
         "judged, with the weights of the drawing."
     )
     if design.unjudged:

@@ -4,9 +4,11 @@ Pure. What is labelled counts, whoever labelled it and in whichever order: a sam
 its claims alone.
 """
 
+import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from faithtui.agreement.labelled_units import (
     ClaimUnit,
@@ -23,6 +25,10 @@ _KINDS = {
     SamplingDesign.STRATIFIED: DesignKind.STRATIFIED,
     SamplingDesign.CONVERSATIONS: DesignKind.CLUSTER,
 }
+
+_FOLLOWS_DRAW: Final = 3.5
+"""Standard deviations between how many drawn claims a run judged and how many it would have, had it
+not looked at the draw, from which on it did. By luck alone: one run in 2,000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,9 @@ class LabelledSample:
     """Of the claims it was drawn from, those that the run at hand did not judge."""
     beyond: int = 0
     """Claims that the run at hand judged, and that it was not drawn from."""
+    follows_draw: bool = False
+    """The run at hand judged claims because they were drawn, or passed them over: what it judged of
+    the sample does not stand for what it judged."""
 
     def find_claim_places(self) -> dict[ClaimId, tuple[str, int]]:
         """Say of which stratum each claim is, and where it stands in the drawn order, from 0."""
@@ -74,21 +83,26 @@ def restrict_sample(
     """Take the part of a sample that another run judged.
 
     What is drawn at random from a frame is drawn at random from each part of it that does not
-    depend on the draw, with the strata of the drawing.
+    depend on the draw, with the strata of the drawing. Of a part that does, as where only drawn
+    claims were judged, nothing is known: `follows_draw`.
 
     Args:
         sample: As it was drawn.
         frame: What it was drawn from.
         judged: Claims of the other run.
     """
-    inside = [each for each in frame if each.claim in judged]
+    everything = list(frame)
+    inside = [each for each in everything if each.claim in judged]
     claims = tuple(each for each in sample.claims if each.claim in judged)
-    if sample.design is SamplingDesign.CONVERSATIONS:
-        populations = Counter({CONVERSATIONS: len({each.item for each in inside})})
-        drawn = Counter({CONVERSATIONS: len({each.item for each in claims})})
-    else:
-        populations = Counter(each.stratum for each in inside)
-        drawn = Counter(each.stratum for each in claims)
+    by_conversation = sample.design is SamplingDesign.CONVERSATIONS
+    populations = _count_drawable(inside, by_conversation=by_conversation)
+    drawn = _count_drawable(claims, by_conversation=by_conversation)
+    follows_draw = _follows_draw(
+        _count_drawable(everything, by_conversation=by_conversation),
+        _count_drawable(sample.claims, by_conversation=by_conversation),
+        populations,
+        sum(drawn.values()),
+    )
     return replace(
         sample,
         frame=len(inside),
@@ -100,7 +114,40 @@ def restrict_sample(
         claims=claims,
         unjudged=sample.frame - len(inside),
         beyond=len(judged) - len(inside),
+        follows_draw=follows_draw,
     )
+
+
+def _count_drawable(
+    units: Iterable[FrameUnit | SampledClaim], *, by_conversation: bool
+) -> Counter[str]:
+    """Count what can be drawn, or was, by stratum: claims, or conversations."""
+    if by_conversation:
+        return Counter({CONVERSATIONS: len({each.item for each in units})})
+    return Counter(each.stratum for each in units)
+
+
+def _follows_draw(
+    populations: Mapping[str, int], drawn: Mapping[str, int], judged: Mapping[str, int], seen: int
+) -> bool:
+    """Say whether a run judged more, or fewer, of the drawn than the others let expect.
+
+    Args:
+        populations: By stratum, what could be drawn.
+        drawn: What was.
+        judged: What the run judged, drawn or not.
+        seen: How much of what was drawn it judged, of all strata.
+    """
+    expected = variance = 0.0
+    for name, size in populations.items():
+        if size < 2:
+            expected += drawn.get(name, 0) * judged.get(name, 0)
+            continue
+        share, number = judged.get(name, 0) / size, drawn.get(name, 0)
+        expected += number * share
+        variance += number * share * (1 - share) * (size - number) / (size - 1)
+    # Half a unit, as counts are whole: few labels must not be taken for a choice.
+    return abs(seen - expected) - 0.5 > _FOLLOWS_DRAW * math.sqrt(variance)
 
 
 def find_label_design(
@@ -118,6 +165,19 @@ def find_label_design(
     conversations = len({each.conversation for each in claims})
     if sample is None:
         return LabelDesign(kind, len(claims), conversations=conversations, rated=rated)
+    if sample.follows_draw and labelled:
+        return LabelDesign(
+            DesignKind.CONVENIENCE,
+            len(claims),
+            name=sample.name,
+            conversations=conversations,
+            rated=rated,
+            drawn_in=sample.drawn_in,
+            claim_set=sample.claim_set,
+            unjudged=sample.unjudged,
+            beyond=sample.beyond,
+            follows_draw=True,
+        )
     if kind is DesignKind.CENSUS:
         return LabelDesign(
             kind,

@@ -4,7 +4,7 @@ Where claims are mostly supported, a probability of 0.5 is reached by nearly all
 that says `yes` from there on finds next to no unfaithful claim. So recalibrated probabilities leave
 verdicts alone. The threshold of verdicts lies on the probabilities as shipped, is looked for with
 both kinds of claims weighing the same, and is offered only where that helps on conversations that
-had no say in it.
+had no say in it, by more than luck among so few labels and conversations.
 """
 
 import math
@@ -25,6 +25,11 @@ _LUCK: Final = 0.36
 """Over the square root of the number of labels: the gain of balanced accuracy on left-out
 conversations from which a threshold is offered, .08 with 20 labels, .036 with 100. What less does
 to other claims is measured in docs/judges/offline.md, "Recalibration"."""
+_SURE: Final = 2.0
+"""Standard errors of the gain that it must be above 0 by, see `ThresholdEffect.gain_error`."""
+FEWEST_FOR_THRESHOLD: Final = 40
+"""Labels of equal weight below which none is offered: no rule keeps every draw of 20 from doing
+harm, and what they could gain is next to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +60,23 @@ class ThresholdEffect:
     """And those that would lose it."""
     effective_labels: float
     """Sum of the weights."""
+    gain_error: float | None
+    """Standard error of what balanced accuracy gains, between conversations; None: they are too
+    few, or one of them has all claims of a kind."""
 
     @property
     def is_offered(self) -> bool:
         """Whether it helps enough on conversations that had no say in it."""
         before, after = self.before.balanced_accuracy, self.after.balanced_accuracy
-        return before is not None and after is not None and after - before > self._least_gain
+        if before is None or after is None or self.gain_error is None or self.is_too_few:
+            return False
+        return after - before > max(self._least_gain, _SURE * self.gain_error)
+
+    @property
+    def is_too_few(self) -> bool:
+        """Whether the labels tell too little for another threshold, whatever they say."""
+        # A sum of weights is hardly ever whole.
+        return self.effective_labels < FEWEST_FOR_THRESHOLD - 1e-9
 
     @property
     def _least_gain(self) -> float:
@@ -110,6 +126,7 @@ def evaluate_threshold(labelled: Sequence[LabelledProbability]) -> ThresholdEffe
         raised=moved.count((False, True)),
         lowered=moved.count((True, False)),
         effective_labels=sum(each.weight for each in labelled),
+        gain_error=_estimate_gain_error(labelled, old, left_out),
     )
 
 
@@ -130,6 +147,38 @@ def measure_verdicts(
         tp / (tp + fp) if tp + fp else None,
         None if recall is None or specificity is None else (recall + specificity) / 2,
     )
+
+
+def _estimate_gain_error(
+    labelled: Sequence[LabelledProbability], old: Sequence[bool], new: Sequence[bool]
+) -> float | None:
+    """Estimate the standard error of the gain of balanced accuracy, leaving out one group each.
+
+    Args:
+        labelled: Claims.
+        old: Whether each gets `yes` before.
+        new: And after.
+    """
+    from faithtui.agreement.statistics.intervals import compute_jackknife_se
+
+    # By group, of each kind: what turns right less what turns wrong, and all claims.
+    turned: dict[str, list[float]] = {}
+    present: dict[str, list[float]] = {}
+    for each, was_yes, is_yes in zip(labelled, old, new, strict=True):
+        kind = int(each.is_supported)
+        change = (is_yes is each.is_supported) - (was_yes is each.is_supported)
+        turned.setdefault(each.group, [0.0, 0.0])[kind] += each.weight * change
+        present.setdefault(each.group, [0.0, 0.0])[kind] += each.weight
+    sums = [tuple(map(sum, zip(*found.values(), strict=True))) for found in (turned, present)]
+    (all_turned, all_present), least = sums, 1e-9 * sum(sums[1])
+    gains = []
+    for group, own in present.items():
+        rest = [whole - part for whole, part in zip(all_present, own, strict=True)]
+        if min(rest) < least:
+            return None
+        gained = [whole - part for whole, part in zip(all_turned, turned[group], strict=True)]
+        gains.append(sum(one / other for one, other in zip(gained, rest, strict=True)) / 2)
+    return compute_jackknife_se(gains) if len(gains) > 1 else None
 
 
 def _is_yes(claim: LabelledProbability, threshold: float) -> bool:

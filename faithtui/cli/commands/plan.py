@@ -244,6 +244,11 @@ def _print_plan(
         print_text(f"{name:<{room}}  {width}")
     if (recall := _expect_recall(basis.strata)) is not None:
         print_text(f"expected: the judge finds {recall:.0%} of the claims that are {failing}")
+        if basis.is_broad:
+            print_text(
+                f"{failing} is what fails in this run: gate --min-recall-no asks for the recall of "
+                "these with --idk live, and without it of no alone"
+            )
     print_text("")
 
 
@@ -287,6 +292,7 @@ def _plan_to_json(
     return {
         "run": run,
         "failing": basis.failing,
+        "recall_with_idk": "live" if basis.is_broad else "three",
         "labels": found.size,
         "to_draw": sum(drawn.values()),
         "claims": len(basis.frame),

@@ -92,9 +92,10 @@ def read_gate_input(store: Store, run: RunId, settings: ReportSettings | None = 
     Raises:
         StoreError: There is no such run, or the sample asked for cannot carry figures on it.
     """
-    return GateInput(
-        compute_run_agreement(store, run, settings), store.provenance.read_label_origins(run)
-    )
+    found = compute_run_agreement(store, run, settings)
+    matched = [] if found.readings.design.claim_set is None else found.readings.claims
+    origins = store.provenance.read_label_origins(run, [each.claim for each in matched])
+    return GateInput(found, origins)
 
 
 def read_certificate_file(path: Path) -> Certificate:

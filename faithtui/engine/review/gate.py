@@ -52,6 +52,7 @@ from faithtui.agreement.statistics.rates import OutsideRate
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Reason
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import Soundness
+from faithtui.domain.label_sets import Polarity
 from faithtui.domain.rater_kinds import find_machines
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.engine.review import certificates
@@ -60,6 +61,7 @@ from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.gate_change import check_run_change
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import ConfigError
+from faithtui.metrics.registry import find_metric
 from faithtui.output_files import check_target
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store, utc_now
@@ -82,6 +84,10 @@ _UNDRAWN = (
 _BORROWED = (
     "kappa and recall are the certificate's; a corrected score without labels of its own takes the "
     "judge to err here as it did on the certified run"
+)
+_NARROW_RECALL = (
+    "recall of no is of {bad} alone; run {run} fails {failing}, which is what its report's first "
+    "sentence and faithtui plan count as unfaithful: --idk live asks for the recall of these"
 )
 _NO_CHANGE = (
     "the certified largest drop is not asked: this run judged other conversations than the "
@@ -256,6 +262,8 @@ def check_gate(
     outcome = (
         CheckOutcome.STALE if broken else choose_worst_outcome(each.outcome for each in results)
     )
+    if thresholds.recall_no is not None:
+        notes += _list_recall_notes(seen.run_row, settings, level.level)
     if any(each.estimate and each.estimate.reason is Reason.DESIGN_NOT_RANDOM for each in results):
         notes.append(_UNDRAWN.format(many=level.unit[1], run=run))
     written = None
@@ -283,6 +291,19 @@ def check_gate(
         certificate=certificate,
         written=written,
     )
+
+
+def _list_recall_notes(row: RunRow, settings: ReportSettings, level: ReportLevel) -> list[str]:
+    """Say where the recall that is asked leaves out claims that fail in the run."""
+    if settings.idk is not IdkRule.THREE or level is not ReportLevel.CLAIMS:
+        return []
+    labels = find_metric(row.spec.metric).spec.labels
+    bad = [each.name for each in labels.labels if each.polarity is Polarity.BAD]
+    failing = [name for name in labels.names if name not in row.spec.rule.passing]
+    if failing == bad:
+        return []
+    found = _NARROW_RECALL.format(bad=" and ".join(bad), run=row.id, failing=" and ".join(failing))
+    return [found]
 
 
 def _list_criteria_of_labels(level: LevelReport, *, own: bool) -> tuple[Criterion, ...]:

@@ -36,6 +36,9 @@ class PlanBasis:
     """By name; () while nothing is judged."""
     failing: tuple[str, ...]
     """Labels that count as unfaithful: those that fail under the rule of the run."""
+    is_broad: bool
+    """Some of these do not contradict, as `idk`: reports count them as unfaithful with `--idk live`
+    alone."""
 
 
 def read_plan_basis(
@@ -85,7 +88,8 @@ def read_plan_basis(
         if name in given:
             share, n = given[name], 0
         strata.append(PlanStratum(name, population, is_flagged, share, n, without_verdict=missing))
-    return PlanBasis(frame, tuple(strata), failing)
+    contradicting = {each.name for each in labels.labels if each.polarity is Polarity.BAD}
+    return PlanBasis(frame, tuple(strata), failing, is_broad=not contradicting.issuperset(failing))
 
 
 def _count_labels(

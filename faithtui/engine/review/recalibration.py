@@ -125,8 +125,9 @@ def apply_threshold(store: Store, wanted: RecalibrationPreview, reviewer: str) -
     before, after = found.before.balanced_accuracy, found.after.balanced_accuracy
     if not found.is_offered or before is None or after is None:
         raise ConfigError(
-            "no other threshold of verdicts is suggested: on conversations left out it finds "
-            "unsupported claims no better than the one in use; label more claims, or leave it"
+            "no other threshold of verdicts is suggested: labels are too few, or on conversations "
+            "left out it does not surely find unsupported claims better than the one in use; label "
+            "more claims, or leave it"
         )
     store.recalibrations.apply(
         wanted.judge + _VERDICTS,

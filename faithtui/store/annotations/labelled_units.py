@@ -267,8 +267,10 @@ def _read_sample(
     found = read_report_sample(connection, run_id, settings.sample, known.words.keys(), labelled)
     if not is_census or found is None:
         return found
-    # Nothing is left to stand for, but a sample that is not there is refused all the same.
-    return found if shows_some_of_all(len(known.words), found.sample) else None
+    # Nothing is left to stand for, but a sample that is not there is refused all the same, and what
+    # was judged because it was drawn stands for no run.
+    is_needed = found.sample.follows_draw or shows_some_of_all(len(known.words), found.sample)
+    return found if is_needed else None
 
 
 def _make_claim_units(

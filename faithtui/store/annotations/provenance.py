@@ -1,7 +1,7 @@
 """When, and under which guideline, the labels behind a run's figures were given."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -9,9 +9,10 @@ from typing import NamedTuple
 from sqlalchemy import select
 
 from faithtui.domain.annotations import Action
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import ClaimId, RunId
 from faithtui.store.annotations.label_replay import LOG_ORDER, read_acts, replay_verdicts
 from faithtui.store.database import Database
+from faithtui.store.samples.claim_set_rows import among_claims
 from faithtui.store.schema.tables import claim, human_label, run_item, verdict, window
 
 
@@ -64,10 +65,14 @@ class Provenance:
             )
             return tuple(LabelMoment(*row) for row in rows)
 
-    def read_label_origins(self, run_id: RunId) -> LabelOrigins:
+    def read_label_origins(self, run_id: RunId, matched: Collection[ClaimId] = ()) -> LabelOrigins:
         """Read it for the verdicts that stand on what a run judged, and on its answers as a whole.
 
         What was withdrawn, put off, answered in bulk or replaced is left out.
+
+        Args:
+            run_id: The run.
+            matched: Claims of a claim set that stand for claims which its judge worded itself.
         """
         conversations = select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
         judged = (
@@ -76,8 +81,11 @@ class Provenance:
             .join(run_item, run_item.c.id == window.c.run_item_id)
             .where(run_item.c.run_id == run_id)
         )
+        is_judged = claim.c.id.in_(judged)
+        if matched:
+            is_judged |= among_claims(matched, claim.c.id)
         about = claim.c.conversation_id.in_(conversations) & (
-            claim.c.id.in_(judged) | (claim.c.kind == "answer")
+            is_judged | (claim.c.kind == "answer")
         )
         with self._database.open_reader() as connection:
             log = read_acts(connection, about)
@@ -96,7 +104,7 @@ class Provenance:
                         human_label.c.created_at,
                         human_label.c.guideline_version,
                         claim.c.kind,
-                        claim.c.id.in_(judged).label("judged"),
+                        is_judged.label("judged"),
                     )
                     .join(claim, claim.c.id == human_label.c.claim_id)
                     .where(about)

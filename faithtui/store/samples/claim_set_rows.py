@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
@@ -262,7 +262,7 @@ def strata_from_json(strata: Sequence[dict[str, Any]]) -> tuple[Stratum, ...]:
 
 
 def among_claims(
-    claims: Sequence[int], column: ColumnElement[Any] = human_label.c.claim_id
+    claims: Collection[int], column: ColumnElement[Any] = human_label.c.claim_id
 ) -> ColumnElement[bool]:
     """Compare a column with any number of claims."""
     listed = func.json_each(json.dumps(list(claims))).table_valued("value")

@@ -13,12 +13,18 @@ from faithtui.agreement.statistics.labelled_probabilities import (
 )
 from faithtui.agreement.statistics.verdict_threshold import (
     SHIPPED_THRESHOLD,
+    ThresholdEffect,
     VerdictAccuracy,
     choose_threshold,
     evaluate_threshold,
     measure_verdicts,
 )
-from tests.embedded_judge_training.recalibration import draw_simple, measure_draw, read_file
+from tests.embedded_judge_training.recalibration import (
+    draw_by_verdict,
+    draw_simple,
+    measure_draw,
+    read_file,
+)
 
 
 def labelled(
@@ -116,6 +122,52 @@ def test_a_threshold_that_helps_on_conversations_left_out_is_offered() -> None:
     assert (found.raised, found.lowered > 50) == (0, True)
 
 
+def test_the_error_of_the_gain_is_that_of_leaving_out_a_conversation() -> None:
+    claims = [
+        LabelledProbability(f"g{number % 5}", chance, kind, weight=1.0 + number % 3)
+        for number in range(60)
+        for kind, chance in ((True, 0.9), (False, 0.45 if number % 4 else 0.6 + number % 7 / 50))
+    ]
+    found = evaluate_threshold(claims)
+    folds = {f"g{number}": number for number in range(5)}
+    without = [
+        choose_threshold([each for each in claims if each.group != group]) for group in folds
+    ]
+
+    def gain(kept: list[LabelledProbability]) -> float:
+        old = measure_verdicts(kept, [each.chance >= 0.5 for each in kept])
+        new = measure_verdicts(kept, [each.chance >= without[folds[each.group]] for each in kept])
+        assert old.balanced_accuracy is not None
+        assert new.balanced_accuracy is not None
+        return new.balanced_accuracy - old.balanced_accuracy
+
+    gains = [gain([each for each in claims if each.group != group]) for group in folds]
+    mean = sum(gains) / 5
+    expected = (4 / 5 * sum((each - mean) ** 2 for each in gains)) ** 0.5
+    assert expected > 0.005
+    assert found.gain_error == pytest.approx(expected)
+
+
+def test_a_gain_that_one_conversation_decides_is_not_offered() -> None:
+    """The other conversations are judged rightly either way."""
+    clear = [
+        LabelledProbability(f"g{number % 20}", 0.95 if kind else 0.05, kind)
+        for number in range(40)
+        for kind in (True, False)
+    ]
+    odd = [LabelledProbability("odd", 0.5 + number / 500, False) for number in range(20)]
+    spread = [replace(each, group=f"g{number}") for number, each in enumerate(odd)]
+    assert evaluate_threshold([*clear, *spread]).is_offered
+    assert not evaluate_threshold([*clear, *odd]).is_offered
+
+
+def test_a_conversation_with_all_claims_of_a_kind_leaves_no_error_to_know() -> None:
+    claims = labelled(20, 0)
+    found = evaluate_threshold([*claims, *(replace(each, group="one") for each in labelled(0, 9))])
+    assert found.gain_error is None
+    assert not found.is_offered
+
+
 def test_labels_that_are_noise_offer_nothing() -> None:
     chance = random.Random(2)
     offered = 0
@@ -136,18 +188,37 @@ def test_clashing_claims_are_never_yes_and_have_no_say() -> None:
     assert evaluate_threshold([*claims, *clashes]).before.recall == pytest.approx(20 / 35)
 
 
-def test_twenty_labels_cost_at_most_two_points_of_balanced_accuracy_in_these_draws() -> None:
-    """Draws of 20 labels per source of the development rows; the rest tells what became of it.
+def test_a_threshold_takes_forty_labels_of_equal_weight() -> None:
+    def count(labels: int, weight: float) -> ThresholdEffect:
+        claims = [
+            LabelledProbability(f"g{number}", 0.95 if kind else 0.6, kind, weight=weight)
+            for number in range(labels // 2)
+            for kind in (True, False)
+        ]
+        return evaluate_threshold(claims)
 
-    Of other draws two or three in a thousand cost more: docs/judges/offline.md, "Recalibration".
+    assert [count(each, 1.0).is_too_few for each in (38, 40)] == [True, False]
+    assert [count(each, 1.0).is_offered for each in (38, 40)] == [False, True]
+    assert [count(each, 0.5).is_offered for each in (78, 80)] == [False, True]
+
+
+def test_labels_cost_at_most_two_points_of_balanced_accuracy() -> None:
+    """Draws of 20 and of 50 labels per source of the development rows.
+
+    Of other draws of 50 one in a thousand costs more: docs/judges/offline.md, "Recalibration".
     `python -m tests.embedded_judge_training.recalibration` makes the rows, and the whole table.
     """
     by_source = read_file()
     assert len(by_source) == 9
-    for claims in by_source.values():
-        chance = random.Random(11)
-        for _ in range(10):
-            assert measure_draw(claims, draw_simple(claims, 20, chance)) >= -0.02
+    changes = []
+    for name, claims in by_source.items():
+        chance = random.Random(f"{name}11")
+        for number in range(8):
+            draw = draw_by_verdict if number % 2 else draw_simple
+            assert measure_draw(claims, draw(claims, 20, chance)) == 0
+            changes.append(measure_draw(claims, draw(claims, 50, chance)))
+    assert min(changes) >= -0.02
+    assert any(changes)
 
 
 def test_corrections_that_were_looked_for_offer_nothing_beside_a_few_that_agree() -> None:

@@ -20,6 +20,7 @@ from faithtui.store.store import Store
 from tests.cli.conftest import Cli, Result
 from tests.cli.test_hostile import ALL, attacked, forbidden
 from tests.engine.finished_run import JUDGED, label, run_over
+from tests.store.building import FACTS
 
 PASSING = ("--min-kappa", "0.3", "--min-recall-no", "0.5", "--min-score", "0.3")
 
@@ -317,6 +318,17 @@ def test_how_labels_count_can_be_asked_for_as_in_a_report(cli: Cli, project: Pat
     # The other run has no labels: what is asked of a sample is asked of one that is there.
     none = cli("gate", "2", "--min-kappa", "0.3", "--sample", "9", "--store", project)
     assert (none.code, "has no sample 9" in none.err) == (3, True)
+
+
+def test_a_recall_that_leaves_out_what_the_run_fails_is_said(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "broad.db"
+    with Store.open(path) as store:
+        label(store, run_over(store, replace(JUDGED, rule=replace(FACTS, passing=("yes",)))))
+    words = ("gate", "1", "--store", path)
+    told = "note: recall of no is of no alone; run 1 fails no and idk, which is what its report's"
+    assert told in cli(*words, "--min-recall-no", "0.5").err
+    assert told not in cli(*words, "--min-recall-no", "0.5", "--idk", "live").err
+    assert told not in cli(*words, "--min-kappa", "0.5").err
 
 
 def test_labels_that_were_not_given_blind_are_not_counted_where_only_those_are(

@@ -3,6 +3,7 @@
 import io
 import math
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.store.building import SPEC, assess, imported, talk, windows_of
+from tests.store.building import FACTS, SPEC, assess, imported, talk, windows_of
 
 KEYS = "abcdefghijklmnopqrst"
 VERDICTS = ("yes",) * 7 + ("no", "no", "idk")
@@ -65,6 +66,26 @@ def test_a_plan_says_what_is_assumed_what_it_gives_and_how_to_draw_it(cli: Cli, 
     assert "± 0.050 (wanted ± 0.05)" in result.out
     # 20 of 31 that are expected to be unfaithful are flagged: 4 are idk, and 7 yes.
     assert "expected: the judge finds 65% of the claims that are no" in result.out
+
+
+def test_a_plan_says_which_recall_it_means_where_idk_fails_too(
+    cli: Cli, path: Path, tmp_path: Path
+) -> None:
+    assert "--idk live" not in cli("plan", "last", "--store", path).out
+    assert cli("plan", "last", "--store", path, "--json").json["recall_with_idk"] == "three"
+    broad = tmp_path / "broad.db"
+    with Store.open(broad) as store:
+        spec = replace(SPEC, rule=replace(FACTS, passing=("yes",)))
+        run = store.runs.create(spec, [imported(store, talk("a", answers=1))])
+        (item,) = store.runs.item_ids(run)
+        store.runs.save_window(item, assess(windows_of(talk("a", answers=1))[0], {1: VERDICTS}))
+    told = cli("plan", "last", "--store", broad)
+    assert "recall of no or idk" in told.out
+    assert (
+        "no or idk is what fails in this run: gate --min-recall-no asks for the recall of these "
+        "with --idk live, and without it of no alone" in told.out
+    )
+    assert cli("plan", "last", "--store", broad, "--json").json["recall_with_idk"] == "live"
 
 
 def test_the_command_of_a_plan_draws_it(

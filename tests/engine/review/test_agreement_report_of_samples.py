@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.engine.review.agreement_report import compute_run_agreement, render_report
+from faithtui.engine.review.gate import GateRequest, check_gate
 from faithtui.engine.review.run_comparison import compare_runs
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
@@ -140,6 +142,31 @@ def test_another_judge_of_the_same_claims_is_weighted_as_they_were_drawn(
     # Without the sample the labels are whatever somebody happened to look at.
     with pytest.raises(StoreError):
         compute_run_agreement(store, second, ReportSettings(sample=SampleId(9)))
+
+
+def test_a_run_of_the_drawn_conversations_alone_has_no_corrected_rate(
+    store: Store, run: RunId
+) -> None:
+    """Else all its claims are labelled, and a sample would pass for a census."""
+    row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, size=6))
+    label(store, run, drawn(store, row), "yes")
+    wanted = {each.item for each in store.samples.entries(row.id, "ann")}
+    items = store.runs.item_ids(run)
+    keys = [key for key, item in zip(KEYS, items, strict=True) if item in wanted]
+    assert len(keys) == 6
+    second = judged_all(store, keys, SECOND, replace(SPEC, judge="openai:other"))
+    found = compute_run_agreement(store, second, ReportSettings(sample=row.id)).report
+    assert found.claims.design.kind is DesignKind.CONVENIENCE
+    assert found.claims.rate.corrected_this_run.value is None
+    (told,) = (each.message for each in found.warnings if each.code == "design_not_random")
+    assert "this run judged those that were drawn rather than the others" in told
+    checked = check_gate(store, second, GateRequest(kappa=-1.0, sample=row.id))
+    (kappa,) = (each for each in checked.checks if each.criterion is Criterion.KAPPA)
+    assert kappa.outcome is CheckOutcome.UNKNOWN
+    # The first conversations, whichever were drawn, are a part like any other.
+    third = judged_all(store, KEYS[:8], SECOND, replace(SPEC, judge="openai:third"))
+    part = compute_run_agreement(store, third, ReportSettings(sample=row.id)).report
+    assert part.claims.design.kind is DesignKind.CLUSTER
 
 
 def test_a_sample_that_is_not_there_is_refused_where_all_is_labelled(

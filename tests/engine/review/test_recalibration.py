@@ -48,7 +48,7 @@ def label(store: Store, run: RunId, verdict: str, most: int | None = None) -> in
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    with store_with(tmp_path / "store.db", [talk(number) for number in range(15)]) as made:
+    with store_with(tmp_path / "store.db", [talk(number) for number in range(20)]) as made:
         yield made
 
 
@@ -57,7 +57,7 @@ async def test_a_preview_changes_nothing_and_tells_the_effect(store: Store) -> N
     count = label(store, run, "yes")
     found = recalibration.preview_recalibration(store, run)
     assert count >= FEWEST_LABELS
-    assert (found.effect.labels, found.effect.groups, found.runs) == (count, 15, (run,))
+    assert (found.effect.labels, found.effect.groups, found.runs) == (count, 20, (run,))
     assert 0 < found.effect.error_after < 1
     assert found.effective_labels == pytest.approx(count)
     assert found.in_force is None
@@ -85,7 +85,7 @@ async def test_corrections_that_nobody_drew_do_not_count(store: Store) -> None:
     (last,) = store.reviews.read_claim_units(run)[-1:]
     store.reviews.record_verdict(last.claim, "ann", "no", run=run, saw_judge=True)
     # Now every claim of the run is labelled, so that all count, nearly all of one kind.
-    with pytest.raises(ConfigError, match="3 claims supported and 27 not"):
+    with pytest.raises(ConfigError, match="4 claims supported and 36 not"):
         recalibration.preview_recalibration(store)
 
 

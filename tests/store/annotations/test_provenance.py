@@ -61,3 +61,18 @@ def test_what_another_run_judged_does_not_count(store: Store) -> None:
     say(store, other, 0, "yes")
     assert store.provenance.read_label_origins(run).newest_at is None
     assert store.provenance.read_label_origins(other).newest_at is not None
+
+
+def test_labels_of_a_set_count_for_the_claims_that_match_it(store: Store) -> None:
+    run, _ = judged(store, talk(), LABELS)
+    other, _ = judged(store, talk("two"), LABELS)
+    say(store, run, 0, "yes")
+    say(store, other, 0, "yes")
+    given = {each: store.reviews.read_claim_units(each)[0].claim for each in (run, other)}
+    # A run of the same conversation whose judge worded every claim itself.
+    worded, _ = judged(store, talk(), {})
+    assert store.provenance.read_label_origins(worded).newest_of_judged is None
+    found = store.provenance.read_label_origins(worded, list(given.values()))
+    # Labels of other conversations do not count.
+    assert found.newest_of_judged == store.provenance.read_label_origins(run).newest_of_judged
+    assert sum(found.guidelines.values()) == 1

@@ -54,8 +54,8 @@ def recalibrate(
 
     Needs 20 labels of both kinds from 5 groups of conversations, drawn at random or given
     before the verdict was shown. Weighs them by the sample, and shows recall and precision
-    before and after on conversations left out. Without --apply or --apply-threshold nothing
-    changes; stored runs never change.
+    before and after on conversations left out. A threshold takes 40 labels. Without --apply or
+    --apply-threshold nothing changes; stored runs never change.
 
     Example: faithtui judge recalibrate --run last
     """
@@ -182,6 +182,8 @@ def _origin(stands: "StoredRecalibration") -> str:
 
 def _print_verdicts(found: "ThresholdEffect") -> None:
     """Show what another threshold of verdicts would do to unsupported claims."""
+    from faithtui.agreement.statistics.verdict_threshold import FEWEST_FOR_THRESHOLD
+
     print_text(f"\nverdicts: yes from {found.threshold:.2f} up, where it is 0.50 as shipped")
     print_table(
         [
@@ -208,8 +210,13 @@ def _print_verdicts(found: "ThresholdEffect") -> None:
         "after: each conversation judged at a threshold that was chosen without it. Of the "
         f"labelled claims {found.raised} would become yes, {found.lowered} would lose it."
     )
-    if not found.is_offered:
-        print_text("It does not help enough on conversations left out: keep 0.50.")
+    if found.is_too_few:
+        print_text(
+            f"These labels are worth {found.effective_labels:.0f} of equal weight; another "
+            f"threshold is suggested from {FEWEST_FOR_THRESHOLD}: keep 0.50."
+        )
+    elif not found.is_offered:
+        print_text("It does not help surely enough on conversations left out: keep 0.50.")
 
 
 def _make_bin_rows(

@@ -17,7 +17,7 @@ from tests.engine.review.test_recalibration import label, talk
 def labelled(tmp_path: Path) -> Path:
     """Make a store whose claims the embedded judge judged and people called supported."""
     path = tmp_path / "labelled.db"
-    with store_with(path, [talk(number) for number in range(15)]) as store:
+    with store_with(path, [talk(number) for number in range(20)]) as store:
         run = planned(store)
         asyncio.run(
             runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge()))
@@ -36,7 +36,7 @@ def test_about_tells_what_the_embedded_judge_is(cli: Cli) -> None:
 def test_a_preview_shows_both_errors_and_changes_nothing(cli: Cli, labelled: Path) -> None:
     result = cli("judge", "recalibrate", "--store", labelled)
     assert result.code == 0
-    assert "30 labels on claims of 15 groups, run 1" in result.out
+    assert "40 labels on claims of 20 groups, run 1" in result.out
     assert "calibration error 0." in result.out
     assert "verdicts: yes from 0." in result.out
     assert re.search(r"^recall +0.00 +1.00$", result.out, re.MULTILINE)
@@ -45,7 +45,22 @@ def test_a_preview_shows_both_errors_and_changes_nothing(cli: Cli, labelled: Pat
     assert shown["in_force"] is None
     assert shown["threshold"]["suggested"] > 0.5
     assert shown["threshold"]["after"]["recall"] == 1.0
-    assert sum(each["claims"] for each in shown["bins_before"]) == shown["labels"] == 30
+    assert sum(each["claims"] for each in shown["bins_before"]) == shown["labels"] == 40
+
+
+def test_a_threshold_is_not_suggested_from_few_labels(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "few.db"
+    with store_with(path, [talk(number) for number in range(15)]) as store:
+        run = planned(store)
+        asyncio.run(
+            runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge()))
+        )
+        label(store, run, "yes")
+    shown = cli("judge", "recalibrate", "--store", path)
+    assert "These labels are worth 30 of equal weight; another threshold is suggested" in shown.out
+    assert "--apply-threshold" not in shown.err
+    refused = cli("judge", "recalibrate", "--store", path, "--apply-threshold", "--yes")
+    assert (refused.code, "no other threshold of verdicts is suggested" in refused.err) == (2, True)
 
 
 def test_it_is_applied_and_withdrawn(cli: Cli, labelled: Path) -> None:
@@ -53,9 +68,9 @@ def test_it_is_applied_and_withdrawn(cli: Cli, labelled: Path) -> None:
     assert applied.code == 0
     assert "applied: new runs of the embedded judge use it" in applied.err
     again = cli("judge", "recalibrate", "--store", labelled)
-    assert "in force now: recalibrated on 30 labels by ann" in again.out
+    assert "in force now: recalibrated on 40 labels by ann" in again.out
     stands = cli("judge", "recalibrate", "--store", labelled, "--json").json["in_force"]
-    assert (stands["labels"], stands["reviewer"]) == (30, "ann")
+    assert (stands["labels"], stands["reviewer"]) == (40, "ann")
     assert "withdrawn" in cli("judge", "recalibrate", "--store", labelled, "--withdraw").err
     second = cli("judge", "recalibrate", "--store", labelled, "--withdraw", "--json")
     assert second.json == {"withdrawn": False, "in_force": None}
@@ -80,7 +95,7 @@ def test_labels_of_one_kind_are_refused(cli: Cli, labelled: Path) -> None:
             store.reviews.record_verdict(each.claim, "ann", "yes", run=RunId(1), saw_judge=True)
     result = cli("judge", "recalibrate", "--store", labelled, "--apply", "--yes")
     assert result.code == 2
-    assert "annotators call 30 claims supported and 0 not" in result.err
+    assert "annotators call 40 claims supported and 0 not" in result.err
 
 
 def test_nothing_is_applied_where_nobody_can_be_asked(cli: Cli, labelled: Path) -> None:

@@ -1,0 +1,179 @@
+"""How often intervals hold the truth where a run judged a part of what a sample was drawn from.
+
+Labels are drawn and given in one run; another run judged some of its claims, and rests on them.
+`python -m tests.benchmarks.partial_runs` from the repository root prints the table. The truth is
+that of the claims which the other run judged, and that of the population they come from.
+"""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.levels import report_claims
+from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.report.units import ComparedClaims
+from faithtui.agreement.sampling.designs import (
+    LabelledSample,
+    SampledClaim,
+    find_label_design,
+    restrict_sample,
+)
+from faithtui.agreement.sampling.draw import FrameUnit, SamplingDesign, Stratum
+from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
+from faithtui.domain.label_sets import FAITHFULNESS
+from tests.benchmarks import coverage
+from tests.benchmarks.coverage import RULE, Coverage, Population, Setting
+
+PARTS = ("half of the conversations", "own words", "conversations drawn", "claims drawn")
+"""Which claims the other run judged. `own words`: those whose wording matched, nine in ten of the
+faithful ones and half of the unfaithful. `conversations drawn`: those that have a drawn claim.
+`claims drawn`: nothing but these."""
+
+
+@dataclass(slots=True)
+class PartCoverage:
+    """What became of a figure in all replications."""
+
+    part: Coverage
+    whole: int = 0
+    """Held the truth of all claims that were drawn from."""
+
+
+def choose_part(
+    part: str, population: Population, drawn: set[int], generator: np.random.Generator
+) -> set[int]:
+    """Choose the places of the claims that the other run judged."""
+    chance = generator.random(len(population.groups))
+    match part:
+        case "half of the conversations":
+            wanted = set(range(0, max(population.groups) + 1, 2))
+            return {place for place, group in enumerate(population.groups) if group in wanted}
+        case "own words":
+            matched = np.where(np.array(population.human) == 2, 0.5, 0.9)
+            return {int(place) for place in np.flatnonzero(chance < matched)}
+        case "conversations drawn":
+            wanted = {population.groups[place] for place in drawn}
+            return {place for place, group in enumerate(population.groups) if group in wanted}
+        case _:
+            return drawn
+
+
+def rest_on_part(compared: ComparedClaims, judged: set[int]) -> ComparedClaims:
+    """Rest a run that judged some claims on the sample of the run that judged all of them."""
+    rows = compared.all.rows
+    design = compared.design
+    kinds = {
+        DesignKind.SIMPLE: SamplingDesign.SIMPLE,
+        DesignKind.STRATIFIED: SamplingDesign.STRATIFIED,
+        DesignKind.CLUSTER: SamplingDesign.CONVERSATIONS,
+    }
+    by_strata = design.kind is DesignKind.STRATIFIED
+    only = design.strata[0].name
+    frame = [
+        FrameUnit(ItemId(each.conversation), each.claim, str(each.stratum) if by_strata else only)
+        for each in rows
+    ]
+    order = sorted(
+        (each for each in rows if each.position is not None), key=lambda each: each.position or 0
+    )
+    strata = tuple(Stratum(each.name, each.population, each.drawn) for each in design.strata)
+    if design.kind is DesignKind.CLUSTER:
+        strata = (Stratum(only, design.conversations, design.drawn_conversations),)
+    sample = LabelledSample(
+        SampleId(1),
+        "simulated",
+        1,
+        kinds[design.kind],
+        len(rows),
+        ("verdict",) if by_strata else (),
+        strata,
+        tuple(
+            SampledClaim(
+                each.claim,
+                ItemId(each.conversation),
+                str(each.stratum) if by_strata else only,
+            )
+            for each in order
+        ),
+        drawn_in=RunId(1),
+    )
+    kept = {ClaimId(place + 1) for place in judged}
+    claims = [each for each in rows if each.claim in kept]
+    found = find_label_design(claims, restrict_sample(sample, frame, kept))
+    return ComparedClaims(tuple(claims), FAITHFULNESS, found, ReportSettings())
+
+
+def compute_truth_of(population: Population, places: set[int]) -> dict[str, float]:
+    """Compute all figures of some claims of a run."""
+    cells = np.zeros((3, 3))
+    chosen = sorted(places)
+    human, judge = (np.array(each)[chosen] for each in (population.human, population.judge))
+    np.add.at(cells, (human, judge), 1)
+    return coverage.compute_truth(cells)
+
+
+def simulate(setting: Setting, part: str, replications: int) -> dict[str, PartCoverage]:
+    """Draw runs, label them, and report another one that judged a part."""
+    found: dict[str, PartCoverage] = {}
+    for seed in range(replications):
+        generator = np.random.default_rng([seed, setting.groups])
+        population = coverage.draw_population(setting, generator)
+        compared = coverage.label_run(population, setting, seed)
+        drawn = {place for place, each in enumerate(compared.all.rows) if each.position is not None}
+        judged = choose_part(part, population, drawn, generator)
+        report = report_claims(rest_on_part(compared, judged), RULE)
+        truth = compute_truth_of(population, judged)
+        whole = compute_truth_of(population, set(range(len(population.groups))))
+        for name, each in coverage.list_estimates(report):
+            counted = found.setdefault(name, PartCoverage(Coverage()))
+            if each.ci_low is None or each.ci_high is None:
+                continue
+            key = name.split(",")[0]
+            counted.part.shown += 1
+            counted.part.width += each.ci_high - each.ci_low
+            counted.part.holds_run += not coverage.not_held(truth[key], each)
+            counted.whole += not coverage.not_held(whole[key], each)
+    return found
+
+
+def list_rows(
+    settings: list[tuple[Setting, str]], replications: int
+) -> Iterator[tuple[Setting, str, str, Coverage, int]]:
+    """Simulate all settings, figure by figure."""
+    for setting, part in settings:
+        for name, each in simulate(setting, part, replications).items():
+            yield setting, part, name, each.part, each.whole
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--parts", nargs="+", default=PARTS)
+    parser.add_argument("--designs", nargs="+", default=("simple", "stratified", "conversations"))
+    parser.add_argument("--errors", nargs="+", type=float, default=(0.1, 0.3))
+    parser.add_argument("--sizes", nargs="+", type=int, default=(300,))
+    parser.add_argument("--groups", nargs="+", type=int, default=(40, 100))
+    given = parser.parse_args()
+    settings = [
+        (Setting(*rest), part)
+        for part, *rest in product(
+            given.parts, given.designs, given.errors, given.sizes, given.groups
+        )
+    ]
+    print("part design error n groups figure shown part whole width", sep="\t", flush=True)
+    for setting, part, name, each, whole in list_rows(settings, given.replications):
+        shown = max(each.shown, 1)
+        print(
+            part, setting.design, setting.error, setting.size, setting.groups, name,
+            f"{each.shown / given.replications:.3f}", f"{each.holds_run / shown:.3f}",
+            f"{whole / shown:.3f}", f"{each.width / shown:.3f}", sep="\t", flush=True,
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
