@@ -45,7 +45,7 @@ def make_run_environment(
     Args:
         requests_per_minute: Most requests per account; None: what the provider takes.
         tokens_per_minute: Most tokens per account; None: what the provider takes.
-        prices: A table that replaces the built-in one; None: that one.
+        prices: A table that counts before the prices of `genai-prices`; None: those alone.
         redact: `package.module:function`, which every text goes through; None: none does.
         image_hosts: Hosts whose images a judge may be sent by address.
         timeout_s: Seconds one question may take; None: the usual ones.

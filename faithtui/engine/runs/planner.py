@@ -256,9 +256,9 @@ def check_budget(
     prices = environment.prices
     if nusd is not None and prices.max_cost_nusd(judge, 1, 1, base_url=base_url) is None:
         raise ConfigError(
-            f"the price of {judge} is not in the table of {prices.date}, so --budget-usd cannot be "
-            "kept; use --budget-tokens, or add the price to a table of your own and name it in the "
-            "settings as `prices`"
+            f"the price of {judge} is not known (looked up in {prices.sources}), so --budget-usd "
+            "cannot be kept; use --budget-tokens, or write the price into a table of your own and "
+            "name it in the settings as `prices`"
         )
 
 

@@ -245,7 +245,7 @@ async def test_the_form_says_what_the_runs_would_ask_and_cost(app: FaithApp) -> 
         assert "4 conversations, 5 windows" in screen_text(app)
         form.query_one("#judge", Input).value = "openai:gpt-6-luna"
         await until(pilot, lambda: "counting …" in screen_text(app))
-        await until(pilot, lambda: "built-in prices of 2026-11" in screen_text(app))
+        await until(pilot, lambda: "prices of genai-prices" in screen_text(app))
         assert "at most $" in text_of(app, "outlook")
         assert "counting" not in screen_text(app)
         form.query_one("#judge", Input).value = "offline"
