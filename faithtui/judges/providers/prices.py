@@ -99,13 +99,17 @@ class PackagePrices:
         if model is None:
             return None
         prices = model.get_prices(self.clock(), {"processing": "batch"} if batch else None)
-        each = {
-            field_name: _read_highest_price(getattr(prices, key), tokens_in)
-            for field_name, key in _PRICE_KEYS.items()
-        }
-        if each["input"] is None or each["output"] is None:
+        read = _read_highest_price(prices.input_mtok, tokens_in)
+        written = _read_highest_price(prices.output_mtok, tokens_in)
+        if read is None or written is None:
             return None
-        return Price(judge=endpoint.ref, **each)
+        return Price(
+            judge=endpoint.ref,
+            input=read,
+            output=written,
+            cached_input=_read_highest_price(prices.cache_read_mtok, tokens_in),
+            cache_write=_read_highest_price(prices.cache_write_mtok, tokens_in),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,15 +344,6 @@ def _to_nano(pico: int, price: Price, batch: bool) -> int:
     return -(-pico // 1000)
 
 
-_PRICE_KEYS: Final = {
-    "input": "input_mtok",
-    "output": "output_mtok",
-    "cached_input": "cache_read_mtok",
-    "cache_write": "cache_write_mtok",
-}
-"""Names of the package for our fields; each in US dollars per million tokens."""
-
-
 @cache
 def _find_model(name: str, provider: str | None, address: str | None) -> "ModelInfo | None":
     from genai_prices.data_snapshot import get_snapshot
@@ -384,7 +379,6 @@ def _read_highest_price(price: object, tokens_in: int) -> float | None:
     from genai_prices.types import TieredPrices
 
     if isinstance(price, TieredPrices):
-        return float(
-            max(price.base, *(each.price for each in price.tiers if tokens_in > each.start), 0)
-        )
+        in_force = [each.price for each in price.tiers if tokens_in > each.start]
+        return float(max([price.base, *in_force]))
     return float(price) if isinstance(price, Decimal) else None
