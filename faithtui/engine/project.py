@@ -12,9 +12,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias, get_args
 
-from faithtui.domain.annotations import NOT_A_CLAIM, Action
+from faithtui.domain.annotations import Action
 from faithtui.domain.field_types import require_type
 from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError, StoreError
 
