@@ -23,7 +23,14 @@ from faithtui.cli.options import (
     merge_common_options,
     read_idk_rule,
 )
-from faithtui.cli.output import Column, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.output import (
+    Column,
+    print_error,
+    print_json,
+    print_table,
+    print_text,
+    print_to_stderr,
+)
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.cli.streams import ReaderGone
 from faithtui.errors import ConfigError, FaithtuiError
@@ -231,7 +238,7 @@ def run_or_broken(work: Callable[[], int]) -> int:
     try:
         return work()
     except FaithtuiError as error:
-        print_to_stderr(f"error: {error}")
+        print_error(str(error))
     except Exception:  # Python ends with 1 after a bug, which would say here: below a threshold.
         traceback.print_exc()
     return BROKEN
