@@ -1,5 +1,6 @@
 """The pytest plugin, in tests of its own."""
 
+import re
 import tomllib
 from collections.abc import Callable
 from importlib import import_module
@@ -174,6 +175,16 @@ def pytest_sessionfinish():
     found.assert_outcomes(passed=1)
     assert "LOADED ['faithtui', 'faithtui.pytest_plugin']" in found.stdout.str()
     assert "measured by" not in found.stdout.str()
+
+
+def test_the_examples_of_the_page_are_tests(run: Run) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "pytest.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    bot = "def ask_my_bot(question): return 'It opens in May.', ['It opens in May.']\n"
+    found = run(bot + "\n".join(blocks))
+    found.assert_outcomes(passed=1, failed=1)
+    assert "gate over labels.db: there is no" in found.stdout.str()
 
 
 def test_results_come_through_the_processes_of_xdist(run: Run) -> None:

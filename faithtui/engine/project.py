@@ -61,7 +61,7 @@ class Project:
 
     def __repr__(self) -> str:
         """Name the file, for notebooks."""
-        return f"<faithtui store {self.path}>"
+        return f"<Project {self.path}>"
 
     def close(self) -> None:
         """Close the file. Safe to call twice."""

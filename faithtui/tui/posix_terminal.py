@@ -13,7 +13,6 @@ import select
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
@@ -21,7 +20,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from faithtui.tui.terminal import HANGUP_EXIT_CODE, HangupDriver
 from faithtui.tui.terminal_input import PasteParser
 
-HANGUP_TIMEOUT_S: Final = 3.0
+HANGUP_TIMEOUT_S = 3.0
 """How long the app has to leave without a terminal before the process ends all the same."""
 
 _STANDARD = range(3)
