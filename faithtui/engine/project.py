@@ -122,10 +122,12 @@ class Project:
         Returns:
             As `import_file`.
         """
+        require_type(source, str, "source", "the name of the data set")
         with tempfile.TemporaryDirectory(prefix="faithtui-") as folder:
             path = Path(folder) / "rows.jsonl"
             with path.open("w", encoding="utf-8") as file:
                 for row in rows:
+                    require_type(row, Mapping, "rows", "a list of mappings, a conversation each")
                     file.write(json.dumps(dict(row), allow_nan=False) + "\n")
             return self.import_file(path, source=source)
 
@@ -172,6 +174,10 @@ class Project:
         from faithtui.engine.runs.planner import plan_run
         from faithtui.engine.runs.request import RunRequest
 
+        require_type(metric, str, "metric", "the key of a metric, such as turn-faithfulness")
+        require_type(judge, str | None, "judge", "a text such as openai:MODEL, or None")
+        require_type(options, Mapping | None, "options", "a mapping such as {'window_size': 5}")
+        require_type(sources, list | tuple, "sources", "a list of names of data sets")
         request = RunRequest.from_settings(self._settings)
         request = replace(
             request,
@@ -271,6 +277,7 @@ class Project:
         from faithtui.metrics.registry import find_metric
 
         require_type(claim, int, "claim", "the number of a claim")
+        require_type(verdict, str, "verdict", "a label, such as yes")
         found = self._find_run(run)
         labels = find_metric(self._store.runs.row(found).spec.metric).spec.labels.names
         if verdict not in (*labels, NOT_A_CLAIM):

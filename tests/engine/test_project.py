@@ -117,6 +117,12 @@ def test_what_cannot_be_labelled_is_refused(project: Project) -> None:
         project.label(1, "yes", reviewer=" ")
     with pytest.raises(InputError, match="claim: is a text"):
         project.label("1", "yes")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="verdict: is an int"):
+        project.label(1, 1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="sources: is a text; expected a list of names"):
+        project.run(sources="houses")
+    with pytest.raises(InputError, match="rows: is a text; expected a list of mappings"):
+        project.import_rows(TALKS[0], source="one")  # type: ignore[arg-type]
 
 
 def test_the_report_and_the_gate_are_those_of_the_commands(
