@@ -212,6 +212,7 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
         left_out = ", ".join(
             column.title for index, column in enumerate(columns) if index not in shown
         )
+        sys.stdout.flush()  # the hint stands below the table
         print_hint(f"too narrow for: {left_out}; a wider terminal, a file or --json has them")
 
 

@@ -273,7 +273,7 @@ def _describe_price(endpoint: Endpoint, prices: PriceTable) -> str:
     if not isinstance(found, Price):
         return "no cost"
     source = prices.find_source(endpoint.ref, endpoint.base_url)
-    return f"${found.input:g} in, ${found.output:g} out per million tokens ({source})"
+    return f"${found.input:g} in, ${found.output:g} out per 1M tokens ({source})"
 
 
 def _price_rank(judge: _JudgeAddress, prices: PriceTable) -> tuple[str, float, str]:

@@ -330,7 +330,7 @@ async def test_judges_are_offered_with_what_is_known_of_each(app: FaithApp) -> N
         assert rows[0].startswith("(x) offline")
         assert rows[0].endswith("built in: no key, no cost · used in run 1")
         assert rows[1].startswith("( ) openai:gpt-6-luna")
-        assert "key set · $0.1 in, $0.5 out per million tokens" in rows[1]
+        assert "key set · $0.1 in, $0.5 out per 1M tokens" in rows[1]
         assert rows[-1].startswith("( ) anthropic:MODEL")
         assert "no key: set ANTHROPIC_API_KEY" in rows[-1]
 
