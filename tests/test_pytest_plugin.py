@@ -21,6 +21,9 @@ for _module in ("engine.review.gate_json", "engine.review.agreement_report", "en
 measure(single_turn("When?", "In May.", ["In May."]))
 
 PLUGIN = "faithtui.pytest_plugin"
+INSTALLED = any(each.value == PLUGIN for each in entry_points(group="pytest11"))
+WITH_PLUGIN = () if INSTALLED else ("-p", PLUGIN)
+"""pytest registers a plugin by its entry point, and refuses the same one by another name."""
 TALK = """
 from faithtui import single_turn
 GOOD = single_turn("When?", "It opens in May.", ["It opens in May."])
@@ -35,14 +38,12 @@ Run = Callable[..., pytest.RunResult]
 def run(pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run tests with the plugin, which may be installed or not."""
     monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
-    installed = any(each.value == PLUGIN for each in entry_points(group="pytest11"))
 
     def run_tests(code: str, *words: str) -> pytest.RunResult:
         pytester.makepyfile(TALK + code)
-        plugin = () if installed else ("-p", PLUGIN)
         # It keeps what it found in a variable of its module, which the tests around these need.
         return pytester.runpytest_inprocess(
-            *plugin, "-p", "no:textual-snapshot", "-p", "no:asyncio", *words
+            *WITH_PLUGIN, "-p", "no:textual-snapshot", "-p", "no:asyncio", *words
         )
 
     return run_tests
@@ -170,7 +171,7 @@ def pytest_sessionfinish():
 """)
     pytester.makepyfile(test_plain="def test_plain(): pass")
     found = pytester.runpytest_subprocess(
-        "-p", PLUGIN, "-s", "-p", "no:asyncio", "--strict-markers", "-W", "error"
+        *WITH_PLUGIN, "-s", "-p", "no:asyncio", "--strict-markers", "-W", "error"
     )
     found.assert_outcomes(passed=1)
     assert "LOADED ['faithtui', 'faithtui.pytest_plugin']" in found.stdout.str()
