@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from faithtui.domain.scores import Score, ScoreSet, ScoreState
     from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
     from faithtui.engine.measure import Call, Measurement, measure, measure_async
+    from faithtui.engine.project import Project, open_store
     from faithtui.errors import FaithtuiError
     from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Usage
     from faithtui.judges.registry import open_judge
@@ -31,6 +32,7 @@ _HOMES = {
     "JudgeReply": "judges.base",
     "JudgeRequest": "judges.base",
     "Measurement": "engine.measure",
+    "Project": "engine.project",
     "Score": "domain.scores",
     "ScoreSet": "domain.scores",
     "ScoreState": "domain.scores",
@@ -43,6 +45,7 @@ _HOMES = {
     "measure": "engine.measure",
     "measure_async": "engine.measure",
     "open_judge": "judges.registry",
+    "open_store": "engine.project",
     "single_turn": "domain.conversation",
 }
 
@@ -59,6 +62,7 @@ __all__ = [
     "JudgeReply",
     "JudgeRequest",
     "Measurement",
+    "Project",
     "Score",
     "ScoreSet",
     "ScoreState",
@@ -71,6 +75,7 @@ __all__ = [
     "measure",
     "measure_async",
     "open_judge",
+    "open_store",
     "single_turn",
 ]
 

@@ -169,7 +169,7 @@ class Settings:
     """Seconds one question may take, from connecting to the last byte; [1, 86400]. None: 120, and
     30 where a judge is only tried."""
     prices: Path | None = None
-    """A price table of the user's own; None: the one that comes with the program."""
+    """A price table of the user's own, which counts before the prices of `genai-prices`."""
     redact: str | None = None
     """Python function that every text goes through before it leaves this machine."""
     image_hosts: tuple[str, ...] = ()

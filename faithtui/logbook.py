@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from faithtui.output_files import OWNER_ONLY, make_directory
 
@@ -61,10 +61,28 @@ def open_log(
         _attach_handler(talk, directory / PROMPTS_FILE, hide)
 
 
+def print_log(stream: TextIO, environ: Mapping[str, str] = os.environ) -> None:
+    """Print what is logged from now on, prompts aside, for whoever watches.
+
+    Args:
+        stream: Where to; in place of one that was named before.
+        environ: Environment variables; the values of keys among them are kept out.
+    """
+    logger = logging.getLogger(ROOT)
+    _stop_printing(logger)
+    handler = _PrintingHandler(stream)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+    handler.addFilter(make_secret_filter(environ))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+
+
 def close_log() -> None:
-    """Close the files."""
+    """Close the files, and print no more."""
     for name in (ROOT, PROMPTS):
         _detach_handlers(logging.getLogger(name))
+    _stop_printing(logging.getLogger(ROOT))
 
 
 def make_secret_filter(environ: Mapping[str, str]) -> "SecretFilter":
@@ -102,6 +120,10 @@ class SecretFilter(logging.Filter):
             text = text.replace(secret, _HIDDEN)
         text = _LOOKS_LIKE_A_KEY.sub(_HIDDEN, text)
         return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
+class _PrintingHandler(logging.StreamHandler[TextIO]):
+    """Prints the log; a kind of its own, to be found again."""
 
 
 class _QuietFileHandler(RotatingFileHandler):
@@ -146,6 +168,12 @@ def _detach_handlers(logger: logging.Logger) -> None:
         if isinstance(handler, _QuietFileHandler):
             logger.removeHandler(handler)
             handler.close()
+
+
+def _stop_printing(logger: logging.Logger) -> None:
+    for handler in logger.handlers[:]:
+        if isinstance(handler, _PrintingHandler):
+            logger.removeHandler(handler)
 
 
 def _find_secrets(environ: Mapping[str, str]) -> list[str]:

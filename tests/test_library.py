@@ -19,6 +19,7 @@ from faithtui import (
     build,
     measure,
     open_judge,
+    open_store,
     single_turn,
 )
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign, RunUnits
@@ -96,6 +97,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: open_judge(None), "judge: is None; expected a text such as offline or openai:MODEL"),
     (lambda: open_judge({"model": "m"}), "judge: is a dict; expected a text"),
     (lambda: open_judge("offline", base_url=8000), "base_url: is an int; expected an address, or None"),
+    (lambda: open_store(3), "path: is an int; expected a path, or None"),
     (lambda: agreement_report([], FAITHFULNESS, RULE), "readings: is a list; expected a RunUnits"),
     (lambda: agreement_report(NOTHING, ["yes", "no"], RULE), "labels: is a list; expected the LabelSet of the metric"),
     (lambda: agreement_report(NOTHING, FAITHFULNESS, {}), "rule: is a dict; expected the ScoringRule of the run"),
@@ -155,12 +157,20 @@ def test_documents_may_be_texts_documents_and_any_sequence_of_them() -> None:
     assert single_turn(None, None).turns == ()
 
 
-FUNCTIONS = {"agreement_report", "build", "measure", "measure_async", "open_judge", "single_turn"}
+FUNCTIONS = {
+    "agreement_report",
+    "build",
+    "measure",
+    "measure_async",
+    "open_judge",
+    "open_store",
+    "single_turn",
+}
 GIVEN = {"Claim", "Conversation", "Document", "Image", "JudgeReply", "Turn"}
 """Values that people make. All others come out of faithtui, or are what a judge's author reads."""
 RETURNED = {
     "Assessment", "Call", "Evidence", "FaithtuiError", "Judge", "JudgeRequest", "Measurement",
-    "Score", "ScoreSet", "ScoreState", "Truth", "Usage", "Verdict",
+    "Project", "Score", "ScoreSet", "ScoreState", "Truth", "Usage", "Verdict",
 }  # fmt: skip
 
 

@@ -26,9 +26,9 @@ def exit_on_error(work: Callable[[], object]) -> None:
             # Now, while there is somebody to say that it cannot be delivered.
             sys.stdout.flush()
     except FaithtuiError as error:
-        from faithtui.cli.output import print_to_stderr
+        from faithtui.cli.output import print_error
 
-        print_to_stderr(f"error: {error}")
+        print_error(str(error))
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

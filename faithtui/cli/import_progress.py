@@ -3,6 +3,8 @@
 import sys
 from typing import TYPE_CHECKING
 
+from faithtui.cli.output import is_quiet
+
 if TYPE_CHECKING:
     from faithtui.engine.dataset_import import ImportProgress
 
@@ -11,7 +13,7 @@ class ImportProgressLine:
     """How far an import has come, on stderr, where somebody watches."""
 
     def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
+        self._live = sys.stderr.isatty() and not is_quiet()
 
     def __call__(self, progress: "ImportProgress") -> None:
         """Draw it."""

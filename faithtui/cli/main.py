@@ -4,14 +4,24 @@
 need.
 """
 
+import os
+import sys
 from typing import Annotated
 
 import typer
 
 from faithtui.cli import stores
 from faithtui.cli.commands.registry import add_commands
+from faithtui.cli.entry import COMPLETION
 from faithtui.cli.errors import exit_on_error
-from faithtui.cli.options import HELP_OPTIONS, CommonOptions, JsonOption, StoreOption
+from faithtui.cli.options import (
+    HELP_OPTIONS,
+    CommonOptions,
+    JsonOption,
+    StoreOption,
+    read_color_mode,
+)
+from faithtui.cli.output import OutputStyle, set_output_style
 
 app = typer.Typer(
     name="faithtui",
@@ -33,7 +43,20 @@ def handle_root_options(
         str | None,
         typer.Option(metavar="NAME", help="The annotator who labels. [the login name, or as set]"),
     ] = None,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print no progress and no hints on stderr.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print what goes into the log on stderr too.")
+    ] = False,
+    color: Annotated[
+        str,
+        typer.Option(
+            metavar="WHEN",
+            help="Colours: `auto` on a terminal unless NO_COLOR is set, `always`, `never`.",
+        ),
+    ] = "auto",
+    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
 ) -> None:
     """Review the verdicts of LLM judges, and measure how far to trust them.
 
@@ -42,6 +65,11 @@ def handle_root_options(
     Example: faithtui demo
     """
     context.obj = CommonOptions(store, json, reviewer)
+    set_output_style(OutputStyle(quiet, read_color_mode(color)))
+    if verbose:
+        from faithtui.logbook import print_log
+
+        print_log(sys.stderr)
     if version:
         from importlib.metadata import version as installed
 
@@ -57,4 +85,15 @@ def main() -> None:
     Raises:
         SystemExit: Always, with the exit code.
     """
-    exit_on_error(app)
+    exit_on_error(_complete_line if COMPLETION in os.environ else app)
+
+
+def _complete_line() -> None:
+    """Answer a shell that completes a line."""
+    from typer.main import get_command
+
+    from faithtui.cli.completion import add_value_completion
+
+    command = get_command(app)
+    add_value_completion(command)
+    command(prog_name="faithtui", complete_var=COMPLETION)

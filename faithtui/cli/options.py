@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, get_args
 
 import typer
 from typer.models import OptionInfo
 
-from faithtui.cli.output import print_to_stderr
+from faithtui.cli.output import ColorMode, print_to_stderr
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -115,6 +115,18 @@ def make_reviewer_option(what: str) -> OptionInfo:
     """Declare `--reviewer` of a command; `what` says what that person does there."""
     option: OptionInfo = typer.Option(metavar="NAME", help=f"{what} [the login name, or as set]")
     return option
+
+
+def read_color_mode(text: str) -> ColorMode:
+    """Read the word of `--color`.
+
+    Raises:
+        ConfigError: It is none of them.
+    """
+    for mode in get_args(ColorMode):
+        if mode == text:
+            return mode  # type: ignore[no-any-return]  # get_args says nothing of its values
+    raise ConfigError(f"--color is `{text}`; expected {', '.join(get_args(ColorMode))}")
 
 
 def read_idk_rule(text: str) -> "IdkRule":

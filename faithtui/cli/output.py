@@ -5,17 +5,62 @@ that is imported in the functions.
 """
 
 import itertools
+import os
 import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TextIO
 
 GAP = "  "
 NARROWEST = 12
 """Cells that a text column keeps however narrow the terminal is."""
+
+ColorMode = Literal["auto", "always", "never"]
+_BOLD: Final = "\x1b[1m"
+_RED: Final = "\x1b[1;31m"
+_PLAIN: Final = "\x1b[0m"
+
+
+class OutputStyle(NamedTuple):
+    """How much is said, and how it looks: what stands before a command's name."""
+
+    quiet: bool = False
+    """No progress and no hints."""
+    color: ColorMode = "auto"
+
+
+_style: ContextVar[OutputStyle | None] = ContextVar("output_style", default=None)
+
+
+def set_output_style(style: OutputStyle) -> None:
+    """Let everything that is printed from now on look so."""
+    _style.set(style)
+
+
+def is_quiet() -> bool:
+    """Whether progress and hints are not wanted."""
+    return _get_style().quiet
+
+
+def _get_style() -> OutputStyle:
+    return _style.get() or OutputStyle()
+
+
+def paint(text: str, look: str, stream: TextIO) -> str:
+    """Give a text the look of a terminal, where the stream is one or colours are always wanted."""
+    match _get_style().color:
+        case "never":
+            return text
+        case "auto" if (
+            not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        ):
+            return text
+        case _:
+            return f"{look}{text}{_PLAIN}"
 
 
 class Column(NamedTuple):
@@ -25,6 +70,8 @@ class Column(NamedTuple):
     align: Literal["left", "right"] = "left"
     flexible: bool = False
     """Gives way when the terminal is narrow; one per table."""
+    rank: int = 0
+    """Left out when the terminal is too narrow for all; the highest first, of equals the last."""
 
 
 def plural(count: int, word: str) -> str:
@@ -91,9 +138,17 @@ def print_to_stderr(text: str) -> None:
     print(make_visible(insert_store_option(text)), file=sys.stderr)
 
 
+def print_error(text: str) -> None:
+    """Tell a person why a command ends, on stderr."""
+    from faithtui.domain.text.visible_text import make_visible
+
+    start = paint("error:", _RED, sys.stderr)
+    print(f"{start} {make_visible(insert_store_option(text))}", file=sys.stderr)
+
+
 def print_hint(text: str) -> None:
     """Tell a person who watches what comes next; files and other programs get none of it."""
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and not is_quiet():
         print_to_stderr(text)
 
 
@@ -137,7 +192,7 @@ def print_file_content(parts: Iterable[str]) -> None:
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table on stdout; nothing is cut unless stdout is a terminal."""
+    """Print a table on stdout; on a terminal it fits, elsewhere nothing is cut or left out."""
     from faithtui.domain.text.visible_text import make_visible_line
 
     cells = [[make_visible_line(cell) for cell in row] for row in rows]
@@ -145,18 +200,65 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
         max([len(column.title), *(_cell_width(row[index]) for row in cells)])
         for index, column in enumerate(columns)
     ]
+    shown = list(range(len(columns)))
     if sys.stdout.isatty():
-        room = shutil.get_terminal_size().columns - len(GAP) * (len(columns) - 1)
-        over = sum(widths) - room
-        for index, column in enumerate(columns):
-            if column.flexible and over > 0:
-                widths[index] = max(NARROWEST, widths[index] - over)
-    for row in [[column.title for column in columns], *cells]:
+        shown, widths = fit_columns(columns, widths, shutil.get_terminal_size().columns)
+    for number, row in enumerate([[column.title for column in columns], *cells]):
         line = GAP.join(
-            _fit_cell(cell, width, column.align)
-            for cell, width, column in zip(row, widths, columns, strict=True)
+            _fit_cell(row[index], widths[index], columns[index].align) for index in shown
+        ).rstrip()
+        print(line if number else paint(line, _BOLD, sys.stdout))
+    if len(shown) < len(columns):
+        left_out = ", ".join(
+            column.title for index, column in enumerate(columns) if index not in shown
         )
-        print(line.rstrip())
+        sys.stdout.flush()  # the hint stands below the table
+        print_hint(f"too narrow for: {left_out}; a wider terminal, a file or --json has them")
+
+
+def fit_columns(
+    columns: Sequence[Column], widths: Sequence[int], room: int
+) -> tuple[list[int], list[int]]:
+    """Fit a table into a terminal.
+
+    The flexible column gives way first, then columns are left out by their rank, then all columns
+    of text give way, the widest first, and then columns are left out from the right. The first
+    column always stays; numbers are never cut.
+
+    Args:
+        columns: The columns.
+        widths: Cells each would take.
+        room: Cells there are.
+
+    Returns:
+        The places of the columns that are shown, and the width of each column.
+    """
+    fitted = list(widths)
+    shown = list(range(len(columns)))
+
+    def count_missing() -> int:
+        return sum(fitted[index] for index in shown) + len(GAP) * (len(shown) - 1) - room
+
+    def shrink(index: int) -> None:
+        least = min(fitted[index], max(NARROWEST, len(columns[index].title)))
+        fitted[index] = max(least, fitted[index] - max(0, count_missing()))
+
+    for index, column in enumerate(columns):
+        if column.flexible:
+            shrink(index)
+    by_rank = sorted(shown[1:], key=lambda index: (-columns[index].rank, -index))
+    ranked = [index for index in by_rank if columns[index].rank]
+    for index in ranked:
+        if count_missing() > 0:
+            shown.remove(index)
+    for index in sorted(shown, key=lambda each: -fitted[each]):
+        if columns[index].align == "left":
+            shrink(index)
+    while count_missing() > 0 and len(shown) > 1:
+        shown.pop()
+    if count_missing() > 0:
+        fitted[shown[0]] = max(1, room)
+    return shown, fitted
 
 
 def _cell_width(text: str) -> int:

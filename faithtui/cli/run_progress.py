@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TextIO, assert_never
 
-from faithtui.cli.output import plural, print_json
+from faithtui.cli.output import is_quiet, plural, print_json
 from faithtui.domain.judging.error_sentences import WAYS, format_attempt_failure
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
 from faithtui.engine.calls.budget import NUSD, BudgetCaps
@@ -79,6 +79,8 @@ class ProgressLine:
         """Take an event."""
         if self._finished_before is None:
             self._finished_before = event.progress.finished_conversations
+        if is_quiet() and not isinstance(event, StoreTroubled):
+            return
         match event:
             case RunStarted() | WindowAssessed() | ItemFinished():
                 self._redraw(event.progress)

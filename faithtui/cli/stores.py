@@ -190,7 +190,11 @@ def keep_typed_keys() -> Iterator[None]:
     if not (sys.stdin.isatty() and has_terminal()):  # a page has none
         yield
         return
-    import termios
+    try:
+        import termios
+    except ModuleNotFoundError:  # a console of Windows keeps what is typed by itself
+        yield
+        return
 
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from faithtui.domain.conversation import content_hash
 from faithtui.domain.ids import ConversationId, RunId
+from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.calls.leases import is_worker_gone
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.run_liveness import read_run
@@ -53,7 +54,8 @@ def plan_dataset_deletion(store: Store, name: str, by: str) -> DeletionPlan:
     known = [row.source for row in store.conversations.sources()]
     if name not in known:
         names = ", ".join(known) or "none"
-        raise StoreError(f"there is no data set `{name}` in this store; imported: {names}")
+        meant = format_suggestion(name, known)
+        raise StoreError(f"there is no data set `{name}` in this store; imported: {names}{meant}")
     numbers = store.conversations.ids((name,))
     return _plan_conversations_deletion(
         store, DeletionKind.DATASET, f"the data set `{name}`", numbers, by

@@ -120,7 +120,7 @@ async def try_judge(
         base_url: Its address; None: the provider's own.
         timeout_s: Seconds one answer may take; None: 30, since somebody waits.
         environ: Where keys are looked for before the keyring; None: the process environment.
-        environment: Prices and redaction; None: the built-in prices, and none.
+        environment: Prices and redaction; None: those of `genai-prices`, and none.
     """
     environ = os.environ if environ is None else environ
     environment = environment or RunEnvironment()

@@ -39,6 +39,20 @@ _MOST_USED: Final = 6
 _MOST_MODELS: Final = 12
 """Models of one server that are offered."""
 
+_OFFERED_MODELS: Final = tuple(
+    (judge, "")
+    for judge in (
+        "openai:gpt-6-luna",
+        "openai:gpt-6-sol",
+        "openai:gpt-6-astra",
+        "anthropic:claude-haiku-5-5",
+        "anthropic:claude-sonnet-5-5",
+        "anthropic:claude-opus-5-5",
+    )
+)
+"""Models of the two companies that are offered unasked, with their address; any other can be
+typed."""
+
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
@@ -99,7 +113,7 @@ def list_judge_choices(
     }
     priced = {
         _normalise(endpoint.ref, endpoint.base_url)
-        for judge, address in prices.prices
+        for judge, address in (*_OFFERED_MODELS, *prices.prices)
         if (endpoint := _parse(judge, address or None)) is not None
         and (not endpoint.is_official or keys.has_key(endpoint))
     }
@@ -258,7 +272,8 @@ def _describe_price(endpoint: Endpoint, prices: PriceTable) -> str:
         return "no price known"
     if not isinstance(found, Price):
         return "no cost"
-    return f"${found.input:g} in, ${found.output:g} out per million tokens"
+    source = prices.find_source(endpoint.ref, endpoint.base_url)
+    return f"${found.input:g} in, ${found.output:g} out per 1M tokens ({source})"
 
 
 def _price_rank(judge: _JudgeAddress, prices: PriceTable) -> tuple[str, float, str]:

@@ -1,9 +1,8 @@
 """A judge that answers from a file, for demonstrations, bug reports and tests without a network.
 
-The file is JSON Lines, one reply a line: `{"prompt_sha256": "…", "reply": …}`. The hash is that of
-`prompt_sha256`; the reply is the judge's text, or a JSON object that stands for its text. A later
-line for the same question replaces an earlier one. Other fields are ignored, so a line may also
-say which step and model it came from.
+`faithtui run --record FILE` writes the file, see `recording`. A line without `format` is a reply:
+`{"prompt_sha256": "…", "reply": …}`. The reply is the judge's text, or a JSON object that stands
+for its text. A later line for the same question replaces an earlier one. Other fields are ignored.
 """
 
 import hashlib
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from faithtui.errors import InputError, JudgeRequestRejected
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge
+from faithtui.judges.recording import FORMAT, VERSION, prompt_sha256
 from faithtui.judges.reply_parser import clean_text
 
 
@@ -30,7 +30,7 @@ class ReplayJudge(LocalJudge):
         content = _read_content(path)
         self._path = path
         self._sha256 = hashlib.sha256(content).hexdigest()
-        self._replies = _parse_replies(path, content)
+        self._replies, self._context_window = _parse_replies(path, content)
 
     @property
     def ref(self) -> str:
@@ -49,8 +49,8 @@ class ReplayJudge(LocalJudge):
 
     @property
     def context_window(self) -> int | None:
-        """Not known."""
-        return None
+        """That of the judge that was recorded; None where it is not known."""
+        return self._context_window
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Look the question up.
@@ -62,18 +62,14 @@ class ReplayJudge(LocalJudge):
         text = self._replies.get(digest)
         if text is None:
             raise JudgeRequestRejected(
-                f"{self._path} has no reply to this {request.step} question; to record one, add"
+                f"{self._path} has no reply to this {request.step} question: record it with"
+                " `faithtui run --record`, or add"
                 f' the line {{"prompt_sha256": "{digest}", "reply": …}}'
             )
         return JudgeReply(clean_text(text))
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to release."""
-
-
-def prompt_sha256(system: str, prompt: str) -> str:
-    """Name a question: SHA-256, in hex, of the JSON list of both texts in ASCII."""
-    return hashlib.sha256(json.dumps([system, prompt]).encode()).hexdigest()
 
 
 def _read_content(path: Path) -> bytes:
@@ -83,8 +79,10 @@ def _read_content(path: Path) -> bytes:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
 
 
-def _parse_replies(path: Path, content: bytes) -> dict[str, str]:
+def _parse_replies(path: Path, content: bytes) -> tuple[dict[str, str], int | None]:
+    """Read the replies, by question, and how much the recorded judge could read."""
     replies: dict[str, str] = {}
+    context_window: int | None = None
     for number, line in enumerate(content.splitlines(), start=1):
         if not line.strip():
             continue
@@ -92,10 +90,21 @@ def _parse_replies(path: Path, content: bytes) -> dict[str, str]:
             record: object = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise InputError(f"is no JSON: {error}", path=path, line=number) from error
+        if isinstance(record, dict) and record.get("format") == FORMAT:
+            if record.get("version") != VERSION:
+                raise InputError(
+                    f"is a recording of version {record.get('version')}; expected {VERSION}",
+                    path=path,
+                    line=number,
+                    field="version",
+                )
+            window = record.get("context_window")
+            context_window = window if isinstance(window, int) else None
+            continue
         if not isinstance(record, dict) or not isinstance(record.get("prompt_sha256"), str):
             raise InputError('expected {"prompt_sha256": "…", "reply": …}', path=path, line=number)
         reply = record.get("reply")
         if not isinstance(reply, str | dict):
             raise InputError("expected a text or an object", path=path, line=number, field="reply")
         replies[record["prompt_sha256"]] = reply if isinstance(reply, str) else json.dumps(reply)
-    return replies
+    return replies, context_window

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from faithtui.domain.field_types import require_type
 from faithtui.domain.judging.examples import Example
+from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.errors import ConfigError
 from faithtui.metrics import (
     deepevalex_faithfulness,
@@ -83,7 +84,8 @@ def find_metric(key: str) -> MetricEntry:
         if each.spec.key == wanted:
             return each
     known = ", ".join(each.spec.key for each in METRICS)
-    raise ConfigError(f"there is no metric `{key}`; known: {known}")
+    meant = format_suggestion(wanted, (each.spec.key for each in METRICS))
+    raise ConfigError(f"there is no metric `{key}`; known: {known}{meant}")
 
 
 def build(

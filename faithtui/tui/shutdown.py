@@ -133,8 +133,11 @@ class Shutdown:
     def leave_on_hangup(self, driver: HangupDriver) -> None:
         """Leave when the terminal or the page goes away, or when the process is asked to end."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGHUP, signal.SIGTERM):
-            loop.add_signal_handler(number, self._leave_without_asking, 128 + number)
+        for name in ("SIGHUP", "SIGTERM"):
+            # Windows lacks the first, and its loop can hear neither.
+            with contextlib.suppress(AttributeError, NotImplementedError):
+                number: signal.Signals = getattr(signal, name)
+                loop.add_signal_handler(number, self._leave_without_asking, 128 + number)
 
         def detach_and_leave() -> None:
             driver.detach()

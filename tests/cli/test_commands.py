@@ -191,6 +191,7 @@ _TAKEN = [
     ("--max-failures", "5%"),
     ("--wait",),
     ("--log-prompts",),
+    ("--record", "replies.jsonl"),
     ("--allow-image-host", "cdn.example.com"),
     ("--preview",),
     ("--json",),
@@ -199,8 +200,9 @@ _TAKEN = [
 
 @pytest.mark.parametrize("words", _TAKEN)
 def test_a_resumed_run_takes_what_says_how_to_go_on(
-    cli: Cli, resumable: Path, words: tuple[str, ...]
+    cli: Cli, resumable: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(resumable.parent)
     result = cli("run", "--store", resumable, *words, "--resume", "1")
     assert result.code == 0, result.err
     (row,) = cli("runs", "--json", "--store", resumable).json

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.cli.completion import find_completer
 from faithtui.cli.entry import COMPLETION
+from tests.docs.test_command_names import COMMANDS
 
 PROGRAM = Path(sys.executable).with_name("faithtui")
 BASH = shutil.which("bash")
@@ -82,3 +84,53 @@ def test_every_shell_is_offered_commands_and_never_the_app(
 def test_the_variable_is_the_one_of_the_printed_script(tmp_path: Path) -> None:
     for shell in ("bash", "zsh", "fish"):
         assert COMPLETION in asked(tmp_path, **{COMPLETION: f"source_{shell}"})
+
+
+def offered(tmp_path: Path, line: str) -> list[str]:
+    """List what the program offers for the last word of a line."""
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    home = {"FAITHTUI_HOME": str(tmp_path / "home")}
+    return asked(tmp_path, **{COMPLETION: "complete_bash"}, **words, **home).split()
+
+
+def test_values_are_completed_from_the_store_of_the_line(judged: Path, tmp_path: Path) -> None:
+    before = judged.read_bytes()
+    assert offered(tmp_path, f"faithtui report --store {judged} ") == ["last", "1"]
+    assert offered(tmp_path, f"faithtui --store {judged} run --resume l") == ["last"]
+    assert offered(tmp_path, f"faithtui run --store {judged} --source ") == ["parcels"]
+    assert judged.read_bytes() == before
+    assert offered(tmp_path, f"faithtui report --store {tmp_path / 'none.db'} ") == []
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "some"),
+    [
+        ("faithtui run --metric ra", ["ragas-faithfulness"]),
+        ("faithtui run --metric a", ["all"]),
+        ("faithtui metrics llama", ["llamaindex-faithfulness"]),
+        ("faithtui run --judge o", ["offline", "openai:", "ollama:"]),
+        ("faithtui judge test anthropic", ["anthropic:"]),
+        ("faithtui report last -f h", ["html"]),
+        ("faithtui run --split t", ["train", "test"]),
+        ("faithtui run --strategy w", ["window"]),
+        ("faithtui gate last --level a", ["answers"]),
+        ("faithtui report last --level a", []),
+        ("faithtui keys --preset v", ["vim"]),
+    ],
+)
+def test_values_that_are_always_there(line: str, some: list[str], tmp_path: Path) -> None:
+    assert offered(tmp_path, line) == some
+
+
+def test_every_run_judge_set_and_metric_of_a_command_line_is_completed() -> None:
+    named = {"RUN", "RUN_A", "RUN_B", "JUDGE", "SET", "METRIC"}
+    seen = set()
+    for words, command in COMMANDS.items():
+        for parameter in command.params:
+            metavar = (parameter.metavar or "").strip("[].")
+            found = find_completer(" ".join(words), parameter) is not None
+            if metavar in named or {"--metric", "--source", "--set"} & set(parameter.opts):
+                assert found, (words, parameter.opts)
+                seen.add(metavar)
+    assert seen >= named

@@ -15,16 +15,18 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
+import tomlkit
 import typer.main
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
 
-from faithtui import errors
+from faithtui import config, errors
 from faithtui.agreement.rating_scales import RATING_SCALES
 from faithtui.agreement.report.model import LevelReport
 from faithtui.cli.errors import INTERRUPTED
@@ -50,6 +52,7 @@ from faithtui.store.store import Store
 from faithtui.tui.keymap.bindings import key_tables, preset_table
 from faithtui.tui.keymap.keymap import add_follower_keys, preset_keymap
 from faithtui.tui.keymap.presets import CHANGES
+from faithtui.tui.settings import setting_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -444,6 +447,31 @@ def _code(text: str) -> str:
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
+def setting_list() -> str:
+    """List the settings: what each does, takes, and is unless set."""
+    unless = {"reviewer": "the login name", "store": "`faithtui.db` in the folder of the stores"}
+    rows = []
+    for each in fields(config.Settings):
+        default = unless.get(each.name)
+        if default is None:
+            default = "not set" if each.default in (None, ()) else _code(_toml(each.default))
+        variable = config.find_variable(each.name)
+        rows.append(
+            (
+                f"`{each.name}`",
+                setting_lines.MEANINGS[each.name],
+                config.describe_allowed(each.name),
+                default,
+                f"`{variable}`" if variable else "",
+            )
+        )
+    return _table(("setting", "does", "takes", "unless set", "variable"), rows)
+
+
+def _toml(value: object) -> str:
+    return str(tomlkit.item(value).as_string())
+
+
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(
@@ -457,6 +485,7 @@ PAGES: Mapping[str, Callable[[], str]] = {"cli.md": cli_page, "keys.md": keys_pa
 PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
     ("data-model.md", "scales"): scale_list,
     ("data-model.md", "tables"): table_list,
+    ("settings.md", "settings"): setting_list,
     **{
         (f"metrics/{each.spec.key}.md", part): partial(write, each.spec.key)
         for each in registry.METRICS

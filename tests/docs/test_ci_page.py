@@ -23,7 +23,7 @@ from faithtui.engine.review.gate import MANY_FAILED
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.judges.replay_judge import prompt_sha256
+from faithtui.judges.recording import prompt_sha256
 from faithtui.store.store import Store
 from tests.docs.generate import DOCS
 from tests.engine.building import CountingJudge, opened

@@ -35,6 +35,7 @@ PROSE = set(
 NAMED = re.compile(r"(?<![\w./-])faithtui((?:[ ]+[^\s`«»,;:)(]+)*)")
 OPTION = re.compile(r"--[a-z][a-z-]*")
 OF_OTHERS = {
+    "--faithtui-judge",
     "--command-palette",
     "--date",
     "--draws",

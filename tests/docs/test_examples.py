@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,14 @@ def test_examples_in_docstrings_hold(name: str) -> None:
     assert ran.failed == 0
 
 
-def test_examples_of_the_library_page_hold() -> None:
-    flags = doctest.IGNORE_EXCEPTION_DETAIL
+def test_examples_of_the_library_page_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
     ran = doctest.testfile(
-        str(DOCS / "library.md"), module_relative=False, encoding="utf-8", optionflags=flags
+        str(DOCS / "library.md"),
+        module_relative=False,
+        encoding="utf-8",
+        optionflags=doctest.IGNORE_EXCEPTION_DETAIL,
+        globs={"folder": tmp_path},
     )
     assert ran.attempted > 20
     assert ran.failed == 0

@@ -12,6 +12,7 @@ from faithtui.formats.writers.ragas_annotations import (
     AnnotatedStatement,
     ragas_json,
 )
+from tests.parity.peers import import_peer
 
 REVIEWED = AnnotatedAnswer(
     question="Can I return it?",
@@ -93,6 +94,7 @@ def test_an_answer_without_a_fair_statement_has_no_score_and_is_left_out() -> No
     assert samples() == []
 
 
+@pytest.mark.peers
 @pytest.mark.filterwarnings("ignore")  # ragas and what it needs warn of their own changes
 def test_ragas_loads_it_and_takes_the_corrections_as_demonstrations(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -100,7 +102,7 @@ def test_ragas_loads_it_and_takes_the_corrections_as_demonstrations(
     """Written and read against ragas 0.4.3."""
     monkeypatch.setenv("RAGAS_DO_NOT_TRACK", "true")
     metrics, schema, config, embeddings = (
-        pytest.importorskip(f"ragas.{name}", exc_type=ImportError)
+        import_peer(f"ragas.{name}")
         for name in ("metrics", "dataset_schema", "config", "embeddings.base")
     )
     base: Any = embeddings.BaseRagasEmbeddings

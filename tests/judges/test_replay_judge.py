@@ -6,7 +6,8 @@ import pytest
 
 from faithtui.errors import InputError, JudgeRequestRejected
 from faithtui.judges.base import JudgeReply
-from faithtui.judges.replay_judge import ReplayJudge, prompt_sha256
+from faithtui.judges.recording import prompt_sha256
+from faithtui.judges.replay_judge import ReplayJudge
 from tests.judges.questions import PIXEL, question
 
 

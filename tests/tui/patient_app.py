@@ -13,10 +13,10 @@ from functools import partial
 from itertools import count
 
 from faithtui.cli.entry import main
-from faithtui.tui import app, shutdown, terminal
+from faithtui.tui import app, posix_terminal, shutdown
 
 if __name__ == "__main__":
     moments = map(lambda s: datetime(2026, 1, 2, 3, tzinfo=UTC) + timedelta(seconds=s), count())
     app.FaithApp = partial(app.FaithApp, now=moments.__next__)  # type: ignore[assignment,misc]  # it makes one
-    shutdown.CLOSE_TIMEOUT_S = terminal.HANGUP_TIMEOUT_S = 300.0
+    shutdown.CLOSE_TIMEOUT_S = posix_terminal.HANGUP_TIMEOUT_S = 300.0
     main()

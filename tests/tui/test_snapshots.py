@@ -14,6 +14,7 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import TextCounts
 from faithtui.engine.preview import run_preview
 from faithtui.engine.runs.events import RunSnapshot
+from faithtui.judges.providers import prices
 from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -205,6 +206,9 @@ def test_new_run(
 ) -> None:
     # Every conversation is looked at, however busy the machine is.
     monkeypatch.setattr(run_preview, "PATIENCE_FOR_FREE_S", math.inf)
+    # The newest price counts from a day that another version of the package, or year, may move.
+    source = "genai-prices 0.0.0, 2026-01-02"
+    monkeypatch.setattr(prices, "_describe_package", lambda today: source)
     steady.session.environ = {"OPENAI_API_KEY": "sk-nobody"}
     assert snap_compare(steady, terminal_size=size, run_before=after("n"))
 

@@ -23,7 +23,14 @@ from faithtui.cli.options import (
     merge_common_options,
     read_idk_rule,
 )
-from faithtui.cli.output import Column, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.output import (
+    Column,
+    print_error,
+    print_json,
+    print_table,
+    print_text,
+    print_to_stderr,
+)
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.cli.streams import ReaderGone
 from faithtui.errors import ConfigError, FaithtuiError
@@ -231,7 +238,7 @@ def run_or_broken(work: Callable[[], int]) -> int:
     try:
         return work()
     except FaithtuiError as error:
-        print_to_stderr(f"error: {error}")
+        print_error(str(error))
     except Exception:  # Python ends with 1 after a bug, which would say here: below a threshold.
         traceback.print_exc()
     return BROKEN
@@ -240,7 +247,9 @@ def run_or_broken(work: Callable[[], int]) -> int:
 def _print_result(result: "GateResult", *, as_json: bool) -> None:
     try:
         if as_json:
-            print_json(_as_json(result))
+            from faithtui.engine.review.gate_json import gate_to_json
+
+            print_json(gate_to_json(result))
         else:
             _print_table(result)
         for note in result.notes:
@@ -313,40 +322,3 @@ def _format_interval(check: "CriterionCheck") -> str:
     if found is None or found.ci_low is None or found.ci_high is None:
         return ""
     return f"[{found.ci_low:.3f}, {found.ci_high:.3f}]"
-
-
-def _as_json(result: "GateResult") -> dict[str, object]:
-    from faithtui.agreement.gate.threshold_checks import EXIT_CODES
-    from faithtui.domain.value_json import value_json
-
-    return {
-        "run": result.row.id,
-        "metric": result.row.spec.metric,
-        "judge": result.row.spec.judge,
-        "judge_title": result.row.spec.judge_title,
-        "level": result.measured.level,
-        "design": result.measured.design,
-        "basis": result.thresholds.basis,
-        "accepted": list(result.thresholds.accepted),
-        "idk": result.settings.idk,
-        "blind_only": result.settings.blind_only,
-        "result": result.outcome,
-        "exit_code": EXIT_CODES[result.outcome],
-        "criteria": [
-            {
-                "name": each.criterion,
-                "threshold": each.threshold,
-                "value": each.value,
-                "result": each.outcome,
-                "reason": each.reason,
-                "estimate": value_json(each.estimate),
-            }
-            for each in result.checks
-        ],
-        "stale_or_broken": list(result.broken),
-        "notes": list(result.notes),
-        "certificate_issued_at": None
-        if result.certificate is None
-        else result.certificate.issued_at.isoformat(),
-        "written": None if result.written is None else str(result.written),
-    }

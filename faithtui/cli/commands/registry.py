@@ -15,6 +15,7 @@ from faithtui.cli.commands.export import export
 from faithtui.cli.commands.figures.figures import figures
 from faithtui.cli.commands.gate import UsageErrorIsBrokenCommand, gate
 from faithtui.cli.commands.guideline import guideline
+from faithtui.cli.commands.help import help_
 from faithtui.cli.commands.import_ import import_
 from faithtui.cli.commands.judge.judge import judge
 from faithtui.cli.commands.keys import keys
@@ -58,6 +59,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(serve)
     app.command()(doctor)
     app.command()(backup)
+    app.command("help")(help_)
     app.add_typer(claim_set)
     app.add_typer(judge)
     app.add_typer(batch)

@@ -237,13 +237,15 @@ def _read_interval_method(text: str) -> "IntervalMethod":
 
 
 def _read_formats(text: str) -> "tuple[Format, ...]":
+    from faithtui.domain.text.suggestions import format_suggestion
     from faithtui.engine.review.agreement_report import Format
 
     known: dict[str, Format] = {name: name for name in get_args(Format)}
     chosen = [part.strip().lower() for part in text.split(",") if part.strip()]
     for name in chosen:
         if name not in known:
-            raise ConfigError(f"there is no format `{name}`; known: {', '.join(known)}")
+            meant = format_suggestion(name, known)
+            raise ConfigError(f"there is no format `{name}`; known: {', '.join(known)}{meant}")
     if not chosen:
         raise ConfigError(f"no format is named; known: {', '.join(known)}")
     return tuple(known[name] for name in dict.fromkeys(chosen))

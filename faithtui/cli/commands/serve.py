@@ -3,7 +3,9 @@
 import os
 import shlex
 import socket
+import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -61,12 +63,17 @@ def serve(
     allowed = {FILES: allow_files, EDITOR: allow_editor}
     os.environ[ALLOWED] = ",".join(act for act, is_allowed in allowed.items() if is_allowed)
     server = AppServer(
-        shlex.join(command),
+        join_words(command),
         HOST,
         find_free_port(port),
         _print_link,
     )
     server.serve()
+
+
+def join_words(command: Sequence[str], system: str = os.name) -> str:
+    """Write a command as a line for the shell of a system; `system` is a value of `os.name`."""
+    return subprocess.list2cmdline(command) if system == "nt" else shlex.join(command)
 
 
 def _print_link(link: str) -> None:

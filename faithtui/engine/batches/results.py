@@ -116,7 +116,7 @@ def _make_question_result(
             usage,
             estimated=is_estimated,
             cost_nusd=pricing.cost_nusd(usage),
-            prices=pricing.date,
+            prices=pricing.source,
             batch_uid=row.uid,
         ),
     )

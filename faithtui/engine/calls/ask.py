@@ -113,6 +113,7 @@ class Asker:
         breaker: CircuitBreaker | None = None,
         before_step: Callable[[], None] = lambda: None,
         on_question: Callable[[str, JudgeRequest], None] = lambda key, request: None,
+        on_answer: Callable[[JudgeRequest, str], None] | None = None,
     ) -> None:
         """Prepare; nothing is asked yet.
 
@@ -138,6 +139,8 @@ class Asker:
             before_step: Called before a question is looked up, before it is sent and before its
                 reply is read; it may hold each up.
             on_question: Told of every form of a question that is looked up, with its key.
+            on_answer: Told of every question as it was first asked, with the reply that was used in
+                the end, wherever it came from.
         """
         pace = pace or QuestionPace()
         slots = slots or Slots(concurrency)
@@ -151,6 +154,7 @@ class Asker:
         self._load_image = load_image
         self._on_reply = on_reply
         self._on_question = on_question
+        self._on_answer = on_answer
         self._leases = leases or NoLeases()
         self._breaker = breaker
         self._before_step = before_step
@@ -253,11 +257,12 @@ class Asker:
 
         A cut answer is asked for again with a higher limit, another one with what is wrong with it.
         """
+        first = request
         request, doublings, repairs = self._find_next_form(question, request, asked_after)
         while True:
             may_double = doublings < DOUBLINGS
             try:
-                return await self._ask_shared(
+                value = await self._ask_shared(
                     question, request, item, window, asked_after=asked_after, or_cut=may_double
                 )
             except JudgeReplyTruncated as error:
@@ -276,6 +281,17 @@ class Asker:
                     raise
                 repairs += 1
                 request = make_repair_request(request, question.prompt, error, repairs)
+            else:
+                self._tell_answer(first, request)
+                return value
+
+    def _tell_answer(self, first: JudgeRequest, last: JudgeRequest) -> None:
+        """Tell whoever listens which reply a question got, in the last form it was asked in."""
+        if self._on_answer is None:
+            return
+        stored = self._replies.find(compute_question_key(self._judge.fingerprint, last))
+        if stored is not None:
+            self._on_answer(first, stored.text)
 
     def _find_next_form(
         self, question: Question[Any], request: JudgeRequest, asked_after: int

@@ -24,8 +24,8 @@ class Pricing(Protocol):
     """Prices of a judge."""
 
     @property
-    def date(self) -> str | None:
-        """Which prices; None without any."""
+    def source(self) -> str | None:
+        """Where the price is from and of which date; None without any."""
 
     def cost_nusd(self, usage: Usage) -> int | None:
         """What a call cost, in units of 1e-9 US dollars; None: not known."""
@@ -37,7 +37,7 @@ class Pricing(Protocol):
 class NoPrices:
     """For judges whose costs nobody counts."""
 
-    date = None
+    source = None
 
     def cost_nusd(self, usage: Usage) -> int | None:
         """Not known."""
@@ -50,7 +50,7 @@ class NoPrices:
 
 @dataclass(frozen=True, slots=True)
 class TablePrices:
-    """Prices of one judge in a dated table."""
+    """Prices of one judge, each with its source and date."""
 
     table: PriceTable
     judge: str
@@ -59,9 +59,16 @@ class TablePrices:
     """At the rate of batches."""
 
     @property
-    def date(self) -> str | None:
-        """Date of the table."""
-        return self.table.date
+    def source(self) -> str | None:
+        """Where its price is from and of which date; None where it has none, or costs nothing."""
+        return self.table.find_source(self.judge, self.base_url)
+
+    @property
+    def sources(self) -> str:
+        """The source, or all that were asked in vain; "" for a judge that costs nothing."""
+        if self.table.find_price(self.judge, self.base_url) == 0:
+            return ""
+        return self.source or self.table.sources
 
     def cost_nusd(self, usage: Usage) -> int | None:
         """What a call cost, in units of 1e-9 US dollars; None: not known."""

@@ -113,7 +113,7 @@ def make_stored_reply(
         usage: Its tokens, as they are counted.
         estimated: The tokens are ours and not the judge's.
         cost_nusd: What it cost, in units of 1e-9 US dollars; None: not known.
-        prices: Date of the prices.
+        prices: Where the prices are from and of which date; None without any.
         batch_uid: The batch it came in.
     """
     return StoredReply(

@@ -283,7 +283,7 @@ class Sender:
                     usage,
                     estimated=is_estimated,
                     cost_nusd=cost,
-                    prices=self._pricing.date,
+                    prices=self._pricing.source,
                 )
                 self.tally.calls_again += is_asked_again(asked.step, asked.count)
                 self._count_call(asked.step, reply, kept.tokens_in, kept.tokens_out, kept.cost_nusd)

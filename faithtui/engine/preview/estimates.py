@@ -67,7 +67,8 @@ class Preview:
     worst_nusd: int | None
     """The most it may cost if every answer were as long as its limit; None as above."""
     prices: str
-    """Date of the price table."""
+    """Where the price is from and of which date, or all places that were looked at in vain; ""
+    where nothing is to be paid."""
     steps: tuple[StepPreview, ...]
     """In the order of their first question."""
     windows: EstimatedCount = EstimatedCount(0, 0, 0)
@@ -126,7 +127,7 @@ def format_preview(previewed: Sequence[Preview]) -> str:
     known = [each for each in costs if each is not None]
     worst = [each.worst_nusd for each in previewed if each.worst_nusd is not None]
     if len(known) < len(costs):
-        words.append(f"cost not known: no price in the table of {prices}")
+        words.append(f"cost not known: no price in {prices}")
     elif all(each.is_free for each in previewed):
         words.append("costs nothing")
     else:
@@ -137,12 +138,11 @@ def format_preview(previewed: Sequence[Preview]) -> str:
     return "; ".join(words)
 
 
-def describe_preview(previewed: Sequence[Preview], table: str = "") -> list[tuple[str, str]]:
+def describe_preview(previewed: Sequence[Preview]) -> list[tuple[str, str]]:
     """Say in named parts what runs of one judge would judge, ask and cost.
 
     Args:
         previewed: At least one.
-        table: File of the prices; "" for those that are built in.
     """
     windows = add_estimates([each.windows for each in previewed])
     calls = add_estimates([each.calls for each in previewed])
@@ -158,7 +158,7 @@ def describe_preview(previewed: Sequence[Preview], table: str = "") -> list[tupl
         written = add_estimates([each.tokens_out for each in previewed])
         tokens = f"about {_format_tokens(read.value)} read, {_format_tokens(written.value)} written"
         parts.append(("tokens", tokens))
-    return [*parts, ("cost", _describe_cost(previewed, table))]
+    return [*parts, ("cost", _describe_cost(previewed))]
 
 
 def _format_with_range(found: EstimatedCount, one: str) -> str:
@@ -177,9 +177,8 @@ def _describe_questions(calls: EstimatedCount, stored: int, about: str) -> str:
     return words
 
 
-def _describe_cost(previewed: Sequence[Preview], table: str) -> str:
-    date = previewed[0].prices
-    origin = f"prices of {date} in {table}" if table else f"built-in prices of {date}"
+def _describe_cost(previewed: Sequence[Preview]) -> str:
+    origin = f"prices of {previewed[0].prices}"
     known = [each.cost_nusd for each in previewed if each.cost_nusd is not None]
     if len(known) < len(previewed):
         return f"not known: the {origin} have none for this judge"
@@ -301,7 +300,7 @@ def scale_to_preview(
         tokens_out=estimate_sum(_get_tokens_out),
         cost_nusd=estimate_sum(lambda each: each.cost_nusd or 0) if is_priced else None,
         worst_nusd=estimate_sum(lambda each: each.worst_nusd).high if is_priced else None,
-        prices=pricing.table.date,
+        prices=pricing.sources,
         steps=tuple(
             StepPreview(
                 step,

@@ -167,7 +167,7 @@ def preview_requests(
         store: Where the conversations are.
         requests: The runs, in their order. Later judges get the claims of the first one where they
             share them.
-        environment: Prices and redaction; None: the built-in prices, and none.
+        environment: Prices and redaction; None: those of `genai-prices`, and none.
         sample: Conversations to look at.
 
     Raises:

@@ -8,6 +8,7 @@ from pathlib import Path
 from faithtui.engine.calls.rate_limiter import RateLimiters, SpeedLimit
 from faithtui.judges.deadlines import TIMEOUT_S
 from faithtui.judges.providers.prices import PriceTable, read_prices
+from faithtui.judges.recording import ReplyRecorder
 from faithtui.judges.redaction import Redact, load_redaction
 
 
@@ -29,6 +30,8 @@ class RunEnvironment:
     """Questions and answers go into a log of their own."""
     image_hosts: tuple[str, ...] = ()
     """Hosts whose images a judge may be sent by address; `*`: all public ones."""
+    recorder: ReplyRecorder | None = None
+    """Writes down every reply that is used; None: nobody does."""
 
 
 def make_run_environment(
@@ -45,7 +48,7 @@ def make_run_environment(
     Args:
         requests_per_minute: Most requests per account; None: what the provider takes.
         tokens_per_minute: Most tokens per account; None: what the provider takes.
-        prices: A table that replaces the built-in one; None: that one.
+        prices: A table that counts before the prices of `genai-prices`; None: those alone.
         redact: `package.module:function`, which every text goes through; None: none does.
         image_hosts: Hosts whose images a judge may be sent by address.
         timeout_s: Seconds one question may take; None: the usual ones.

@@ -7,6 +7,7 @@ from typing import Any
 
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.judging.examples import Example
+from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.calls.image_hosts import check_image_hosts
 from faithtui.engine.review.examples import read_run_examples, store_examples
 from faithtui.engine.review.recalibration import make_run_calibration, read_run_calibration
@@ -256,9 +257,9 @@ def check_budget(
     prices = environment.prices
     if nusd is not None and prices.max_cost_nusd(judge, 1, 1, base_url=base_url) is None:
         raise ConfigError(
-            f"the price of {judge} is not in the table of {prices.date}, so --budget-usd cannot be "
-            "kept; use --budget-tokens, or add the price to a table of your own and name it in the "
-            "settings as `prices`"
+            f"the price of {judge} is not known (looked up in {prices.sources}), so --budget-usd "
+            "cannot be kept; use --budget-tokens, or write the price into a table of your own and "
+            "name it in the settings as `prices`"
         )
 
 
@@ -303,7 +304,8 @@ def _select_conversations(store: Store, request: RunRequest) -> tuple[Conversati
     for source in sources:
         if source not in known:
             names = ", ".join(known) or "none yet"
-            raise ConfigError(f"there is no source `{source}`; imported: {names}")
+            meant = format_suggestion(source, known)
+            raise ConfigError(f"there is no source `{source}`; imported: {names}{meant}")
     conversations = store.conversations.ids(sources, limit if split is None else None)
     judged, owner = None, ""
     if request.claim_set is not None:

@@ -186,6 +186,9 @@ def _make_asker(
         # Nobody waits for it: it only saves the next run some questions.
         store.submit(store.calls.remember_output_format, judge.fingerprint, rung.value)
 
+    recorder = environment.recorder
+    if recorder is not None:
+        recorder.note_judge(judge.ref, judge.context_window)
     known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
     control.limiter = environment.rate_limiters.get_limiter(judge.account)
     return Asker(
@@ -210,6 +213,7 @@ def _make_asker(
         load_image=StoreImages(store, row.spec.judge, environment.image_hosts),
         breaker=execution.breaker,
         before_step=control.ui_yielder.wait_for_turn,
+        on_answer=None if recorder is None else recorder.record_reply,
     )
 
 

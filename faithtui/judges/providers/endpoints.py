@@ -8,10 +8,13 @@ provider's own host.
 
 import ipaddress
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from faithtui.domain.text.suggestions import find_similar_name
 from faithtui.errors import ConfigError
 from faithtui.judges.plugins import find_plugins
 
@@ -207,7 +210,33 @@ def is_judge_name(name: str) -> bool:
 def _format_unknown_judge(ref: str) -> str:
     others = sorted(find_plugins().keys() - BUILT_IN)
     installed = f"; installed: {', '.join(f'{name}:…' for name in others)}" if others else ""
-    return f"unknown judge {ref!r}; expected one of: {KNOWN_REFERENCES}{installed}"
+    meant = _suggest_judge(ref, others)
+    return f"unknown judge {ref!r}; expected one of: {KNOWN_REFERENCES}{installed}{meant}"
+
+
+_FAMILIES: Final = (
+    ("openai", re.compile(r"(chat)?gpt\b|o\d\b")),
+    ("anthropic", re.compile(r"claude\b")),
+    ("ollama", re.compile(r"(llama|mistral|qwen|gemma|phi|deepseek)")),
+)
+"""How models are called that people name without their provider."""
+
+
+def _suggest_judge(ref: str, others: Sequence[str]) -> str:
+    """Ask for the judge that is meant by a model alone, or by a provider that is misspelt."""
+    name, colon, model = ref.strip().partition(":")
+    if not colon or name.lower() not in PROVIDERS:
+        for provider, family in _FAMILIES:
+            if family.match(ref.strip().lower()):
+                return f". Did you mean `{provider}:{ref.strip()}`?"
+    if not colon and Path(name).suffix == ".jsonl":
+        return f". Did you mean `replay:{name}`?"
+    known = find_similar_name(name, (*sorted(BUILT_IN), *others))
+    if known is None:
+        return ""
+    if known == "offline":
+        return ". Did you mean `offline`?"
+    return f". Did you mean `{known}:{model or 'MODEL'}`?"
 
 
 def _address_or_none(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

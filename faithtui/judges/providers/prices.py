@@ -1,7 +1,7 @@
-"""What a call cost, from a dated table of prices.
+"""What a call cost: by a table of the user's, and for what it does not list by `genai-prices`.
 
 A price we do not know is unknown and never zero: a sum that leaves a model out looks like a
-saving.
+saving. Nothing is fetched: the package brings its prices with it.
 
 Money is counted in whole nano-dollars, rounded up: sums stay exact, and a budget is never passed
 by what was rounded away.
@@ -9,18 +9,23 @@ by what was rounded away.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from faithtui.errors import ConfigError
 from faithtui.judges.base import Usage
 from faithtui.judges.providers.endpoints import Endpoint, is_offline_or_replay, parse_endpoint
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo
 
 NANO: Final = 1_000_000_000
 """Nano-dollars of a dollar."""
@@ -64,22 +69,70 @@ class _TableFile(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class PackagePrices:
+    """Prices of the package `genai-prices`, which is loaded when the first one is looked up."""
+
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    """Says which of several prices of a model is in force."""
+
+    @property
+    def source(self) -> str:
+        """The package with its version, and the day of the newest price in it that is in force."""
+        return _describe_package(self.clock().date().isoformat())
+
+    def find_price(self, endpoint: Endpoint, tokens_in: int = 0, *, batch: bool) -> Price | None:
+        """Find what a model costs at an address.
+
+        Args:
+            endpoint: The model and the address. A provider is recognised by it.
+            tokens_in: Input tokens of the request: some models cost more beyond a length.
+            batch: It is asked through the provider's Batch API.
+
+        Returns:
+            None where the package knows neither the provider nor the model.
+        """
+        model = _find_model(
+            endpoint.model,
+            endpoint.provider.name if endpoint.is_official else None,
+            None if endpoint.is_official else endpoint.base_url,
+        )
+        if model is None:
+            return None
+        prices = model.get_prices(self.clock(), {"processing": "batch"} if batch else None)
+        read = _read_highest_price(prices.input_mtok, tokens_in)
+        written = _read_highest_price(prices.output_mtok, tokens_in)
+        if read is None or written is None:
+            return None
+        return Price(
+            judge=endpoint.ref,
+            input=read,
+            output=written,
+            cached_input=_read_highest_price(prices.cache_read_mtok, tokens_in),
+            cache_write=_read_highest_price(prices.cache_write_mtok, tokens_in),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class PriceTable:
-    """Prices as of a date."""
+    """Prices as of a date, and the package that is asked for what they do not list."""
 
     date: str
-    """Month or day the prices are of, `2026-11` or `2026-11-20`."""
+    """Month or day the prices are of, `2026-11` or `2026-11-20`; "" for a table without any."""
     prices: Mapping[tuple[str, str], Price] = field(repr=False)
     """By judge reference and normalised address."""
+    name: str = "price table"
+    """What the table is called where its date is shown."""
+    package: PackagePrices | None = None
+    """Asked for what is not listed; None: that has no known price."""
 
     def cost_nusd(
         self, judge_ref: str, usage: Usage, *, base_url: str | None = None, batch: bool = False
     ) -> int | None:
         """Say what a call cost; see `cost_nusd`."""
-        price = self.find_price(judge_ref, base_url)
+        read, written = usage.tokens_in, usage.tokens_out
+        price = self.find_price(judge_ref, base_url, read or 0, batch=batch)
         if not isinstance(price, Price):
             return price
-        read, written = usage.tokens_in, usage.tokens_out
         if read is None or written is None or _is_too_long(price, read):
             return None
         # Never more than was read: a server's odd count must not make the rest negative.
@@ -104,17 +157,21 @@ class PriceTable:
         batch: bool = False,
     ) -> int | None:
         """Say what a call can cost at most; see `max_cost_nusd`."""
-        price = self.find_price(judge_ref, base_url)
+        price = self.find_price(judge_ref, base_url, tokens_in, batch=batch)
         if not isinstance(price, Price):
             return price
         if _is_too_long(price, tokens_in):
             return None
-        dearest = max(price.input, _or_input(price.cache_write, price))
+        dearest = max(
+            price.input, _or_input(price.cache_write, price), _or_input(price.cached_input, price)
+        )
         return _to_nano(
             tokens_in * _to_pico(dearest) + max_tokens * _to_pico(price.output), price, batch
         )
 
-    def find_price(self, judge_ref: str, base_url: str | None) -> Price | int | None:
+    def find_price(
+        self, judge_ref: str, base_url: str | None, tokens_in: int = 0, *, batch: bool = False
+    ) -> Price | int | None:
         """Find a price, or the cost itself where there is nothing to count: 0, or unknown."""
         endpoint = parse_endpoint(judge_ref, base_url)
         if endpoint is None:
@@ -122,8 +179,34 @@ class PriceTable:
                 return 0
             return self.prices.get((judge_ref, ""))
         listed = self._find_listed_price(endpoint)
+        if listed is not None:
+            return listed
         # What runs on this machine sends no bill, unless somebody put a price on it.
-        return 0 if listed is None and endpoint.is_local else listed
+        if endpoint.is_local:
+            return 0
+        if self.package is None:
+            return None
+        return self.package.find_price(endpoint, tokens_in, batch=batch)
+
+    def find_source(self, judge_ref: str, base_url: str | None) -> str | None:
+        """Say where a judge's price is from and of which date; None where it has none, or is 0."""
+        if not isinstance(self.find_price(judge_ref, base_url), Price):
+            return None
+        endpoint = parse_endpoint(judge_ref, base_url)
+        if endpoint is None or self._find_listed_price(endpoint) or self.package is None:
+            return self.own_source
+        return self.package.source
+
+    @property
+    def own_source(self) -> str:
+        """The table's name and date; "" for a table without any price."""
+        return f"{self.name}, {self.date}" if self.date else ""
+
+    @property
+    def sources(self) -> str:
+        """All places where prices are looked up, in their order."""
+        package = "" if self.package is None else self.package.source
+        return "; then ".join(each for each in (self.own_source, package) if each)
 
     def _find_listed_price(self, endpoint: Endpoint) -> Price | None:
         # A regional address of the provider costs what the provider does.
@@ -148,12 +231,12 @@ def cost_nusd(
         usage: Tokens of the call.
         base_url: Address the judge was opened with; None: the provider's own.
         batch: It was asked through the provider's Batch API.
-        table: A TOML file that replaces the built-in prices, see `read_prices`.
+        table: A TOML file whose prices count before the package's, see `read_prices`.
 
     Returns:
         0 for judges that cost nothing by their nature, `offline` and `replay`, and for servers on
         this machine that the table does not list. None when the cost is not known: model or
-        address not listed, tokens not told, or a request longer than its price holds for.
+        address in neither place, tokens not told, or a request longer than its price holds for.
 
     Raises:
         ConfigError: `judge_ref` is no judge, or the table cannot be used.
@@ -203,19 +286,17 @@ def read_prices(table: Path | None = None) -> PriceTable:
     """Read a table of prices, once per process.
 
     Args:
-        table: A TOML file in the form of `prices.toml` beside this module; None: that one.
+        table: A TOML file, whose form docs/judges/prices.md shows; it counts before the prices of
+            `genai-prices`. None: those alone.
 
     Raises:
         ConfigError: The file cannot be read, has another form, or lists a price twice.
     """
-    name = "the built-in prices" if table is None else str(table)
+    if table is None:
+        return PriceTable("", MappingProxyType({}), package=PackagePrices())
+    name = str(table)
     try:
-        content = (
-            files("faithtui.judges.providers").joinpath("prices.toml").read_bytes()
-            if table is None
-            else table.read_bytes()
-        )
-        found = _TableFile.model_validate(tomllib.loads(content.decode()))
+        found = _TableFile.model_validate(tomllib.loads(table.read_bytes().decode()))
     except OSError as error:
         raise ConfigError(f"{name}: cannot be read: {error.strerror}") from error
     except ValidationError as error:
@@ -224,7 +305,7 @@ def read_prices(table: Path | None = None) -> PriceTable:
         raise ConfigError(f"{name}: `{place}` cannot be used: {first['msg']}") from error
     except ValueError as error:  # no UTF-8, or no TOML
         raise ConfigError(f"{name}: is no TOML: {error}") from error
-    return PriceTable(found.date, _index_by_judge(found.price, name))
+    return PriceTable(found.date, _index_by_judge(found.price, name), table.name, PackagePrices())
 
 
 def _index_by_judge(listed: tuple[Price, ...], name: str) -> dict[tuple[str, str], Price]:
@@ -261,3 +342,43 @@ def _to_nano(pico: int, price: Price, batch: bool) -> int:
         # In thousandths, so that the sum stays whole.
         pico = -(-pico * round(price.batch * 1000) // 1000)
     return -(-pico // 1000)
+
+
+@cache
+def _find_model(name: str, provider: str | None, address: str | None) -> "ModelInfo | None":
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        return get_snapshot().find_provider_model(name, None, provider, address)[1]
+    except LookupError:
+        return None
+
+
+@cache
+def _describe_package(today: str) -> str:
+    """Name the package, its version, and the newest day up to `today` from which a price counts."""
+    from importlib.metadata import version
+
+    from genai_prices.data_snapshot import get_snapshot
+    from genai_prices.types import StartDateConstraint
+
+    days = {
+        price.constraint.start_date.isoformat()
+        for provider in get_snapshot().providers
+        for model in provider.models
+        if isinstance(model.prices, list)
+        for price in model.prices
+        if isinstance(price.constraint, StartDateConstraint)
+    }
+    newest = max((day for day in days if day <= today), default="without dates")
+    return f"genai-prices {version('genai-prices')}, {newest}"
+
+
+def _read_highest_price(price: object, tokens_in: int) -> float | None:
+    """Read the highest price of those up to a length, so that an estimate is never too low."""
+    from genai_prices.types import TieredPrices
+
+    if isinstance(price, TieredPrices):
+        in_force = [each.price for each in price.tiers if tokens_in > each.start]
+        return float(max([price.base, *in_force]))
+    return float(price) if isinstance(price, Decimal) else None

@@ -19,6 +19,7 @@ from faithtui.domain.claim_set import MOST_NAME, ClaimSetBundle, SetClaim, is_se
 from faithtui.domain.ids import ClaimId, ClaimSetId, ConversationId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
+from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.annotations.counted_labels import read_label_log, replay_label_log
@@ -164,7 +165,9 @@ class ClaimSets:
             if version is not None or not at:
                 found = find_version(connection, plain, version)
             if found is None:
-                raise StoreError(f"there is no claim set {name}; faithtui claim-set list")
+                known = connection.scalars(select(claim_set.c.name).distinct())
+                meant = format_suggestion(plain, known)
+                raise StoreError(f"there is no claim set {name}; faithtui claim-set list{meant}")
             return _row_from_columns(connection, found)
 
     def claims(self, number: ClaimSetId, conversation_id: ConversationId) -> tuple[Claim, ...]:

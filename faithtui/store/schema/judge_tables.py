@@ -47,7 +47,7 @@ class JudgeCallTable(StoreTable, table=True):
     cost_nusd: int | None = Field(sa_type=BigInteger)
     """In units of 1e-9 US dollars; none: the price was not known."""
     prices: str | None = Field(sa_type=StoredText)
-    """Date of the prices."""
+    """Where the price was from and of which date; the date alone in rows of earlier versions."""
     estimated: bool = Field(default=False, sa_column_kwargs={"server_default": "0"})
     """The judge did not say its tokens, or said what cannot be; these are ours."""
     batch_uid: str | None = Field(sa_type=StoredText)

@@ -104,11 +104,7 @@ def _preview_requests(session: Session, requests: Sequence[RunRequest]) -> "Orde
     from faithtui.tui.new_run.new_run_screen import OrderPreview
 
     found = preview_requests(session.store, requests, environment=session.get_run_environment())
-    settings = None if session.configured is None else session.configured.settings
-    table = "" if settings is None or settings.prices is None else str(settings.prices)
-    return OrderPreview(
-        describe_preview(found, table), explain_cost_risk(found, requests[0].budget_nusd)
-    )
+    return OrderPreview(describe_preview(found), explain_cost_risk(found, requests[0].budget_nusd))
 
 
 async def _find_judges(session: Session) -> "Sequence[JudgeChoice]":

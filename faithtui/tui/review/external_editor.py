@@ -41,7 +41,7 @@ def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | Con
         try:
             # A page cannot lend a terminal; an editor with a window of its own needs none.
             with nullcontext() if app.is_web else app.suspend():
-                done = subprocess.run([*shlex.split(command), str(file)], check=False)
+                done = subprocess.run([*split_command(command), str(file)], check=False)
             if done.returncode:
                 return ConfigError(
                     f"the editor ended with status {done.returncode}: nothing was saved"
@@ -55,6 +55,18 @@ def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | Con
             )
         except (OSError, ValueError, SuspendNotSupported) as error:
             return ConfigError(f"the editor could not be used: {make_visible(str(error))}")
+
+
+def split_command(command: str, system: str = os.name) -> list[str]:
+    """Split a command into words as the shell of a system does; `system` is a value of `os.name`.
+
+    Raises:
+        ValueError: A quotation mark is not closed.
+    """
+    if system != "nt":
+        return shlex.split(command)
+    # A backslash is part of a path there, and quotation marks only hold a word together.
+    return [each.strip('"') for each in shlex.split(command, posix=False)]
 
 
 def _save_rejected_text(text: str, name: str) -> str:

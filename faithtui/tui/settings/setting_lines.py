@@ -54,7 +54,7 @@ MEANINGS: Mapping[str, str] = {
     "requests_per_minute": "Most requests to one account; unset: as many as the provider takes.",
     "tokens_per_minute": "Most tokens to one account; unset: as many as the provider takes.",
     "timeout_s": "Seconds one question may take; unset: 120, and 30 for a try of the judge.",
-    "prices": "A price table of your own; unset: the one that comes with the program.",
+    "prices": "A price table of your own, which counts before those of genai-prices.",
     "redact": "Python function that every text goes through before it leaves this machine.",
     "image_hosts": "Hosts whose images a judge may be sent by address, which its provider then "
     "fetches; typed with commas between them.",

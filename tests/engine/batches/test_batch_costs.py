@@ -114,7 +114,7 @@ async def test_replies_cost_what_batches_cost(store: Store, openai: Provider) ->
     assert row.unpriced_calls == 0
     (item, *_) = store.runs.item_ids(run)
     reply = store.calls.list_item_calls(item)[0].reply
-    assert (reply.cost_nusd, reply.prices) == (75_000, "2026-01-01")
+    assert (reply.cost_nusd, reply.prices) == (75_000, "price table, 2026-01-01")
     (batch, *_) = store.batches.rows([reply.batch_uid or ""])
     assert batch.run == run
 

@@ -123,18 +123,16 @@ def test_a_preview_in_parts_says_what_is_judged_asked_and_paid_and_by_which_pric
     assert paid["judged"] == "6 conversations, 12 windows"
     assert "questions" in paid["asks"]
     assert "read" in paid["tokens"]
-    assert paid["cost"].endswith("· built-in prices of 2026-11")
+    assert f"· prices of {read_prices().sources}" in paid["cost"]
     run = planned(store)
     asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge())))
     again = dict(describe_preview(preview_requests(store, [RunRequest()])))
     assert again["asks"].startswith("nothing: all ")
     assert "tokens" not in again
     assert again["cost"] == "nothing"
-    unknown = dict(
-        describe_preview(preview_requests(store, [RunRequest(judge="openai:x")]), "my.toml")
-    )
+    unknown = dict(describe_preview(preview_requests(store, [RunRequest(judge="openai:x")])))
     assert unknown["cost"] == (
-        "not known: the prices of 2026-11 in my.toml have none for this judge"
+        f"not known: the prices of {read_prices().sources} have none for this judge"
     )
 
 
@@ -260,7 +258,7 @@ def test_a_table_of_ones_own_is_used(store: Store, tmp_path: Path) -> None:
     (found,) = preview_requests(store, [RunRequest(judge="openai:own")], environment=environment)
     assert found.cost_nusd is not None
     assert found.cost_nusd.value == found.tokens_in.value * 1_000_000
-    assert found.prices == "2030-01"
+    assert found.prices == "prices.toml, 2030-01"
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=20), st.integers(0, 200))

@@ -52,7 +52,7 @@ def test_of_another_judge_address_price_and_way_are_told(store: Store, tmp_path:
     text = describe_judge(store, row, prices)
     assert text.startswith("openai:m\n")
     assert "https://api.openai.com/v1" in text
-    assert "$0.15 for a million tokens read, $2 written (prices of 2026-11)" in text
+    assert "$0.15 for a million tokens read, $2 written (prices of prices.toml, 2026-11)" in text
     assert "no way of asking for JSON is remembered" in text
     assert "1,200 calls in run 1, 3 of them asked again" in text
     assert "Nothing is measured" in text

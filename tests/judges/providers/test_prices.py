@@ -1,12 +1,26 @@
+import math
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from genai_prices.data_snapshot import get_snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.errors import ConfigError
 from faithtui.judges.base import Usage
-from faithtui.judges.providers.prices import cost_nusd, cost_usd, max_cost_nusd, read_prices
+from faithtui.judges.providers.prices import (
+    PackagePrices,
+    Price,
+    PriceTable,
+    cost_nusd,
+    cost_usd,
+    max_cost_nusd,
+    read_prices,
+)
 from tests.judges.acme import install
 
 MILLION = Usage(tokens_in=1_000_000, tokens_out=1_000_000)
@@ -63,9 +77,6 @@ def test_a_judge_without_a_bill_costs_nothing(judge: str) -> None:
         ("anthropic:gpt-6-luna", Usage(1, 1)),
         ("openai:gpt-6-luna", Usage(None, 1)),
         ("openai:gpt-6-luna", Usage(1, None)),
-        # Beyond this length the provider asks more for every token.
-        ("openai:gpt-6-luna", Usage(272_001, 1)),
-        ("anthropic:claude-haiku-5-5", Usage(100_001, 1)),
     ],
 )
 def test_what_is_not_known_is_not_free(judge: str, usage: Usage) -> None:
@@ -84,17 +95,6 @@ def test_another_server_has_no_price_of_the_providers() -> None:
     assert elsewhere is None
     official = cost_usd("openai:gpt-6-luna", usage, base_url="https://eu.api.openai.com/v1")
     assert official == cost_usd("openai:gpt-6-luna", usage)
-
-
-def test_a_table_of_ones_own_replaces_the_built_in_prices(tmp_path: Path) -> None:
-    table = tmp_path / "prices.toml"
-    table.write_text(ONE_PRICE)
-    assert read_prices(table).date == "2026-12-01"
-    local = cost_usd("openai:llama3:8b", MILLION, base_url="http://localhost:8080", table=table)
-    assert local == pytest.approx(1.5)
-    assert cost_usd("openai:llama3:8b", MILLION, table=table) is None
-    assert cost_usd("openai:gpt-6-luna", Usage(1, 1), table=table) is None
-    assert cost_usd("offline", MILLION, table=table) == 0.0
 
 
 def test_a_cached_token_without_a_price_of_its_own_costs_the_full_one(tmp_path: Path) -> None:
@@ -141,8 +141,96 @@ def test_a_missing_table_is_named(tmp_path: Path) -> None:
         read_prices(tmp_path / "gone.toml")
 
 
-def test_the_built_in_prices_are_dated() -> None:
-    assert read_prices().date == "2026-11"
+def at(day: str) -> PackagePrices:
+    return PackagePrices(lambda: datetime.fromisoformat(day).replace(tzinfo=UTC))
+
+
+def test_a_longer_request_costs_what_the_package_says_of_its_length() -> None:
+    def cost(tokens: int) -> float | None:
+        return cost_usd("openai:gpt-6-luna", Usage(tokens, 0))
+
+    assert cost(272_000) == pytest.approx(272_000 * 0.1 / 1_000_000)
+    assert cost(272_001) == pytest.approx(272_001 * 0.2 / 1_000_000)
+
+
+def test_a_price_says_where_it_is_from_and_of_which_day() -> None:
+    table = read_prices()
+    source = table.find_source("openai:gpt-6-luna", None)
+    assert source is not None
+    assert re.fullmatch(r"genai-prices \d+\.\d+\.\d+, 20\d\d-\d\d-\d\d", source)
+    assert source[-10:] <= datetime.now(UTC).date().isoformat()
+    assert table.sources == source
+    assert table.find_source("offline", None) is None
+    assert table.find_source("openai:gpt-7", None) is None
+
+
+def test_the_day_of_the_package_is_not_after_today() -> None:
+    assert at("2026-03-01").source[-10:] <= "2026-03-01" < at("2026-11-24").source[-10:]
+
+
+def test_a_table_of_ones_own_counts_before_the_package(tmp_path: Path) -> None:
+    path = tmp_path / "prices.toml"
+    own = ONE_PRICE + '[[price]]\njudge = "openai:gpt-6-luna"\ninput = 7\noutput = 9\n'
+    path.write_text(own)
+    table = read_prices(path)
+    local = cost_usd("openai:llama3:8b", MILLION, base_url="http://localhost:8080", table=path)
+    assert local == pytest.approx(1.5)
+    assert cost_usd("openai:gpt-6-luna", MILLION, table=path) == pytest.approx(16)
+    assert table.find_source("openai:gpt-6-luna", None) == "prices.toml, 2026-12-01"
+    # What it does not list is the package's.
+    assert cost_usd("openai:gpt-6-sol", MILLION, table=path) == cost_usd(
+        "openai:gpt-6-sol", MILLION
+    )
+    from_package = table.find_source("openai:gpt-6-sol", None) or ""
+    assert from_package.startswith("genai-prices ")
+    assert table.sources == f"prices.toml, 2026-12-01; then {from_package}"
+    assert cost_usd("openai:llama3:8b", MILLION, table=path) is None
+    assert cost_usd("offline", MILLION, table=path) == 0.0
+
+
+def test_a_provider_is_recognised_by_its_address() -> None:
+    groq = cost_usd(
+        "openai:llama-3.3-70b-versatile", MILLION, base_url="https://api.groq.com/openai/v1"
+    )
+    assert groq is not None
+    assert groq > 0
+    # The same model of nobody in particular has no price.
+    assert cost_usd("openai:llama-3.3-70b-versatile", MILLION) is None
+
+
+def test_every_price_of_the_package_can_be_counted_with() -> None:
+    table = PriceTable("", {}, package=at("2026-11-24"))
+    counted = 0
+    for provider in get_snapshot().providers:
+        if provider.id not in ("openai", "anthropic"):
+            continue
+        for model in provider.models:
+            judge = f"{provider.id}:{model.id}"
+            for batch in (False, True):
+                price = table.find_price(judge, None, batch=batch)
+                if isinstance(price, Price):
+                    counted += 1
+                    cost = table.cost_nusd(judge, Usage(1_000, 1_000), batch=batch)
+                    assert cost == math.ceil((price.input + price.output) * 1e6 - 1e-6), judge
+    assert counted > 200
+
+
+def test_nothing_is_fetched_and_the_package_is_loaded_when_a_price_is_wanted() -> None:
+    code = """
+import socket, sys
+def refuse(*words):
+    raise AssertionError("a price was asked for over a network")
+socket.socket.connect = socket.getaddrinfo = refuse
+from faithtui.judges.providers.prices import read_prices
+table = read_prices()
+assert table.find_price("offline", None) == 0
+assert table.find_price("ollama:llama3", None) == 0
+assert "genai_prices" not in sys.modules
+assert table.find_price("openai:gpt-6-luna", None).input == 0.1
+assert "genai_prices" in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 COUNTS = st.integers(min_value=0, max_value=90_000)
@@ -194,7 +282,7 @@ def test_what_is_written_to_the_cache_has_its_own_price() -> None:
     cost = cost_nusd("anthropic:claude-sonnet-5-5", usage)
     assert cost == 500 * 2_000 + 200 * 100 + 300 * 2_500 + 10 * 10_000
     # Where no such price is known, it is that of any other input.
-    assert cost_nusd("openai:gpt-6-sol", usage) == 800 * 2_000 + 200 * 200 + 10 * 10_000
+    assert cost_nusd("openai:gpt-4o", usage) == 800 * 2_500 + 200 * 1_250 + 10 * 10_000
 
 
 def test_odd_counts_of_the_cache_never_exceed_what_was_read() -> None:
@@ -230,11 +318,10 @@ def test_a_fraction_of_a_nano_dollar_is_rounded_up(tmp_path: Path) -> None:
 
 
 def test_the_worst_case_is_everything_written_and_nothing_cached() -> None:
-    assert max_cost_nusd("openai:gpt-6-sol", 1_000, 300) == 1_000 * 2_000 + 300 * 10_000
+    assert max_cost_nusd("openai:gpt-6-sol", 1_000, 300) == 1_000 * 2_500 + 300 * 10_000
     assert max_cost_nusd("anthropic:claude-sonnet-5-5", 1_000, 300) == 1_000 * 2_500 + 300 * 10_000
     half = max_cost_nusd("openai:gpt-6-sol", 1_000, 300, batch=True)
-    assert half == 500 * 2_000 + 150 * 10_000
-    assert max_cost_nusd("openai:gpt-6-luna", 272_001, 1) is None
+    assert half == 500 * 2_500 + 150 * 10_000
     assert max_cost_nusd("openai:gpt-7", 1, 1) is None
     assert max_cost_nusd("offline", 10**9, 10**9) == 0
 

@@ -245,7 +245,7 @@ async def test_the_form_says_what_the_runs_would_ask_and_cost(app: FaithApp) -> 
         assert "4 conversations, 5 windows" in screen_text(app)
         form.query_one("#judge", Input).value = "openai:gpt-6-luna"
         await until(pilot, lambda: "counting …" in screen_text(app))
-        await until(pilot, lambda: "built-in prices of 2026-11" in screen_text(app))
+        await until(pilot, lambda: "prices of genai-prices" in screen_text(app))
         assert "at most $" in text_of(app, "outlook")
         assert "counting" not in screen_text(app)
         form.query_one("#judge", Input).value = "offline"
@@ -330,7 +330,7 @@ async def test_judges_are_offered_with_what_is_known_of_each(app: FaithApp) -> N
         assert rows[0].startswith("(x) offline")
         assert rows[0].endswith("built in: no key, no cost · used in run 1")
         assert rows[1].startswith("( ) openai:gpt-6-luna")
-        assert "key set · $0.1 in, $0.5 out per million tokens" in rows[1]
+        assert "key set · $0.1 in, $0.5 out per 1M tokens" in rows[1]
         assert rows[-1].startswith("( ) anthropic:MODEL")
         assert "no key: set ANTHROPIC_API_KEY" in rows[-1]
 

@@ -60,9 +60,7 @@ def run_checks(
         DoctorCheck("settings", None, _format_settings_path()),
         *_check_store(store, settings),
         *(_check_key(name) for name in VARIABLES),
-        DoctorCheck(
-            "prices", None, f"of {environment.prices.date}, {settings.prices or 'built in'}"
-        ),
+        DoctorCheck("prices", None, f"of {environment.prices.sources}"),
         _check_judge(ref, address, environment, settings.timeout_s, offline=offline),
         DoctorCheck("log", None, str(log_dir() / LOG_FILE)),
         _check_terminal(),

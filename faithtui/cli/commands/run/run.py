@@ -1,6 +1,7 @@
 """`faithtui run`: judge conversations, or go on with a run."""
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +27,15 @@ _BESIDE_PREVIEW = frozenset(
 )
 """Options that say how a run goes on, of which a preview of its rest makes nothing."""
 _BESIDE_RESUME = _BESIDE_PREVIEW.union(
-    ("--resume", "--preview", "--log-prompts", "--allow-image-host", "--store", "--json")
+    (
+        "--resume",
+        "--preview",
+        "--log-prompts",
+        "--record",
+        "--allow-image-host",
+        "--store",
+        "--json",
+    )
 )
 """What may stand there. All other options say what a run is, and that was said at its start."""
 
@@ -123,7 +132,7 @@ def run(
             metavar="RUN",
             help="Continue a run; questions that failed or lack a verdict are asked again. "
             "Takes --concurrency, --timeout, --budget-usd, --budget-tokens, --max-failures, "
-            "--wait, --log-prompts, --allow-image-host and --preview.",
+            "--wait, --log-prompts, --record, --allow-image-host and --preview.",
         ),
     ] = None,
     batch: Annotated[
@@ -150,6 +159,14 @@ def run(
         bool,
         typer.Option("--log-prompts", help="Write questions and replies into a separate log file."),
     ] = False,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write every reply into a file that the judge replay:FILE answers from; one that "
+            "is there is written on.",
+        ),
+    ] = None,
     allow_image_host: ImageHostsOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -180,6 +197,7 @@ def run(
     from faithtui.engine.runs.planner import plan_runs
     from faithtui.engine.runs.request import RunRequest
     from faithtui.judges.deadlines import check_timeout
+    from faithtui.judges.recording import ReplyRecorder
     from faithtui.logbook import PROMPTS_FILE, open_log
     from faithtui.paths import log_dir
 
@@ -192,6 +210,11 @@ def run(
     )
     if timeout is not None:
         environment = replace(environment, timeout_s=check_timeout(timeout, "--timeout"))
+    if record is not None and (batch or preview):
+        other = "--batch" if batch else "--preview"
+        raise ConfigError(
+            f"--record writes replies as they come, and {other} gets none: leave out one of the two"
+        )
     open_log(log_dir(), prompts=log_prompts)
     if log_prompts:
         print_to_stderr(f"questions and answers are written to {log_dir() / PROMPTS_FILE}")
@@ -217,7 +240,11 @@ def run(
         if resume is not None
         else make_requests(request, metric or (), judge or (), option or ())
     )
-    with open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened:
+    with (
+        open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened,
+        nullcontext() if record is None else ReplyRecorder(record.expanduser()) as recorder,
+    ):
+        environment = replace(environment, recorder=recorder)
         resumed = None if resume is None else read_run_id(opened, resume)
         requests = find_given_claims(opened, requests)
         if preview:

@@ -92,5 +92,5 @@ def test_a_table_of_ones_own_is_named_in_the_settings(
     assert "cost not known" in cli(*words).out
     (home / "config.toml").write_text(f'prices = "{table}"\n')
     result = cli(*words)
-    assert "prices of 2031-05" in result.out
-    assert "of 2031-05" in cli("doctor", "--offline").out
+    assert "prices of own.toml, 2031-05" in result.out
+    assert "of own.toml, 2031-05; then genai-prices " in cli("doctor", "--offline").out

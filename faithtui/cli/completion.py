@@ -1,0 +1,180 @@
+"""What TAB offers as the value of an option or an argument.
+
+The names come from the store and the settings of the line that is completed. A parameter is known
+by its metavar, so that a new one is completed without a word here. Nothing may be written while
+somebody presses TAB, and no error may reach the line that is typed: then nothing is offered.
+"""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from faithtui.errors import FaithtuiError
+
+if TYPE_CHECKING:
+    from faithtui.store.store import Store
+
+Words = Iterable[str]
+
+
+def add_value_completion(command: Any) -> None:
+    """Let every parameter of a command, and of the commands in it, offer its values.
+
+    Args:
+        command: As Typer makes it; its types are private there.
+    """
+    _add_to_commands((), command)
+
+
+def find_completer(command: str, parameter: Any) -> "Callable[[Path | None], Words] | None":
+    """Find what lists the values of a parameter; None where anything may be typed.
+
+    Args:
+        command: Its command, such as `run` or `claim-set export`.
+        parameter: As Typer makes it.
+    """
+    option = max(parameter.opts, key=len, default="")
+    metavar = (parameter.metavar or "").strip("[].")
+    fixed = _FIXED.get((command, option)) or _FIXED.get(("", option))
+    if fixed is not None:
+        return lambda store: fixed()
+    return _STORED.get((command, option)) or _STORED.get(("", option)) or _BY_METAVAR.get(metavar)
+
+
+def _add_to_commands(path: tuple[str, ...], command: Any) -> None:
+    for name, each in getattr(command, "commands", {}).items():
+        _add_to_commands((*path, name), each)
+    for parameter in command.params:
+        complete = find_completer(" ".join(path), parameter)
+        if complete is not None:
+            parameter._custom_shell_complete = _make_completion(complete)
+
+
+def _make_completion(complete: "Callable[[Path | None], Words]") -> Callable[..., list[Any]]:
+    def offer(context: Any, parameter: Any, typed: str) -> list[Any]:
+        # The class of what a shell is offered stands nowhere else.
+        from typer._click.shell_completion import CompletionItem
+
+        found: list[str] = []
+        with suppress(FaithtuiError, OSError):
+            found = [
+                each for each in complete(_find_store_option(context)) if each.startswith(typed)
+            ]
+        # A word with a blank or a control character would become several on the line.
+        return [CompletionItem(each) for each in found if each.isprintable() and " " not in each]
+
+    return offer
+
+
+def _find_store_option(context: Any) -> Path | None:
+    """Find the `--store` of the line, after the command's name or before it."""
+    while context is not None:
+        named = context.params.get("store")
+        if named:
+            return Path(named)
+        context = context.parent
+    return None
+
+
+def _open_for_reading(named: Path | None) -> "Store":
+    from faithtui.cli.stores import find_store_path
+    from faithtui.store.store import Store
+
+    return Store.open(find_store_path(named), create=False, read_only=True, busy_timeout_s=1.0)
+
+
+def _list_runs(named: Path | None) -> Words:
+    with _open_for_reading(named) as store:
+        return ["last", *(str(row.id) for row in store.runs.rows())]
+
+
+def _list_sources(named: Path | None) -> Words:
+    with _open_for_reading(named) as store:
+        return [row.source for row in store.conversations.sources()]
+
+
+def _list_claim_sets(named: Path | None) -> Words:
+    with _open_for_reading(named) as store:
+        return dict.fromkeys(row.name for row in store.claim_sets.rows())
+
+
+def _list_judges(named: Path | None) -> Words:
+    """List judges that are named in the settings, in runs, and the beginnings of all others."""
+    from faithtui.config import load_settings
+    from faithtui.judges.plugins import find_plugins
+    from faithtui.judges.providers.endpoints import PROVIDERS
+
+    used: list[str] = []
+    with suppress(FaithtuiError), _open_for_reading(named) as store:
+        used = [row.spec.judge for row in store.runs.rows()]
+    others = [f"{name}:" for name in (*PROVIDERS, "replay", *find_plugins())]
+    return dict.fromkeys(["offline", load_settings().judge, *used, *others])
+
+
+def _list_metrics() -> Words:
+    from faithtui.metrics.registry import METRICS
+
+    return [each.spec.key for each in METRICS]
+
+
+def _list_report_formats() -> Words:
+    from typing import get_args
+
+    from faithtui.engine.review.agreement_report import Format
+
+    return get_args(Format)
+
+
+def _list_import_formats() -> Words:
+    from faithtui.cli.commands import import_
+
+    return import_.FORMATS
+
+
+def _list_idk_rules() -> Words:
+    from faithtui.agreement.idk_recoding import IdkRule
+
+    return [each.option for each in IdkRule]
+
+
+def _list_exports() -> Words:
+    from faithtui.cli.commands import export
+
+    return export._OPTIONS_OF_KIND
+
+
+def _list_presets() -> Words:
+    from faithtui.config import PRESETS
+
+    return PRESETS
+
+
+_BY_METAVAR: Final[dict[str, Callable[[Path | None], Words]]] = {
+    "RUN": _list_runs,
+    "RUN_A": _list_runs,
+    "RUN_B": _list_runs,
+    "METRIC": lambda store: _list_metrics(),
+    "JUDGE": _list_judges,
+    "SET": _list_claim_sets,
+}
+_STORED: Final[dict[tuple[str, str], Callable[[Path | None], Words]]] = {
+    ("", "--source"): _list_sources,
+    ("", "--set"): _list_claim_sets,
+    ("claim-set export", "name"): _list_claim_sets,
+    ("claim-set delete", "name"): _list_claim_sets,
+    ("delete dataset", "name"): _list_sources,
+}
+_FIXED: Final[dict[tuple[str, str], Callable[[], Words]]] = {
+    ("", "--metric"): _list_metrics,
+    ("run", "--metric"): lambda: [*_list_metrics(), "all"],
+    ("", "--split"): lambda: ("train", "dev", "test"),
+    ("", "--strategy"): lambda: ("evidence", "window"),
+    ("", "--idk"): _list_idk_rules,
+    ("", "--preset"): _list_presets,
+    ("gate", "--level"): lambda: ("claims", "answers"),
+    ("report", "--format"): _list_report_formats,
+    ("import", "--format"): _list_import_formats,
+    ("export", "what"): _list_exports,
+}
+"""By command and option; "" for all commands."""

@@ -1,0 +1,201 @@
+"""The pytest plugin, in tests of its own."""
+
+import re
+import tomllib
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from faithtui import measure, open_store, single_turn
+from tests.engine.test_project import TALKS
+
+pytest_plugins = ["pytester"]
+
+# A nested run in this process forgets what it imported, and compiled modules load only once: what
+# it needs is imported here.
+for _module in ("engine.review.gate_json", "engine.review.agreement_report", "engine.project"):
+    import_module(f"faithtui.{_module}")
+measure(single_turn("When?", "In May.", ["In May."]))
+
+PLUGIN = "faithtui.pytest_plugin"
+INSTALLED = any(each.value == PLUGIN for each in entry_points(group="pytest11"))
+WITH_PLUGIN = () if INSTALLED else ("-p", PLUGIN)
+"""pytest registers a plugin by its entry point, and refuses the same one by another name."""
+TALK = """
+from faithtui import single_turn
+GOOD = single_turn("When?", "It opens in May.", ["It opens in May."])
+BAD = single_turn("When?", "It opens in May. It is free.", ["It opens in May."])
+EMPTY = single_turn("When?", "It opens in May.")
+"""
+
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run tests with the plugin, which may be installed or not."""
+    monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
+
+    def run_tests(code: str, *words: str) -> pytest.RunResult:
+        pytester.makepyfile(TALK + code)
+        # It keeps what it found in a variable of its module, which the tests around these need.
+        return pytester.runpytest_inprocess(
+            *WITH_PLUGIN, "-p", "no:textual-snapshot", "-p", "no:asyncio", *words
+        )
+
+    return run_tests
+
+
+def test_the_plugin_is_an_entry_point_of_pytest() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+    assert project["project"]["entry-points"]["pytest11"] == {"faithtui": PLUGIN}
+
+
+def test_a_faithful_answer_passes_and_another_fails_with_its_claims(run: Run) -> None:
+    found = run("""
+def test_good(assert_faithful):
+    result = assert_faithful(GOOD, min_score=1)
+    assert result.score.value == 1.0
+
+def test_idk_passes_the_threshold_of_the_metric(assert_faithful):
+    assert_faithful(BAD)
+
+def test_bad(assert_faithful):
+    assert_faithful(BAD, min_score=0.75, options={"penalize_ambiguous_claims": True})
+""")
+    found.assert_outcomes(passed=2, failed=1)
+    found.stdout.fnmatch_lines(
+        [
+            "*faithfulness is 0.5, below 0.75 (turn-faithfulness by offline)*",
+            "*idk: It is free.*",
+            "*= faithtui =*",
+            "3 measured by offline: 2 faithful enough, 1 not; mean score 0.83, "
+            "lowest 0.50 in *::test_bad",
+        ]
+    )
+    assert "measure(conversation" not in found.stdout.str()  # no frame of the plugin
+
+
+def test_what_has_no_score_fails(run: Run) -> None:
+    found = run("""
+def test_empty(assert_faithful):
+    assert_faithful(EMPTY, min_score=0)
+def test_wrong(assert_faithful):
+    assert_faithful(GOOD, min_score=50)
+""")
+    found.assert_outcomes(failed=2)
+    found.stdout.fnmatch_lines(
+        ["*no score: skipped, no retrieval context*", "*min_score is 50; expected*"]
+    )
+
+
+def test_the_judge_is_named_on_the_command_line_or_in_the_ini_file(
+    run: Run, pytester: pytest.Pytester
+) -> None:
+    code = """
+def test_good(assert_faithful):
+    assert_faithful(GOOD)
+"""
+    found = run(code, "--faithtui-judge", "nobody:x")
+    found.assert_outcomes(failed=1)
+    found.stdout.fnmatch_lines(["*unknown judge 'nobody:x'*"])
+    pytester.makeini("[pytest]\nfaithtui_judge = somebody:x\n")
+    run(code).stdout.fnmatch_lines(["*unknown judge 'somebody:x'*"])
+    run(code, "--faithtui-judge", "offline").assert_outcomes(passed=1)
+
+
+def test_a_marker_holds_a_run_against_thresholds(run: Run, pytester: pytest.Pytester) -> None:
+    with open_store(pytester.path / "talks.db", reviewer="ann") as store:
+        store.import_rows(TALKS, source="houses")
+        store.run()
+        for claim in store.claims(blind=True):
+            number = claim["claim"]
+            assert isinstance(number, int)
+            store.label(number, "yes" if "opens" in str(claim["text"]) else "no")
+    found = run("""
+import pytest
+
+@pytest.mark.faithtui_gate("talks.db", min_kappa=0.6, min_labels=1)
+def test_trusted():
+    raise AssertionError("never comes to it")
+
+@pytest.mark.faithtui_gate("none.db", min_kappa=0.6)
+def test_missing(): pass
+
+@pytest.mark.faithtui_gate("talks.db", run=1)
+def test_nothing_asked(): pass
+
+@pytest.mark.faithtui_gate("talks.db", kappa=0.6)
+def test_misspelt(): pass
+""")
+    found.assert_outcomes(failed=4)
+    out = found.stdout.str()
+    assert "gate over run 1 of talks.db: " in out
+    assert "kappa: " in out
+    assert "wanted 0.6" in out
+    assert "never comes to it" not in out
+    assert "gate over none.db: " in out
+    assert "nothing is asked" in out
+    assert "unexpected keyword argument 'kappa'" in out
+    assert "gate over talks.db: " in out
+
+
+def test_a_gate_that_is_met_lets_the_test_run(
+    run: Run, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Enough labels for a gate that is met take long to make; what it says is tested elsewhere."""
+    with open_store(pytester.path / "talks.db", reviewer="ann") as store:
+        store.import_rows(TALKS, source="houses")
+        store.run()
+    passed = {"run": 1, "result": "passed", "criteria": [], "stale_or_broken": []}
+    monkeypatch.setattr("faithtui.engine.project.Project.gate", lambda *words, **more: passed)
+    found = run("""
+import pytest
+
+@pytest.mark.faithtui_gate("talks.db", min_kappa=0.6)
+def test_trusted():
+    pass
+""")
+    found.assert_outcomes(passed=1)
+    found.stdout.fnmatch_lines(["gate over talks.db: passed (*::test_trusted)"])
+
+
+def test_who_does_not_use_it_pays_and_sees_nothing(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("""
+import sys
+def pytest_sessionfinish():
+    print("LOADED", sorted(each for each in sys.modules if each.startswith("faithtui")))
+""")
+    pytester.makepyfile(test_plain="def test_plain(): pass")
+    found = pytester.runpytest_subprocess(
+        *WITH_PLUGIN, "-s", "-p", "no:asyncio", "--strict-markers", "-W", "error"
+    )
+    found.assert_outcomes(passed=1)
+    assert "LOADED ['faithtui', 'faithtui.pytest_plugin']" in found.stdout.str()
+    assert "measured by" not in found.stdout.str()
+
+
+def test_the_examples_of_the_page_are_tests(run: Run) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "pytest.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    bot = "def ask_my_bot(question): return 'It opens in May.', ['It opens in May.']\n"
+    found = run(bot + "\n".join(blocks))
+    found.assert_outcomes(passed=1, failed=1)
+    assert "gate over labels.db: there is no" in found.stdout.str()
+
+
+def test_results_come_through_the_processes_of_xdist(run: Run) -> None:
+    found = run(
+        """
+def test_good(assert_faithful):
+    assert_faithful(GOOD)
+""",
+        "-n",
+        "1",
+    )
+    found.assert_outcomes(passed=1)
+    found.stdout.fnmatch_lines(["1 measured by offline: 1 faithful enough, 0 not;*"])
