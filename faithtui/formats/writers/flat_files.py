@@ -1,0 +1,202 @@
+"""Flat rows as files: JSON lines, CSV that is safe in a spreadsheet, Parquet.
+
+Rows come conversation by conversation and are written as they come.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from faithtui.domain.csv_cells import escape_formula
+from faithtui.errors import ConfigError
+from faithtui.formats.writers.flat_rows import (
+    EVIDENCE_FIELDS,
+    LABEL_FIELDS,
+    MARK_FIELDS,
+    PASSAGE_FIELDS,
+    Column,
+    Kind,
+    Row,
+    format_time,
+)
+
+if TYPE_CHECKING:
+    import pyarrow
+
+FlatFormat = Literal["jsonl", "csv", "parquet"]
+FLAT_FORMATS: Final = get_args(FlatFormat)
+
+_ROWS_AT_ONCE: Final = 5_000
+_CHARACTERS_AT_ONCE: Final = 32_000_000
+"""A row group of a Parquet file ends at so many rows or characters, whichever comes first."""
+
+_encode = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False
+).encode
+
+
+def write_json_lines(
+    columns: Sequence[Column], parts: Iterable[Iterable[Row]], *, json_as_text: bool = False
+) -> Iterator[str]:
+    """Write rows as JSON, one object a line, in UTF-8.
+
+    Args:
+        columns: The columns.
+        parts: Rows, those of one conversation together: what they share is encoded once.
+        json_as_text: Write metadata as a text that holds JSON, for readers that want the same
+            fields in every row.
+    """
+    kinds = [each.kind if json_as_text else "" for each in columns]
+    keys = [
+        f"{'{' if not place else ','}{_encode(each.name)}:" for place, each in enumerate(columns)
+    ]
+    shared = [each.is_shared for each in columns]
+    for rows in parts:
+        known: dict[int, tuple[object, str]] = {}
+        for row in rows:
+            line = []
+            for key, kind, is_shared, value in zip(keys, kinds, shared, row, strict=True):
+                line.append(key)
+                if not is_shared:
+                    line.append(_encode_value(value))
+                    continue
+                found = known.get(id(value))
+                if found is None or found[0] is not value:
+                    text = _encode_value(value)
+                    found = (value, _encode(text) if kind == "json" else text)
+                    known[id(value)] = found
+                line.append(found[1])
+            line.append("}\n")
+            yield "".join(line)
+
+
+def _encode_value(value: object) -> str:
+    return _encode(format_time(value) if isinstance(value, datetime) else value)
+
+
+def write_csv(columns: Sequence[Column], parts: Iterable[Iterable[Row]]) -> Iterator[str]:
+    """Write rows as CSV.
+
+    Texts are quoted, numbers are not; a text that a spreadsheet would take for a formula gets a
+    single quote in front. Lists and objects are JSON. An empty cell is no value, or an empty text.
+    Lines end in LF; line breaks inside a text stay.
+    """
+    out = StringIO()
+    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerow([each.name for each in columns])
+    for rows in parts:
+        for row in rows:
+            writer.writerow([_make_cell(value) for value in row])
+        yield out.getvalue()
+        out.seek(0)
+        out.truncate()
+    yield out.getvalue()
+
+
+def _make_cell(value: object) -> str | int | float:
+    match value:
+        case None:
+            return ""
+        case str():
+            return escape_formula(value)
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return value
+        case datetime():
+            return format_time(value)
+        case _:
+            return _encode(value) if value else ""
+
+
+def write_parquet(path: Path, columns: Sequence[Column], parts: Iterable[Iterable[Row]]) -> None:
+    """Write rows as Parquet, in row groups of bounded size.
+
+    Lists are lists of records; metadata is JSON text, since its fields differ by conversation.
+
+    Raises:
+        ConfigError: pyarrow is not installed.
+    """
+    arrow = import_pyarrow()
+    from pyarrow import parquet
+
+    schema = make_schema(columns)
+    kinds = [each.kind for each in columns]
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for rows in _gather_rows(parts):
+            arrays = [
+                arrow.array(
+                    [_make_arrow_value(kind, row[place]) for row in rows],
+                    type=schema.field(place).type,
+                )
+                for place, kind in enumerate(kinds)
+            ]
+            writer.write_table(arrow.Table.from_arrays(arrays, schema=schema))
+
+
+def import_pyarrow() -> Any:
+    """Import what Parquet needs.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ConfigError(
+            "Parquet needs pyarrow: pip install 'faithtui[parquet]'; jsonl and csv need nothing"
+        ) from error
+    return pyarrow
+
+
+def _gather_rows(parts: Iterable[Iterable[Row]]) -> Iterator[list[Row]]:
+    found: list[Row] = []
+    held = 0
+    for rows in parts:
+        for row in rows:
+            found.append(row)
+            held += sum(len(each) for each in row if isinstance(each, str))
+            if len(found) == _ROWS_AT_ONCE or held > _CHARACTERS_AT_ONCE:
+                yield found
+                found, held = [], 0
+    if found:
+        yield found
+
+
+def _make_arrow_value(kind: Kind, value: object) -> object:
+    return _encode(value) if kind == "json" and value is not None else value
+
+
+def make_schema(columns: Sequence[Column]) -> "pyarrow.Schema":
+    """Say the types of columns in Parquet."""
+    arrow = import_pyarrow()
+    types = {
+        "text": arrow.string(),
+        "json": arrow.string(),
+        "integer": arrow.int64(),
+        "number": arrow.float64(),
+        "flag": arrow.bool_(),
+        "time": arrow.timestamp("us", tz="UTC"),
+        "passages": _list_of_texts(PASSAGE_FIELDS),
+        "evidence": _list_of_texts(EVIDENCE_FIELDS),
+        "marks": _list_of_texts(MARK_FIELDS, integers=("start", "end")),
+    }
+    # The time of a label inside a claim is text, as in the other formats.
+    fields = [
+        (each.name, types["text" if each.kind == "time" else each.kind]) for each in LABEL_FIELDS
+    ]
+    types["labels"] = arrow.list_(arrow.struct(fields))
+    return arrow.schema([(each.name, types[each.kind]) for each in columns])
+
+
+def _list_of_texts(names: Sequence[str], integers: Sequence[str] = ()) -> Any:
+    arrow = import_pyarrow()
+    return arrow.list_(
+        arrow.struct(
+            [(name, arrow.int64() if name in integers else arrow.string()) for name in names]
+        )
+    )
