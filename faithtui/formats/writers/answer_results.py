@@ -7,7 +7,7 @@ stand in the result's details.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from faithtui.agreement.rating_scales import translate_to_rating
 from faithtui.domain.label_sets import NOT_A_CLAIM
@@ -22,6 +22,9 @@ from faithtui.domain.run_export import (
 from faithtui.domain.scores import passes_threshold, score_window
 from faithtui.formats.writers.flat_rows import format_time
 from faithtui.formats.writers.trace_ids import TraceIds, find_trace_ids
+
+OWN_KEY: Final = "faithtui"
+"""Key in the metadata of other tools under which details stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,12 @@ class AnswerResult:
     """What the assistant was shown for this answer and those in view before it."""
     ids: TraceIds
     details: dict[str, object]
-    """Run, judge, conversation and claims, as JSON values."""
+    """Run, judge, conversation and claims, as JSON values: what an import here reads again."""
+
+    @property
+    def metadata(self) -> dict[str, object]:
+        """What goes with it into another tool: who said it, and the details under our name."""
+        return {"judge" if self.by == "judge" else "annotator": self.rater, OWN_KEY: self.details}
 
 
 def list_answer_results(run: ExportRun, conversation: ExportConversation) -> Iterator[AnswerResult]:
@@ -125,6 +133,7 @@ class _Answer:
                         "claim_id": each.id,
                         "kind": each.kind,
                         "claim": each.text,
+                        "span": each.span,
                         "verdict": each.verdict,
                         "word": each.word,
                         "reason": each.reason,
@@ -168,7 +177,7 @@ class _Answer:
         if rating is None and word is not None and word != NOT_A_CLAIM:
             rating = 1.0 if word in self._run.rule.passing else 0.0
         return self._make_result(
-            name="answer-human",
+            name="answer-faithfulness-human",
             rater=annotator,
             by="annotator",
             score=rating,
@@ -236,6 +245,7 @@ def _label_to_json(claim: ExportClaim, label: ExportLabel) -> dict[str, object]:
         "claim_id": claim.id,
         "kind": claim.kind,
         "claim": claim.text,
+        "span": claim.span,
         "label": label.label,
         "action": None if label.action is None else label.action.value,
         "note": label.note,

@@ -14,7 +14,7 @@ from typing import Final
 
 from faithtui.domain.run_export import ExportConversation, ExportRun, ExportWindow
 from faithtui.domain.scores import make_score, passes_threshold
-from faithtui.formats.writers.answer_results import list_answer_results
+from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 
 _INDENT: Final = "    "
 
@@ -85,14 +85,11 @@ def _make_case(
         ],
         "metadata": {
             **conversation.metadata,
-            "faithtui": {
+            OWN_KEY: {
                 "run_id": run.id,
                 "conversation_id": conversation.id,
                 "source": conversation.source,
-                "results": [
-                    {"id": each.id, "name": each.name, "score": each.score, **each.details}
-                    for each in list_answer_results(run, conversation)
-                ],
+                "results": [each.details for each in list_answer_results(run, conversation)],
             },
         },
     }

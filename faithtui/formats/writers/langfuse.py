@@ -37,7 +37,7 @@ def make_langfuse_scores(result: AnswerResult) -> Iterator[str]:
         **said,
         "comment": result.explanation,
         "timestamp": None if result.at is None else format_time(result.at),
-        "metadata": {**result.details, "label": result.label},
+        "metadata": {**result.metadata, "label": result.label},
     }
     yield _to_line({name: value for name, value in body.items() if value is not None})
 

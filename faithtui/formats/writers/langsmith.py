@@ -39,7 +39,7 @@ def make_langsmith_feedback(result: AnswerResult) -> Iterator[str]:
             "type": "model" if result.by == "judge" else "api",
             "metadata": {"judge" if result.by == "judge" else "annotator": result.rater},
         },
-        "extra": result.details,
+        "extra": result.metadata,
     }
     line = {name: value for name, value in body.items() if value is not None}
     yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"

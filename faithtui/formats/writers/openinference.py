@@ -35,6 +35,6 @@ def make_openinference_annotations(result: AnswerResult) -> Iterator[str]:
         # One annotation of each rater: without it a second one would replace the first.
         "identifier": f"{result.rater} {result.id}",
         "result": said,
-        "metadata": result.details,
+        "metadata": result.metadata,
     }
     yield json.dumps(annotation, ensure_ascii=False, allow_nan=False) + "\n"

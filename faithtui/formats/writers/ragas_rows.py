@@ -9,7 +9,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from faithtui.domain.run_export import ExportConversation, ExportRun
-from faithtui.formats.writers.answer_results import AnswerResult, list_answer_results
+from faithtui.formats.writers.answer_results import (
+    OWN_KEY,
+    AnswerResult,
+    list_answer_results,
+)
 
 
 def make_ragas_rows(run: ExportRun, conversation: ExportConversation) -> Iterator[str]:
@@ -41,7 +45,7 @@ def _make_row(
             if each.by == "annotator"
         ],
         "ids": {name: value for name, value in first.ids._asdict().items() if value is not None},
-        "faithtui": [each.details for each in results],
+        OWN_KEY: [each.details for each in results],
         "metadata": conversation.metadata,
     }
     return row

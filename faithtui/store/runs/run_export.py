@@ -146,11 +146,11 @@ class RunExports:
                 .where(run_item.c.run_id == run_id)
                 .order_by(run_item.c.number)
             ).all()
-            for first, last in _cut_parts([tuple(each) for each in items]):
+            for first, last in cut_parts([tuple(each) for each in items]):
                 yield from reader.read_part(first, last)
 
 
-def _cut_parts(items: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def cut_parts(items: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Cut a run into parts, each the first and the last number of its conversations."""
     first = last = None
     held = turns = 0
