@@ -44,31 +44,36 @@ def import_batch(
     now: datetime,
     conversations: Sequence[Conversation],
     images: Mapping[str, bytes],
+    merge_equal: bool,
 ) -> ImportCounts:
     """Write a batch; see `Conversations.import_batch`."""
     batch = [_make_conversation_storable(each) for each in conversations]
     hashes = [content_hash(each.turns) for each in batch]
     stored = _find_stored(connection, batch)
     known: dict[Identity, str] = {identity: hashed for identity, (_, hashed) in stored.items()}
-    by_content = _find_keys_by_content(connection, batch, hashes)
+    by_content, twin_ids = _find_keys_by_content(connection, batch, hashes)
     new: list[tuple[Conversation, str]] = []
     accepted: list[Conversation] = []
     conflicting: list[str] = []
     same_content: list[tuple[str, str]] = []
+    merged: list[tuple[Conversation, str]] = []
     for each, hashed in zip(batch, hashes, strict=True):
         identity = (each.source, each.key)
         if known.get(identity, hashed) != hashed:
             conflicting.append(each.key)
             continue
+        twin = by_content.setdefault((each.source, hashed), each.key)
+        if identity not in known and twin != each.key:
+            same_content.append((each.key, twin))
+            if merge_equal:
+                merged.append((each, twin))
+                continue
         accepted.append(each)
         if identity in known:
             continue
         known[identity] = hashed
         new.append((each, hashed))
-        twin = by_content.setdefault((each.source, hashed), each.key)
-        if twin != each.key:
-            same_content.append((each.key, twin))
-    ids = {identity: number for identity, (number, _) in stored.items()}
+    ids = twin_ids | {identity: number for identity, (number, _) in stored.items()}
     _insert_images(
         connection, dict.fromkeys(image_ for each, _ in new for image_ in each.images), images
     )
@@ -81,10 +86,14 @@ def import_batch(
         new_ratings=add_ratings(
             connection,
             now,
-            [(ids[each.source, each.key], each.ratings) for each in accepted if each.ratings],
-            before={number for number, _ in stored.values()},
+            [
+                *((ids[each.source, each.key], each.ratings) for each in accepted if each.ratings),
+                *((ids[each.source, twin], each.ratings) for each, twin in merged if each.ratings),
+            ],
+            before=set(ids.values()) - {ids[each.source, each.key] for each, _ in new},
         ),
         same_content=tuple(same_content),
+        merged=tuple((each.key, twin) for each, twin in merged),
         conflicting=tuple(conflicting),
     )
 
@@ -135,21 +144,27 @@ def _find_stored(
 
 def _find_keys_by_content(
     connection: Connection, batch: Sequence[Conversation], hashes: Sequence[str]
-) -> dict[tuple[str, str], str]:
-    """Find the first stored key of each content of a batch, by source and content hash."""
+) -> tuple[dict[tuple[str, str], str], dict[Identity, int]]:
+    """Find the first stored key of each content of a batch, and the ids of these.
+
+    Returns:
+        Keys by source and content hash, and ids by source and key.
+    """
     found: dict[tuple[str, str], str] = {}
+    ids: dict[Identity, int] = {}
     for source in {each.source for each in batch}:
         wanted = sorted(
             {hashed for each, hashed in zip(batch, hashes, strict=True) if each.source == source}
         )
         for some in split_into_chunks(wanted):
             for row in connection.execute(
-                select(conversation.c.content_hash, conversation.c.key)
+                select(conversation.c.content_hash, conversation.c.key, conversation.c.id)
                 .where(conversation.c.source == source, conversation.c.content_hash.in_(some))
                 .order_by(conversation.c.id)
             ):
-                found.setdefault((source, row.content_hash), row.key)
-    return found
+                if found.setdefault((source, row.content_hash), row.key) == row.key:
+                    ids[source, row.key] = row.id
+    return found, ids
 
 
 def _insert_conversations(

@@ -264,7 +264,7 @@ def conversation_from_json(
             source=source,
             key=key,
             turns=turns,
-            group=_find_group(read.metadata or {}, source, key),
+            group=find_group(read.metadata or {}, source, key),
             metadata=_merge_metadata(read),
             ratings=tuple(_make_ratings(read.human_labels or (), turns)),
         )
@@ -321,7 +321,7 @@ def _read_image(read: _Image, field: str, gallery: ImageCollector) -> Image:
         raise _FieldError(f"{field}.{name}", f"{shown}{error.reason}") from error
 
 
-def _find_group(metadata: Mapping[str, object], source: str, key: str) -> str:
+def find_group(metadata: Mapping[str, object], source: str, key: str) -> str:
     """Name what the conversation must stay together with; the kind keeps equal numbers apart."""
     for kind in GROUP_KEYS:
         value = metadata.get(kind)
