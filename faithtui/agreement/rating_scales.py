@@ -9,7 +9,7 @@ Source: the data sets' own documentation; see fixtures/NOTICE.md for what each o
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,9 @@ class RatingScale:
     ratings: Mapping[str, float]
     """From label to how faithful the answer is, in [0, 1]. Labels not listed have no rating."""
 
+
+OWN_SCALE = "faithtui"
+"""Of labels that were given here and come back in an export; `x` is no fair claim."""
 
 _RATING = {"yes": 1.0, "idk": 0.5, "no": 0.0}
 
@@ -62,6 +65,11 @@ RATING_SCALES: tuple[RatingScale, ...] = (
         },
     ),
     _make_scale("q2-consistent-0-1", {"1": "yes", "0": "no"}),
+    RatingScale(
+        OWN_SCALE,
+        {"yes": "yes", "1": "yes", "no": "no", "0": "no", "idk": "idk", "x": NOT_A_CLAIM},
+        {"yes": 1.0, "1": 1.0, "idk": 0.5, "no": 0.0, "0": 0.0},
+    ),
 )
 
 

@@ -43,8 +43,8 @@ class ImportedClaim:
 class ImportedWindow:
     """What a judge said of the claims of one window.
 
-    Which window that was is not written down: deepeval logs windows in the order in which they
-    were finished. `place_windows` finds it by what they say.
+    Which window that was need not be written down: deepeval logs windows in the order in which
+    they were finished. `place_windows` finds it by what they say.
     """
 
     judge: str
@@ -54,6 +54,8 @@ class ImportedWindow:
     """Verdicts beyond the last claim."""
     score: float | None = None
     reason: str | None = None
+    position: int | None = None
+    """Of the window, where it is known."""
 
 
 ImportedJudgement = ImportedVerdict | ImportedWindow
@@ -80,6 +82,9 @@ def place_windows(
     answers = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
     if not answers or not windows:
         return {}
+    if logged and all(each.position is not None for each in logged):
+        known = {window.position for window in windows}
+        return {each.position: each for each in reversed(logged) if each.position in known}
     texts = [turns[place].content for place in answers]
     if len(logged) == len(windows):
         ranked = sorted(

@@ -88,8 +88,6 @@ class ExportCounts:
     conversations: int = 0
     results: int = 0
     """Of what goes back to where traces are."""
-    without_score: int = 0
-    """Results that were left out because the score is undefined, incomplete or failed."""
     without_ids: int = 0
     """Results that were left out because no id says where they belong."""
 
@@ -270,9 +268,6 @@ class RunExporter:
         write = _WRITE_RESULT[kind]
         for each in self.read_conversations():
             for result in list_answer_results(run, each):
-                if result.score is None and result.label is None:
-                    self.counts.without_score += 1
-                    continue
                 lines = list(write(result))
                 self.counts.results += len(lines)
                 self.counts.without_ids += not lines

@@ -10,7 +10,7 @@ Source: deepeval 4.3.1, `test_run/api.py`, `metrics/utils/verbose.py`, `utils.py
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
@@ -20,9 +20,11 @@ from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError, fold_
 from faithtui.formats.readers.deepeval import KNOWN_CASE
 from faithtui.formats.readers.draft import ConversationDraft, keep_rest
 from faithtui.formats.readers.messages import MessageReader
+from faithtui.formats.readers.own_results import add_own_result, list_objects
 from faithtui.formats.readers.passages import read_passage_list, read_tool_output
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, read_row
+from faithtui.formats.writers.answer_results import OWN_KEY
 
 _CASES: Final = ("test_cases", "testCases")
 _CONVERSATIONS: Final = ("conversational_test_cases", "conversationalTestCases")
@@ -112,10 +114,29 @@ def _read_case(
         draft = read_row(fields, _ROW, options, gallery)
     if isinstance(trace, dict):
         _add_trace(draft, AnySpelling(trace))
+    own = _take_own_results(draft)
+    if own:
+        for details in own:
+            if details.get("by") == "annotator":  # the judge's verdicts are in the log
+                position = details.get("turn")
+                if isinstance(position, int) and 0 <= position < len(draft.turns):
+                    add_own_result(draft, position, details)
+        metrics = metrics[:1]  # the others have labels for verdicts
     draft.metadata["metrics"] = [dict(each.value) for each in metrics] or None
     for each in metrics:
         _add_metric(draft, each, options)
     return draft
+
+
+def _take_own_results(draft: ConversationDraft) -> list[Mapping[str, object]]:
+    """Take what faithtui wrote into the metadata of a case; [] where it did not."""
+    metadata = draft.metadata.get("metadata")
+    own = metadata.get(OWN_KEY) if isinstance(metadata, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(own, dict):
+        return []
+    del draft.metadata["metadata"]
+    draft.metadata |= {key: each for key, each in metadata.items() if key != OWN_KEY}
+    return list_objects(own.get("results"))
 
 
 def _read_turns(fields: AnySpelling, gallery: ImageCollector) -> ConversationDraft:

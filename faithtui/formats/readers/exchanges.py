@@ -16,6 +16,7 @@ from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.any_spelling import AnySpelling, fold_key
 from faithtui.formats.readers.draft import ConversationDraft, describe_turns
 from faithtui.formats.readers.messages import MessageReader, looks_like_messages
+from faithtui.formats.readers.own_results import add_own_result, find_own_details
 from faithtui.formats.readers.passages import PassageList
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.question_rows import ANSWER, QUESTION
@@ -146,6 +147,10 @@ def add_score(draft: ConversationDraft, position: int, score: Score, options: Re
 
     Others are kept in the metadata alone: a rating of tone is no verdict.
     """
+    own = find_own_details(score.details)
+    if own is not None:
+        add_own_result(draft, position, own)
+        return
     if not is_about_faithfulness(score.name) and score.name not in options.scales:
         if score.annotator or score.judge:
             options.notes.remarks[

@@ -17,7 +17,7 @@ _MESSAGES: Final = ("messages", "conversation", "conversations", "dialogue", "di
 _KNOWN: Final = KNOWN | frozenset(
     map(fold_key, ("tools", "functions", "temperature", "parallel_tool_calls", "created", "object"))
 )
-_OF_OTHER_TOOLS: Final = ("run_type", "observations", "attributes", "turns")
+_OF_OTHER_TOOLS: Final = ("run_type", "observations", "attributes", "turns", "claim_id")
 
 
 def _recognise(sample: Sample) -> str | None:

@@ -12,8 +12,10 @@ from faithtui.formats.readers.any_spelling import AnySpelling, fold_key, has_any
 from faithtui.formats.readers.cells import read_cell
 from faithtui.formats.readers.draft import ConversationDraft, keep_rest
 from faithtui.formats.readers.messages import MessageReader, looks_like_messages
+from faithtui.formats.readers.own_results import add_own_result, list_objects
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, read_row
+from faithtui.formats.writers.answer_results import OWN_KEY
 
 _KNOWN: Final = KNOWN | frozenset(
     map(
@@ -54,7 +56,20 @@ def _recognise_conversations(sample: Sample) -> str | None:
 def _convert_row(
     fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    yield read_row(fields, _ROW, options, gallery)
+    own = list_objects(fields.take(OWN_KEY))
+    metadata = fields.take("metadata") if own else None
+    for name in ("annotations", "ids", *(str(each.get("metric")) for each in own)) if own else ():
+        fields.take(name)  # what `own` says in full
+    draft = read_row(fields, _ROW, options, gallery)
+    answer = draft.last_answer
+    if own and answer is not None:
+        first = own[0]
+        draft.key = f"{first.get('conversation')}:{first.get('turn')}"
+        if isinstance(metadata, dict):
+            draft.metadata |= metadata
+        for details in own:
+            add_own_result(draft, answer, details)
+    yield draft
 
 
 def _convert_conversation(

@@ -19,6 +19,7 @@ from faithtui.formats.readers import (
     mtrag,
     neutral_lines,
     openai_chat,
+    own_rows,
     question_rows,
     ragas,
     ragas_annotations,
@@ -29,6 +30,8 @@ from faithtui.formats.readers.suggestions import suggest_key
 
 READERS: Final[tuple[FormatReader, ...]] = (
     neutral_lines.READER,
+    own_rows.CLAIMS,
+    own_rows.LABELS,
     deepeval.CONVERSATIONS,
     deepeval.GOLDENS,
     deepeval_runs.READER,

@@ -7,16 +7,19 @@ Source: OpenInference `semantic_conventions.md`; OpenTelemetry `gen-ai-spans.md`
 `gen-ai-events.md`; OpenLLMetry for `gen_ai.prompt.N` and `gen_ai.completion.N`.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
-from faithtui.formats.readers.any_spelling import AnySpelling, has_any_key
+from faithtui.formats.readers.any_spelling import AnySpelling, has_any_key, has_keys
 from faithtui.formats.readers.exchanges import Exchange, Score, to_answer, to_messages
+from faithtui.formats.readers.own_results import find_own_details
 from faithtui.formats.readers.passages import PassageList, read_passage_list, read_tool_output
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.traces import TraceReader
+from faithtui.formats.writers.answer_results import OWN_KEY
 
 _SESSION: Final = ("session.id", "gen_ai.conversation.id", "conversation.id", "thread.id")
 _MARKS: Final = (
@@ -28,6 +31,9 @@ _MARKS: Final = (
     "input.value",
 )
 _EVALUATION: Final = "gen_ai.evaluation.result"
+_NO_TRACE: Final = (
+    "evaluations whose trace is not there are left out; import them together with the file of spans"
+)
 _NUMBERED: Final = re.compile(r"(.+?)\.(\d+)\.(.+)")
 
 
@@ -35,6 +41,8 @@ def _recognise(sample: Sample) -> str | None:
     for record in sample.records:
         if has_any_key(record, "resourceSpans"):
             return "OTLP, with `resourceSpans`"
+        if any(True for _ in _list_evaluations(AnySpelling(record))):
+            return "evaluations of spans or traces, as OpenInference or OpenTelemetry has them"
         for span in _list_spans(AnySpelling(record)):
             attributes = _read_attributes(span)
             mark = next((each for each in _MARKS if each in attributes), None)
@@ -105,8 +113,49 @@ def _read_otlp_value(value: object) -> object:
     return None
 
 
+def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any]]:
+    """List evaluations that come apart from their spans: annotations, and events in OTLP logs."""
+    if has_keys(fields.value, "annotator_kind", "name", "result"):
+        metadata = fields.inner("metadata").value
+        own = find_own_details(fields.value) or {}
+        result = fields.inner("result")
+        said = {
+            "gen_ai.evaluation.name": fields.text("name"),
+            "gen_ai.evaluation.score.value": result.take("score"),
+            "gen_ai.evaluation.score.label": result.take("label"),
+            "gen_ai.evaluation.explanation": result.text("explanation"),
+            "annotator_kind": fields.text("annotator_kind"),
+            "annotator": metadata.get("annotator"),
+            "metadata": metadata,
+        }
+        yield {"trace": fields.text("trace_id") or own.get("trace_id"), "evaluation": said}
+        return
+    for resource in fields.objects("resource_logs"):
+        for scope in resource.objects("scope_logs"):
+            for record in scope.objects("log_records"):
+                if record.text("event_name") == _EVALUATION:
+                    said = _read_attributes(record.value)
+                    own_text = said.get("faithtui.details")
+                    if isinstance(own_text, str):
+                        said[OWN_KEY] = _parse_details(own_text)
+                    yield {"trace": record.text("trace_id"), "evaluation": said}
+
+
+def _parse_details(text: str) -> object:
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
 def _split(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
-    for span in _list_spans(fields):
+    evaluations = list(_list_evaluations(fields))
+    for each in evaluations:
+        if each["trace"] is None:
+            raise fields.make_error(("trace_id",), None, "the id of the trace")
+        yield str(each["trace"]), {"evaluation": each["evaluation"], "start": ""}
+    for span in () if evaluations else _list_spans(fields):
         named = AnySpelling(span)
         context = span.get("context")
         within = AnySpelling(context if isinstance(context, dict) else {})
@@ -135,6 +184,11 @@ def _split(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -> Exchange | None:
+    evaluations = [each["evaluation"] for each in spans if "evaluation" in each]
+    spans = [each for each in spans if "evaluation" not in each]
+    if not spans:
+        options.notes.remarks[_NO_TRACE] += len(evaluations)
+        return None
     spans.sort(key=lambda span: span["start"] or "")
     ids = {span["id"] for span in spans}
     roots = [span for span in spans if span["parent"] not in ids or span["parent"] is None]
@@ -169,6 +223,7 @@ def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -
         if each not in (None, "", {}, [])
     }
     exchange.scores = [score for span in spans for score in _list_scores(span)]
+    exchange.scores += [_read_score(each) for each in evaluations]
     return exchange
 
 
@@ -296,21 +351,25 @@ def _list_scores(span: dict[str, Any]) -> Iterator[Score]:
     for event in span["events"]:
         if event["name"] != _EVALUATION:
             continue
-        inside = event["attributes"]
-        name = str(inside.get("gen_ai.evaluation.name", "evaluation"))
-        value = inside.get("gen_ai.evaluation.score.value")
-        label = inside.get("gen_ai.evaluation.score.label")
-        kind = str(inside.get("annotator_kind", "LLM")).upper()
-        person = inside.get("annotator", inside.get("user.id"))
-        judge = inside.get("gen_ai.request.model", inside.get("judge", f"evaluation {name}"))
-        yield Score(
-            name,
-            label if value is None else value,
-            inside.get("gen_ai.evaluation.explanation"),
-            annotator=str(person or "unknown") if kind == "HUMAN" else None,
-            judge=None if kind == "HUMAN" else str(judge),
-            details=inside,
-        )
+        yield _read_score(event["attributes"])
+
+
+def _read_score(inside: dict[str, Any]) -> Score:
+    """Read an evaluation by its attributes."""
+    name = str(inside.get("gen_ai.evaluation.name", "evaluation"))
+    value = inside.get("gen_ai.evaluation.score.value")
+    label = inside.get("gen_ai.evaluation.score.label")
+    kind = str(inside.get("annotator_kind", "LLM")).upper()
+    person = inside.get("annotator", inside.get("user.id"))
+    judge = inside.get("gen_ai.request.model", inside.get("judge", f"evaluation {name}"))
+    return Score(
+        name,
+        label if value is None else value,
+        inside.get("gen_ai.evaluation.explanation"),
+        annotator=str(person or "unknown") if kind == "HUMAN" else None,
+        judge=None if kind == "HUMAN" else str(judge),
+        details=inside,
+    )
 
 
 READER = TraceReader(

@@ -19,7 +19,7 @@ from faithtui.domain.run_export import (
     ExportRun,
     make_id,
 )
-from faithtui.domain.scores import passes_threshold, score_window
+from faithtui.domain.scores import Score, ScoringRule, passes_threshold, score_window
 from faithtui.formats.writers.flat_rows import format_time
 from faithtui.formats.writers.trace_ids import TraceIds, find_trace_ids
 
@@ -42,7 +42,8 @@ class AnswerResult:
     """Share of the claims that pass, in [0, 1]; of a label of the whole answer its rating. None:
     there is none, and `explanation` says why."""
     label: str | None
-    """`pass` or `fail`; of a label of the whole answer the label; None: neither."""
+    """`pass` or `fail`; `undefined` or `incomplete` without a score; of a label of the whole answer
+    the label. None: the run has no threshold."""
     explanation: str | None
     at: datetime | None
     turn: int
@@ -112,7 +113,6 @@ class _Answer:
 
     def _make_judge_result(self, judged: Sequence[ExportClaim]) -> AnswerResult:
         score = score_window([each.verdict for each in judged], self._run.rule)
-        passing = passes_threshold(score, self._run.rule)
         failed = [each for each in judged if each.verdict not in self._run.rule.passing]
         words = "; ".join(
             f"{each.text if each.kind != 'answer' else 'the answer'} "
@@ -124,7 +124,7 @@ class _Answer:
             rater=self._run.judge,
             by="judge",
             score=score.value,
-            label=_name_outcome(passing),
+            label=_name_outcome(score, self._run.rule),
             explanation=score.reason or words or _describe_all_pass(len(judged)),
             at=max((each.judged_at for each in judged if each.judged_at), default=None),
             details={
@@ -161,7 +161,7 @@ class _Answer:
             rater=annotator,
             by="annotator",
             score=score.value,
-            label=_name_outcome(passes_threshold(score, rule)),
+            label=_name_outcome(score, rule),
             explanation=score.reason or "; ".join(notes) or None,
             at=max((label.at for _, label in given if label.at), default=None),
             details={"labels": [_label_to_json(claim, label) for claim, label in given]},
@@ -226,12 +226,17 @@ class _Answer:
                 "source": talk.source,
                 "conversation": talk.key,
                 "turn": self._turn,
+                "trace_id": self._ids.trace,
+                "span_id": self._ids.span,
                 **details,
             },
         )
 
 
-def _name_outcome(passing: bool | None) -> str | None:
+def _name_outcome(score: Score, rule: ScoringRule) -> str | None:
+    if score.value is None:
+        return score.state.value
+    passing = passes_threshold(score, rule)
     return None if passing is None else ("pass" if passing else "fail")
 
 

@@ -28,12 +28,13 @@ def write_deepeval_run(
         run: The run.
         conversations: Its conversations, with the verdicts of every window.
     """
+    # All in one line, as deepeval writes it: a line for each case would look like a file of cases.
     yield '{"testCases": [], "conversationalTestCases": ['
     passed = failed = 0
     for order, each in enumerate(conversations):
         case, is_passed = _make_case(run, each, order)
         passed, failed = passed + is_passed, failed + (not is_passed)
-        yield (",\n" if order else "\n") + json.dumps(case, ensure_ascii=False, allow_nan=False)
+        yield (", " if order else "") + json.dumps(case, ensure_ascii=False, allow_nan=False)
     closing = {
         "metricsScores": [],
         "identifier": run.id,
@@ -48,7 +49,7 @@ def write_deepeval_run(
         "testFailed": failed,
         "runDuration": 0.0,
     }
-    yield "\n], " + json.dumps(closing, ensure_ascii=False)[1:] + "\n"
+    yield "], " + json.dumps(closing, ensure_ascii=False)[1:] + "\n"
 
 
 def _make_case(

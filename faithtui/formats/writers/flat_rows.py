@@ -68,6 +68,12 @@ _OF_SAMPLE: Final = (
 CLAIM_COLUMNS: Final = (
     *_OF_CONVERSATION,
     *_OF_CLAIM,
+    Column(
+        "messages",
+        "json",
+        "all messages of the conversation: `role`, `content`, `documents` (hashes) of each",
+        is_shared=True,
+    ),
     Column("question", "text", "the user's message before the answer", is_shared=True),
     Column("answer", "text", "the turn that makes the claim", is_shared=True),
     Column(
@@ -153,6 +159,16 @@ def make_claim_rows(run: ExportRun, conversation: ExportConversation) -> Iterato
     """Make the rows of the claims of a conversation, in the order of `CLAIM_COLUMNS`."""
     passages: dict[tuple[ExportPassage, ...], list[dict[str, object]]] = {}
     questions = _list_questions(conversation)
+    messages = [
+        {
+            "role": each.role,
+            "content": each.content,
+            "documents": None
+            if each.passages is None
+            else [passage.document for passage in each.passages],
+        }
+        for each in conversation.turns
+    ]
     names = _TurnNames(conversation)
     of_run = (run.id, run.number, run.metric, run.judge, run.model, run.prompts)
     for claim in conversation.claims:
@@ -162,6 +178,7 @@ def make_claim_rows(run: ExportRun, conversation: ExportConversation) -> Iterato
         yield (
             *names.make_cells(claim.turn),
             *_make_claim_cells(claim),
+            messages,
             questions[claim.turn],
             conversation.turns[claim.turn].content,
             shown,

@@ -26,7 +26,7 @@ def write_llamaindex_results(
                 "query": result.question,
                 "contexts": [each.text for each in result.passages],
                 "response": result.answer,
-                "passing": None if result.label is None else result.label == "pass",
+                "passing": {"pass": True, "fail": False}.get(result.label or ""),
                 "feedback": None if is_invalid else result.explanation,
                 "score": result.score,
                 "pairwise_source": None,

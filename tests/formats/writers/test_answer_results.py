@@ -54,7 +54,8 @@ def test_each_rater_has_one_result_of_an_answer() -> None:
     assert (ann_whole.name, ann_whole.label) == ("answer-faithfulness-human", "no")
     assert ann_whole.score == pytest.approx(1 / 3)
     # What was given in bulk does not count, and `x` leaves nothing to score.
-    assert (ben.score, ben.explanation) == (None, "no label is about a fair claim")
+    assert (ben.score, ben.label) == (None, "undefined")
+    assert ben.explanation == "no label is about a fair claim"
 
 
 def test_results_name_their_claims_and_labels() -> None:
@@ -66,7 +67,7 @@ def test_results_name_their_claims_and_labels() -> None:
 
 def test_a_missing_verdict_is_no_score() -> None:
     (judge,) = results(make_conversation(make_claim(0, "yes"), make_claim(1, None)))
-    assert (judge.score, judge.label) == (None, None)
+    assert (judge.score, judge.label) == (None, "incomplete")
     assert judge.explanation == "1 of 2 claims have no verdict"
 
 

@@ -121,11 +121,6 @@ def _print_counts(exporter: "RunExporter", what: str) -> None:
             f"left out: {plural(counts.without_ids, 'score')} of answers without {needed}; "
             "faithtui keeps the ids of a file that has them"
         )
-    if counts.without_score:
-        print_to_stderr(
-            f"left out: {plural(counts.without_score, 'answer')} without a score, because it is "
-            "undefined, incomplete or failed"
-        )
 
 
 def print_file_names(paths: Sequence[Path], *, as_json: bool) -> None:
