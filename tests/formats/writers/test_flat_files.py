@@ -119,7 +119,7 @@ def test_no_cell_of_csv_begins_a_formula(talk: ExportConversation) -> None:
 
 
 @pytest.mark.parametrize(("columns", "make_rows"), TABLES)
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(talks=st.lists(conversations, max_size=2))
 def test_parquet_loses_nothing(
     columns: Sequence[Column], make_rows: RowMaker, talks: list[ExportConversation]

@@ -258,7 +258,7 @@ def write_columns(path: Path, rows: Iterable[Any]) -> None:
     ],
     ids=["jsonl", "dataset", "csv", "parquet"],
 )
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(talk=talks())
 def test_claims_come_back_whole(name: str, write: Write, talk: ExportConversation) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -326,7 +326,7 @@ def span(place: int, question: str, turn: ExportTurn) -> dict[str, object]:
     ],
     ids=["langfuse", "langsmith", "openinference", "opentelemetry"],
 )
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(talk=talks())
 def test_scores_come_back_beside_their_traces_claim_by_claim(
     make_trace: Any, write: Any, talk: ExportConversation
@@ -348,7 +348,7 @@ def test_scores_come_back_beside_their_traces_claim_by_claim(
     assert {each.judge for each in parsed.verdicts} == {RUN.judge}
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(talk=talks())
 def test_a_deepeval_run_comes_back_with_windows_and_labels(talk: ExportConversation) -> None:
     assume(not any('"' in each.text or "\\" in each.text for each in talk.claims))
@@ -368,7 +368,7 @@ def test_a_deepeval_run_comes_back_with_windows_and_labels(talk: ExportConversat
     assert {each.judge for each in windows} == {RUN.judge}
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(talk=talks())
 def test_ragas_rows_come_back_as_an_interaction_each(talk: ExportConversation) -> None:
     parsed = read({"rows.jsonl": "".join(make_ragas_rows(RUN, talk))})
@@ -385,7 +385,7 @@ def test_ragas_rows_come_back_as_an_interaction_each(talk: ExportConversation) -
     assert said == verdicts_of(talk)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(talk=talks())
 def test_llamaindex_results_come_back_as_verdicts_on_answers(talk: ExportConversation) -> None:
     parsed = read({"r.json": "".join(write_llamaindex_results(RUN, [talk]))})
