@@ -24,7 +24,7 @@ class RatingScale:
 
 
 OWN_SCALE = "faithtui"
-"""Of labels that were given here and come back in an export; `x` is no fair claim."""
+"""Of labels that were given here and come back in an export; `x`: not a fair claim."""
 
 _RATING = {"yes": 1.0, "idk": 0.5, "no": 0.0}
 

@@ -40,6 +40,8 @@ from faithtui.engine import demo
 from faithtui.engine.review.agreement_report import compute_run_agreement
 from faithtui.engine.runs import runner
 from faithtui.errors import FaithtuiError
+from faithtui.formats.writers import flat_rows
+from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, LABEL_FIELDS
 from faithtui.judges import base as judges
 from faithtui.judges import registry as judge_registry
 from faithtui.metrics import base as metrics
@@ -197,6 +199,11 @@ def scale_list() -> str:
                 ]
             )
     return _table(["scale", "label", "verdict", "rating"], rows)
+
+
+def column_list(columns: Iterable[flat_rows.Column]) -> str:
+    """List columns of a flat export."""
+    return _table(("column", "meaning"), [(f"`{each.name}`", each.meaning) for each in columns])
 
 
 def table_list() -> str:
@@ -456,6 +463,8 @@ PAGES: Mapping[str, Callable[[], str]] = {"cli.md": cli_page, "keys.md": keys_pa
 
 PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
     ("data-model.md", "scales"): scale_list,
+    ("exports.md", "claim-columns"): lambda: column_list(CLAIM_COLUMNS),
+    ("exports.md", "label-fields"): lambda: column_list(LABEL_FIELDS),
     ("data-model.md", "tables"): table_list,
     **{
         (f"metrics/{each.spec.key}.md", part): partial(write, each.spec.key)

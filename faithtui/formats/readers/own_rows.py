@@ -1,4 +1,4 @@
-"""Claims that faithtui exported as rows, read again: conversations, verdicts and labels.
+"""Claims that were exported as rows, read again: conversations, verdicts and labels.
 
 The rows of a conversation may lie anywhere in the file. Each has the messages of the conversation;
 the passages are those that its claims were judged against.
@@ -49,7 +49,7 @@ class ClaimRowReader:
     """Rows of `faithtui export claims`."""
 
     name: str = "faithtui-claims"
-    title: str = "claims that faithtui exported"
+    title: str = "claims from `faithtui export claims`"
     joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
@@ -85,7 +85,7 @@ class LabelRowReader:
     """Rows of `faithtui export labels`, which belong to conversations that are elsewhere."""
 
     name: str = "faithtui-labels"
-    title: str = "labels that faithtui exported as rows"
+    title: str = "rows of labels from `faithtui export labels`"
     joins_files: bool = False
 
     def recognise(self, sample: Sample) -> str | None:
@@ -131,7 +131,7 @@ def _read_cell(column: Column, value: object, *, is_table: bool) -> object:
     try:
         parsed: object = json.loads(value)
     except (ValueError, RecursionError) as error:
-        raise ShapeError(column.name, "is no JSON; expected it as faithtui wrote it") from error
+        raise ShapeError(column.name, "is no JSON; expected it as it was exported") from error
     return parsed
 
 

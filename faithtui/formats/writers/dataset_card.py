@@ -147,7 +147,7 @@ def write_dataset_card(
     )
     yield (
         "The judge's column counts verdicts, `none` where it gave none that can be read. The "
-        "annotators' column counts claims by consensus; `x` is no fair claim, `tie` an even "
+        "annotators' column counts claims by consensus; `x` is not a fair claim, `tie` an even "
         "split.\n\n"
     )
     if run.sample is not None:

@@ -117,7 +117,7 @@ CLAIM_COLUMNS: Final = (
 LABEL_FIELDS: Final = (
     Column("label_id", "text", "id of the label event"),
     Column("annotator", "text", "who"),
-    Column("label", "text", "the label, `x` for no fair claim; none: a note or marks alone"),
+    Column("label", "text", "the label; `x`: not a fair claim; none: a note or marks alone"),
     Column("action", "text", "how it was given: `blind`, `agreed`, `overridden`, `imported`, …"),
     Column("counted", "flag", "whether it enters agreement figures"),
     Column("note", "text", "the annotator's note"),
