@@ -24,7 +24,9 @@ class RatingScale:
 
 
 OWN_SCALE = "faithtui"
-"""Of labels that were given here and come back in an export; `x`: not a fair claim."""
+"""Of labels that were given here and come back in an export."""
+_OWN_WORDS = {NOT_A_CLAIM: NOT_A_CLAIM, "0": "no"}
+"""What the labels of all metrics mean that are no words of faithfulness."""
 
 _RATING = {"yes": 1.0, "idk": 0.5, "no": 0.0}
 
@@ -65,11 +67,6 @@ RATING_SCALES: tuple[RatingScale, ...] = (
         },
     ),
     _make_scale("q2-consistent-0-1", {"1": "yes", "0": "no"}),
-    RatingScale(
-        OWN_SCALE,
-        {"yes": "yes", "1": "yes", "no": "no", "0": "no", "idk": "idk", "x": NOT_A_CLAIM},
-        {"yes": 1.0, "1": 1.0, "idk": 0.5, "no": 0.0, "0": 0.0},
-    ),
 )
 
 
@@ -77,11 +74,13 @@ def translate_to_verdict(scale: str, label: str) -> str | None:
     """Translate a label of a scale into a verdict.
 
     A scale that is not listed is read word by word: yes, no, idk and their aliases mean
-    themselves, anything else has no verdict.
+    themselves, anything else has no verdict. Of labels that were given here 0 is no, and `x` stays.
     """
     for known in RATING_SCALES:
         if known.name == scale:
             return known.verdicts.get(label)
+    if scale == OWN_SCALE and label in _OWN_WORDS:
+        return _OWN_WORDS[label]
     return FAITHFULNESS.find_name(label)
 
 
