@@ -3,6 +3,7 @@
 import bz2
 import codecs
 import gzip
+import importlib
 import json
 import lzma
 from pathlib import Path
@@ -13,7 +14,6 @@ import zstandard
 
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import ConfigError, InputError
-from faithtui.formats.files import byte_streams
 from faithtui.formats.files.record_files import RecordFile
 from faithtui.formats.readers.datasets import FormatChoice, list_files, name_source, open_dataset
 from faithtui.formats.readers.protocol import ParsedRecord
@@ -103,8 +103,7 @@ def test_other_spellings_and_another_order_say_the_same(
 
 
 def test_a_file_that_may_be_two_formats_is_a_question(tmp_path: Path) -> None:
-    both = {**ROW, "messages": [{"role": "user", "content": "q"}], "query": "q"}
-    both |= {"reference_answer": "a"}
+    both = {"messages": [{"role": "user", "content": "q"}], "query": "q", "reference_answer": "a"}
     said = refusal(write(tmp_path / "x.jsonl", both))
     assert "may be several formats" in said
     assert "`openai-chat`" in said
@@ -213,7 +212,7 @@ def test_without_zstd_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest.Mo
 
     path = tmp_path / "x.zst"
     path.write_bytes(zstandard.ZstdCompressor().compress(b"{}"))
-    monkeypatch.setattr(byte_streams.importlib, "import_module", refuse)
+    monkeypatch.setattr(importlib, "import_module", refuse)
     assert "install `faithtui[zstd]`" in refusal(path)
 
 

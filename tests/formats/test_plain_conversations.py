@@ -14,7 +14,7 @@ from faithtui.errors import InputError
 from faithtui.formats.readers import neutral
 
 _TEXT = st.text(max_size=8)
-_DOCUMENT = st.one_of(
+_DOCUMENT: st.SearchStrategy[Any] = st.one_of(
     _TEXT,
     st.fixed_dictionaries(
         {}, optional={"text": _TEXT, "source": st.none() | _TEXT, "images": st.just([]), "x": _TEXT}
@@ -69,6 +69,6 @@ def test_a_hash_does_not_tell_in_how_many_pieces_it_was_made(
 def test_a_long_text_hashes_as_its_pieces() -> None:
     long = "é😀" * domain._PIECE
     turns = [Turn("user", long)]
-    shape = [["user", long, None, []]]
+    shape: list[list[object]] = [["user", long, None, []]]
     text = json.dumps(shape, separators=(",", ":"))
     assert content_hash(turns) == hashlib.sha256(text.encode()).hexdigest()

@@ -270,6 +270,7 @@ _OF_OTHER_TOOLS: Final = (
     "metric_input",
     "attributes",
     "invalid_result",
+    "passing",
     "pairwise_source",
 )
 """Keys of rows that readers of their own know more about."""
