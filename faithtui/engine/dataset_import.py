@@ -110,7 +110,7 @@ def import_files(
     source: str | None = None,
     strict: bool = False,
     report: Callable[[ImportProgress], None],
-    batch_size: int = 50,
+    batch_size: int = 100,
     choice: FormatChoice | None = None,
     merge_equal: bool = False,
     rehearse: bool = False,

@@ -13,7 +13,7 @@ from faithtui.formats.readers.cells import read_cell
 from faithtui.formats.readers.draft import ConversationDraft, keep_rest
 from faithtui.formats.readers.passages import read_passage_list
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
-from faithtui.formats.readers.question_rows import RowNames, read_row
+from faithtui.formats.readers.question_rows import ANSWER, RowNames, read_row
 
 JUDGE = "llamaindex"
 _RESULT = RowNames(question=("query",), answer=("response",), contexts=("contexts",))
@@ -27,7 +27,9 @@ def _examples(record: dict[str, object]) -> list[object]:
 def _recognise_dataset(sample: Sample) -> str | None:
     for record in sample.records:
         if any(
-            has_keys(each, "query") and has_any_key(each, "reference_answer", "reference_contexts")
+            has_keys(each, "query")
+            and has_any_key(each, "reference_answer", "reference_contexts")
+            and not has_any_key(each, *ANSWER)
             for each in _examples(record)[:3]
         ):
             return "LlamaIndex's `query`, `reference_contexts` and `reference_answer`"

@@ -9,7 +9,7 @@ Source: github.com/IBM/mt-rag-benchmark and github.com/IBM/InspectorRAGet.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
@@ -224,22 +224,22 @@ def _recognise_evaluations(sample: Sample) -> str | None:
 def _convert_evaluations(
     fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    documents = {str(each.get("document_id")): each for each in _list_values(fields, "documents")}
+    documents = {each.text("document_id"): dict(each.value) for each in fields.objects("documents")}
     people = {
-        str(each.get("name"))
-        for each in _list_values(fields, "metrics")
-        if str(each.get("author", "")).lower() == "human"
+        each.text("name")
+        for each in fields.objects("metrics")
+        if str(each.take("author")).lower() == "human"
     }
     tasks: dict[str, _Task] = {}
     for each in fields.objects("tasks"):
         value = dict(each.value)
         contexts = value.get("contexts")
         value["contexts"] = [
-            documents.get(str(context.get("document_id")), context)
+            documents.get(AnySpelling(context).text("document_id"), context)
             for context in (contexts if isinstance(contexts, list) else [])
             if isinstance(context, dict)
         ]
-        identity = str(value.get("task_id"))
+        identity = AnySpelling(value).text("task_id") or ""
         conversation = _split_task_id(identity)[0]
         tasks[identity] = next(_read_tasks(AnySpelling(value), conversation))
     answered: dict[tuple[str, str], list[_Task]] = {}
@@ -258,12 +258,8 @@ def _convert_evaluations(
             yield draft
 
 
-def _list_values(fields: AnySpelling, name: str) -> list[dict[str, Any]]:
-    return [dict(each.value) for each in fields.objects(name)]
-
-
 def _read_evaluation(
-    task: _Task, fields: AnySpelling, people: set[str], options: ReadOptions
+    task: _Task, fields: AnySpelling, people: set[str | None], options: ReadOptions
 ) -> _Task:
     answer = fields.text("model_response")
     found = _Task(

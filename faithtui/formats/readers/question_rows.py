@@ -11,7 +11,13 @@ from typing import Final
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError, fold_key, has_any_key
+from faithtui.formats.readers.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    fold_key,
+    has_any_key,
+    has_keys,
+)
 from faithtui.formats.readers.cells import read_cell
 from faithtui.formats.readers.draft import ConversationDraft, keep_rest
 from faithtui.formats.readers.messages import MessageReader, looks_like_messages
@@ -264,6 +270,7 @@ _OF_OTHER_TOOLS: Final = (
     "metric_input",
     "attributes",
     "invalid_result",
+    "passing",
     "pairwise_source",
 )
 """Keys of rows that readers of their own know more about."""
@@ -276,6 +283,8 @@ def _recognise(sample: Sample) -> str | None:
     first = sample.records[0]
     if has_any_key(first, "turns", "messages", *_OF_OTHER_TOOLS):
         return None
+    if has_keys(first, "id", "timestamp") and has_any_key(first, "session_id", "release"):
+        return None  # a trace of Langfuse
     fields = AnySpelling(first)
     if {fold_key(names[0]), fold_key(names[1])} == {"userinput", "response"}:
         return None
