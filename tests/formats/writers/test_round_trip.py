@@ -199,7 +199,7 @@ def ratings_of(parsed: ParsedRecord) -> set[tuple[object, ...]]:
 
 
 def verdicts_of(talk: ExportConversation) -> list[tuple[str, str | None, str | None]]:
-    return sorted((each.text, each.word, each.reason) for each in talk.claims if each.judged)  # type: ignore[type-var]
+    return sorted((each.text, each.word, each.reason) for each in talk.claims if each.judged)
 
 
 def imported_verdicts(parsed: ParsedRecord) -> list[tuple[str, str | None, str | None]]:
@@ -209,7 +209,7 @@ def imported_verdicts(parsed: ParsedRecord) -> list[tuple[str, str | None, str |
         if isinstance(each, ImportedWindow)
         for claim in each.claims
     ]
-    return sorted(set(found))  # type: ignore[type-var]
+    return sorted(set(found))
 
 
 def turns_of(talk: ExportConversation, *, with_sources: bool = True) -> tuple[Turn, ...]:
@@ -381,7 +381,7 @@ def test_ragas_rows_come_back_as_an_interaction_each(talk: ExportConversation) -
         assert each.found.key == f"order-17:{2 * place + 1}"
         found |= {(2 * place + 1, *rating[1:]) for rating in ratings_of(each)}
     assert found == labels_of(talk)
-    said = sorted(one for each in parsed for one in imported_verdicts(each))  # type: ignore[type-var]
+    said = sorted(one for each in parsed for one in imported_verdicts(each))
     assert said == verdicts_of(talk)
 
 
