@@ -29,7 +29,7 @@ FlatFormat = Literal["jsonl", "csv", "parquet"]
 FLAT_FORMATS: Final = get_args(FlatFormat)
 
 _ROWS_AT_ONCE: Final = 5_000
-_CHARACTERS_AT_ONCE: Final = 32_000_000
+_CHARACTERS_AT_ONCE: Final = 16_000_000
 """A row group of a Parquet file ends at so many rows or characters, whichever comes first."""
 
 _encode = json.JSONEncoder(
@@ -167,12 +167,29 @@ def _gather_rows(parts: Iterable[Iterable[Row]]) -> Iterator[list[Row]]:
     for rows in parts:
         for row in rows:
             found.append(row)
-            held += sum(len(each) for each in row if isinstance(each, str))
+            held += sum(map(_count_characters, row))
             if len(found) == _ROWS_AT_ONCE or held > _CHARACTERS_AT_ONCE:
                 yield found
                 found, held = [], 0
     if found:
         yield found
+
+
+def _count_characters(value: object) -> int:
+    """Count the characters of a text, and of the texts of records in a list."""
+    match value:
+        case str():
+            return len(value)
+        case list():
+            return sum(
+                len(text)
+                for each in value
+                if isinstance(each, dict)
+                for text in each.values()
+                if isinstance(text, str)
+            )
+        case _:
+            return 0
 
 
 def _make_arrow_value(kind: Kind, value: object) -> object:

@@ -33,6 +33,8 @@ from tests.formats.writers.exported import (
     SPAN,
     TRACE,
     conversations,
+    make_claim,
+    make_conversation,
     texts,
 )
 
@@ -138,6 +140,15 @@ def test_parquet_loses_nothing(
         for name in JSON_TEXTS & each.keys():
             each[name] = json.loads(each[name])
     assert found == rows
+
+
+def test_row_groups_of_parquet_are_bounded_by_the_texts_of_passages(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    long = DEPOT._replace(text="x" * 9_000_000)
+    talk = make_conversation(*(make_claim(number, "yes", passages=(long,)) for number in range(5)))
+    write_parquet(tmp_path / "c.parquet", CLAIM_COLUMNS, [make_claim_rows(RUN, talk)])
+    found = parquet.ParquetFile(tmp_path / "c.parquet").metadata
+    assert [found.row_group(each).num_rows for each in range(found.num_row_groups)] == [2, 2, 1]
 
 
 def test_a_row_says_what_judge_and_annotators_say() -> None:
