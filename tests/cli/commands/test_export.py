@@ -149,6 +149,40 @@ def test_scores_go_to_the_traces_there_are_and_the_others_are_told(cli: Cli, pro
     assert "left out: 1 score of answers without the id of a trace or session" in unknown.err
 
 
+@pytest.mark.parametrize("name", ["c.jsonl", "c.csv", "folder"])
+def test_claims_and_a_dataset_are_imported_with_verdicts_and_labels(
+    cli: Cli, project: Path, tmp_path: Path, name: str
+) -> None:
+    path, other = tmp_path / name, tmp_path / "other.db"
+    what = "dataset" if name == "folder" else "claims"
+    cli("export", what, "-o", path, "--store", project)
+    result = cli("import", path, "--store", other)
+    told = result.out + result.err
+    assert (result.code, "faithtui-claims" in told) == (0, True)
+    assert ("rows of labels hold no conversation" in told) == (name == "folder")
+
+    def read(store: Path) -> list[list[Any]]:
+        rows = lines(cli("export", "claims", "--store", store).out)
+        same = (
+            "conversation",
+            "turn",
+            "claim",
+            "passages",
+            "verdict",
+            "reason",
+            "tied",
+            "metadata",
+        )
+        labels = [[(each["annotator"], each["label"]) for each in row["labels"]] for row in rows]
+        return [
+            [*(row[each] for each in same), said] for row, said in zip(rows, labels, strict=True)
+        ]
+
+    assert read(other) == read(project)
+    (run,) = cli("runs", "--json", "--store", other).json
+    assert run["judge"] == "imported:offline"
+
+
 @pytest.mark.parametrize("what", ANSWER_KINDS)
 def test_every_format_is_json_and_hostile_texts_stay_texts(
     cli: Cli, project: Path, tmp_path: Path, what: str
