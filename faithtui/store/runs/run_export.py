@@ -52,8 +52,9 @@ from faithtui.store.schema.tables import (
 )
 
 _CONVERSATIONS_AT_ONCE = 200
-_TURNS_AT_ONCE = 2_000
-"""What is in memory at a time: so many conversations or so many turns, whichever comes first."""
+_CHARACTERS_AT_ONCE = 16_000_000
+"""What is in memory at a time: so many conversations or so many characters of their messages and
+documents, whichever comes first; a longer conversation comes alone."""
 
 _Rows = Sequence[Any]
 
@@ -140,28 +141,49 @@ class RunExports:
                 tuple(verdict_steps),
                 every_window=every_window,
             )
-            items = connection.execute(
-                select(run_item.c.number, conversation.c.turns)
-                .join(conversation, conversation.c.id == run_item.c.conversation_id)
-                .where(run_item.c.run_id == run_id)
-                .order_by(run_item.c.number)
-            ).all()
+            items = connection.execute(select_sizes(run_id)).all()
             for first, last in cut_parts([tuple(each) for each in items]):
                 yield from reader.read_part(first, last)
 
 
 def cut_parts(items: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Cut a run into parts, each the first and the last number of its conversations."""
+    """Cut a run into parts, each the first and the last number of its conversations.
+
+    Args:
+        items: Number and characters of each conversation, in order.
+    """
     first = last = None
-    held = turns = 0
-    for number, count in items:
-        if first is not None and (held == _CONVERSATIONS_AT_ONCE or turns + count > _TURNS_AT_ONCE):
-            yield first, last or first
-            first, held, turns = None, 0, 0
+    held = characters = 0
+    for number, size in items:
+        is_full = held == _CONVERSATIONS_AT_ONCE or characters + size > _CHARACTERS_AT_ONCE
+        if first is not None and last is not None and is_full:
+            yield first, last
+            first, held, characters = None, 0, 0
         first = number if first is None else first
-        last, held, turns = number, held + 1, turns + count
+        last, held, characters = number, held + 1, characters + size
     if first is not None and last is not None:
         yield first, last
+
+
+def select_sizes(run_id: RunId) -> Select[Any]:
+    """Select the number of each conversation of a run, and how many characters it has."""
+    of_turns = (
+        select(func.coalesce(func.sum(func.length(turn.c.content)), 0))
+        .where(turn.c.conversation_id == run_item.c.conversation_id)
+        .scalar_subquery()
+    )
+    of_documents = (
+        select(func.coalesce(func.sum(func.length(document.c.text)), 0))
+        .select_from(turn_document)
+        .join(document, document.c.id == turn_document.c.document_id)
+        .where(turn_document.c.conversation_id == run_item.c.conversation_id)
+        .scalar_subquery()
+    )
+    return (
+        select(run_item.c.number, of_turns + of_documents)
+        .where(run_item.c.run_id == run_id)
+        .order_by(run_item.c.number)
+    )
 
 
 def _choose_sample(

@@ -16,7 +16,7 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ItemId, RunId, SampleId
 from faithtui.domain.run_export import ExportConversation
 from faithtui.errors import StoreError
-from faithtui.store.runs.run_export import cut_parts
+from faithtui.store.runs.run_export import cut_parts, select_sizes
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, imported, judged, talk, windows_of
 
@@ -188,13 +188,24 @@ def save(store: Store, item: ItemId, key: str) -> None:
     store.runs.save_window(item, assess(window, {1: ("yes",)}))
 
 
-@given(turns=st.lists(st.integers(1, 900), max_size=400))
-def test_parts_hold_everything_once_and_no_more_than_they_may(turns: Sequence[int]) -> None:
-    items = [(number * 2, count) for number, count in enumerate(turns, start=1)]
+def test_the_size_of_a_conversation_is_that_of_its_messages_and_documents(
+    store: Store, run: RunId
+) -> None:
+    turns = talk("one").turns
+    texts = [each.content for each in turns]
+    texts += [one.text for each in turns for one in each.retrieval_context or ()]
+    with store.run_exports._database.open_reader() as connection:
+        sizes = connection.execute(select_sizes(run)).all()
+    assert [tuple(each) for each in sizes] == [(1, sum(map(len, texts)))]
+
+
+@given(sizes=st.lists(st.integers(0, 9_000_000) | st.just(99), max_size=400))
+def test_parts_hold_everything_once_and_no_more_than_they_may(sizes: Sequence[int]) -> None:
+    items = [(number * 2, size) for number, size in enumerate(sizes, start=1)]
     parts = list(cut_parts(items))
     held = [[each for each in items if first <= each[0] <= last] for first, last in parts]
     assert [each for part in held for each in part] == items
     assert all(last < first for (_, last), (first, _) in pairwise(parts))
     for part in held:
         assert 1 <= len(part) <= 200
-        assert len(part) == 1 or sum(count for _, count in part) <= 2000
+        assert len(part) == 1 or sum(size for _, size in part) <= 16_000_000
