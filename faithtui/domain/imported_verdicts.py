@@ -1,7 +1,7 @@
 """What judges said elsewhere, as it came with a data set, before it is a run.
 
 A judge that was run elsewhere is a judge of its own here: its verdicts are never mixed with human
-labels, nor with those of a judge that was asked here.
+labels, nor with those of a judge that was asked from here.
 """
 
 from collections.abc import Sequence

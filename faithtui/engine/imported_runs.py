@@ -1,7 +1,7 @@
 """Verdicts that came with a data set become runs of an imported judge.
 
 Such a run looks like any other: its claims are labelled, its agreement is computed, it is compared
-with the runs that were made here. Its judge is called `imported:NAME`, so that nobody takes it for
+with runs that were made here. Its judge is called `imported:NAME`, so that nobody takes it for
 one that was asked here.
 """
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.commands.import_preview import preview_lines
 from faithtui.cli.import_progress import ImportProgressLine
 from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import (
@@ -20,7 +19,6 @@ from faithtui.cli.output import (
     print_to_stderr,
 )
 from faithtui.cli.stores import choose_store_path, open_store
-from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -131,6 +129,8 @@ def import_(
             print_text("\n".join(_format_file(each)))
         if dry_run:
             if result.first is not None:
+                from faithtui.cli.commands.import_preview import preview_lines
+
                 print_text("\n".join(preview_lines(result.first)))
             print_text("nothing was imported, because of --dry-run")
         elif strict and result.refused:
@@ -213,6 +213,8 @@ def _format_file(each: "FileImport") -> list[str]:
     for key, count in each.unknown_keys.items():
         lines.append(f"  not understood and kept aside: {_format_key(key, count)}")
     lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in each.remarks.items()]
+    from faithtui.domain.text.visible_text import make_visible_line
+
     return [make_visible_line(line) for line in lines]
 
 
