@@ -9,7 +9,7 @@ Source: the data sets' own documentation; see fixtures/NOTICE.md for what each o
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,11 @@ class RatingScale:
     ratings: Mapping[str, float]
     """From label to how faithful the answer is, in [0, 1]. Labels not listed have no rating."""
 
+
+OWN_SCALE = "faithtui"
+"""Of labels that were given here and come back in an export."""
+_OWN_WORDS = {NOT_A_CLAIM: NOT_A_CLAIM, "0": "no"}
+"""What the labels of all metrics mean that are no words of faithfulness."""
 
 _RATING = {"yes": 1.0, "idk": 0.5, "no": 0.0}
 
@@ -69,11 +74,13 @@ def translate_to_verdict(scale: str, label: str) -> str | None:
     """Translate a label of a scale into a verdict.
 
     A scale that is not listed is read word by word: yes, no, idk and their aliases mean
-    themselves, anything else has no verdict.
+    themselves, anything else has no verdict. Of labels that were given here 0 is no, and `x` stays.
     """
     for known in RATING_SCALES:
         if known.name == scale:
             return known.verdicts.get(label)
+    if scale == OWN_SCALE and label in _OWN_WORDS:
+        return _OWN_WORDS[label]
     return FAITHFULNESS.find_name(label)
 
 

@@ -68,8 +68,9 @@ class Document:
 
     def __post_init__(self) -> None:
         """Refuse values of other types with an InputError that names the field."""
-        require_type(self.text, str, "text", _TEXT)
-        if self.source is not None:
+        if type(self.text) is not str:
+            require_type(self.text, str, "text", _TEXT)
+        if self.source is not None and type(self.source) is not str:
             require_type(self.source, str, "source", "a text, or None")
         if self.images != ():
             require_items(self.images, tuple, Image, "images", _IMAGES)
@@ -90,7 +91,8 @@ class Turn:
         if self.role not in _ROLES:
             require_type(self.role, str, "role", "`user` or `assistant`")
             raise InputError(f"is {self.role!r}; expected `user` or `assistant`", field="role")
-        require_type(self.content, str, "content", _TEXT)
+        if type(self.content) is not str:
+            require_type(self.content, str, "content", _TEXT)
         if self.retrieval_context is not None:
             context = self.retrieval_context
             require_items(context, tuple, Document, "retrieval_context", _DOCUMENTS)
@@ -232,6 +234,11 @@ def content_hash(turns: Sequence[Turn]) -> str:
         ]
         for turn in turns
     ]
+    if sum(len(turn.content) for turn in turns) < _PIECE and all(
+        len(document.text) < _PIECE for turn in turns for document in turn.retrieval_context or ()
+    ):
+        # The same text in one piece.
+        return hashlib.sha256(json.dumps(shape, separators=(",", ":")).encode("ascii")).hexdigest()
     digest = hashlib.sha256()
     for piece in _json_pieces(shape):
         digest.update(piece.encode("ascii"))

@@ -41,6 +41,8 @@ class TermName(StrEnum):
     STATE = "state"
     SOURCE = "source"
     GROUP = "group"
+    META = "meta"
+    """A key of the metadata that came with the data, perhaps with its value."""
     METRIC = "metric"
     JUDGE = "judge"
     ARCHIVED = "archived"
@@ -69,6 +71,7 @@ NAMES_BY_SCOPE: Mapping[Scope, tuple[TermName, ...]] = {
         TermName.STATE,
         TermName.SOURCE,
         TermName.GROUP,
+        TermName.META,
     ),
     Scope.CLAIMS: tuple(name for name in TermName if name in CLAIM_NAMES),
 }
@@ -127,12 +130,21 @@ _HINTS: Mapping[TermName, str] = {
     TermName.REVIEWER: "a name, such as reviewer:ann",
     TermName.SOURCE: "the name of a data set",
     TermName.GROUP: "the name of a group",
+    TermName.META: "a key of the metadata, such as meta:model or meta:tags=beta",
     TermName.METRIC: "a metric, or the beginning of one",
     TermName.JUDGE: "a judge, or the beginning of one",
 }
 _REVEALING_NAMES = frozenset(
-    {TermName.VERDICT, TermName.CODE, TermName.SCORE, TermName.WITH_OVERRIDES, TermName.ANSWERS}
+    {
+        TermName.VERDICT,
+        TermName.CODE,
+        TermName.SCORE,
+        TermName.WITH_OVERRIDES,
+        TermName.ANSWERS,
+        TermName.META,
+    }
 )
+"""Metadata too: scores of judges may have come in it."""
 _JUDGE_QUALITIES = frozenset({"disagreement", "agreement"})
 
 _NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"

@@ -8,9 +8,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from faithtui.domain.conversation import Conversation, content_hash
+from faithtui.domain.imported_verdicts import ImportedJudgement
 from faithtui.domain.windows import cut_interactions
-from faithtui.errors import InputError
-from faithtui.formats.readers.conversations import ParsedRecord, read_records, source_name
+from faithtui.engine.imported_runs import ImportedRun, VerdictCollector
+from faithtui.errors import ConfigError, InputError
+from faithtui.formats.files.byte_streams import STDIN
+from faithtui.formats.files.record_files import RecordFile
+from faithtui.formats.readers.datasets import (
+    DatasetFile,
+    FormatChoice,
+    join_datasets,
+    list_files,
+    name_source,
+    open_dataset,
+)
+from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
 
@@ -58,6 +70,20 @@ class FileImport:
     """Conversations with nothing to judge: no question that was answered. They are imported."""
     refused: int = 0
     """Records; 1 more when the file was refused as a whole, or from some place on."""
+    merged: int = 0
+    """Conversations with the turns of a stored one, which took their labels."""
+    format: str | None = None
+    """What it was taken for; None where nothing was."""
+    reason: str | None = None
+    """Why."""
+    beside: tuple[Path, ...] = ()
+    """Files that were read together with it."""
+    unknown_keys: Mapping[str, int] = field(default_factory=dict)
+    """How often each key came that nobody understood."""
+    remarks: Mapping[str, int] = field(default_factory=dict)
+    """What was left out or taken otherwise, and how often."""
+    runs: tuple[ImportedRun, ...] = ()
+    """Runs of judges whose verdicts came with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +97,23 @@ class ImportResult:
     refused: int
     """How many refusals there were."""
     same_content: tuple[tuple[str, str], ...]
-    """Pairs of keys (new one, stored one) whose turns are equal. Both were kept."""
+    """Pairs of keys (new one, stored one) whose turns are equal. Both were kept, unless they were
+    to be merged."""
+    first: Conversation | None = None
+    """Of a rehearsal, the first conversation as it would come in."""
 
 
 def import_files(
-    store: Store,
+    store: Store | None,
     paths: Sequence[Path],
     *,
     source: str | None = None,
     strict: bool = False,
     report: Callable[[ImportProgress], None],
-    batch_size: int = 50,
-    with_arrays: bool = True,
+    batch_size: int = 100,
+    choice: FormatChoice | None = None,
+    merge_equal: bool = False,
+    rehearse: bool = False,
 ) -> ImportResult:
     """Import conversations and their human labels.
 
@@ -90,14 +121,18 @@ def import_files(
     a transaction: after a crash, import again.
 
     Args:
-        store: Where to.
-        paths: Files, or directories for the `*.jsonl` files in them, in order of name.
+        store: Where to; None: nowhere yet, of a rehearsal.
+        paths: Files, `-` for standard input, or directories for the data files in them, in order
+            of name.
         source: Name of the data set; None: each file's name without its suffix.
         strict: Read everything twice, and write only when nothing at all is refused.
         report: Called after each batch and each file, in this thread.
         batch_size: Lines in a transaction at most, at least 1. Labels given meanwhile wait for the
             transaction, and larger ones were no faster.
-        with_arrays: A file may be one JSON array; else that is refused.
+        choice: What the user said about the files' format; None: nothing.
+        merge_equal: A conversation whose turns are stored under another key gives its labels and
+            verdicts to that one and is not stored again.
+        rehearse: Write nothing, and keep the first conversation as it would come in.
 
     Returns:
         Counts for each file, and what was refused. In strict mode with refusals, nothing was
@@ -105,31 +140,48 @@ def import_files(
 
     Raises:
         StoreError: The store cannot be read or written. Earlier batches are in it.
+        ConfigError: There is no format of the name that was chosen, or standard input would have to
+            be read twice.
     """
     files, missing = _list_files(paths)
-    if strict:
-        rehearsal = _DryRun(store)
-        check = _ImportPass(rehearsal.import_batch, report, batch_size, with_arrays, checking=True)
+    choice = choice or FormatChoice()
+    if strict and STDIN in files:
+        raise ConfigError(
+            "--strict reads everything twice, and standard input can be read once; save it to a "
+            "file first"
+        )
+    if strict or rehearse:
+        rehearsal = _DryRun(store, counts=rehearse)
+        check = _ImportPass(rehearsal.import_batch, report, batch_size, choice, checking=True)
         outcome = check.import_files(files, missing, source)
-        if outcome.refused:
-            return outcome
-    write = _ImportPass(
-        store.conversations.import_batch, report, batch_size, with_arrays, checking=False
-    )
+        if outcome.refused or rehearse:
+            return replace(outcome, first=rehearsal.first) if rehearse else outcome
+
+    assert store is not None  # only a rehearsal has none
+    conversations_store = store.conversations
+
+    def write_batch(
+        conversations: Sequence[Conversation], images: Mapping[str, bytes]
+    ) -> ImportCounts:
+        return conversations_store.import_batch(conversations, images, merge_equal=merge_equal)
+
+    write = _ImportPass(write_batch, report, batch_size, choice, checking=False, store=store)
     return write.import_files(files, missing, source)
 
 
 def _list_files(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
-    """Replace directories by their `*.jsonl` files; those without one, and pipes, are refused."""
+    """Replace directories by the data files in them; those without one, and pipes, are refused."""
     files: list[Path] = []
     refused: list[InputError] = []
     for path in paths:
-        if not _is_kind(path.is_dir):
+        if path == STDIN or not _is_kind(path.is_dir):
             files.append(path)
             continue
-        inside = sorted(path.glob("*.jsonl"))
+        inside = list_files(path)
         if not inside:
-            refused.append(InputError("holds no `*.jsonl` file; name the files", path=path))
+            refused.append(
+                InputError("holds no JSON, CSV, Parquet or Arrow file; name the files", path=path)
+            )
         for each in inside:
             # Whoever names a pipe has something write into it; one that lies about would hang us.
             if _is_kind(each.is_fifo):
@@ -155,15 +207,17 @@ class _ImportPass:
         settle: Callable[[Sequence[Conversation], Mapping[str, bytes]], ImportCounts],
         report: Callable[[ImportProgress], None],
         batch_size: int,
-        with_arrays: bool,
+        choice: FormatChoice,
         *,
         checking: bool,
+        store: Store | None = None,
     ) -> None:
         self._import_batch = settle
         self._report = report
         self._batch_size = batch_size
-        self._with_arrays = with_arrays
+        self._choice = choice
         self._checking = checking
+        self._store = store
         self._kept_refusals: list[InputError] = []
         self._refused = 0
         self._same_content: list[tuple[str, str]] = []
@@ -182,45 +236,97 @@ class _ImportPass:
         total = sum(_get_file_size(path) for path in files)
         done = 0
         counts = []
-        for path in files:
-            name = source_name(path) if source is None else source
-            counts.append(self._import_file(path, name, done, total))
-            done += _get_file_size(path)
-            self._report(ImportProgress(path, counts[-1].read, done, total, self._checking))
+        datasets, opened = self._open_datasets(files, source)
+        for each in datasets:
+            if isinstance(each, FileImport):
+                counts.append(each)
+            else:
+                counts.append(self._import_dataset(each, opened.get(each.path), done, total))
+            last = counts[-1]
+            done += sum(map(_get_file_size, (last.path, *last.beside)))
+            self._report(ImportProgress(last.path, last.read, done, total, self._checking))
         return ImportResult(
             tuple(counts), tuple(self._kept_refusals), self._refused, tuple(self._same_content)
         )
 
-    def _import_file(self, path: Path, source: str, done: int, total: int) -> FileImport:
-        """Read one file; `done` bytes of `total` were read before it."""
-        count = FileImport(path, source)
-        refused_before = self._refused
-        for batch in _group_into_batches(self._read_lines(path, source), self._batch_size):
-            settled = self._import_batch(list(batch.conversations.values()), batch.images)
-            self._same_content.extend(settled.same_content)
-            conflicts = [
-                _make_conflict_error(path, *batch.places[key], batch.conversations[key])
-                for key in settled.conflicting
-            ]
-            self._record_refusals(sorted([*batch.errors, *conflicts], key=_make_sort_key))
-            kept = batch.conversations.keys() - set(settled.conflicting)
-            count = replace(
-                count,
-                read=count.read + len(batch.places) + len(batch.errors),
-                new=count.new + settled.new,
-                unchanged=count.unchanged + settled.unchanged,
-                new_ratings=count.new_ratings + settled.new_ratings,
-                without_interaction=count.without_interaction
-                + sum(not cut_interactions(batch.conversations[key].turns) for key in kept),
-            )
-            self._report(ImportProgress(path, count.read, done + batch.end, total, self._checking))
-            del batch, settled  # they are not held while the next ones are read
-        return replace(count, refused=self._refused - refused_before)
+    def _open_datasets(
+        self, files: Sequence[Path], source: str | None
+    ) -> tuple[list[DatasetFile | FileImport], dict[Path, RecordFile]]:
+        """Say what each file is; files that cannot be read come as what became of them.
 
-    def _read_lines(self, path: Path, source: str) -> Iterator[ParsedRecord]:
-        """Read a file; when that fails, what was read until then still counts."""
+        Pipes stay open, as they cannot be opened twice.
+        """
+        found: list[DatasetFile | FileImport] = []
+        opened: dict[Path, RecordFile] = {}
+        for path in files:
+            try:
+                dataset, file = open_dataset(path, self._choice, source)
+            except InputError as error:
+                self._record_refusals([error])
+                name = name_source(path) if source is None else source
+                found.append(FileImport(path, name, refused=1))
+                continue
+            if path != STDIN and _is_kind(path.is_file):
+                file.close()
+            else:
+                opened[path] = file
+            found.append(dataset)
+        return join_datasets(found), opened
+
+    def _import_dataset(
+        self, dataset: DatasetFile, opened: RecordFile | None, done: int, total: int
+    ) -> FileImport:
+        """Read one data set; `done` bytes of `total` were read before it."""
+        path = dataset.path
+        count = FileImport(
+            path,
+            dataset.source,
+            format=dataset.reader.name,
+            reason=dataset.reason,
+            beside=dataset.paths[1:],
+        )
+        refused_before = self._refused
+        size = sum(map(_get_file_size, dataset.paths))
+        with VerdictCollector(dataset.source) as verdicts:
+            for batch in _group_into_batches(self._read_dataset(dataset, opened), self._batch_size):
+                settled = self._import_batch(list(batch.conversations.values()), batch.images)
+                self._same_content.extend(settled.same_content)
+                conflicts = [
+                    _make_conflict_error(path, *batch.places[key], batch.conversations[key])
+                    for key in settled.conflicting
+                ]
+                self._record_refusals(sorted([*batch.errors, *conflicts], key=_make_sort_key))
+                kept = batch.conversations.keys() - set(settled.conflicting)
+                verdicts.add_batch(batch.conversations, batch.verdicts, kept, settled.merged)
+                count = replace(
+                    count,
+                    read=count.read + len(batch.places) + len(batch.errors),
+                    new=count.new + settled.new,
+                    unchanged=count.unchanged + settled.unchanged,
+                    merged=count.merged + len(settled.merged),
+                    new_ratings=count.new_ratings + settled.new_ratings,
+                    without_interaction=count.without_interaction
+                    + sum(not cut_interactions(batch.conversations[key].turns) for key in kept),
+                )
+                place = done + min(batch.end, size)
+                self._report(ImportProgress(path, count.read, place, total, self._checking))
+                del batch, settled  # they are not held while the next ones are read
+            runs = () if self._store is None else verdicts.write_runs(self._store)
+            judged = verdicts.count_judges() if self._store is None else runs
+        return replace(
+            count,
+            refused=self._refused - refused_before,
+            unknown_keys=dict(dataset.notes.unknown_keys),
+            remarks=dict(dataset.notes.remarks),
+            runs=judged,
+        )
+
+    def _read_dataset(
+        self, dataset: DatasetFile, opened: RecordFile | None
+    ) -> Iterator[ParsedRecord]:
+        """Read a data set; when that fails, what was read until then still counts."""
         try:
-            yield from read_records(path, source, with_arrays=self._with_arrays)
+            yield from dataset.read(opened)
         except InputError as error:
             self._record_refusals([error])
 
@@ -241,6 +347,8 @@ class _RecordBatch:
     """Bytes of its records."""
     images: dict[str, bytes] = field(default_factory=dict)
     """Bytes of their images by SHA-256."""
+    verdicts: dict[str, tuple[ImportedJudgement, ...]] = field(default_factory=dict)
+    """What judges said elsewhere, by key."""
     errors: list[InputError] = field(default_factory=list)
     end: int = 0
     """Bytes of the file up to the end of the last line."""
@@ -255,6 +363,8 @@ class _RecordBatch:
             self.conversations[line.found.key] = line.found
             self.places[line.found.key] = line.line, line.record
             self.images.update(line.images)
+            if line.verdicts:
+                self.verdicts[line.found.key] = line.verdicts
 
     def has_room(self, line: ParsedRecord, size: int) -> bool:
         """Tell whether the line can be added, to `size` lines at most."""
@@ -288,28 +398,50 @@ def _group_into_batches(lines: Iterable[ParsedRecord], size: int) -> Iterator[_R
 
 
 class _DryRun:
-    """Finds the conflicts the store would find, and writes nothing."""
+    """Finds the conflicts the store would find, and writes nothing.
 
-    def __init__(self, store: Store) -> None:
+    Args:
+        store: Where an import would write.
+        counts: Count what would be new, too.
+    """
+
+    def __init__(self, store: Store | None, *, counts: bool) -> None:
         self._store = store
+        self._counts = counts
+        self.first: Conversation | None = None
+        """The first conversation that was seen."""
         self._hashes: dict[str, dict[str, str]] = {}
         """For each source, what each key's turns hash to: stored ones and those seen since."""
 
     def import_batch(
         self, conversations: Sequence[Conversation], images: Mapping[str, bytes]
     ) -> ImportCounts:
-        """Say which keys conflict; all other counts are 0."""
+        """Say which keys conflict, and what would be new where that is counted."""
         conflicting = []
+        new = ratings = 0
         for conversation in conversations:
+            self.first = self.first or conversation
             hashes = self._get_hashes(conversation.source)
             found = content_hash(conversation.turns)
+            is_known = conversation.key in hashes
             if hashes.setdefault(conversation.key, found) != found:
                 conflicting.append(conversation.key)
-        return ImportCounts(conflicting=tuple(conflicting))
+            elif not is_known:
+                new += 1
+                ratings += len(conversation.ratings)
+        if not self._counts:
+            return ImportCounts(conflicting=tuple(conflicting))
+        return ImportCounts(
+            new,
+            len(conversations) - new - len(conflicting),
+            ratings,
+            conflicting=tuple(conflicting),
+        )
 
     def _get_hashes(self, source: str) -> dict[str, str]:
         if source not in self._hashes:
-            self._hashes[source] = self._store.conversations.content_hashes(source)
+            known = {} if self._store is None else self._store.conversations.content_hashes(source)
+            self._hashes[source] = known
         return self._hashes[source]
 
 

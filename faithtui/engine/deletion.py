@@ -11,7 +11,7 @@ from faithtui.engine.calls.leases import is_worker_gone
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.run_liveness import read_run
 from faithtui.errors import InputError, StoreError
-from faithtui.formats.readers.conversations import read_records, source_name
+from faithtui.formats.readers.datasets import FormatChoice, open_dataset
 from faithtui.store.deletion_records import DeletionGuard, DeletionKind, DeletionResult
 from faithtui.store.records import RunState
 from faithtui.store.store import Store, utc_now
@@ -75,10 +75,11 @@ def plan_file_deletion(store: Store, path: Path, source: str | None, by: str) ->
         InputError: The file cannot be read.
         StoreError: None of its conversations is stored, or a run over one is on.
     """
-    name = source_name(path) if source is None else source
+    dataset, opened = open_dataset(path, FormatChoice(), source)
+    name = dataset.source
     wanted = {
         each.found.key: content_hash(each.found.turns)
-        for each in read_records(path, name)
+        for each in dataset.read(opened)
         if not isinstance(each.found, InputError)
     }
     numbers = store.conversations.ids_of(name, wanted)

@@ -36,8 +36,6 @@ _OR_ARRAY = ", or one JSON array of objects"
 _ARRAY = re.compile(rb"\[\s*([{\]]|$)")
 """How an array of objects begins; prose in brackets does not."""
 
-_BLANK = " \t\n\r\x0b\x0c"
-
 _MAGIC = (
     (b"\x1f\x8b", "a gzip archive"),
     (b"PK\x03\x04", "a zip archive"),
@@ -51,6 +49,10 @@ _MAGIC = (
 
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 """NUL and lone surrogates, which JSON may hold and databases may not."""
+
+
+_INFINITE = re.compile(r"[ \[]-?inf[,\]}]")
+"""How a number that was too large is written in a `repr`, or something in a text that looks so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +101,14 @@ def _read_records(path: Path, *, with_arrays: bool) -> Iterator[JsonRecord]:
     try:
         with io.BufferedReader(path.open("rb", buffering=0), _HEAD_BYTES) as file:
             head = file.peek(_HEAD_BYTES)
-            is_array = _ARRAY.match(_first_line(head)) is not None
+            is_array = is_array_start(first_line(head))
             other = _detect_other_format(head, is_array=is_array, takes_arrays=with_arrays)
             if other is not None:
                 raise InputError(f"is {other}; {expected}")  # noqa: TRY301  # named below
             cut = cut_array if is_array else cut_lines
             for raw in cut(file, RECORD.most):
-                if is_array or not _is_blank(raw):
-                    parsed = _parse_record(raw, path)
+                if is_array or not raw.is_blank:
+                    parsed = parse_record(raw, path)
                     del raw  # a large one is not held while what it says is dealt with,
                     yield parsed
                     del parsed  # nor that while the next one is read
@@ -121,18 +123,14 @@ def _read_records(path: Path, *, with_arrays: bool) -> Iterator[JsonRecord]:
         raise InputError(f"cannot be read: {reason}", path=path) from error
 
 
-def _is_blank(raw: RawRecord) -> bool:
-    match raw.text:
-        case str(text):
-            return not text.strip(_BLANK)
-        case bytes(data):
-            return data.isspace()
-        case _:
-            return False
+def parse_record(raw: RawRecord, path: Path, *, nulls_for_nan: bool = False) -> JsonRecord:
+    """Parse one record; the error is its value when it cannot be used.
 
-
-def _parse_record(raw: RawRecord, path: Path) -> JsonRecord:
-    """Parse one record; the error is its value when it cannot be used."""
+    Args:
+        raw: Its bytes.
+        path: The file, for messages.
+        nulls_for_nan: Read NaN and Infinity, which Python writes and JSON does not have, as null.
+    """
     found: dict[str, object] | str
     match raw.text:
         case None:
@@ -140,19 +138,24 @@ def _parse_record(raw: RawRecord, path: Path) -> JsonRecord:
         case UnicodeDecodeError() as undecodable:
             found = _format_not_utf8(undecodable)
         case bytes(data):
-            found = _parse_large_object(data)
+            found = _parse_large_object(data, nulls_for_nan)
         case text:
-            found = _parse_object(text)
+            found = _parse_object(text, nulls_for_nan)
     if isinstance(found, str):
         error = InputError(found, path=path, line=raw.line, record=raw.record)
         return JsonRecord(raw.line, raw.record, raw.end, raw.size, error)
     return JsonRecord(raw.line, raw.record, raw.end, raw.size, found)
 
 
-def _first_line(head: bytes) -> bytes:
+def first_line(head: bytes) -> bytes:
     """Give the first line that is not blank, stripped; b"" for none."""
     lines = head.removeprefix(codecs.BOM_UTF8).split(b"\n")
     return next((bare for line in lines if (bare := line.strip())), b"")
+
+
+def is_array_start(line: bytes) -> bool:
+    """Say whether an array of objects begins with this line; prose in brackets does not."""
+    return _ARRAY.match(line) is not None
 
 
 def _detect_other_format(head: bytes, *, is_array: bool, takes_arrays: bool) -> str | None:
@@ -195,16 +198,28 @@ class _UnusableRecord(Exception):
     """The line is JSON in form, but not what a data file may hold."""
 
 
-def _parse_object(text: str) -> dict[str, object] | str:
+def _parse_object(text: str, nulls_for_nan: bool = False) -> dict[str, object] | str:
     """Parse one record; a text says why it cannot be used."""
-    too_many = RECORD_VALUES.find_problem(sum(map(text.count, ",[{")))
+    commas, lists, objects = text.count(","), text.count("["), text.count("{")
+    too_many = RECORD_VALUES.find_problem(commas + lists + objects)
     if too_many is not None:
         return f"holds too much: {too_many}"
+    if lists + objects <= MAX_DEPTH and "\\u0000" not in text:
+        # What this parser takes here needs no second look; what it refuses gets its message below.
+        try:
+            plain = jiter.from_json(
+                text.encode(), allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys"
+            )
+        except (ValueError, UnicodeEncodeError):
+            pass
+        else:
+            if _INFINITE.search(repr(plain)) is None:
+                return plain if isinstance(plain, dict) else _format_not_object(plain)
     try:
         value: object = json.loads(
             text,
             object_pairs_hook=_with_unique_keys,
-            parse_constant=_refuse_constant,
+            parse_constant=_to_null if nulls_for_nan else _refuse_constant,
             parse_float=_parse_finite,
         )
         clean = _make_storable(value, depth=1)
@@ -231,7 +246,7 @@ def _format_not_utf8(error: UnicodeDecodeError) -> str:
     return f"byte {error.start + 1} (0x{byte:02x}) is not UTF-8; save the file as UTF-8"
 
 
-def _parse_large_object(data: bytes) -> dict[str, object] | str:
+def _parse_large_object(data: bytes, nulls_for_nan: bool) -> dict[str, object] | str:
     """Parse one record from its bytes, as `_parse_object` does from a text.
 
     What this parser refuses goes to the other one, for the message and for lone surrogates.
@@ -252,7 +267,7 @@ def _parse_large_object(data: bytes) -> dict[str, object] | str:
         # This parser needs the whole text and builds its strings twice, so what they may come to
         # counts before it: an escape may make each character take four bytes.
         most = max(sys.getsizeof(text), 4 * len(text) if "\\u" in text else 0)
-        return RECORD_TEXTS.find_problem(most) or _parse_object(text)
+        return RECORD_TEXTS.find_problem(most) or _parse_object(text, nulls_for_nan)
     if too_wide is not None:
         return too_wide
     return clean if isinstance(clean, dict) else _format_not_object(clean)
@@ -281,6 +296,10 @@ def _with_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return built
 
 
+def _to_null(_: str) -> None:
+    return None
+
+
 def _refuse_constant(word: str) -> object:
     raise _UnusableRecord(f"holds {word}, which is not JSON; expected a number or null")
 
@@ -290,6 +309,18 @@ def _parse_finite(digits: str) -> float:
     if not math.isfinite(number):
         raise _UnusableRecord(f"holds the number {digits}, which is too large")
     return number
+
+
+def make_storable_json(value: object) -> object:
+    """Make a JSON value one that can be stored: no lone surrogate, no NUL, not without bottom.
+
+    Raises:
+        ValueError: It is nested too deep, or holds a number that is too large.
+    """
+    try:
+        return _make_storable(value, depth=1)
+    except _UnusableRecord as error:
+        raise ValueError(str(error)) from error
 
 
 def _make_storable(value: object, depth: int) -> object:

@@ -19,6 +19,7 @@ _CHUNK = 1 << 18
 LARGE = 4 << 20
 """Bytes of a record from which its memory counts, so that it stays bytes until it is parsed."""
 
+_BLANK = " \t\n\r\x0b\x0c"
 _SPACE = b" \t\r\n"
 _ENDS = tuple(_SPACE[place : place + 1] for place in range(len(_SPACE)))
 _IN_TEXT = re.compile(rb'["\\]')
@@ -42,6 +43,17 @@ class RawRecord:
     """None: there were more bytes than may be held. Decoded here, so that the bytes are let go
     before it is parsed. Bytes when it is large: one emoji makes a text of four bytes a
     character."""
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it holds nothing but white space."""
+        match self.text:
+            case str(text):
+                return not text.strip(_BLANK)
+            case bytes(data):
+                return data.isspace()
+            case _:
+                return False
 
 
 def cut_lines(file: BufferedIOBase, most: int) -> Iterator[RawRecord]:

@@ -3,7 +3,8 @@
 A batch is looked up as a whole, one query per table, and written as a whole.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -22,7 +23,11 @@ from faithtui.store.annotations.ratings import add_ratings
 from faithtui.store.records import ImportCounts
 from faithtui.store.schema.column_types import make_json_storable, make_storable, passage_hash
 from faithtui.store.schema.json_columns import images_to_json
-from faithtui.store.schema.statements import split_into_chunks
+from faithtui.store.schema.statements import (
+    get_driver_connection,
+    insert_rows,
+    split_into_chunks,
+)
 from faithtui.store.schema.tables import (
     conversation,
     document,
@@ -30,7 +35,7 @@ from faithtui.store.schema.tables import (
     turn,
     turn_document,
 )
-from faithtui.store.search.word_index import index_conversations, index_documents
+from faithtui.store.search.word_index import index_new_conversations, index_new_documents
 
 _OPENING = 200
 """Characters of the first user message kept for lists."""
@@ -44,53 +49,66 @@ def import_batch(
     now: datetime,
     conversations: Sequence[Conversation],
     images: Mapping[str, bytes],
+    merge_equal: bool,
 ) -> ImportCounts:
     """Write a batch; see `Conversations.import_batch`."""
     batch = [_make_conversation_storable(each) for each in conversations]
     hashes = [content_hash(each.turns) for each in batch]
     stored = _find_stored(connection, batch)
     known: dict[Identity, str] = {identity: hashed for identity, (_, hashed) in stored.items()}
-    by_content = _find_keys_by_content(connection, batch, hashes)
+    by_content, twin_ids = _find_keys_by_content(connection, batch, hashes)
     new: list[tuple[Conversation, str]] = []
     accepted: list[Conversation] = []
     conflicting: list[str] = []
     same_content: list[tuple[str, str]] = []
+    merged: list[tuple[Conversation, str]] = []
     for each, hashed in zip(batch, hashes, strict=True):
         identity = (each.source, each.key)
         if known.get(identity, hashed) != hashed:
             conflicting.append(each.key)
             continue
+        twin = by_content.setdefault((each.source, hashed), each.key)
+        if identity not in known and twin != each.key:
+            same_content.append((each.key, twin))
+            if merge_equal:
+                merged.append((each, twin))
+                continue
         accepted.append(each)
         if identity in known:
             continue
         known[identity] = hashed
         new.append((each, hashed))
-        twin = by_content.setdefault((each.source, hashed), each.key)
-        if twin != each.key:
-            same_content.append((each.key, twin))
-    ids = {identity: number for identity, (number, _) in stored.items()}
+    ids = twin_ids | {identity: number for identity, (number, _) in stored.items()}
     _insert_images(
         connection, dict.fromkeys(image_ for each, _ in new for image_ in each.images), images
     )
     ids |= _insert_conversations(connection, now, new)
     _insert_turns(connection, [(ids[each.source, each.key], each.turns) for each, _ in new])
-    index_conversations(connection, [ids[each.source, each.key] for each, _ in new])
     return ImportCounts(
         new=len(new),
         unchanged=len(accepted) - len(new),
         new_ratings=add_ratings(
             connection,
             now,
-            [(ids[each.source, each.key], each.ratings) for each in accepted if each.ratings],
-            before={number for number, _ in stored.values()},
+            [
+                *((ids[each.source, each.key], each.ratings) for each in accepted if each.ratings),
+                *((ids[each.source, twin], each.ratings) for each, twin in merged if each.ratings),
+            ],
+            before=set(ids.values()) - {ids[each.source, each.key] for each, _ in new},
         ),
         same_content=tuple(same_content),
+        merged=tuple((each.key, twin) for each, twin in merged),
         conflicting=tuple(conflicting),
     )
 
 
 def _make_conversation_storable(each: Conversation) -> Conversation:
-    """Make every text that is compared or hashed what it will be in the store."""
+    """Make every text that is compared or hashed what it will be in the store.
+
+    What came from a file is that already, and is not built anew.
+    """
+    if all(make_storable(text) is text for text in _list_texts(each)):
+        return each
     return replace(
         each,
         source=make_storable(each.source),
@@ -108,6 +126,17 @@ def _make_conversation_storable(each: Conversation) -> Conversation:
     )
 
 
+def _list_texts(each: Conversation) -> Iterator[str]:
+    yield each.source
+    yield each.key
+    for turn_ in each.turns:
+        yield turn_.content
+        for document_ in turn_.retrieval_context or ():
+            yield document_.text
+            if document_.source is not None:
+                yield document_.source
+
+
 def _make_document_storable(each: Document) -> Document:
     return replace(
         each,
@@ -120,35 +149,51 @@ def _find_stored(
     connection: Connection, batch: Sequence[Conversation]
 ) -> dict[Identity, tuple[int, str]]:
     """Find which of a batch's identities are there, with their ids and content hashes."""
+    find = get_driver_connection(connection).execute
     found: dict[Identity, tuple[int, str]] = {}
     for source in {each.source for each in batch}:
-        keys = sorted({each.key for each in batch if each.source == source})
-        for some in split_into_chunks(keys):
-            for row in connection.execute(
-                select(conversation.c.key, conversation.c.id, conversation.c.content_hash).where(
-                    conversation.c.source == source, conversation.c.key.in_(some)
-                )
-            ):
-                found[source, row.key] = (row.id, row.content_hash)
+        keys = json.dumps([each.key for each in batch if each.source == source])
+        for key, number, hashed in find(
+            "SELECT key, id, content_hash FROM conversation WHERE source = ? AND key IN "
+            "(SELECT value FROM json_each(?))",
+            (source, keys),
+        ):
+            found[source, key] = (number, hashed)
     return found
 
 
 def _find_keys_by_content(
     connection: Connection, batch: Sequence[Conversation], hashes: Sequence[str]
-) -> dict[tuple[str, str], str]:
-    """Find the first stored key of each content of a batch, by source and content hash."""
+) -> tuple[dict[tuple[str, str], str], dict[Identity, int]]:
+    """Find the first stored key of each content of a batch, and the ids of these.
+
+    Returns:
+        Keys by source and content hash, and ids by source and key.
+    """
+    find = get_driver_connection(connection).execute
     found: dict[tuple[str, str], str] = {}
+    ids: dict[Identity, int] = {}
     for source in {each.source for each in batch}:
-        wanted = sorted(
-            {hashed for each, hashed in zip(batch, hashes, strict=True) if each.source == source}
-        )
-        for some in split_into_chunks(wanted):
-            for row in connection.execute(
-                select(conversation.c.content_hash, conversation.c.key)
-                .where(conversation.c.source == source, conversation.c.content_hash.in_(some))
-                .order_by(conversation.c.id)
-            ):
-                found.setdefault((source, row.content_hash), row.key)
+        wanted = [
+            hashed for each, hashed in zip(batch, hashes, strict=True) if each.source == source
+        ]
+        for hashed, key, number in find(
+            "SELECT content_hash, key, id FROM conversation WHERE source = ? AND content_hash IN "
+            "(SELECT value FROM json_each(?)) ORDER BY id",
+            (source, json.dumps(wanted)),
+        ):
+            if found.setdefault((source, hashed), key) == key:
+                ids[source, key] = number
+    return found, ids
+
+
+def _next_id(connection: Connection, name: str) -> int:
+    """Give the id that the next row of a table gets; nobody else writes meanwhile."""
+    found: int = (
+        get_driver_connection(connection)
+        .execute(f"SELECT coalesce(max(id), 0) + 1 FROM {name}")
+        .fetchone()[0]
+    )
     return found
 
 
@@ -157,25 +202,45 @@ def _insert_conversations(
 ) -> dict[Identity, int]:
     if not new:
         return {}
-    rows = connection.execute(
-        insert(conversation).returning(
-            conversation.c.source, conversation.c.key, conversation.c.id
+    first = _next_id(connection, "conversation")
+    insert_rows(
+        connection,
+        conversation,
+        (
+            "id",
+            "source",
+            "key",
+            "group",
+            "content_hash",
+            "opening",
+            "turns",
+            "details",
+            "imported_at",
         ),
-        [
-            {
-                "source": each.source,
-                "key": each.key,
-                "group": each.group,
-                "content_hash": hashed,
-                "opening": _take_opening(each.turns),
-                "turns": len(each.turns),
-                "details": make_json_storable(dict(each.metadata)),
-                "imported_at": now,
-            }
-            for each, hashed in new
-        ],
+        (
+            (
+                number,
+                each.source,
+                each.key,
+                each.group,
+                hashed,
+                _take_opening(each.turns),
+                len(each.turns),
+                make_json_storable(dict(each.metadata)),
+                now,
+            )
+            for number, (each, hashed) in enumerate(new, start=first)
+        ),
+        storable=("source", "key", "content_hash", "opening"),
     )
-    return {(row.source, row.key): row.id for row in rows}
+    index_new_conversations(
+        connection,
+        (
+            (number, each.key, [turn_.content for turn_ in each.turns])
+            for number, (each, _) in enumerate(new, start=first)
+        ),
+    )
+    return {(each.source, each.key): number for number, (each, _) in enumerate(new, start=first)}
 
 
 def _insert_images(
@@ -225,20 +290,24 @@ def _take_opening(turns: Sequence[Turn]) -> str:
 def _insert_turns(
     connection: Connection, conversations: Sequence[tuple[int, Sequence[Turn]]]
 ) -> None:
-    rows = [
-        {
-            "conversation_id": number,
-            "position": position,
-            "role": each.role,
-            "content": each.content,
-            "has_context": each.retrieval_context is not None,
-            "images": images_to_json(each.images),
-        }
-        for number, turns in conversations
-        for position, each in enumerate(turns)
-    ]
-    if rows:
-        connection.execute(insert(turn), rows)
+    insert_rows(
+        connection,
+        turn,
+        ("conversation_id", "position", "role", "content", "has_context", "images"),
+        (
+            (
+                number,
+                position,
+                each.role,
+                each.content,
+                each.retrieval_context is not None,
+                images_to_json(each.images),
+            )
+            for number, turns in conversations
+            for position, each in enumerate(turns)
+        ),
+        storable=("role", "content"),
+    )
     retrieved = [
         (number, position, place, each)
         for number, turns in conversations
@@ -254,19 +323,22 @@ def _insert_turns(
     ids = _find_or_make_documents(
         connection, {hashed: each.text for each, hashed in hash_of.items()}
     )
-    connection.execute(
-        insert(turn_document),
-        [
-            {
-                "conversation_id": number,
-                "turn": position,
-                "position": place,
-                "document_id": ids[hash_of[_passage_from_document(each)]],
-                "source": each.source,
-                "images": images_to_json(each.images),
-            }
+    insert_rows(
+        connection,
+        turn_document,
+        ("conversation_id", "turn", "position", "document_id", "source", "images"),
+        (
+            (
+                number,
+                position,
+                place,
+                ids[hash_of[_passage_from_document(each)]],
+                each.source,
+                images_to_json(each.images),
+            )
             for number, position, place, each in retrieved
-        ],
+        ),
+        storable=("source",),
     )
 
 
@@ -276,23 +348,19 @@ def _passage_from_document(each: Document) -> Passage:
 
 def _find_or_make_documents(connection: Connection, texts: dict[str, str]) -> dict[str, int]:
     """Find or make a document for each hash."""
-    found: dict[str, int] = {}
-    for some in split_into_chunks(list(texts)):
-        found |= {
-            row.hash: row.id
-            for row in connection.execute(
-                select(document.c.hash, document.c.id).where(document.c.hash.in_(some))
-            )
-        }
+    find = get_driver_connection(connection).execute
+    found: dict[str, int] = dict(
+        find(
+            "SELECT hash, id FROM document WHERE hash IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(texts)),),
+        )
+    )
     missing = [hashed for hashed in texts if hashed not in found]
     if missing:
-        new: dict[str, int] = {
-            row.hash: row.id
-            for row in connection.execute(
-                insert(document).returning(document.c.hash, document.c.id),
-                [{"hash": hashed, "text": texts[hashed]} for hashed in missing],
-            )
-        }
-        index_documents(connection, list(new.values()))
-        found |= new
+        first = _next_id(connection, "document")
+        rows = [(number, hashed, texts[hashed]) for number, hashed in enumerate(missing, first)]
+        columns = ("id", "hash", "text")
+        insert_rows(connection, document, columns, rows, storable=columns)
+        index_new_documents(connection, ((number, text) for number, _, text in rows))
+        found |= {hashed: number for number, hashed, _ in rows}
     return found

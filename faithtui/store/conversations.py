@@ -52,6 +52,8 @@ class Conversations:
         self,
         conversations: Sequence[Conversation],
         images: Mapping[str, bytes] = MappingProxyType({}),
+        *,
+        merge_equal: bool = False,
     ) -> ImportCounts:
         """Store conversations with their images and ratings, all of them in one transaction.
 
@@ -65,6 +67,8 @@ class Conversations:
                 written in 20 ms or so, since labels wait meanwhile.
             images: Bytes of the conversations' images by SHA-256. Images that are known by their
                 address alone, and those the store has already, need not be there.
+            merge_equal: A conversation whose turns are those of another one of its source is not
+                stored; its ratings are added to the other one's.
 
         Raises:
             StoreError: The bytes of an image are missing, or it cannot be written; nothing of the
@@ -72,7 +76,7 @@ class Conversations:
         """
         now = self._clock()
         return self._database.write(
-            lambda connection: import_batch(connection, now, conversations, images)
+            lambda connection: import_batch(connection, now, conversations, images, merge_equal)
         )
 
     def image(self, sha256: str) -> StoredImage:
@@ -104,7 +108,19 @@ class Conversations:
             source: Name of the data set.
             keys: Content hash of each, by key.
         """
-        found: list[ConversationId] = []
+        return tuple(sorted(self.find_ids(source, keys).values()))
+
+    def find_ids(self, source: str, keys: Mapping[str, str]) -> dict[str, ConversationId]:
+        """Find conversations of a data set by their keys, as far as their turns are the same.
+
+        Args:
+            source: Name of the data set.
+            keys: Content hash of each, by key.
+
+        Returns:
+            Ids by key; those that are not there are left out.
+        """
+        found: dict[str, ConversationId] = {}
         with self._database.open_reader() as connection:
             for some in split_into_chunks([make_storable(each) for each in keys]):
                 for row in connection.execute(
@@ -115,8 +131,8 @@ class Conversations:
                     )
                 ):
                     if keys.get(row.key) == row.content_hash:
-                        found.append(ConversationId(row.id))
-        return tuple(sorted(found))
+                        found[row.key] = ConversationId(row.id)
+        return found
 
     def has_image_addresses(self) -> bool:
         """Say whether any image is known by its address alone."""

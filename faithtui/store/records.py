@@ -60,7 +60,9 @@ class ImportCounts:
     unchanged: int = 0
     new_ratings: int = 0
     same_content: tuple[tuple[str, str], ...] = ()
-    """Pairs of keys (new one, stored one) whose turns are equal. Both are kept."""
+    """Pairs of keys (new one, stored one) whose turns are equal. Both are kept, or merged."""
+    merged: tuple[tuple[str, str], ...] = ()
+    """Those of the pairs whose new one was not stored: its labels went to the stored one."""
     conflicting: tuple[str, ...] = ()
     """Keys that are stored with other turns. Nothing of them was written."""
 

@@ -28,6 +28,7 @@ from faithtui.store.database import Database
 from faithtui.store.deletion import Deletions
 from faithtui.store.runs.claim_details import ClaimDetails
 from faithtui.store.runs.findings import Findings
+from faithtui.store.runs.run_export import RunExports
 from faithtui.store.runs.runs import Runs
 from faithtui.store.samples.claim_sets import ClaimSets
 from faithtui.store.samples.samples import Samples
@@ -68,6 +69,7 @@ class Store:
         provenance: When and under which guideline labels were given.
         deletions: What was deleted on purpose.
         recalibrations: How people's labels moved the probabilities of a judge.
+        run_exports: Runs with everything that was said of them, some conversations at a time.
     """
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
@@ -92,6 +94,7 @@ class Store:
         self.missed_claims = MissedClaims(database)
         self.claim_sets = ClaimSets(database, clock)
         self.recalibrations = Recalibrations(database, clock)
+        self.run_exports = RunExports(database)
 
     @classmethod
     def open(

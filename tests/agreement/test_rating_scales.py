@@ -42,6 +42,17 @@ def test_labels_mean_what_the_table_says(
     assert translate_to_rating(scale, label) == rating
 
 
+def test_labels_of_an_export_keep_their_meaning() -> None:
+    assert [translate_to_verdict("faithtui", each) for each in ("yes", "1", "0", "x", "?")] == [
+        "yes",
+        "yes",
+        "no",
+        "x",
+        None,
+    ]
+    assert translate_to_verdict("another", "x") is None
+
+
 def test_a_label_that_a_scale_leaves_out_has_neither() -> None:
     assert translate_to_verdict("faithbench-span", "Consistent") is None
     assert translate_to_rating("faithbench-span", "Consistent") is None

@@ -16,6 +16,9 @@ from tests.cli.conftest import Cli
 
 WRITERS = {
     "export labels": ("export", "labels", "-o"),
+    "export claims": ("export", "claims", "last", "-o"),
+    "export parquet": ("export", "claims", "-f", "parquet", "-o"),
+    "export langfuse": ("export", "langfuse", "-o"),
     "export examples": ("export", "examples", "last", "--all", "-o"),
     "gate": ("gate", "last", "--min-kappa", "0", "--among-labelled", "--write-certificate"),
     "doctor": ("doctor", "--offline", "--bundle"),

@@ -42,6 +42,9 @@ from faithtui.engine import demo
 from faithtui.engine.review.agreement_report import compute_run_agreement
 from faithtui.engine.runs import runner
 from faithtui.errors import FaithtuiError
+from faithtui.formats.readers.registry import READERS
+from faithtui.formats.writers import flat_rows
+from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, LABEL_FIELDS
 from faithtui.judges import base as judges
 from faithtui.judges import registry as judge_registry
 from faithtui.metrics import base as metrics
@@ -200,6 +203,11 @@ def scale_list() -> str:
                 ]
             )
     return _table(["scale", "label", "verdict", "rating"], rows)
+
+
+def column_list(columns: Iterable[flat_rows.Column]) -> str:
+    """List columns of a flat export."""
+    return _table(("column", "meaning"), [(f"`{each.name}`", each.meaning) for each in columns])
 
 
 def table_list() -> str:
@@ -482,8 +490,21 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 PAGES: Mapping[str, Callable[[], str]] = {"cli.md": cli_page, "keys.md": keys_page}
 """Files that are written whole, below docs/."""
 
+
+def format_list() -> str:
+    """List the formats of files that can be imported."""
+    lines = ["| format | reads | several files |", "| --- | --- | --- |"]
+    for each in READERS:
+        joined = "are one data set" if each.joins_files else ""
+        lines.append(f"| [`{each.name}`](#{each.name}) | {each.title} | {joined} |")
+    return "\n".join(lines)
+
+
 PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
     ("data-model.md", "scales"): scale_list,
+    ("exports.md", "claim-columns"): lambda: column_list(CLAIM_COLUMNS),
+    ("exports.md", "label-fields"): lambda: column_list(LABEL_FIELDS),
+    ("formats.md", "formats"): format_list,
     ("data-model.md", "tables"): table_list,
     ("settings.md", "settings"): setting_list,
     **{

@@ -62,7 +62,19 @@ def stored(store: Store) -> dict[tuple[str, str], Conversation]:
 def test_good_lines_are_stored_as_they_were_read(store: Store) -> None:
     result = run(store, GOOD)
     assert result == ImportResult(
-        files=(FileImport(GOOD, "good", read=9, new=9, new_ratings=7, without_interaction=1),),
+        files=(
+            FileImport(
+                GOOD,
+                "good",
+                read=9,
+                new=9,
+                new_ratings=7,
+                without_interaction=1,
+                format="faithtui",
+                reason="`turns` with role and content",
+                unknown_keys={"language": 1},
+            ),
+        ),
         refusals=(),
         refused=0,
         same_content=(),
@@ -152,7 +164,7 @@ def test_a_line_without_an_id_given_twice_is_one_conversation(store: Store, tmp_
 def test_a_file_that_cannot_be_read_does_not_stop_the_others(store: Store, tmp_path: Path) -> None:
     missing = tmp_path / "none.jsonl"
     too_long = tmp_path / ("n" * 5000)
-    table = write(tmp_path / "table.csv", "question,answer\n")
+    table = write(tmp_path / "table.csv", "colour,size\nred,9\n")
     result = run(store, missing, too_long, table, GOOD)
     assert [(one.read, one.new, one.refused) for one in result.files] == [
         (0, 0, 1),
@@ -351,10 +363,14 @@ def test_a_batch_holds_few_bytes_of_images(
     real = Conversations.import_batch
 
     def counted(
-        self: Conversations, conversations: Sequence[Conversation], images: Mapping[str, bytes]
+        self: Conversations,
+        conversations: Sequence[Conversation],
+        images: Mapping[str, bytes],
+        *,
+        merge_equal: bool,
     ) -> ImportCounts:
         batches.append([each.key for each in conversations])
-        return real(self, conversations, images)
+        return real(self, conversations, images, merge_equal=merge_equal)
 
     monkeypatch.setattr(Conversations, "import_batch", counted)
     huge = coded(PNG + bytes(5 * len(PNG)))

@@ -1,5 +1,6 @@
 """Importing conversations and reading them back."""
 
+import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,7 @@ from faithtui.domain.ids import ConversationId
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.records import ImportCounts, SourceRow
+from faithtui.store.search.word_index import rebuild_index
 from faithtui.store.store import Store
 from tests.store.building import judged, talk
 
@@ -239,3 +241,45 @@ def test_a_thousand_conversations_are_imported_in_batches(store: Store) -> None:
     assert content_hash(store.conversations.get(number).turns) == content_hash(
         everything[617].turns
     )
+
+
+def test_new_words_are_indexed_as_a_rebuilt_index_has_them(store: Store) -> None:
+    documents = (Document("Wörter und \x00 noch mehr"),)
+    turns = (Turn("user", "Où est la gare?"), Turn("assistant", "Là-bas.\nTout droit.", documents))
+    store.conversations.import_batch([replace(Conversation.of(*turns), key="schlüssel")])
+
+    def read_index() -> list[tuple[str, ...]]:
+        with sqlite3.connect(store.path) as connection:
+            found = []
+            for name in ("search_conversation", "search_document"):
+                connection.execute(
+                    f"CREATE VIRTUAL TABLE temp.words_{name} "
+                    f"USING fts5vocab(main, {name}, instance)"
+                )
+                found += connection.execute(
+                    f"SELECT term, doc, col, offset FROM temp.words_{name} ORDER BY 1, 2, 3, 4"
+                ).fetchall()
+        connection.close()
+        return found
+
+    before = read_index()
+    store._database.write(rebuild_index)
+    assert before
+    assert read_index() == before
+
+
+def test_equal_turns_are_merged_only_on_request(store: Store) -> None:
+    turns = (Turn("user", "q"), Turn("assistant", "An answer."))
+    first = Conversation.of(*turns, key="first")
+    rated = replace(
+        Conversation.of(*turns, key="second"), ratings=(Rating(1, "ann", "yes-no-idk", "yes"),)
+    )
+    store.conversations.import_batch([first])
+    counts = store.conversations.import_batch([rated], merge_equal=True)
+    assert (counts.new, counts.unchanged, counts.new_ratings) == (0, 0, 1)
+    assert counts.merged == counts.same_content == (("second", "first"),)
+    [kept] = map(store.conversations.get, store.conversations.ids())
+    assert (kept.key, kept.ratings) == ("first", rated.ratings)
+    # Again it changes nothing, and without the request both are kept.
+    assert store.conversations.import_batch([rated], merge_equal=True).new_ratings == 0
+    assert store.conversations.import_batch([rated]).new == 1

@@ -11,7 +11,6 @@ from faithtui.agreement.documents.csv_report import (
     codes_cell,
     count_cell,
     drain_buffer,
-    escape_formula,
     number_cell,
     opinions_cell,
     yes_or_no_cell,
@@ -26,6 +25,7 @@ from faithtui.agreement.labelled_units import (
     is_tied,
 )
 from faithtui.agreement.report.levels import find_answer_verdict, pass_or_fail
+from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
 

@@ -12,6 +12,7 @@ from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.labelled_units import ClaimUnit, Opinion
 from faithtui.agreement.report.units import CountedLabel
 from faithtui.domain.annotations import MarkedText
+from faithtui.domain.csv_cells import escape_formula
 
 COLUMNS = (
     "claim",
@@ -44,9 +45,6 @@ COLUMNS = (
     "metric",
     "judged_by",
 )
-
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What makes a spreadsheet compute a cell, full-width forms included."""
 
 
 class OpinionDates(Protocol):
@@ -158,15 +156,6 @@ def _make_row(
         claim.windows,
         yes_or_no_cell(claim.steady),
     )
-
-
-def escape_formula(text: str) -> str:
-    """Keep a spreadsheet from reading a text as a formula.
-
-    Source:
-        OWASP, CSV Injection.
-    """
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
 def opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> str:

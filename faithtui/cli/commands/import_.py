@@ -1,5 +1,7 @@
 """`faithtui import`: files of conversations."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,14 +9,22 @@ import typer
 
 from faithtui.cli.import_progress import ImportProgressLine
 from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
-from faithtui.cli.output import plural, print_hint, print_json, print_text, print_to_stderr
-from faithtui.cli.stores import open_store
+from faithtui.cli.output import (
+    Column,
+    plural,
+    print_hint,
+    print_json,
+    print_table,
+    print_text,
+    print_to_stderr,
+)
+from faithtui.cli.stores import choose_store_path, open_store
 from faithtui.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from faithtui.engine.dataset_import import FileImport, ImportResult
+    from faithtui.store.store import Store
 
-FORMATS = ("auto", "jsonl")
 MOST_PRINTED = 10_000
 """Refused lines that are told one by one, all that an import keeps; the rest is counted."""
 
@@ -22,7 +32,11 @@ MOST_PRINTED = 10_000
 def import_(
     context: typer.Context,
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of *.jsonl files.")
+        list[Path],
+        typer.Argument(
+            metavar="PATH...",
+            help="Files, folders of them, or - for standard input; see docs/formats.md.",
+        ),
     ],
     source: Annotated[
         str | None,
@@ -33,48 +47,93 @@ def import_(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="`auto`: one conversation a line, or a JSON array of them; `jsonl`: lines alone.",
+            help="What the files are; `auto` finds out and says why. --format list names all.",
         ),
     ] = "auto",
+    mapped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="NAME=COLUMN",
+            help="Which column or key a part is, such as question=user_input; may be repeated.",
+        ),
+    ] = None,
+    scale: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCORE=SCALE",
+            help="Which label scale a human score of the files uses; may be repeated.",
+        ),
+    ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Import nothing when any line is refused.")
+        bool, typer.Option("--strict", help="Import nothing when any record is refused.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Draw the first conversation as it would come in, count, and stop."
+        ),
+    ] = False,
+    merge_equal: Annotated[
+        bool,
+        typer.Option(
+            "--merge-equal",
+            help="Store conversations with equal turns once; labels of the others go to it.",
+        ),
     ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Import conversations, their contexts and human labels.
+    """Import conversations, their contexts, human labels and judges' verdicts.
 
-    Conversations that the store has already stay as they are. Exit code 3 if a line was
-    refused; the other lines are imported all the same, unless --strict.
+    Conversations that the store has already stay as they are. Exit code 3 if a record was
+    refused; the others are imported all the same, unless --strict.
 
     Example: faithtui import conversations.jsonl
     """
     from faithtui.engine.dataset_import import import_files
+    from faithtui.formats.readers.datasets import FormatChoice
+    from faithtui.formats.readers.suggestions import read_key_map
 
     options = merge_common_options(context, store, json)
-    if format_ not in FORMATS:
-        raise ConfigError(f"there is no format `{format_}`; known: {', '.join(FORMATS)}")
-    with open_store(options.store, create=True) as opened:
+    if format_ == "list":
+        _print_formats(as_json=options.json)
+        return
+    choice = FormatChoice(_check_format(format_), read_key_map(mapped or []), _read_scales(scale))
+    with _open_target(options.store, create=not dry_run) as opened:
         result = import_files(
             opened,
             paths,
             source=source,
             strict=strict,
             report=ImportProgressLine(),
-            with_arrays=format_ == "auto",
+            choice=choice,
+            merge_equal=merge_equal,
+            rehearse=dry_run,
         )
     for refusal in result.refusals[:MOST_PRINTED]:
         print_to_stderr(str(refusal))
     if result.refused > MOST_PRINTED:
         print_to_stderr(f"… and {result.refused - MOST_PRINTED} more refused")
     for new, stored in result.same_content[:MOST_PRINTED]:
-        print_to_stderr(f"note: {new} has the same turns as {stored}; both are kept")
+        outcome = (
+            "it was merged into that one"
+            if merge_equal
+            else "both are kept; --merge-equal stores one"
+        )
+        print_to_stderr(f"note: {new} has the same turns as {stored}; {outcome}")
     if options.json:
-        print_json(_as_json(result, strict))
+        print_json(_as_json(result, strict, dry_run))
     else:
         for each in result.files:
-            print_text(_format_file(each))
-        if strict and result.refused:
+            print_text("\n".join(_format_file(each)))
+        if dry_run:
+            if result.first is not None:
+                from faithtui.cli.commands.import_preview import preview_lines
+
+                print_text("\n".join(preview_lines(result.first)))
+            print_text("nothing was imported, because of --dry-run")
+        elif strict and result.refused:
             print_text("nothing was imported, because of --strict")
         elif any(each.new for each in result.files):
             print_hint(
@@ -84,19 +143,91 @@ def import_(
         raise typer.Exit(InputError.exit_code)
 
 
-def _format_file(each: "FileImport") -> str:
+def _check_format(name: str) -> str:
+    from faithtui.formats.readers.registry import AUTO, find_reader
+
+    if name != AUTO:
+        find_reader(name)
+    return name
+
+
+def _read_scales(given: list[str] | None) -> dict[str, str]:
+    """Read `--scale SCORE=SCALE`.
+
+    Raises:
+        ConfigError: One has another form.
+    """
+    scales = {}
+    for each in given or []:
+        score, mark, scale = each.partition("=")
+        if not mark or not score.strip() or not scale.strip():
+            raise ConfigError(
+                f"--scale {each}: expected SCORE=SCALE, such as "
+                "faithfulness=mtrag-faithfulness-1-4; docs/data-model.md lists the scales"
+            )
+        scales[score.strip()] = scale.strip()
+    return scales
+
+
+@contextmanager
+def _open_target(named: Path | None, *, create: bool) -> "Iterator[Store | None]":
+    """Open the store; None for a dry run where there is none."""
+    if not create and not choose_store_path(named).exists():
+        yield None
+        return
+    with open_store(named, create=create) as opened:
+        yield opened
+
+
+def _print_formats(*, as_json: bool) -> None:
+    from faithtui.formats.readers.registry import READERS
+
+    if as_json:
+        print_json([{"name": each.name, "title": each.title} for each in READERS])
+        return
+    columns = (Column("format"), Column("reads"))
+    print_table(columns, [(each.name, each.title) for each in READERS])
+
+
+def _format_file(each: "FileImport") -> list[str]:
     parts = [f"{each.new} new"]
     if each.unchanged:
         parts.append(f"{each.unchanged} unchanged")
+    if each.merged:
+        parts.append(f"{each.merged} merged")
     parts.append(plural(each.new_ratings, "new human label"))
     if each.refused:
         parts.append(f"{each.refused} refused")
     if each.without_interaction:
         parts.append(f"{each.without_interaction} without an answered question")
-    return f"{each.path.name} as `{each.source}`: {', '.join(parts)}"
+    names = ", ".join(path.name for path in (each.path, *each.beside))
+    lines = [f"{names} as `{each.source}`: {', '.join(parts)}"]
+    if each.format is not None:
+        lines.append(f"  taken for {each.format}: {each.reason}")
+    for run in each.runs:
+        number = "" if run.run is None else f", run {run.run}"
+        lines.append(
+            f"  verdicts of {run.judge} on {plural(run.conversations, 'conversation')}, as "
+            f"{run.metric}{number}"
+        )
+    for key, count in each.unknown_keys.items():
+        lines.append(f"  not understood and kept aside: {_format_key(key, count)}")
+    lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in each.remarks.items()]
+    from faithtui.domain.text.visible_text import make_visible_line
+
+    return [make_visible_line(line) for line in lines]
 
 
-def _as_json(result: "ImportResult", strict: bool) -> dict[str, object]:
+def _format_key(key: str, count: int) -> str:
+    from faithtui.formats.readers.suggestions import suggest_key
+
+    meant = suggest_key(key)
+    last = key.rpartition(".")[2]
+    hint = f"; if it is `{meant}`: --map {meant}={last}" if meant not in (None, last) else ""
+    return f"`{key}` ({plural(count, 'time')}){hint}"
+
+
+def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, object]:
     return {
         "files": [
             {
@@ -108,6 +239,21 @@ def _as_json(result: "ImportResult", strict: bool) -> dict[str, object]:
                 "new_ratings": each.new_ratings,
                 "without_interaction": each.without_interaction,
                 "refused": each.refused,
+                "merged": each.merged,
+                "format": each.format,
+                "reason": each.reason,
+                "beside": [str(path) for path in each.beside],
+                "unknown_keys": dict(each.unknown_keys),
+                "remarks": dict(each.remarks),
+                "runs": [
+                    {
+                        "judge": run.judge,
+                        "metric": run.metric,
+                        "conversations": run.conversations,
+                        "run": run.run,
+                    }
+                    for run in each.runs
+                ],
             }
             for each in result.files
         ],
@@ -123,5 +269,5 @@ def _as_json(result: "ImportResult", strict: bool) -> dict[str, object]:
             for each in result.refusals
         ],
         "same_content": [list(pair) for pair in result.same_content],
-        "nothing_imported": bool(strict and result.refused),
+        "nothing_imported": bool(dry_run or (strict and result.refused)),
     }

@@ -11,7 +11,7 @@ from faithtui.cli.commands.compare import compare
 from faithtui.cli.commands.delete import delete
 from faithtui.cli.commands.demo import demo
 from faithtui.cli.commands.doctor.doctor import doctor
-from faithtui.cli.commands.export import export
+from faithtui.cli.commands.export.export import export
 from faithtui.cli.commands.figures.figures import figures
 from faithtui.cli.commands.gate import UsageErrorIsBrokenCommand, gate
 from faithtui.cli.commands.guideline import guideline

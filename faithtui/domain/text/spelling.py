@@ -34,3 +34,17 @@ def find_near_spellings(stem: str, pool: Mapping[str, Sequence[str]]) -> list[st
 
     near = process.extract(stem, same, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, limit=8)
     return [each for each, _, _ in near]
+
+
+def find_nearest_word(word: str, words: Collection[str], least: float) -> str | None:
+    """Find the word that one is most alike, letter by letter; None when none is.
+
+    Args:
+        word: Any word; for a name of a file's key, not for a text.
+        words: Those it may have meant.
+        least: Of 100: below this a likeness is chance.
+    """
+    from rapidfuzz import fuzz, process
+
+    best = process.extractOne(word, list(words), scorer=fuzz.ratio, score_cutoff=least)
+    return None if best is None else str(best[0])

@@ -5,30 +5,13 @@ Anything else is refused with a sentence that says what was found.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import JsonRecord, read_json_lines, read_json_records
 from faithtui.formats.readers.neutral import conversation_from_json
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedRecord:
-    """What one line of a file gave, or one element of its array."""
-
-    line: int
-    """Line it begins on, from 1."""
-    record: int | None
-    """Its place in an array, from 1; None: it is a line."""
-    end: int
-    """Bytes of the file up to its end."""
-    size: int
-    """Its bytes."""
-    found: Conversation | InputError
-    images: Mapping[str, bytes] = field(default_factory=dict)
-    """Bytes of the conversation's images by SHA-256."""
+from faithtui.formats.readers.protocol import ParsedRecord
 
 
 def read_records(

@@ -252,6 +252,9 @@ def conversation_from_json(
     Raises:
         InputError: A field is missing or wrong, or an image cannot be had; the first is named.
     """
+    plain = _build_plain_conversation(found, source)
+    if plain is not None:
+        return ParsedConversation(plain, {})
     gallery = ImageCollector(None if path is None else path.parent)
     try:
         read = _Conversation.model_validate(found)
@@ -266,7 +269,7 @@ def conversation_from_json(
             source=source,
             key=key,
             turns=turns,
-            group=_find_group(read.metadata or {}, source, key),
+            group=find_group(read.metadata or {}, source, key),
             metadata=_merge_metadata(read),
             ratings=tuple(_make_ratings(read.human_labels or (), turns)),
         )
@@ -276,6 +279,64 @@ def conversation_from_json(
     except _FieldError as error:
         field, reason = error.field, error.reason
     raise InputError(reason, path=path, line=line, record=record, field=field or None)
+
+
+_PLAIN_LINE = frozenset(("id", "turns", "metadata", "reference_judges"))
+_PLAIN_TURN = frozenset(("role", "content", "retrieval_context"))
+_PLAIN_DOCUMENT = frozenset(("text", "source"))
+
+
+def _build_plain_conversation(found: Mapping[str, object], source: str) -> Conversation | None:
+    """Build a conversation of the commonest shape without its models.
+
+    None where anything is out of the ordinary: an error, an image, a label, another key. Then the
+    models decide, so that there is one place that says what is wrong. They take ten times as long.
+    """
+    if not _PLAIN_LINE.issuperset(found):
+        return None
+    identity, given, metadata = found.get("id"), found.get("turns"), found.get("metadata")
+    judges = found.get("reference_judges")
+    if type(given) is not list or not given or (identity is not None and type(identity) is not str):
+        return None
+    if identity == "" or judges or (metadata is not None and type(metadata) is not dict):
+        return None
+    turns = []
+    for each in given:
+        turn = _build_plain_turn(each)
+        if turn is None:
+            return None
+        turns.append(turn)
+    key = content_hash(turns) if identity is None else identity
+    known = metadata or {}
+    try:
+        group = find_group(known, source, key)
+    except _FieldError:
+        return None
+    return Conversation(source, key, tuple(turns), group, known)
+
+
+def _build_plain_turn(value: object) -> Turn | None:
+    if type(value) is not dict or not _PLAIN_TURN.issuperset(value):
+        return None
+    role, content, context = (value.get(name) for name in ("role", "content", "retrieval_context"))
+    if role not in ("user", "assistant") or type(content) is not str:
+        return None
+    if context is None:
+        return Turn(role, content)
+    if type(context) is not list:
+        return None
+    documents = []
+    for each in context:
+        if type(each) is str:
+            documents.append(Document(each))
+            continue
+        if type(each) is not dict or not _PLAIN_DOCUMENT.issuperset(each):
+            return None
+        text, named = each.get("text"), each.get("source")
+        if type(text) is not str or (named is not None and type(named) is not str):
+            return None
+        documents.append(Document(text, named))
+    return Turn(role, content, tuple(documents))
 
 
 def _make_turn(read: _Turn, field: str, gallery: ImageCollector) -> Turn:
@@ -334,7 +395,7 @@ def _check_length(name: str, field: str) -> None:
         raise _FieldError(field, problem)
 
 
-def _find_group(metadata: Mapping[str, object], source: str, key: str) -> str:
+def find_group(metadata: Mapping[str, object], source: str, key: str) -> str:
     """Name what the conversation must stay together with; the kind keeps equal numbers apart."""
     for kind in GROUP_KEYS:
         value = metadata.get(kind)

@@ -4,12 +4,12 @@ Written in the transaction that writes the texts, by the few places that do. Not
 would make bulk imports many times slower.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import ColumnElement, Connection, case, func, insert, literal, select
 
 from faithtui.store.schema.column_types import make_storable
-from faithtui.store.schema.statements import split_into_chunks
+from faithtui.store.schema.statements import get_driver_connection, split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     conversation,
@@ -59,6 +59,26 @@ def index_documents(connection: Connection, documents: Sequence[int]) -> None:
                 .order_by(document.c.id),
             )
         )
+
+
+def index_new_conversations(
+    connection: Connection, rows: Iterable[tuple[int, str, Sequence[str]]]
+) -> None:
+    """Take up conversations that were just written: id, key and messages, as stored.
+
+    The same words as `index_conversations` reads back, without reading them.
+    """
+    get_driver_connection(connection).executemany(
+        "INSERT INTO search_conversation (rowid, text) VALUES (?, ?)",
+        ((number, "\n".join((key, *messages))) for number, key, messages in rows),
+    )
+
+
+def index_new_documents(connection: Connection, rows: Iterable[tuple[int, str]]) -> None:
+    """Take up documents that were just written: id and text, as stored."""
+    get_driver_connection(connection).executemany(
+        "INSERT INTO search_document (rowid, text) VALUES (?, ?)", rows
+    )
 
 
 def index_claims(connection: Connection, claims: Collection[int]) -> None:

@@ -16,7 +16,6 @@ from faithtui.agreement.documents.answers_csv import (
     row_of_rated_answer,
     row_of_unrated_answer,
 )
-from faithtui.agreement.documents.csv_report import escape_formula
 from faithtui.agreement.labelled_units import (
     AnswerUnit,
     ClaimUnit,
@@ -33,6 +32,7 @@ from faithtui.agreement.report.report import JudgingDescription, agreement_repor
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import ComparedClaims, weigh_claims
 from faithtui.domain.annotations import Action
+from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS, SUPPORT
 from faithtui.domain.scores import (

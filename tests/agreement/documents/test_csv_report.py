@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.documents.csv_report import COLUMNS, escape_formula
+from faithtui.agreement.documents.csv_report import COLUMNS
 from faithtui.agreement.documents.files import ClaimExtras, claims_csv
 from faithtui.agreement.idk_recoding import EXCLUDED, IdkRule
 from faithtui.agreement.labelled_units import (
@@ -24,6 +24,7 @@ from faithtui.agreement.report.levels import report_claims
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import ComparedClaims, list_counted_labels, weigh_claims
+from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
 from tests.agreement.documents.building import (
     CLAIMS,

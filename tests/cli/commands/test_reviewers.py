@@ -74,7 +74,7 @@ def test_export_goes_to_stdout_and_can_be_narrowed(cli: Cli, stores: tuple[Path,
 
 def test_what_cannot_be_exported_is_told(cli: Cli, judged: Path, tmp_path: Path) -> None:
     found = cli("export", "judges", "--store", judged)
-    assert (found.code, "known: labels" in found.err) == (2, True)
+    assert (found.code, "known: claims, labels" in found.err) == (2, True)
     found = cli("export", "labels", "--store", judged, "-o", tmp_path / "no" / "x.jsonl")
     assert (found.code, "name another file" in found.err) == (7, True)
     assert not list(tmp_path.glob(".faithtui*"))

@@ -4,6 +4,7 @@ import json
 import shutil
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -140,6 +141,41 @@ def test_a_filter_finds_conversations(
 ) -> None:
     store, run, _ = shop
     assert [key.removesuffix("-1") for key in found(store, run, text)] == keys.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("meta:model", "a b"),
+        ("meta:model=M2", "b"),
+        ("meta:tags=beta", "a"),
+        ("meta:trace_id=ab12", "b"),
+        ("-meta:trace_id", "a c"),
+        ("meta:odd.key=x", "c"),
+        ("meta:public=true", "a"),
+        ("meta:gone", ""),
+        ("meta:tag", ""),
+        ("meta:model=", ""),
+    ],
+)
+def test_metadata_that_came_with_the_data_is_found(store: Store, text: str, keys: str) -> None:
+    metadata: dict[str, dict[str, object]] = {
+        "a": {"model": "m1", "tags": ["alpha", "beta"], "public": True, "gone": None},
+        "b": {"model": "m2", "per_turn": {"1": {"trace_id": "ab12"}}},
+        "c": {"extra": {"odd.key": ["x"]}},
+    }
+    talks = [replace(talk(key), metadata=each) for key, each in metadata.items()]
+    store.conversations.import_batch(talks)
+    run = store.runs.create(spec_of("turn-faithfulness", FACTS), store.conversations.ids())
+    assert found(store, run, text) == keys.split()
+
+
+def test_metadata_is_not_asked_for_where_the_judge_is_hidden(store: Store) -> None:
+    run = store.runs.create(spec_of("turn-faithfulness", FACTS), ())
+    ground = make_ground(store.runs.row(run).spec.rule, blind=True)
+    problem = parse_filter("meta:score=1", ground).problem
+    assert problem is not None
+    assert "blind" in problem
 
 
 def test_terms_about_people(shop: tuple[Store, RunId, list[ItemId]]) -> None:

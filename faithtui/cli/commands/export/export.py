@@ -1,15 +1,21 @@
-"""`faithtui export`: labels for other stores, corrections for judges, and data for ragas."""
+"""`faithtui export`: claims, labels and scores for other tools, corrections for judges."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from faithtui.cli.commands.export.run_export import (
+    RunExportOrder,
+    print_file_names,
+    write_run_export,
+)
 from faithtui.cli.options import (
     CommonOptions,
     ForceOption,
     JsonOption,
+    SampleOption,
     SplitOption,
     StoreOption,
     merge_common_options,
@@ -24,8 +30,21 @@ if TYPE_CHECKING:
     from faithtui.engine.review.examples import ExampleRequest
     from faithtui.store.store import Store
 
-_OPTIONS_OF_KIND = {
-    "labels": ("--reviewer",),
+_BUNDLE: Final = "bundle"
+"""Format of labels for other stores, and the kind of such an export."""
+
+_OPTIONS_OF_KIND: Final = {
+    "claims": ("--format", "--split", "--sample"),
+    "labels": ("--format", "--reviewer", "--split", "--sample"),
+    _BUNDLE: ("--format", "--reviewer"),
+    "dataset": ("--format", "--split", "--sample", "--license"),
+    "langfuse": ("--split",),
+    "langsmith": ("--split",),
+    "opentelemetry": ("--split",),
+    "openinference": ("--split",),
+    "deepeval": ("--split",),
+    "ragas-rows": ("--split",),
+    "llamaindex": ("--split",),
     "examples": ("--all", "--split", "--limit", "--seed"),
     "ragas": ("--split",),
 }
@@ -34,19 +53,43 @@ _OPTIONS_OF_KIND = {
 
 def export(
     context: typer.Context,
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="`labels`, `examples` or `ragas`.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="WHAT",
+            help="`claims`, `labels`, `dataset`, `langfuse`, `langsmith`, `opentelemetry`, "
+            "`openinference`, `deepeval`, `ragas-rows`, `llamaindex`, `examples` or `ragas`.",
+        ),
+    ],
     run: Annotated[
         str | None, typer.Argument(metavar="[RUN]", help="A run's number, or `last`. [last]")
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write there; else to stdout."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write there; else to stdout. Of `dataset` the folder.",
+        ),
     ] = None,
     force: ForceOption = False,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "-f",
+            "--format",
+            metavar="NAME",
+            help="jsonl, csv or parquet, of `labels` also bundle. "
+            "[by the name of FILE, else jsonl; of labels bundle]",
+        ),
+    ] = None,
     only_run: Annotated[
         str | None,
         typer.Option(
-            "--run", metavar="RUN", help="The same as RUN. Without either, labels of all runs."
+            "--run",
+            metavar="RUN",
+            help="The same as RUN. Without either, a bundle has labels of all runs.",
         ),
     ] = None,
     reviewer: Annotated[
@@ -59,6 +102,15 @@ def export(
         bool, typer.Option("--all", help="Add examples in which annotators agree with the judge.")
     ] = False,
     split: SplitOption = None,
+    sample: SampleOption = None,
+    licence: Annotated[
+        str | None,
+        typer.Option(
+            "--license",
+            metavar="NAME",
+            help="Licence on the card of `dataset`. [the one that all conversations name]",
+        ),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option(metavar="N", help="At most so many examples, drawn at random.")
     ] = None,
@@ -68,7 +120,15 @@ def export(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Export human labels, examples for a judge, or data for ragas.
+    """Export claims, labels, scores for other tools, or examples for a judge.
+
+    `claims` writes one row per claim with its passages, the judge's verdict and every
+    annotator's label, as JSON lines, CSV or Parquet; `labels` with a --format one row per
+    claim and annotator; `dataset` both in a Hugging Face dataset folder with a card.
+
+    `langfuse`, `langsmith`, `opentelemetry` and `openinference` write the scores of judge and
+    annotators for the traces that conversations came from. `deepeval`, `ragas-rows` and
+    `llamaindex` write a run as results of these libraries.
 
     `labels` writes a label bundle for `faithtui merge`: every label event of every annotator
     with what it refers to, but no answers, documents or judge's reasons. `examples` writes
@@ -76,25 +136,28 @@ def export(
     annotators differ from the judge; `faithtui run --examples` shows them to a judge. `ragas`
     writes the answers of which every statement has a human label.
 
-    Example: faithtui export labels -o labels.jsonl
+    Example: faithtui export claims -o claims.csv
     """
     from faithtui.engine.review.examples import ExampleRequest
     from faithtui.engine.review.splits import parse_split
 
     given = {
+        "--format": form is not None,
         "--reviewer": bool(reviewer),
         "--all": everything,
         "--split": split is not None,
+        "--sample": sample is not None,
+        "--license": licence is not None,
         "--limit": limit is not None,
         "--seed": seed is not None,
     }
-    if what not in _OPTIONS_OF_KIND:
-        raise ConfigError(
-            f"there is nothing called `{what}` to export; known: {', '.join(_OPTIONS_OF_KIND)}"
-        )
+    known = [each for each in _OPTIONS_OF_KIND if each != _BUNDLE]
+    if what not in known:
+        raise ConfigError(f"there is nothing called `{what}` to export; known: {', '.join(known)}")
     if run is not None and only_run is not None:
         raise ConfigError("the run is named twice; name it after WHAT or with --run")
-    _refuse_other_options(what, [option for option, is_given in given.items() if is_given])
+    kind = _BUNDLE if what == "labels" and not _is_flat(form, output) else what
+    _refuse_other_options(what, kind, [option for option, is_given in given.items() if is_given])
     if what == "ragas" and output is not None and output.suffix != ".json":
         raise ConfigError(
             f"{output}: ragas reads annotations only from a file whose name ends in .json"
@@ -102,28 +165,52 @@ def export(
     options = merge_common_options(context, store, json)
     target = None if output == Path("-") else output
     named = run or only_run
-    if what == "labels":
-        _export_labels(options, named, reviewer or (), target, force=force)
-    else:
+    if kind == _BUNDLE:
+        _export_bundle(options, named, reviewer or (), target, force=force)
+    elif what in ("examples", "ragas"):
         wanted = ExampleRequest(everything, parse_split(split), limit, seed or 0)
         _export_run(options, what, named or "last", wanted, target, force=force)
+    else:
+        order = RunExportOrder(
+            what=what,
+            run=named or "last",
+            form=form,
+            split=parse_split(split),
+            sample=sample,
+            reviewers=tuple(reviewer or ()),
+            licence=licence,
+            target=target,
+            force=force,
+        )
+        print_file_names(write_run_export(options, order), as_json=options.json)
+        return
     if target is not None:
         print_file_name(target, as_json=options.json)
 
 
-def _refuse_other_options(what: str, given: Sequence[str]) -> None:
+def _is_flat(form: str | None, output: Path | None) -> bool:
+    """Whether labels are wanted as rows: as asked, else by the end of the file's name."""
+    if form is None:
+        return output is not None and output.suffix.lower() in (".csv", ".parquet")
+    return form != _BUNDLE
+
+
+def _refuse_other_options(what: str, kind: str, given: Sequence[str]) -> None:
     """Refuse options of another export, which would be taken for obeyed.
 
     Raises:
         ConfigError: There is one.
     """
-    taken = _OPTIONS_OF_KIND[what]
+    taken = _OPTIONS_OF_KIND[kind]
     for option in given:
         if option not in taken:
-            raise ConfigError(f"`export {what}` takes no {option}; it takes {', '.join(taken)}")
+            beside = " as a bundle" if kind == _BUNDLE else ""
+            raise ConfigError(
+                f"`export {what}`{beside} takes no {option}; it takes {', '.join(taken)}"
+            )
 
 
-def _export_labels(
+def _export_bundle(
     options: CommonOptions,
     run: str | None,
     reviewers: Sequence[str],

@@ -1,0 +1,105 @@
+"""What judges said elsewhere, as it came with a data set, before it is a run.
+
+A judge that was run elsewhere is a judge of its own here: its verdicts are never mixed with human
+labels, nor with those of a judge that was asked from here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from faithtui.domain.conversation import Turn
+from faithtui.domain.text.location import find_closest_text
+from faithtui.domain.windows import Window
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedVerdict:
+    """What a judge said of a whole answer."""
+
+    judge: str
+    """Its name in the file: a model, or the name of the score."""
+    turn: int
+    """Position of the assistant turn."""
+    word: str | None = None
+    """The verdict letter for letter; None where there is a score alone."""
+    score: float | None = None
+    """From 0 to 1; None where there is none."""
+    passed: bool | None = None
+    """Whether the judge let the answer pass; None where it does not say."""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedClaim:
+    """A claim that a judge extracted, and its verdict."""
+
+    text: str
+    word: str | None
+    """Letter for letter; None: the judge gave no verdict on it."""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedWindow:
+    """What a judge said of the claims of one window.
+
+    Which window that was need not be written down: deepeval logs windows in the order in which
+    they were finished. `place_windows` finds it by what they say.
+    """
+
+    judge: str
+    claims: tuple[ImportedClaim, ...] = ()
+    truths: tuple[str, ...] = ()
+    surplus: tuple[str, ...] = ()
+    """Verdicts beyond the last claim."""
+    score: float | None = None
+    reason: str | None = None
+    position: int | None = None
+    """Of the window, where it is known."""
+
+
+ImportedJudgement = ImportedVerdict | ImportedWindow
+
+
+def place_windows(
+    logged: Sequence[ImportedWindow], windows: Sequence[Window], turns: Sequence[Turn]
+) -> dict[int, ImportedWindow]:
+    """Find which window each log is about, by the answers its claims repeat.
+
+    A window ends with an interaction that no window before it has, so the last answer that a claim
+    repeats says which one it is. Where logs are as many as windows, they are ranked by that, then
+    by their numbers of claims and truths, which grow with the window; where some are missing, each
+    goes to the window that ends with its last answer.
+
+    Args:
+        logged: Logs in any order.
+        windows: All windows of the conversation, in order.
+        turns: Its turns.
+
+    Returns:
+        Logs by position of their window; of two for one window the first counts.
+    """
+    answers = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
+    if not answers or not windows:
+        return {}
+    if logged and all(each.position is not None for each in logged):
+        known = {window.position for window in windows}
+        return {each.position: each for each in reversed(logged) if each.position in known}
+    texts = [turns[place].content for place in answers]
+    if len(logged) == len(windows):
+        ranked = sorted(
+            logged, key=lambda each: (_find_last(each, texts), len(each.claims), len(each.truths))
+        )
+        return {window.position: each for window, each in zip(windows, ranked, strict=True)}
+    ends = {window.turns[-1]: window.position for window in windows}
+    placed: dict[int, ImportedWindow] = {}
+    for each in logged:
+        position = ends.get(answers[max(0, _find_last(each, texts))])
+        if position is not None:
+            placed.setdefault(position, each)
+    return placed
+
+
+def _find_last(logged: ImportedWindow, answers: Sequence[str]) -> int:
+    """Give the last answer that a claim repeats, by its place; -1 without claims."""
+    return max((find_closest_text(each.text, answers) for each in logged.claims), default=-1)

@@ -1,0 +1,204 @@
+"""What a run and its annotators said, as exports write it: one value per conversation.
+
+Nothing in here is a key of a store: ids are made of names, so that two exports of the same store,
+and of copies of it, name the same conversation, claim and label alike.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from faithtui.domain.annotations import COUNTED_ACTIONS, Action
+from faithtui.domain.conversation import Role
+from faithtui.domain.scores import ScoringRule
+from faithtui.domain.verdicts import ClaimKind, Stance
+
+
+class ExportPassage(NamedTuple):
+    """A retrieved document."""
+
+    document: str
+    """Its hash, 64 hexadecimal digits."""
+    text: str
+    source: str | None
+
+
+class ExportTurn(NamedTuple):
+    """A message."""
+
+    role: Role
+    content: str
+    passages: tuple[ExportPassage, ...] | None
+    """() where retrieval returned nothing, None where nobody knows."""
+
+
+class ExportMark(NamedTuple):
+    """A stretch of a document that an annotator marked as evidence."""
+
+    document: str
+    start: int
+    end: int
+    text: str
+
+
+class ExportLabel(NamedTuple):
+    """What one annotator stands by on one claim."""
+
+    id: str
+    """Names the label event in every store; of notes and marks without a verdict made of names."""
+    annotator: str
+    label: str | None
+    """A label, or `x`; None: a note, a flag or marked evidence without a label, or a skip."""
+    action: Action | None
+    note: str | None
+    code: str | None
+    at: datetime | None
+    """UTC; None: there is no label."""
+    seconds: float | None
+    saw_judge: bool
+    judge_verdict: str | None
+    """What the judge had said then."""
+    guideline: str | None
+    stratum: str | None
+    probability: float | None
+    """Of being in the sample that the claim was served from."""
+    flagged: bool
+    unsure: bool
+    evidence: tuple[ExportMark, ...]
+    scale: str | None
+    raw_label: str | None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it enters agreement figures."""
+        return self.label is not None and self.action in COUNTED_ACTIONS
+
+
+class ExportEvidence(NamedTuple):
+    """A truth that the judge named for a claim."""
+
+    truth: str
+    stance: Stance
+    document: str | None
+
+
+class ExportClaim(NamedTuple):
+    """A claim with the judge's verdict and every annotator's label."""
+
+    id: str
+    kind: ClaimKind
+    turn: int
+    text: str
+    """Of a whole answer what the turn says."""
+    span: tuple[int, int] | None
+    document: str | None
+    """Hash of the document that a statement belongs to."""
+    judged: bool
+    """Whether the run judged it; else it is here for its labels."""
+    window: int | None
+    """Position of its home window: the first that holds it."""
+    verdict: str | None
+    word: str | None
+    reason: str | None
+    confidence: float | None
+    judged_at: datetime | None
+    judge_call: str | None
+    """Key of the stored reply that gave the verdict; None: the reply was not asked by this run."""
+    passages: tuple[ExportPassage, ...]
+    """What it was judged against: documents in view of its home window, in reading order."""
+    evidence: tuple[ExportEvidence, ...]
+    human: str | None
+    """Consensus of the annotators in the run's words; None: none counts, or they are tied."""
+    tied: bool
+    labels: tuple[ExportLabel, ...]
+    stratum: str | None
+    probability: float | None
+    """Of being in the sample of the export; None: it is not in it."""
+
+
+class ExportVerdict(NamedTuple):
+    """What the judge said of a claim in one window."""
+
+    claim: str
+    """Text of the claim."""
+    label: str | None
+    word: str | None
+    reason: str | None
+
+
+class ExportWindow(NamedTuple):
+    """A window with its score."""
+
+    position: int
+    turns: tuple[int, ...]
+    score: float | None
+    state: str
+    reason: str | None
+    judged_at: datetime
+    verdicts: tuple[ExportVerdict, ...] = ()
+    """Of every claim in view; () where only home windows were asked for."""
+    truths: tuple[str, ...] = ()
+    """In view, in reading order; () as before."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportConversation:
+    """A conversation of a run."""
+
+    number: int
+    """Place in the run, from 1."""
+    id: str
+    source: str
+    key: str
+    group: str
+    metadata: Mapping[str, object]
+    turns: tuple[ExportTurn, ...]
+    claims: tuple[ExportClaim, ...]
+    """In the order of the answers; those the run did not judge come last in each."""
+    windows: tuple[ExportWindow, ...]
+    state: str
+    score: float | None
+    """The judge's windowed score."""
+    corrected: float | None
+    """The same with overrides."""
+    reason: str | None
+    """The judge's final reason, or why there is no score."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRun:
+    """The run that an export is of."""
+
+    id: str
+    number: int
+    metric: str
+    judge: str
+    """For people, with how it was recalibrated."""
+    model: str
+    """As the user calls it: `openai:gpt-6-luna`."""
+    prompts: str
+    """Digest of its prompts, 64 hexadecimal digits."""
+    strategy: str
+    rule: ScoringRule
+    created_at: datetime
+    conversations: int
+    claims: int
+    labelled: int
+    sample: str | None
+    """Name of the sample that weights are of; None: no claim was drawn."""
+
+    @property
+    def threshold(self) -> float | None:
+        """From which score on a conversation passes; None: no pass or fail."""
+        return self.rule.effective_threshold
+
+
+def make_id(*names: object) -> str:
+    """Make an id of names that hold in every store: the same for the same names, as a UUID."""
+    text = json.dumps(names, ensure_ascii=True, separators=(",", ":"))
+    digest = hashlib.sha256(text.encode("ascii")).digest()
+    return str(UUID(bytes=digest[:16], version=5))

@@ -1,0 +1,297 @@
+"""Verdicts that came with a data set become runs of an imported judge.
+
+Such a run looks like any other: its claims are labelled, its agreement is computed, it is compared
+with runs that were made here. Its judge is called `imported:NAME`, so that nobody takes it for
+one that was asked here.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from types import TracebackType
+from typing import Any, Final, Self
+
+from faithtui.domain.conversation import Conversation, content_hash
+from faithtui.domain.ids import ConversationId, RunId
+from faithtui.domain.imported_verdicts import (
+    ImportedClaim,
+    ImportedJudgement,
+    ImportedVerdict,
+    ImportedWindow,
+    place_windows,
+)
+from faithtui.domain.label_sets import LabelSet
+from faithtui.domain.text.location import find_closest_text, find_span
+from faithtui.domain.verdicts import Assessment, Claim, Truth, Verdict
+from faithtui.domain.windows import Window
+from faithtui.formats.files.record_groups import RecordGroups
+from faithtui.metrics.base import Metric
+from faithtui.metrics.findings import WindowFindings, assess_window, has_context
+from faithtui.metrics.registry import build, options_to_json
+from faithtui.store.records import ItemState, RunSpec, RunState
+from faithtui.store.store import Store
+
+JUDGE: Final = "imported:"
+"""What the names of imported judges begin with."""
+
+CLAIMS: Final = "turn-faithfulness"
+ANSWERS: Final = "llamaindex-faithfulness"
+"""Metrics whose labels the verdicts are: of claims in windows, and of whole answers."""
+
+PASSES_FROM: Final = 0.5
+"""Score from which an answer passes where the judge does not say whether it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """A run that was made of verdicts that came with a data set."""
+
+    judge: str
+    """With `imported:` in front."""
+    metric: str
+    conversations: int
+    run: RunId | None = None
+    """None: it is there already, or nothing was written."""
+
+
+class VerdictCollector:
+    """Collects what judges said of the conversations of one data set; used as a context.
+
+    Args:
+        source: Name of the data set.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._groups = RecordGroups()
+
+    def __enter__(self) -> Self:
+        """Give the collector."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Let go of what was collected."""
+        self._groups.__exit__(kind, error, trace)
+
+    def add_batch(
+        self,
+        conversations: Mapping[str, Conversation],
+        verdicts: Mapping[str, Sequence[ImportedJudgement]],
+        kept: Collection[str],
+        merged: Iterable[tuple[str, str]],
+    ) -> None:
+        """Take in what judges said of a batch.
+
+        Args:
+            conversations: By key.
+            verdicts: By key of their conversation.
+            kept: Keys of conversations that are in the store, or would be.
+            merged: Keys of conversations that were not stored, each with the one that was.
+        """
+        stored_as = dict(merged)
+        for key, given in verdicts.items():
+            if key not in kept:
+                continue
+            hashed = content_hash(conversations[key].turns)
+            for each in given:
+                metric = CLAIMS if isinstance(each, ImportedWindow) else ANSWERS
+                name = json.dumps([each.judge, metric])
+                self._groups.add(name, [stored_as.get(key, key), hashed, asdict(each)])
+
+    def count_judges(self) -> tuple[ImportedRun, ...]:
+        """Say which runs would be made."""
+        return tuple(
+            ImportedRun(f"{JUDGE}{judge}", metric, len({key for key, _, _ in values}))
+            for judge, metric, values in self._iterate()
+        )
+
+    def write_runs(self, store: Store) -> tuple[ImportedRun, ...]:
+        """Make a run of each judge; one that is there already is not made again.
+
+        Raises:
+            StoreError: The store cannot be read or written.
+        """
+        known = {each.spec.judge_fingerprint for each in store.runs.rows()}
+        found = []
+        for judge, metric, values in self._iterate():
+            name = f"{JUDGE}{judge}"
+            said: dict[str, tuple[str, list[dict[str, Any]]]] = {}
+            for key, hashed, value in values:
+                said.setdefault(key, (hashed, []))[1].append(value)
+            run = ImportedRun(name, metric, len(said))
+            fingerprint = _make_fingerprint(self._source, name, values)
+            if fingerprint not in known:
+                ids = store.conversations.find_ids(
+                    self._source, {key: hashed for key, (hashed, _) in said.items()}
+                )
+                given = {ids[key]: each for key, (_, each) in said.items() if key in ids}
+                if given:
+                    run_id = _write_run(store, self._source, name, metric, fingerprint, given)
+                    run = replace(run, conversations=len(given), run=run_id)
+            found.append(run)
+        return tuple(found)
+
+    def _iterate(self) -> Iterable[tuple[str, str, list[Any]]]:
+        for name, values in self._groups:
+            judge, metric = json.loads(name)
+            yield judge, metric, values
+
+
+def _make_fingerprint(source: str, judge: str, values: Sequence[object]) -> str:
+    """Name what a judge said of a data set, so that the same is not imported twice."""
+    text = json.dumps([source, judge, values], ensure_ascii=True, sort_keys=True)
+    return f"imported/1 {hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def _write_run(
+    store: Store,
+    source: str,
+    judge: str,
+    metric_key: str,
+    fingerprint: str,
+    given: Mapping[ConversationId, Sequence[dict[str, Any]]],
+) -> RunId:
+    metric = build(metric_key, {})
+    spec = RunSpec(
+        sources=(source,),
+        metric=metric.spec.key,
+        metric_version=metric.spec.version,
+        peer=metric.spec.peer,
+        options=options_to_json(metric),
+        rule=metric.rule,
+        judge=judge,
+        judge_fingerprint=fingerprint,
+        prompt_digest=metric.prompt_digest,
+        claims_from="extracted",
+    )
+    run = store.runs.create(spec, sorted(given))
+    for item in store.runs.list_pending(run):
+        conversation = store.conversations.get(item.conversation)
+        values = given[item.conversation]
+        for assessment in assess_imported(conversation, metric, values):
+            store.runs.save_window(item.id, assessment)
+        store.runs.finish_item(item.id, ItemState.DONE, None)
+    store.runs.set_state(run, RunState.DONE)
+    return run
+
+
+def assess_imported(
+    conversation: Conversation, metric: Metric[Any], values: Sequence[Mapping[str, Any]]
+) -> list[Assessment]:
+    """Make the windows of a conversation from what a judge said of it elsewhere.
+
+    Args:
+        conversation: The conversation.
+        metric: Whose labels they are.
+        values: Fields of `ImportedWindow` or of `ImportedVerdict`, as it is for claims or answers.
+
+    Returns:
+        Windows in order; those that the judge said nothing of are left out.
+    """
+    windows = metric.windows(conversation)
+    if not windows:
+        return []
+    if metric.spec.judges == "answer":
+        return _assess_answers(conversation, metric, windows, values)
+    logged = [
+        ImportedWindow(
+            **{
+                **value,
+                "claims": tuple(ImportedClaim(**claim) for claim in value["claims"]),
+                "truths": tuple(value["truths"]),
+                "surplus": tuple(value["surplus"]),
+            }
+        )
+        for value in values
+    ]
+    placed = place_windows(logged, windows, conversation.turns)
+    return [
+        _assess_window(conversation, metric, windows[position], placed[position])
+        for position in sorted(placed)
+    ]
+
+
+def _assess_window(
+    conversation: Conversation, metric: Metric[Any], window: Window, said: ImportedWindow
+) -> Assessment:
+    labels = metric.spec.labels
+    answers = [place for place in window.turns if conversation.turns[place].role == "assistant"]
+    texts = [conversation.turns[place].content for place in answers]
+    passages = [
+        document.text
+        for place in answers
+        for document in conversation.turns[place].retrieval_context or ()
+    ]
+    verdicts = []
+    for each in said.claims:
+        if not each.text.strip():
+            continue
+        place = answers[find_closest_text(each.text, texts)]
+        claim = Claim(place, each.text, find_span(each.text, conversation.turns[place].content))
+        label = None if each.word is None else labels.find_name(each.word)
+        verdicts.append(Verdict(claim, label, each.word, each.reason))
+    truths = tuple(dict.fromkeys(_make_truth(text, passages) for text in said.truths if text))
+    found = WindowFindings(
+        verdicts=tuple(verdicts),
+        truths=truths,
+        surplus=tuple(labels.find_name(each) for each in said.surplus),
+        reason=said.reason,
+        without_context=not has_context(conversation, window),
+    )
+    return assess_window(metric.rule, found, window)
+
+
+def _make_truth(text: str, passages: Sequence[str]) -> Truth:
+    """Make a truth, with its place where it is a literal piece of a passage."""
+    for passage in passages:
+        span = find_span(text, passage)
+        if span is not None:
+            return Truth(text, passage, span)
+    return Truth(text)
+
+
+def _assess_answers(
+    conversation: Conversation,
+    metric: Metric[Any],
+    windows: Sequence[Window],
+    values: Sequence[Mapping[str, Any]],
+) -> list[Assessment]:
+    by_turn = {each.turn: each for each in (ImportedVerdict(**value) for value in values)}
+    found = []
+    for window in windows:
+        said = next((by_turn[turn] for turn in reversed(window.turns) if turn in by_turn), None)
+        if said is None:
+            continue
+        label = _find_label(said, metric.spec.labels)
+        word = said.word if said.word is not None else _format_score(said.score)
+        claim = Claim(
+            said.turn,
+            conversation.turns[said.turn].content,
+            kind="answer",
+        )
+        findings = WindowFindings(
+            verdicts=(Verdict(claim, label, word, said.reason),),
+            reason=said.reason,
+            without_context=not has_context(conversation, window),
+        )
+        found.append(assess_window(metric.rule, findings, window))
+    return found
+
+
+def _find_label(said: ImportedVerdict, labels: LabelSet) -> str | None:
+    """Say what a verdict on an answer means: what the judge said, else what its score says."""
+    if said.passed is not None:
+        return "yes" if said.passed else "no"
+    if said.score is not None:
+        return "yes" if said.score >= PASSES_FROM else "no"
+    return None if said.word is None else labels.find_name(said.word)
+
+
+def _format_score(score: float | None) -> str | None:
+    return None if score is None else f"{score:g}"

@@ -1,0 +1,351 @@
+"""A file of any kind as a stream of records: one JSON object for each line, element or row.
+
+What a file holds is decided by its first bytes, never by its name. JSON comes as lines, as one
+array or as one document; everything else is a table. A format reader sees the records and need not
+know which it was.
+"""
+
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, Self
+
+from faithtui.domain.limits import RECORD, Limit
+from faithtui.errors import InputError
+from faithtui.formats.files.byte_streams import STDIN, ByteStream, make_read_error, open_byte_stream
+from faithtui.formats.files.tables import find_dialect, read_table
+from faithtui.formats.json_lines import (
+    JsonRecord,
+    describe_json,
+    first_line,
+    is_array_start,
+    make_storable_json,
+    parse_record,
+)
+from faithtui.formats.json_records import cut_array, cut_lines
+
+DOCUMENT = Limit(
+    "a JSON document",
+    128 * 1024 * 1024,
+    "bytes",
+    "write its list as one object a line: `jq -c '.samples[]' FILE`",
+)
+"""One object that holds the whole data set. It must be read as a whole, and takes up to ten times
+as much memory."""
+
+SAMPLE_RECORDS: Final = 32
+SAMPLE_BYTES: Final = 4 * 1024 * 1024
+"""Records that decide what a file is, and how many bytes of them are looked at."""
+
+PARQUET = b"PAR1"
+ARROW_FILE = b"ARROW1"
+ARROW_STREAM = b"\xff\xff\xff\xff"
+
+_OTHER_FILES: Final = (
+    (b"PK\x03\x04", "a zip archive; unpack it and name the files or their folder"),
+    (b"SQLite format 3\x00", "a SQLite database; expected an export of it"),
+    (b"%PDF", "a PDF; expected conversations as JSON, CSV or Parquet"),
+)
+
+
+class FileKind(StrEnum):
+    """How records lie in a file."""
+
+    LINES = "JSON lines"
+    ARRAY = "a JSON array"
+    DOCUMENT = "one JSON document"
+    TABLE = "a table"
+    COLUMNS = "a Parquet or Arrow file"
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """One record of a file; a file of one document has one."""
+
+    path: Path
+    line: int
+    """Line it begins on, from 1; of Parquet and Arrow, its row."""
+    record: int | None
+    """Its place in an array or table, from 1; None: it is a line."""
+    end: int
+    """Bytes of the file that were read until then."""
+    size: int
+    """Its bytes, roughly where they cannot be told."""
+    found: dict[str, object] | InputError
+    strict_error: InputError | None = None
+    """Why it is no JSON in the strict sense, where it holds a bare NaN; those are null here."""
+
+    def make_error(self, reason: str, field: str | None = None) -> InputError:
+        """Make the error that tells what is wrong with it."""
+        return InputError(reason, path=self.path, line=self.line, record=self.record, field=field)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The first records of a file, by which it is recognised."""
+
+    path: Path
+    kind: FileKind
+    records: tuple[dict[str, object], ...]
+    """Those that could be read; () where none could, or there is none."""
+    errors: int = 0
+    """Records that could not."""
+
+    @property
+    def is_table(self) -> bool:
+        """Whether cells are text, so that lists come as text too."""
+        return self.kind is FileKind.TABLE
+
+
+class RecordFile:
+    """An open file: its sample first, then all of its records, the sample's included.
+
+    Args:
+        path: The file; `-` for standard input.
+        renames: Keys by the keys they are read as, see `rename_keys`.
+
+    Raises:
+        InputError: It cannot be read, or holds no records.
+    """
+
+    def __init__(self, path: Path, renames: Mapping[str, str] | None = None) -> None:
+        self.path = path
+        self._renames = renames or {}
+        self._stream = open_byte_stream(path)
+        try:
+            self.kind = _find_kind(path, self._stream.head)
+            self._records = self._read()
+            self._first = self._read_first()
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def __enter__(self) -> Self:
+        """Give the open file."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Close it; standard input stays open."""
+        self._stream.close()
+
+    @property
+    def sample(self) -> Sample:
+        """The first records."""
+        good = tuple(each.found for each in self._first if isinstance(each.found, dict))
+        return Sample(self.path, self.kind, good, len(self._first) - len(good))
+
+    def __iter__(self) -> Iterator[FileRecord]:
+        """Give every record, in order; once.
+
+        Raises:
+            InputError: The file ends too early, or cannot be read on; earlier ones were given.
+        """
+        while self._first:
+            yield self._first.pop(0)
+        yield from self._records
+
+    def _read_first(self) -> list[FileRecord]:
+        first: list[FileRecord] = []
+        size = 0
+        try:
+            for each in self._records:
+                first.append(each)
+                size += each.size
+                if len(first) >= SAMPLE_RECORDS or size >= SAMPLE_BYTES:
+                    break
+        except InputError as error:
+            if not first:
+                raise
+            self._records = _raise_later(error)
+        return first
+
+    def _read(self) -> Iterator[FileRecord]:
+        try:
+            for each in _cut_records(self.path, self.kind, self._stream):
+                found = each.found
+                if self._renames and isinstance(found, dict):
+                    each = replace(each, found=rename_keys(found, self._renames))  # the same record
+                yield each
+                del each, found
+        except InputError as error:
+            if error.path is not None:
+                raise
+            raise InputError(error.reason, path=self.path, line=error.line) from error
+        except (OSError, EOFError) as error:
+            raise make_read_error(self.path, error) from error
+
+
+def _raise_later(error: InputError) -> Iterator[FileRecord]:
+    yield from ()
+    raise error
+
+
+def rename_keys(value: dict[str, object], renames: Mapping[str, str]) -> dict[str, object]:
+    """Rename keys of an object and of the objects in it.
+
+    Args:
+        value: The object.
+        renames: The new name of each; a name with dots is a path from the top, whose value comes
+            to the top.
+    """
+    changed = {renames.get(key, key): _rename_within(each, renames) for key, each in value.items()}
+    for path, name in renames.items():
+        found = _follow(value, path.split(".")) if "." in path and path not in value else None
+        if found is not None:
+            changed[name] = found
+    return changed
+
+
+def _rename_within(value: object, renames: Mapping[str, str]) -> object:
+    match value:
+        case dict():
+            return {
+                renames.get(key, key): _rename_within(each, renames) for key, each in value.items()
+            }
+        case list():
+            return [_rename_within(each, renames) for each in value]
+        case _:
+            return value
+
+
+def _follow(value: object, path: list[str]) -> object:
+    for name in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value
+
+
+def _find_kind(path: Path, head: bytes) -> FileKind:
+    """Decide by the first bytes.
+
+    Raises:
+        InputError: It is something that holds no conversations.
+    """
+    for magic, name in _OTHER_FILES:
+        if head.startswith(magic):
+            raise InputError(f"is {name}", path=path)
+    if head.startswith((PARQUET, ARROW_FILE, ARROW_STREAM)):
+        return FileKind.COLUMNS
+    if b"\x00" in head:
+        raise InputError("is a binary file; expected JSON, CSV or Parquet", path=path)
+    start = first_line(head)
+    if is_array_start(start):
+        return FileKind.ARRAY
+    if start.startswith(b"{"):
+        return FileKind.LINES if _is_whole_object(start, head) else FileKind.DOCUMENT
+    if not start:
+        return FileKind.LINES
+    if find_dialect(path, head) is not None:
+        return FileKind.TABLE
+    if any(line.lstrip().startswith(b"{") for line in head.splitlines()):
+        return FileKind.LINES  # a bad line before good ones, which is told
+    raise InputError(
+        f"is text that begins with {describe_json(start[:200].decode(errors='replace'))}; expected "
+        "JSON objects, one a line, in an array or in one document, or a table with a line of "
+        "column names",
+        path=path,
+    )
+
+
+_LATER_OBJECT = re.compile(rb"\n[ \t]*\{")
+
+
+def _is_whole_object(start: bytes, head: bytes) -> bool:
+    """Say whether the first line is an object of its own, or where others begin a line at once."""
+    if len(start) >= len(head.strip()) and b"\n" not in head.strip():
+        return True  # one line, perhaps longer than what was looked at
+    if start == b"{":
+        return False
+    try:
+        json.loads(start)
+    except ValueError:
+        # A broken first line before lines that are objects; in a document they would be indented
+        # and the first line would be a bracket alone, or end in a comma or a bracket.
+        return not start.endswith((b",", b"[", b"{")) or b"\n{" in head
+    return True
+
+
+def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[FileRecord]:
+    match kind:
+        case FileKind.LINES | FileKind.ARRAY:
+            cut = cut_array if kind is FileKind.ARRAY else cut_lines
+            for raw in cut(stream.file, RECORD.most):
+                if kind is FileKind.LINES and raw.is_blank:
+                    continue
+                read = parse_record(raw, path)
+                strict = None
+                if isinstance(read.found, InputError) and raw.text is not None:
+                    strict, read = read.found, parse_record(raw, path, nulls_for_nan=True)
+                del raw
+                yield _to_file_record(path, stream, read, strict)
+                del read
+        case FileKind.DOCUMENT:
+            yield _read_document(path, stream)
+        case FileKind.TABLE:
+            for number, row in enumerate(read_table(path, stream.file, stream.head), start=1):
+                yield FileRecord(
+                    path, row.line, number, stream.place(), row.size, _clean_row(row.cells)
+                )
+        case FileKind.COLUMNS:
+            from faithtui.formats.files.columns import read_columns
+
+            if path == STDIN or stream.packed:
+                raise InputError(
+                    "is a Parquet or Arrow file, which is read from its end; name a file that is "
+                    "not packed",
+                    path=path,
+                )
+            for number, cells in enumerate(read_columns(path, stream.head), start=1):
+                size = sum(len(each) for each in cells.values() if isinstance(each, str))
+                yield FileRecord(path, number, number, 0, size, _clean_row(cells))
+
+
+def _clean_row(cells: dict[str, Any]) -> dict[str, object]:
+    clean = make_storable_json(cells)
+    assert isinstance(clean, dict)
+    return clean
+
+
+def _to_file_record(
+    path: Path, stream: ByteStream, read: JsonRecord, strict: InputError | None
+) -> FileRecord:
+    end = stream.place() if stream.packed else read.end
+    return FileRecord(path, read.line, read.record, end, read.size, read.found, strict)
+
+
+def _read_document(path: Path, stream: ByteStream) -> FileRecord:
+    data = stream.file.read(DOCUMENT.most + 1)
+    problem = DOCUMENT.find_problem(len(data))
+    if problem is not None:
+        raise InputError(problem, path=path)
+    try:
+        value = json.load(io.TextIOWrapper(io.BytesIO(data), "utf-8-sig"), parse_constant=_to_null)
+        clean = make_storable_json(value)
+    except json.JSONDecodeError as error:
+        ends = " where the file ends; it may be cut off" if error.pos >= len(data) - 2 else ""
+        raise InputError(
+            f"is not JSON: {error.msg} at character {error.colno}{ends}",
+            path=path,
+            line=error.lineno,
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"byte {error.start + 1} is not UTF-8; save the file as UTF-8", path=path
+        ) from error
+    except (RecursionError, ValueError) as error:
+        raise InputError(str(error) or "is nested too deep", path=path) from error
+    assert isinstance(clean, dict)  # it begins with a bracket
+    return FileRecord(path, 1, None, stream.place(), len(data), clean)
+
+
+def _to_null(_: str) -> None:
+    return None

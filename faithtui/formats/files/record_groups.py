@@ -1,0 +1,65 @@
+"""Records that belong together, brought together however far apart they stand.
+
+Spans of a trace, traces of a session and scores of a trace lie anywhere in a file. They go through
+a temporary SQLite database, which keeps what fits in memory and the rest on the disk, so that a
+file may be larger than memory.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Self
+
+
+class RecordGroups:
+    """A pile of JSON objects by key; used as a context."""
+
+    def __init__(self) -> None:
+        # The empty name makes a database of its own that is gone when it is closed.
+        self._connection = sqlite3.connect("", isolation_level=None)
+        self._connection.execute("PRAGMA journal_mode = OFF")
+        self._connection.execute("PRAGMA synchronous = OFF")
+        self._connection.execute("BEGIN")
+        self._connection.execute(
+            "CREATE TABLE record (key TEXT, rank TEXT, number INTEGER PRIMARY KEY, value TEXT)"
+        )
+
+    def __enter__(self) -> Self:
+        """Give the pile."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Throw it away."""
+        self._connection.close()
+
+    def add(self, key: str, value: object, rank: str = "") -> None:
+        """Add a record.
+
+        Args:
+            key: What it belongs to.
+            value: A JSON value.
+            rank: Where it stands among those of its key, as text that sorts so; equal ones stay in
+                order.
+        """
+        self._connection.execute(
+            "INSERT INTO record (key, rank, value) VALUES (?, ?, ?)",
+            (key, rank, json.dumps(value, ensure_ascii=False)),
+        )
+
+    def __iter__(self) -> Iterator[tuple[str, list[Any]]]:
+        """Give each key with its records, in the order in which the keys came first."""
+        self._connection.execute("CREATE INDEX by_key ON record (key, rank, number)")
+        keys = self._connection.execute(
+            "SELECT key, min(number) AS first FROM record GROUP BY key ORDER BY first"
+        )
+        for key, _ in keys:
+            rows = self._connection.execute(
+                "SELECT value FROM record WHERE key = ? ORDER BY rank, number", (key,)
+            )
+            yield key, [json.loads(value) for (value,) in rows]

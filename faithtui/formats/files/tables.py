@@ -1,0 +1,111 @@
+"""Tables with a line of column names: CSV of any common dialect, row by row.
+
+The standard library's reader is enough: it streams, and fields may hold line breaks and be of any
+length. Cells stay text here; what a column holds is for the format reader.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from faithtui.domain.limits import RECORD
+from faithtui.errors import InputError
+
+_DELIMITERS = ",;\t|"
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One row."""
+
+    line: int
+    """Line it begins on, from 1."""
+    size: int
+    """Characters in it."""
+    cells: dict[str, object]
+    """By column; None for an empty cell."""
+
+
+def find_dialect(path: Path, head: bytes) -> str | None:
+    """Find the delimiter of a table; None where the text is none.
+
+    The line of column names decides: the delimiter that cuts it into most names, each a short word
+    and none twice. A file that is called `.csv` or `.tsv` may have a single column.
+    """
+    text = head.decode("utf-8-sig", errors="replace")
+    names = next((line for line in text.splitlines() if line.strip()), "")
+    best: tuple[int, str] | None = None
+    for delimiter in _DELIMITERS:
+        cells = next(csv.reader([names], delimiter=delimiter), [])
+        if _are_column_names(cells) and (best is None or len(cells) > best[0]):
+            best = len(cells), delimiter
+    if best is None:
+        return None
+    suffixes = {".tsv": "\t", ".csv": ","}
+    if best[0] == 1:
+        return suffixes.get(Path(path.name.removesuffix(".gz")).suffix.lower())
+    return best[1]
+
+
+def _are_column_names(cells: list[str]) -> bool:
+    named = [cell.strip() for cell in cells]
+    filled = [name for name in named if name]
+    return (
+        bool(filled)
+        and len(filled) >= len(named) - 1  # pandas leaves its index unnamed
+        and len(set(filled)) == len(filled)
+        and all(len(name) <= 100 and not name.startswith(("{", "[")) for name in named)
+        and all(len(name.split()) <= 6 for name in named)
+    )
+
+
+def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[TableRow]:
+    """Read a table.
+
+    Yields:
+        Every row that is not blank.
+
+    Raises:
+        InputError: A row has more cells than there are names, a quoted cell does not end, or a
+            cell is longer than a record may be.
+    """
+    delimiter = find_dialect(path, head) or ","
+    csv.field_size_limit(RECORD.most)
+    text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    try:
+        names = next(cells for cells in reader if any(cell.strip() for cell in cells))
+        names = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
+        begin = reader.line_num + 1
+        for cells in reader:
+            line, begin = begin, reader.line_num + 1
+            if not any(cells):
+                continue
+            if len(cells) > len(names):
+                raise InputError(
+                    f"has {len(cells)} cells, and there are {len(names)} column names; a cell with "
+                    f"{delimiter!r} or a line break in it must stand in quotation marks",
+                    path=path,
+                    line=line,
+                )
+            row: dict[str, object] = {
+                name: cell or None for name, cell in zip(names, cells, strict=False)
+            }
+            row |= dict.fromkeys(names[len(cells) :])
+            yield TableRow(line, sum(map(len, cells)), row)
+    except csv.Error as error:
+        raise InputError(
+            f"is not CSV: {error}; the file may be cut off, or a quotation mark not doubled",
+            path=path,
+            line=reader.line_num,
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"byte 0x{error.object[error.start]:02x} is not UTF-8; save the file as UTF-8",
+            path=path,
+            line=reader.line_num + 1,
+        ) from error
+    finally:
+        text.detach()

@@ -1,0 +1,101 @@
+"""Cells of a table hold text; lists and objects in them are JSON, Python literals or joined.
+
+Python literals are what pandas and ragas print. They are parsed, never evaluated, and only up to a
+length and a depth, as a cell may be hostile.
+"""
+
+import ast
+import io
+import json
+import tokenize
+from typing import Final
+
+from faithtui.domain.limits import Limit
+from faithtui.formats.readers.any_spelling import ShapeError
+
+LITERAL: Final = Limit("a Python list in a cell", 4_000_000, "characters", "write the list as JSON")
+"""Of a cell that is a Python literal: its syntax tree takes a hundred times as much memory."""
+
+_MOST_DEPTH: Final = 32
+_OPEN, _CLOSE = "[({", "])}"
+
+
+def read_cell(value: object, field: str) -> object:
+    """Read a list or an object that a cell holds as text; anything else stays what it is.
+
+    Args:
+        value: The cell.
+        field: Its column, for messages.
+
+    Raises:
+        ShapeError: It begins as a list or an object and is neither JSON nor a Python literal.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if not (text.startswith("[") and text.endswith("]")) and not (
+        text.startswith("{") and text.endswith("}")
+    ):
+        return value
+    try:
+        parsed: object = json.loads(text, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return _read_literal(text, field)
+    return parsed
+
+
+def _read_literal(text: str, field: str) -> object:
+    problem = LITERAL.find_problem(len(text))
+    if problem is not None:
+        raise ShapeError(field, problem)
+    try:
+        # Trees are built and taken down by recursion, so depth counts before there is one.
+        if _measure_depth(text) > _MOST_DEPTH:
+            raise ShapeError(field, f"is nested more than {_MOST_DEPTH} levels deep")
+        return ast.literal_eval(_separate_strings(text))
+    except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError) as error:
+        raise ShapeError(
+            field,
+            "begins as a list or an object, but is neither JSON nor a Python literal; write it as "
+            "JSON",
+        ) from error
+
+
+def _measure_depth(text: str) -> int:
+    depth = deepest = 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.OP and token.string in _OPEN:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token.type == tokenize.OP and token.string in _CLOSE:
+            depth -= 1
+    return deepest
+
+
+def _separate_strings(text: str) -> str:
+    """Put a comma between strings that have none, as numpy prints arrays of texts.
+
+    Without it Python would read two passages as one.
+    """
+    pieces: list[str] = []
+    previous: tokenize.TokenInfo | None = None
+    skipped = (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT)
+    lines = text.splitlines(keepends=True)
+    cuts: list[tuple[int, int]] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in skipped:
+            continue
+        if token.type == tokenize.STRING and previous is not None:
+            cuts.append(token.start)
+        previous = token if token.type == tokenize.STRING else None
+    if not cuts:
+        return text
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    at = 0
+    for row, column in cuts:
+        place = starts[row - 1] + column
+        pieces += [text[at:place], ","]
+        at = place
+    return "".join([*pieces, text[at:]])

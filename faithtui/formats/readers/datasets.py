@@ -1,0 +1,174 @@
+"""Files to import: what each one is, and its conversations.
+
+The one way into the readers. Files that belong together, such as traces and their scores, are read
+as one data set.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, TypeVar
+
+from faithtui.errors import InputError
+from faithtui.formats.files.byte_streams import STDIN
+from faithtui.formats.files.record_files import FileKind, FileRecord, RecordFile, Sample
+from faithtui.formats.readers.conversations import source_name
+from faithtui.formats.readers.protocol import FormatReader, ParsedRecord, ReadNotes, ReadOptions
+from faithtui.formats.readers.registry import AUTO, detect_format, find_reader
+
+_SUFFIXES: Final = frozenset(
+    (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".feather")
+)
+_PACKED: Final = frozenset((".gz", ".bz2", ".xz", ".zst"))
+_NO_DATA: Final = frozenset(
+    ("dataset_info.json", "state.json", "dataset_dict.json", "dataset_infos.json", "package.json")
+)
+"""Files of a Hugging Face data set's folder that say what it is, and hold none of it."""
+
+LINES_ALONE: Final = "jsonl"
+"""A name of faithtui's own format that takes nothing but lines."""
+
+_SHARD: Final = re.compile(r"(?P<split>.*?)-?\d{4,5}-of-\d{4,5}")
+
+
+@dataclass(frozen=True, slots=True)
+class FormatChoice:
+    """What the user said about the files."""
+
+    name: str = AUTO
+    """A reader's, or `auto`."""
+    renames: Mapping[str, str] = field(default_factory=dict)
+    """Names by key of the file, see `read_key_map`."""
+    scales: Mapping[str, str] = field(default_factory=dict)
+    """Label scales by name of a human score."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFile:
+    """A file, and the files that belong to it."""
+
+    paths: tuple[Path, ...]
+    source: str
+    """Name of the data set."""
+    reader: FormatReader
+    reason: str
+    """Why it was taken for that format."""
+    choice: FormatChoice
+    notes: ReadNotes = field(default_factory=ReadNotes)
+    """Filled while it is read."""
+
+    @property
+    def path(self) -> Path:
+        """The first file."""
+        return self.paths[0]
+
+    def read(self, opened: RecordFile | None = None) -> Iterator[ParsedRecord]:
+        """Read its conversations.
+
+        Args:
+            opened: The first file, where it is open already.
+
+        Raises:
+            InputError: A file cannot be read, or not on.
+        """
+        first = opened or RecordFile(self.path, self.choice.renames)
+        with first:
+            options = ReadOptions(self.source, first.sample, self.choice.scales, self.notes)
+            yield from self.reader.read(self._chain(first), options)
+
+    def _chain(self, first: RecordFile) -> Iterator[FileRecord]:
+        yield from first
+        for path in self.paths[1:]:
+            with RecordFile(path, self.choice.renames) as file:
+                yield from file
+
+
+def open_dataset(
+    path: Path, choice: FormatChoice, source: str | None
+) -> tuple[DatasetFile, RecordFile]:
+    """Open a file and say what it is.
+
+    Returns:
+        The data set, and the open file to read it from.
+
+    Raises:
+        InputError: It cannot be read, or no reader or several recognise it.
+        ConfigError: There is no format of the name that was given.
+    """
+    file = RecordFile(path, choice.renames)
+    try:
+        dataset = _recognise(file.sample, choice, source)
+    except BaseException:
+        file.close()
+        raise
+    return dataset, file
+
+
+def _recognise(sample: Sample, choice: FormatChoice, source: str | None) -> DatasetFile:
+    if choice.name == AUTO:
+        found = detect_format(sample)
+        reader, reason = found.reader, found.reason
+    else:
+        reader = find_reader(choice.name)
+        if choice.name == LINES_ALONE and sample.kind is not FileKind.LINES:
+            raise InputError(
+                f"is {sample.kind}; expected one JSON object a line, as --format {LINES_ALONE} "
+                "says",
+                path=sample.path,
+            )
+        reason = "as --format says"
+    name = name_source(sample.path) if source is None else source
+    return DatasetFile((sample.path,), name, reader, reason, choice)
+
+
+T = TypeVar("T")
+
+
+def join_datasets(found: Sequence[DatasetFile | T]) -> list[DatasetFile | T]:
+    """Join files of one format that belong together; the others stay alone, in order."""
+    joined: list[DatasetFile | T] = []
+    place_of: dict[str, int] = {}
+    for each in found:
+        if not isinstance(each, DatasetFile) or not each.reader.joins_files:
+            joined.append(each)
+            continue
+        place = place_of.setdefault(each.reader.name, len(joined))
+        if place == len(joined):
+            joined.append(each)
+        else:
+            first = joined[place]
+            assert isinstance(first, DatasetFile)
+            joined[place] = replace(first, paths=first.paths + each.paths)
+    return joined
+
+
+def list_files(folder: Path) -> list[Path]:
+    """List the data files of a folder and of the folders in it, in order of name."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        names = path.relative_to(folder).parts
+        if any(name.startswith((".", "_")) for name in names) or path.name in _NO_DATA:
+            continue
+        suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+        if suffixes and suffixes[-1] in _PACKED:
+            suffixes.pop()
+        if not suffixes or suffixes[-1] not in _SUFFIXES or path.name.startswith("cache-"):
+            continue
+        found.append(path)
+    return found
+
+
+def name_source(path: Path) -> str:
+    """Name a data set after its file; a shard of one after its folder and split."""
+    if path == STDIN:
+        return "stdin"
+    name = path
+    while name.suffix.lower() in _PACKED | _SUFFIXES and name.stem:
+        name = name.with_name(name.stem)
+    shard = _SHARD.fullmatch(name.name)
+    if shard is None:
+        return source_name(name.with_name(f"{name.name}.x"))
+    folders = [each for each in path.absolute().parent.parts if each not in ("data", "/")]
+    split = shard["split"]
+    return "-".join([*folders[-1:], *([split] if split not in ("", "data") else [])])

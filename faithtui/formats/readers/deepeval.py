@@ -1,0 +1,226 @@
+"""deepeval: conversational test cases and goldens, and goldens of single exchanges.
+
+A conversational case is nearly the neutral shape, so it is brought into that and read by its
+reader. Both spellings of every key are read, and mixed ones; `turns` may be JSON in a string.
+
+Source: deepeval 4.3.1, `test_case/conversational_test_case.py`, `dataset/golden.py`,
+`dataset/utils.py` (lists joined with `|` in CSV).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from faithtui.errors import InputError
+from faithtui.formats.files.record_files import FileRecord, Sample
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    fold_key,
+    has_any_key,
+    has_keys,
+)
+from faithtui.formats.readers.cells import read_cell
+from faithtui.formats.readers.draft import PER_TURN, ConversationDraft
+from faithtui.formats.readers.neutral import conversation_from_json
+from faithtui.formats.readers.passages import read_tool_output
+from faithtui.formats.readers.protocol import (
+    ParsedRecord,
+    ReadOptions,
+    RecordReader,
+    make_parsed_record,
+)
+from faithtui.formats.readers.question_rows import ID, KNOWN, RowNames, read_row
+
+CASE_KEYS: Final = (
+    "scenario",
+    "expected_outcome",
+    "user_description",
+    "chatbot_role",
+    "additional_metadata",
+    "custom_column_key_values",
+    "expectations",
+    "mcp_servers",
+)
+"""Keys that a conversational case has and the neutral shape does not."""
+
+_TURN_KEYS: Final = ("tools_called", "mcp_tools_called", "user_id")
+_NEUTRAL_KEYS: Final = ("human_labels", "reference_judges")
+KNOWN_CASE: Final = frozenset(
+    map(
+        fold_key,
+        (
+            *CASE_KEYS,
+            "name",
+            "comments",
+            "context",
+            "tags",
+            "context_",
+            "voice",
+            "multimodal",
+            "flaky",
+            "images_mapping",
+            "retrieval_context",
+            "expected_output",
+            "source_file",
+            "images",
+            "token_cost",
+            "completion_time",
+        ),
+    )
+)
+_GOLDEN: Final = RowNames(
+    question=("input",),
+    answer=("actual_output",),
+    contexts=("retrieval_context",),
+    identity=ID,
+    joined_by="|",
+    known=KNOWN | KNOWN_CASE | frozenset(map(fold_key, ("tools_called", "expected_tools"))),
+)
+
+
+def _recognise_conversations(sample: Sample) -> str | None:
+    for record in sample.records:
+        if not has_keys(record, "turns") or has_any_key(record, *_NEUTRAL_KEYS):
+            continue
+        turns = AnySpelling(record).take("turns")
+        if has_any_key(record, *CASE_KEYS):
+            named = next(each for each in CASE_KEYS if has_any_key(record, each))
+            return f"`turns` beside deepeval's `{AnySpelling(record).find_name(named)}`"
+        if isinstance(turns, str):
+            return "`turns` is a string with JSON in it, as deepeval saves goldens"
+        if isinstance(turns, list) and any(has_any_key(each, *_TURN_KEYS) for each in turns):
+            return "`turns` with deepeval's keys in them"
+    return None
+
+
+def normalise_case(value: dict[str, object], options: ReadOptions) -> dict[str, object]:
+    """Bring a conversational case into the neutral shape.
+
+    Raises:
+        ShapeError: `turns` is no list, or a turn no object.
+    """
+    fields = AnySpelling(value)
+    turns = read_cell(fields.take("turns"), "turns")
+    if not isinstance(turns, list):
+        raise fields.make_error(("turns",), turns, "a list of turns")
+    details: dict[str, object] = {}
+    normalised = []
+    for place, turn in enumerate(turns):
+        if not isinstance(turn, dict):
+            normalised.append(turn)
+            continue
+        normal, rest = _normalise_turn(AnySpelling(turn, f"turns[{place}]"))
+        normalised.append(normal)
+        if rest:
+            details[str(place)] = rest
+    case: dict[str, object] = {"turns": normalised}
+    number = fields.take(*ID)
+    if number is not None:
+        case["id"] = number
+    metadata = fields.take("metadata")
+    if isinstance(metadata, str):
+        metadata = read_cell(metadata, "metadata")
+    if isinstance(metadata, dict) or details:
+        known = metadata if isinstance(metadata, dict) else {}
+        case["metadata"] = {**known, **({PER_TURN: details} if details else {})}
+    for name in _NEUTRAL_KEYS:
+        if (given := fields.take(name)) is not None:
+            case[name] = given
+    rest = fields.rest()
+    for key in rest:
+        if fold_key(key) not in KNOWN_CASE:
+            options.notes.unknown_keys[key] += 1
+    return {**rest, **case}
+
+
+def _normalise_turn(fields: AnySpelling) -> tuple[dict[str, object], dict[str, object]]:
+    normal: dict[str, object] = {}
+    for name in ("role", "content", "images"):
+        if (found := fields.take(name)) is not None:
+            normal[name] = found
+    context = fields.take("retrieval_context", "context")
+    if isinstance(context, str):
+        context = read_cell(context, f"{fields.where}.retrieval_context")
+        context = [context] if isinstance(context, str) else context
+    calls = fields.take("tools_called")
+    if isinstance(calls, list):
+        outputs = [
+            {"text": document.text, **({"source": document.source} if document.source else {})}
+            for call in calls
+            if isinstance(call, dict)
+            for document in read_tool_output(call.get("output"), _name_of(call)).documents
+        ]
+        if outputs:
+            context = [*(context if isinstance(context, list) else []), *outputs]
+    if context is not None:
+        normal["retrieval_context"] = context
+    normal.setdefault("content", "")
+    rest = fields.rest()
+    return normal, {**rest, **({"tools_called": calls} if calls else {})}
+
+
+def _name_of(call: dict[str, object]) -> str | None:
+    name = call.get("name")
+    return name if isinstance(name, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationReader:
+    """Conversational test cases and goldens."""
+
+    name: str = "deepeval"
+    title: str = "deepeval conversational test cases and goldens"
+    joins_files: bool = False
+
+    def recognise(self, sample: Sample) -> str | None:
+        """See `FormatReader`."""
+        return _recognise_conversations(sample)
+
+    def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
+        """See `FormatReader`."""
+        for each in records:
+            if isinstance(each.found, InputError):
+                yield make_parsed_record(each, each.found)
+                continue
+            try:
+                case = normalise_case(each.found, options)
+                read = conversation_from_json(
+                    case, source=options.source, path=each.path, line=each.line, record=each.record
+                )
+            except ShapeError as error:
+                yield make_parsed_record(each, each.make_error(error.reason, error.field))
+            except InputError as error:
+                yield make_parsed_record(each, error)
+            else:
+                yield make_parsed_record(each, read.conversation, read.images)
+
+
+def _recognise_goldens(sample: Sample) -> str | None:
+    if any(has_keys(each, "input", "actual_output") for each in sample.records):
+        fields = AnySpelling(sample.records[0])
+        return f"rows with deepeval's `input` and `{fields.find_name('actual_output')}`"
+    return None
+
+
+def _convert_golden(
+    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+) -> Iterator[ConversationDraft]:
+    draft = read_row(fields, _GOLDEN, options, gallery)
+    calls = draft.metadata.get("tools_called") or draft.metadata.get("toolsCalled")
+    answer = draft.last_answer
+    if isinstance(calls, list) and answer is not None:
+        for call in calls:
+            if isinstance(call, dict) and call.get("output") is not None:
+                draft.turns[answer].add_passages(read_tool_output(call["output"], _name_of(call)))
+    yield draft
+
+
+CONVERSATIONS = ConversationReader()
+GOLDENS = RecordReader(
+    "deepeval-goldens",
+    "deepeval goldens and test cases of single exchanges",
+    _recognise_goldens,
+    _convert_golden,
+)

@@ -1,0 +1,170 @@
+"""A conversation while a format reader puts it together.
+
+Every format ends here, so that ids, tags and scores lie in the same places of the metadata
+whichever tool they came from, and an export finds them.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from faithtui.domain.conversation import (
+    Conversation,
+    Document,
+    Image,
+    Rating,
+    Role,
+    Span,
+    Turn,
+    content_hash,
+)
+from faithtui.domain.imported_verdicts import ImportedJudgement
+from faithtui.domain.limits import NOTE, REVIEWER
+from faithtui.formats.readers.any_spelling import ShapeError, fold_key
+from faithtui.formats.readers.neutral import find_group
+from faithtui.formats.readers.passages import PassageList
+
+PER_TURN = "per_turn"
+"""Key of the metadata that holds what is known of single turns, by position as text."""
+
+
+@dataclass(slots=True)
+class TurnDraft:
+    """One turn, and what is known of it."""
+
+    role: Role
+    content: str
+    passages: PassageList | None = None
+    """None: nobody knows what was retrieved."""
+    images: tuple[Image, ...] = ()
+    details: dict[str, object] = field(default_factory=dict)
+
+    def add_passages(self, passages: PassageList) -> None:
+        """Put more passages behind those it has."""
+        self.passages = passages if self.passages is None else self.passages + passages
+
+
+@dataclass(slots=True)
+class ConversationDraft:
+    """A conversation, and what is known of it."""
+
+    key: str | None = None
+    """None: the hash of its turns."""
+    turns: list[TurnDraft] = field(default_factory=list)
+    metadata: dict[str, object] = field(default_factory=dict)
+    ratings: list[Rating] = field(default_factory=list)
+    verdicts: list[ImportedJudgement] = field(default_factory=list)
+    extra: dict[str, object] = field(default_factory=dict)
+    """What nobody understood, kept under `extra`."""
+
+    def add_turn(
+        self,
+        role: Role,
+        content: str,
+        passages: PassageList | None = None,
+        **details: object,
+    ) -> TurnDraft:
+        """Add a turn at the end; details that are None are left out."""
+        turn = TurnDraft(role, content, passages)
+        turn.details |= {name: each for name, each in details.items() if each is not None}
+        self.turns.append(turn)
+        return turn
+
+    @property
+    def last_answer(self) -> int | None:
+        """Position of the last assistant turn; None when there is none."""
+        places = [place for place, turn in enumerate(self.turns) if turn.role == "assistant"]
+        return places[-1] if places else None
+
+    def add_rating(
+        self,
+        turn: int,
+        annotator: str,
+        scale: str,
+        label: str,
+        *,
+        claim: str | None = None,
+        span: tuple[int, int] | None = None,
+        note: str | None = None,
+    ) -> None:
+        """Add a human label.
+
+        Raises:
+            ShapeError: A text is longer than may be stored.
+        """
+        for name, text, limit in (("annotator", annotator, REVIEWER), ("note", note or "", NOTE)):
+            problem = limit.find_problem(len(text))
+            if problem is not None:
+                raise ShapeError(name, problem)
+        place = None if span is None else Span(*span)
+        self.ratings.append(
+            Rating(turn, annotator or "unknown", scale, label, claim, place, note or None)
+        )
+
+    def build(self, source: str) -> Conversation:
+        """Make the conversation.
+
+        Args:
+            source: Name of the data set.
+
+        Raises:
+            ShapeError: It has no turn.
+        """
+        if not self.turns:
+            raise ShapeError("", "has no message of a user or an assistant")
+        turns = tuple(_build_turn(each) for each in self.turns)
+        key = content_hash(turns) if self.key is None else self.key
+        metadata = {name: each for name, each in self.metadata.items() if each is not None}
+        per_turn = self._collect_details()
+        if per_turn:
+            metadata[PER_TURN] = per_turn
+        if self.extra:
+            metadata["extra"] = self.extra
+        return Conversation(
+            source, key, turns, find_group(metadata, source, key), metadata, tuple(self.ratings)
+        )
+
+    def _collect_details(self) -> dict[str, Mapping[str, object]]:
+        found: dict[str, Mapping[str, object]] = {}
+        for place, turn in enumerate(self.turns):
+            details = dict(turn.details)
+            known = None if turn.passages is None else turn.passages.known_details
+            if known is not None:
+                details["passages"] = known
+            if details:
+                found[str(place)] = details
+        return found
+
+
+def _build_turn(draft: TurnDraft) -> Turn:
+    documents: tuple[Document, ...] | None = (
+        None if draft.passages is None else draft.passages.documents
+    )
+    return Turn(draft.role, draft.content, documents, draft.images)
+
+
+def describe_turns(turns: Sequence[TurnDraft]) -> tuple[tuple[str, str], ...]:
+    """Give role and text of each turn, to tell whether two histories are one."""
+    return tuple((turn.role, turn.content) for turn in turns)
+
+
+def keep_rest(
+    draft: ConversationDraft,
+    rest: Mapping[str, object],
+    known: frozenset[str],
+    unknown_keys: Counter[str],
+) -> None:
+    """Keep what was not read: known fields in the metadata, the others under `extra`, counted.
+
+    Args:
+        draft: The conversation.
+        rest: Fields that nobody asked for.
+        known: Folded names of fields that are known and mean nothing to a metric.
+        unknown_keys: Counts the others.
+    """
+    for key, value in rest.items():
+        if fold_key(key) in known:
+            draft.metadata.setdefault(key, value)
+        else:
+            draft.extra[key] = value
+            unknown_keys[key] += 1

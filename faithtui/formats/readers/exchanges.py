@@ -1,0 +1,303 @@
+"""Traces of an application become conversations: one exchange a trace, joined by session.
+
+What every tracing tool has in common: a trace has a question, an answer, what was retrieved
+between them, and scores; traces of one session are one conversation. How to find these parts in a
+tool's own records is for its reader.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from faithtui.domain.conversation import Document
+from faithtui.domain.imported_verdicts import ImportedVerdict
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import AnySpelling, fold_key
+from faithtui.formats.readers.draft import ConversationDraft, describe_turns
+from faithtui.formats.readers.messages import MessageReader, looks_like_messages
+from faithtui.formats.readers.own_results import add_own_result, find_own_details
+from faithtui.formats.readers.passages import PassageList
+from faithtui.formats.readers.protocol import ReadOptions
+from faithtui.formats.readers.question_rows import ANSWER, QUESTION
+
+_MOST_NESTING: Final = 6
+_FAITHFUL: Final = ("faithful", "grounded", "support", "attribut", "factual", "consisten")
+
+
+@dataclass(slots=True)
+class Score:
+    """What somebody said of an exchange."""
+
+    name: str
+    value: object = None
+    """A number, a word or a truth value."""
+    comment: str | None = None
+    annotator: str | None = None
+    """The person; None where it is none."""
+    judge: str | None = None
+    """The judge; None where it is none. Without either it is only kept."""
+    details: dict[str, object] = field(default_factory=dict)
+    """As it came, with its ids."""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One question and its answer."""
+
+    session: str
+    time: str = ""
+    """When it began, as text that sorts so."""
+    messages: list[object] = field(default_factory=list)
+    """The history with the question, as chat messages."""
+    answer: str | None = None
+    passages: PassageList | None = None
+    """None: nothing was retrieved and nobody asked."""
+    details: dict[str, object] = field(default_factory=dict)
+    """Ids, tags and metadata of the answer."""
+    scores: list[Score] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, object]:
+        """Write it for `RecordGroups`."""
+        return {
+            "session": self.session,
+            "time": self.time,
+            "messages": self.messages,
+            "answer": self.answer,
+            "passages": None
+            if self.passages is None
+            else [
+                [each.text, each.source, details]
+                for each, details in zip(
+                    self.passages.documents, self.passages.details, strict=True
+                )
+            ],
+            "details": self.details,
+            "scores": [
+                [each.name, each.value, each.comment, each.annotator, each.judge, each.details]
+                for each in self.scores
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, "object"]) -> "Exchange":
+        """Read what `to_json` wrote."""
+        given: object = value["passages"]
+        passages = None
+        if isinstance(given, list):
+            passages = PassageList(
+                tuple(Document(text, source) for text, source, _ in given),
+                tuple(details for *_, details in given),
+            )
+        rest = {name: value[name] for name in ("session", "time", "messages", "answer", "details")}
+        scores: object = value["scores"]
+        assert isinstance(scores, list)
+        return cls(passages=passages, scores=[Score(*each) for each in scores], **rest)  # type: ignore[arg-type]  # as `to_json` wrote them
+
+
+def join_exchanges(
+    session: str,
+    exchanges: Sequence[Exchange],
+    options: ReadOptions,
+    gallery: ImageCollector,
+) -> ConversationDraft:
+    """Make one conversation of the exchanges of a session, in order of time.
+
+    An exchange may hold the whole history before it; what is there already is not repeated.
+
+    Raises:
+        ShapeError: A message has a role that nobody knows.
+    """
+    draft = ConversationDraft(key=session)
+    for each in sorted(exchanges, key=lambda exchange: exchange.time):
+        _add_messages(draft, each, gallery)
+        if each.answer is None:
+            continue
+        turn = draft.add_turn("assistant", each.answer, each.passages)
+        waiting = draft.metadata.pop("unused_tool_results", None)
+        if isinstance(waiting, list) and turn.passages is None:
+            turn.passages = PassageList(tuple(map(Document, waiting)), ({},) * len(waiting))
+        turn.details |= each.details
+        position = len(draft.turns) - 1
+        if each.scores:
+            turn.details["scores"] = [score.details for score in each.scores]
+        for score in each.scores:
+            add_score(draft, position, score, options)
+    return draft
+
+
+def _add_messages(draft: ConversationDraft, exchange: Exchange, gallery: ImageCollector) -> None:
+    history = ConversationDraft()
+    MessageReader(history, gallery).read_all(exchange.messages)
+    for name, value in history.metadata.items():
+        draft.metadata.setdefault(name, value)
+    told = describe_turns(history.turns)
+    before = describe_turns(draft.turns)
+    if told[: len(before)] == before:
+        new = history.turns[len(before) :]
+    else:
+        # The history was cut or edited: what was said since its last answer is the question.
+        answer = history.last_answer
+        new = history.turns if answer is None else history.turns[answer + 1 :]
+    draft.turns += new
+
+
+def add_score(draft: ConversationDraft, position: int, score: Score, options: ReadOptions) -> None:
+    """Make a human label or an imported verdict of a score, where it is about faithfulness.
+
+    Others are kept in the metadata alone: a rating of tone is no verdict.
+    """
+    own = find_own_details(score.details)
+    if own is not None:
+        add_own_result(draft, position, own)
+        return
+    if not is_about_faithfulness(score.name) and score.name not in options.scales:
+        if score.annotator or score.judge:
+            options.notes.remarks[
+                f"scores named `{score.name}` are kept as metadata; if they say how faithful an "
+                f"answer is, name their scale: `--scale {score.name}=SCALE`"
+            ] += 1
+        return
+    if score.value is None:
+        return
+    if score.annotator is not None:
+        draft.add_rating(
+            position,
+            score.annotator,
+            options.find_scale(score.name),
+            _to_label(score.value),
+            note=score.comment,
+        )
+    elif score.judge is not None:
+        number = _to_number(score.value)
+        inside = number is not None and 0 <= number <= 1
+        draft.verdicts.append(
+            ImportedVerdict(
+                score.judge,
+                position,
+                word=_to_label(score.value),
+                score=number if inside else None,
+                reason=score.comment,
+            )
+        )
+
+
+def is_about_faithfulness(name: str) -> bool:
+    """Say whether the name of a score says that it is about faithfulness."""
+    folded = fold_key(name)
+    return any(each in folded for each in _FAITHFUL)
+
+
+def _to_label(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float() if value.is_integer():
+            return str(int(value))
+        case _:
+            return str(value)
+
+
+def _to_number(value: object) -> float | None:
+    match value:
+        case bool() | int() | float():
+            return float(value)
+        case _:
+            return None
+
+
+def to_messages(value: object, depth: int = 0) -> list[object]:
+    """Find the chat messages in what an application was given; a text is one of the user.
+
+    Args:
+        value: A text, perhaps JSON, a list of messages, or an object around one.
+        depth: How deep it lies in what was given.
+    """
+    if depth > _MOST_NESTING or value is None:
+        return []
+    if isinstance(value, str):
+        parsed = _parse_payload(value)
+        found = to_messages(parsed, depth + 1) if parsed is not None else []
+        return found or ([{"role": "user", "content": value}] if value else [])
+    if isinstance(value, list):
+        if looks_like_messages(value):
+            return list(value)
+        if len(value) == 1:  # LangChain's batches of one
+            return to_messages(value[0], depth + 1)
+        return []
+    if not isinstance(value, dict):
+        return []
+    if looks_like_messages([value]) and "content" in value:
+        return [value]
+    fields = AnySpelling(value)
+    history = fields.take("chat_history", "history")
+    before = list(history) if looks_like_messages(history) and isinstance(history, list) else []
+    for name in ("messages", "input_messages", *QUESTION, "inputs", "text", "content", "kwargs"):
+        found = to_messages(fields.take(name), depth + 1)
+        if found:
+            return [*before, *found]
+    texts = [each for each in value.values() if isinstance(each, str)]
+    return [*before, *to_messages(texts[0], depth + 1)] if len(texts) == 1 else before
+
+
+def to_answer(value: object, depth: int = 0) -> str | None:
+    """Find the text of the answer in what an application gave; None when there is none."""
+    if depth > _MOST_NESTING or value is None:
+        return None
+    if isinstance(value, str):
+        parsed = _parse_payload(value)
+        found = to_answer(parsed, depth + 1) if parsed is not None else None
+        return found if found is not None else value
+    if isinstance(value, list):
+        for each in reversed(value):
+            found = to_answer(each, depth + 1)
+            if found is not None:
+                return found
+        return None
+    if not isinstance(value, dict):
+        return str(value) if isinstance(value, int | float) else None
+    fields = AnySpelling(value)
+    parts = fields.take("content", "parts")
+    if isinstance(parts, list):
+        texts = [_part_text(each) for each in parts]
+        return "\n".join(text for text in texts if text is not None) or None
+    if isinstance(parts, str):
+        return parts
+    names = ("result", "final_answer", "final_output", "output_text", "text", "message", "messages")
+    for name in (*ANSWER, *names, "choices", "generations", "outputs", "kwargs"):
+        found = to_answer(fields.take(name), depth + 1)
+        if found is not None:
+            return found
+    texts_ = [each for each in value.values() if isinstance(each, str)]
+    return texts_[0] if len(texts_) == 1 else None
+
+
+def _part_text(part: object) -> str | None:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict) or fold_key(str(part.get("type", "text"))) not in (
+        "text",
+        "outputtext",
+        "refusal",
+    ):
+        return None
+    return AnySpelling(part).texts_or_none("text", "content", "refusal")
+
+
+def _parse_payload(text: str) -> object:
+    """Parse a text that is a JSON object or list; None for any other."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict | list) else None
+
+
+def iterate_sessions(
+    groups: Iterator[tuple[str, list[object]]],
+) -> Iterator[tuple[str, list[Exchange]]]:
+    """Give the exchanges of each session."""
+    for session, values in groups:
+        yield session, [Exchange.from_json(each) for each in values if isinstance(each, dict)]

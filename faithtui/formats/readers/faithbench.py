@@ -1,0 +1,95 @@
+"""FaithBench: summaries of passages, with the spans that annotators marked.
+
+Source: github.com/vectara/FaithBench, `data_for_release/batch_*.json`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from faithtui.domain.conversation import Document
+from faithtui.formats.files.record_files import Sample
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.draft import ConversationDraft
+from faithtui.formats.readers.passages import PassageList
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+
+SCALE: Final = "faithbench-span"
+_WORST_FIRST: Final = ("Unwanted", "Questionable", "Benign")
+_NOT_SCORES: Final = ("summarizer", "raw_sample_id")
+
+
+def _samples(record: dict[str, object]) -> list[dict[str, object]]:
+    given = record.get("samples", [record])
+    return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+
+
+def _recognise(sample: Sample) -> str | None:
+    for record in sample.records:
+        for each in _samples(record)[:3]:
+            if has_keys(each, "summary", "source") and has_any_key(each, "annotations"):
+                return "FaithBench's `source`, `summary` and `annotations`"
+    return None
+
+
+def _convert(
+    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+) -> Iterator[ConversationDraft]:
+    del gallery
+    given = fields.take("samples")
+    samples = (
+        list(AnySpelling({"samples": given}).objects("samples")) if given is not None else [fields]
+    )
+    for each in samples:
+        yield _read_sample(each, options)
+
+
+def _read_sample(fields: AnySpelling, options: ReadOptions) -> ConversationDraft:
+    draft = ConversationDraft(key=fields.text("sample_id", "id"))
+    source = fields.text("source") or ""
+    summary = fields.text("summary") or ""
+    draft.add_turn("assistant", summary, PassageList((Document(source),), ({},)))
+    known = dict(fields.inner("metadata").value)
+    group = known.get("raw_sample_id")
+    draft.metadata = {
+        **{name: known[name] for name in _NOT_SCORES if name in known},
+        "passage_group": None if group is None else str(group),
+    }
+    scores = {name: each for name, each in known.items() if name not in _NOT_SCORES}
+    if scores:
+        draft.metadata["reference_judges"] = scores
+    annotations: list[dict[str, object]] = []
+    for each in fields.objects("annotations"):
+        annotations.append(dict(each.value))
+        _add_label(draft, each, summary, options)
+    draft.metadata["annotations"] = annotations or None
+    draft.extra = fields.rest()
+    return draft
+
+
+def _add_label(
+    draft: ConversationDraft, fields: AnySpelling, summary: str, options: ReadOptions
+) -> None:
+    labels = fields.take("label")
+    words = [str(each) for each in labels] if isinstance(labels, list) else [str(labels or "")]
+    kinds = {word.partition(".")[0] for word in words}
+    label = next((each for each in _WORST_FIRST if each in kinds), "unlabelled")
+    piece = fields.text("summary_span")
+    if piece is None or not piece.strip():
+        return
+    start, end = fields.take("summary_start"), fields.take("summary_end")
+    span = None
+    if isinstance(start, int) and isinstance(end, int) and summary[start:end] == piece:
+        span = (start, end)
+    draft.add_rating(
+        0,
+        fields.text("annotator_name") or fields.text("annotator_id") or "unknown",
+        options.scales.get("label", SCALE),
+        label,
+        claim=piece,
+        span=span,
+        note=fields.text("note"),
+    )
+
+
+READER = RecordReader("faithbench", "FaithBench batches", _recognise, _convert)

@@ -1,0 +1,159 @@
+"""Langfuse: traces with their observations and scores inside, or each kind in a file of its own.
+
+Source: Langfuse's API reference, `Trace`, `Observation` and `Score`; its exports to files have the
+same fields in snake_case.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from faithtui.formats.files.record_files import Sample
+from faithtui.formats.readers.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    fold_key,
+    has_any_key,
+    has_keys,
+)
+from faithtui.formats.readers.cells import read_cell
+from faithtui.formats.readers.exchanges import Exchange, Score, to_answer, to_messages
+from faithtui.formats.readers.passages import read_tool_output
+from faithtui.formats.readers.protocol import ReadOptions
+from faithtui.formats.readers.traces import TraceReader
+
+_KIND: Final = "_kind"
+_EVIDENCE: Final = ("retriever", "tool")
+_NO_TRACE: Final = (
+    "observations and scores whose trace is not there are left out; import them together with the "
+    "file of traces"
+)
+
+
+def _is_score(record: dict[str, object]) -> bool:
+    return has_keys(record, "trace_id", "name", "value") and has_any_key(
+        record, "data_type", "source"
+    )
+
+
+def _is_observation(record: dict[str, object]) -> bool:
+    return has_keys(record, "trace_id", "type", "start_time") and has_any_key(
+        record, "parent_observation_id", "level", "usage_details", "model"
+    )
+
+
+def _is_trace(record: dict[str, object]) -> bool:
+    return has_keys(record, "id", "input", "output") and (
+        has_keys(record, "observations")
+        or (has_keys(record, "timestamp") and has_any_key(record, "session_id", "release"))
+    )
+
+
+def _recognise(sample: Sample) -> str | None:
+    for record in sample.records:
+        if _is_score(record):
+            return "Langfuse scores, with `traceId`, `name`, `value` and `source`"
+        if _is_observation(record):
+            return "Langfuse observations, with `traceId`, `type` and `startTime`"
+        if _is_trace(record):
+            return "Langfuse traces, with `sessionId`, `input` and `output`"
+    return None
+
+
+def _split(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
+    record = dict(fields.value)
+    if _is_score(record) or _is_observation(record):
+        trace = fields.text("trace_id")
+        if trace is None:
+            raise fields.make_error(("trace_id",), None, "the id of the trace")
+        yield trace, {**record, _KIND: "score" if _is_score(record) else "observation"}
+        return
+    trace = fields.text("id", "trace_id")
+    if trace is None:
+        raise fields.make_error(("id",), None, "the id of the trace")
+    yield trace, {**record, _KIND: "trace"}
+
+
+def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions) -> Exchange | None:
+    by_kind: dict[str, list[AnySpelling]] = {"trace": [], "observation": [], "score": []}
+    for record in records:
+        by_kind[record.pop(_KIND)].append(AnySpelling(record))
+    if not by_kind["trace"]:
+        options.notes.remarks[_NO_TRACE] += len(records)
+        return None
+    root = by_kind["trace"][0]
+    observations = [*root.objects("observations"), *by_kind["observation"]]
+    observations.sort(key=lambda each: each.text("start_time") or "")
+    time = root.text("timestamp", "start_time") or ""
+    exchange = Exchange(root.text("session_id") or trace, time)
+    exchange.messages = to_messages(root.take("input"))
+    exchange.answer = to_answer(root.take("output"))
+    for each in observations:
+        _add_observation(exchange, each)
+    exchange.details = {
+        "trace_id": trace,
+        **{
+            key: each
+            for key, each in root.rest().items()
+            if fold_key(key) not in ("id", "scores", "htmlpath") and each not in ([], {})
+        },
+    }
+    exchange.scores = [_read_score(each) for each in (*root.objects("scores"), *by_kind["score"])]
+    return exchange
+
+
+def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
+    kind = (fields.text("type") or "").lower()
+    name = fields.text("name")
+    is_retrieval = kind in _EVIDENCE or (
+        kind == "span" and name is not None and "retriev" in name.lower()
+    )
+    output = read_cell_or_text(fields.take("output"))
+    if is_retrieval:
+        if isinstance(output, list) and not output:
+            exchange.passages = exchange.passages or read_tool_output([], name)
+            return
+        found = read_tool_output(output, name)
+        exchange.passages = found if exchange.passages is None else exchange.passages + found
+    elif kind == "generation":
+        if not exchange.messages:
+            exchange.messages = to_messages(fields.take("input"))
+        if exchange.answer is None:
+            exchange.answer = to_answer(output)
+
+
+def read_cell_or_text(value: object) -> object:
+    """Read JSON that stands in a text; any other text stays one."""
+    try:
+        return read_cell(value, "output")
+    except ShapeError:
+        return value  # it is evidence as it stands
+
+
+def _read_score(fields: AnySpelling) -> Score:
+    details = {key: each for key, each in fields.value.items() if each is not None}
+    details.pop("_line", None)
+    source = (fields.text("source") or "").upper()
+    kind = (fields.text("data_type") or "").upper()
+    name = fields.text("name") or "score"
+    value = fields.take("value")
+    written = fields.take("string_value")
+    if kind == "BOOLEAN":
+        value = bool(value) if isinstance(value, int | float) else written
+    elif kind == "CATEGORICAL" and written is not None:
+        value = written
+    metadata = fields.take("metadata")
+    known = AnySpelling(metadata if isinstance(metadata, dict) else {})
+    person = fields.text("author_user_id") or known.text("annotator")
+    return Score(
+        name,
+        value,
+        fields.text("comment"),
+        annotator=(person or "unknown") if source == "ANNOTATION" else None,
+        judge=(known.text("model", "judge") or f"langfuse {name}") if source == "EVAL" else None,
+        details=details,
+    )
+
+
+READER = TraceReader(
+    "langfuse", "Langfuse traces, observations and scores", _recognise, _split, _read_trace
+)

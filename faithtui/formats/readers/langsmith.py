@@ -1,0 +1,123 @@
+"""LangSmith: runs, and the feedback on them in a file of its own.
+
+Source: langsmith 0.14, `schemas.py`, `Run` and `Feedback`.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from faithtui.formats.files.record_files import Sample
+from faithtui.formats.readers.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.exchanges import Exchange, Score, to_answer, to_messages
+from faithtui.formats.readers.passages import read_tool_output
+from faithtui.formats.readers.protocol import ReadOptions
+from faithtui.formats.readers.traces import TraceReader
+
+_SESSION: Final = ("thread_id", "session_id", "conversation_id")
+_FEEDBACK_ALONE: Final = (
+    "feedback whose run is not there is left out; import it together with its runs: "
+    "`faithtui import RUNS FEEDBACK`"
+)
+
+
+def _is_run(record: dict[str, object]) -> bool:
+    return has_keys(record, "run_type", "inputs") and has_any_key(record, "trace_id", "id")
+
+
+def _is_feedback(record: dict[str, object]) -> bool:
+    return has_keys(record, "key", "run_id") and has_any_key(
+        record, "feedback_source", "correction", "comment"
+    )
+
+
+def _recognise(sample: Sample) -> str | None:
+    if any(map(_is_run, sample.records)):
+        return "LangSmith runs, with `run_type`, `inputs` and `outputs`"
+    if any(map(_is_feedback, sample.records)):
+        return "LangSmith feedback, with `key`, `run_id` and `feedback_source`"
+    return None
+
+
+def _split(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
+    trace = fields.text("trace_id") or fields.text("run_id") or fields.text("id")
+    if trace is None:
+        raise fields.make_error(("trace_id",), None, "the id of the trace")
+    yield trace, dict(fields.value)
+
+
+def _read_trace(trace: str, records: list[dict[str, Any]], options: ReadOptions) -> Exchange | None:
+    runs = [AnySpelling(each) for each in records if not _is_feedback(each)]
+    feedback = [AnySpelling(each) for each in records if _is_feedback(each)]
+    if not runs:
+        options.notes.remarks[_FEEDBACK_ALONE] += len(feedback)
+        return None
+    ids = {each.text("id") for each in runs}
+    roots = [each for each in runs if each.text("parent_run_id") not in ids] or runs
+    root = roots[0]
+    metadata = root.inner("extra").inner("metadata").value
+    named = AnySpelling(metadata).text(*_SESSION)
+    exchange = Exchange(named or trace, time=root.text("start_time") or "")
+    exchange.messages = to_messages(root.take("inputs"))
+    exchange.answer = to_answer(root.take("outputs"))
+    runs.sort(key=lambda run: (run.text("dotted_order") or "", run.text("start_time") or ""))
+    for run in runs:
+        _add_evidence(exchange, run)
+    exchange.details = _without_none(
+        trace_id=trace,
+        run_id=root.text("id"),
+        tags=root.take("tags"),
+        metadata={name: each for name, each in metadata.items() if name not in _SESSION} or None,
+        project_id=root.text("session_id"),
+        status=root.text("status"),
+        error=root.text("error"),
+        start_time=root.text("start_time"),
+        end_time=root.text("end_time"),
+    )
+    exchange.scores = [_read_feedback(each) for each in feedback]
+    return exchange
+
+
+def _add_evidence(exchange: Exchange, run: AnySpelling) -> None:
+    kind = run.text("run_type")
+    if kind not in ("retriever", "tool"):
+        return
+    output = run.take("outputs")
+    if isinstance(output, dict):
+        inner = AnySpelling(output).take("documents", "output", "result")
+        output = output if inner is None else inner
+    found = read_tool_output(output, run.text("name"))
+    exchange.passages = found if exchange.passages is None else exchange.passages + found
+
+
+def _read_feedback(fields: AnySpelling) -> Score:
+    source = fields.inner("feedback_source")
+    kind = source.text("type")
+    known = AnySpelling(source.inner("metadata").value)
+    person = known.text("annotator", "user", "user_id", "ls_user_id") or source.text(
+        "user_name", "user_id"
+    )
+    name = fields.text("key") or "feedback"
+    value = fields.take("score")
+    if value is None:
+        value = fields.take("value")
+    correction = fields.take("correction")
+    if isinstance(correction, dict) and len(correction) == 1:
+        value = next(iter(correction.values()))  # what the person put in its place
+    is_person = kind == "app" or (kind == "api" and person is not None)
+    return Score(
+        name,
+        value,
+        fields.text("comment"),
+        annotator=(person or "unknown") if is_person else None,
+        judge=(known.text("model", "judge", "evaluator") or f"langsmith {name}")
+        if kind == "model"
+        else None,
+        details={key: each for key, each in fields.value.items() if each is not None},
+    )
+
+
+def _without_none(**fields: object) -> dict[str, object]:
+    return {name: each for name, each in fields.items() if each is not None}
+
+
+READER = TraceReader("langsmith", "LangSmith runs and feedback", _recognise, _split, _read_trace)

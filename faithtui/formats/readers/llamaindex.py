@@ -1,0 +1,127 @@
+"""LlamaIndex: labelled RAG data sets, and results of its evaluators.
+
+Source: llama-index-core 0.14, `llama_dataset/rag.py` and `evaluation/base.py`.
+"""
+
+from collections.abc import Iterator
+
+from faithtui.domain.imported_verdicts import ImportedVerdict
+from faithtui.formats.files.record_files import Sample
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.cells import read_cell
+from faithtui.formats.readers.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.passages import read_passage_list
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+from faithtui.formats.readers.question_rows import ANSWER, RowNames, read_row
+
+JUDGE = "llamaindex"
+_RESULT = RowNames(question=("query",), answer=("response",), contexts=("contexts",))
+
+
+def _examples(record: dict[str, object]) -> list[object]:
+    found = AnySpelling(record).take("examples")
+    return found if isinstance(found, list) else [record]
+
+
+def _recognise_dataset(sample: Sample) -> str | None:
+    for record in sample.records:
+        if any(
+            has_keys(each, "query")
+            and has_any_key(each, "reference_answer", "reference_contexts")
+            and not has_any_key(each, *ANSWER)
+            for each in _examples(record)[:3]
+        ):
+            return "LlamaIndex's `query`, `reference_contexts` and `reference_answer`"
+    return None
+
+
+def _convert_dataset(
+    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+) -> Iterator[ConversationDraft]:
+    del gallery
+    given = fields.take("examples")
+    examples = (
+        list(AnySpelling({"examples": given}).objects("examples"))
+        if given is not None
+        else [fields]
+    )
+    for each in examples:
+        yield _read_example(each, options)
+
+
+def _read_example(fields: AnySpelling, options: ReadOptions) -> ConversationDraft:
+    draft = ConversationDraft(key=fields.text("id", "id_"))
+    question = fields.text("query")
+    if question is not None:
+        draft.add_turn("user", question)
+    answer = fields.text("reference_answer")
+    if answer is not None:
+        turn = draft.add_turn("assistant", answer)
+        contexts = read_cell(fields.take("reference_contexts"), "reference_contexts")
+        if contexts is not None:
+            turn.passages = read_passage_list(contexts, "reference_contexts")
+        turn.details["is_reference"] = True
+    known = frozenset(("queryby", "referenceanswerby", "referencecontexts"))
+    keep_rest(draft, fields.rest(), known, options.notes.unknown_keys)
+    return draft
+
+
+def _recognise_results(sample: Sample) -> str | None:
+    if any(
+        has_keys(each, "query", "response", "passing")
+        or has_keys(each, "query", "response", "pairwise_source")
+        for each in sample.records
+    ):
+        return "LlamaIndex's evaluation results, with `query`, `response` and `passing`"
+    return None
+
+
+def _convert_result(
+    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+) -> Iterator[ConversationDraft]:
+    passing, score = fields.take("passing"), fields.take("score")
+    feedback = fields.texts_or_none("feedback")
+    invalid = fields.texts_or_none("invalid_reason")
+    for name in ("invalid_result", "pairwise_source"):
+        fields.take(name)
+    draft = read_row(fields, _RESULT, options, gallery)
+    answer = draft.last_answer
+    if answer is not None:
+        draft.verdicts.append(
+            ImportedVerdict(
+                JUDGE,
+                answer,
+                word=feedback,
+                score=_to_share(score),
+                passed=_to_flag(passing),
+                reason=invalid,
+            )
+        )
+    yield draft
+
+
+def _to_share(value: object) -> float | None:
+    try:
+        number = float(str(value))
+    except ValueError:
+        return None
+    return number if 0 <= number <= 1 else None
+
+
+def _to_flag(value: object) -> bool | None:
+    match str(value).lower():
+        case "true":
+            return True
+        case "false":
+            return False
+        case _:
+            return None
+
+
+DATASET = RecordReader(
+    "llamaindex", "LlamaIndex labelled RAG data sets", _recognise_dataset, _convert_dataset
+)
+RESULTS = RecordReader(
+    "llamaindex-results", "LlamaIndex evaluation results", _recognise_results, _convert_result
+)

@@ -1,0 +1,314 @@
+"""Chat messages of any tool become turns; what tools gave becomes the passages of the next answer.
+
+An answer of an agent can only be judged against what its tools returned, so a tool or retriever
+message is evidence: its passages belong to the answer that follows, with the tool's name. Messages
+of the system are no turns and are kept in the metadata.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from faithtui.domain.conversation import Image
+from faithtui.errors import InputError
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.json_lines import describe_json
+from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError, fold_key
+from faithtui.formats.readers.draft import ConversationDraft, TurnDraft
+from faithtui.formats.readers.passages import PassageList, read_passage_list, read_tool_output
+
+_ROLES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("user", "human", "customer", "client", "humanmessage", "question"), "user"),
+    **dict.fromkeys(
+        (
+            "assistant",
+            "ai",
+            "agent",
+            "bot",
+            "model",
+            "chatbot",
+            "gpt",
+            "aimessage",
+            "aimessagechunk",
+            "answer",
+        ),
+        "assistant",
+    ),
+    **dict.fromkeys(("system", "developer", "systemmessage"), "system"),
+    **dict.fromkeys(
+        (
+            "tool",
+            "function",
+            "toolmessage",
+            "functionmessage",
+            "functioncalloutput",
+            "retriever",
+            "retrieval",
+            "context",
+            "documents",
+            "observation",
+            "ipython",
+        ),
+        "tool",
+    ),
+    "functioncall": "call",
+    "reasoning": "skip",
+}
+_CONTEXT = (
+    "retrieval_context",
+    "retrieved_contexts",
+    "contexts",
+    "context",
+    "documents",
+    "passages",
+)
+_TEXT_PARTS = ("text", "inputtext", "outputtext", "refusal")
+
+
+def looks_like_messages(value: object) -> bool:
+    """Say whether a value is a list of chat messages."""
+    return isinstance(value, list) and bool(value) and all(map(_is_message, value))
+
+
+def _is_message(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    fields = AnySpelling(value)
+    role = fields.take("role", "type", "speaker", "from", "sender")
+    return isinstance(role, str) and fold_key(role) in _ROLES
+
+
+@dataclass(slots=True)
+class MessageReader:
+    """Reads the messages of one conversation, one after the other."""
+
+    draft: ConversationDraft
+    gallery: ImageCollector
+    _waiting: PassageList | None = None
+    """What tools gave since the last answer; None: nothing was asked of them."""
+    _tools: list[dict[str, object]] = field(default_factory=list)
+    _call_names: dict[str, str] = field(default_factory=dict)
+    _last_call: str | None = None
+    _has_tools: bool = False
+
+    def read_all(self, messages: Iterable[object], where: str = "messages") -> None:
+        """Read a list of messages.
+
+        Raises:
+            ShapeError: One of them is none, or has a role that nobody knows.
+        """
+        for place, each in enumerate(messages):
+            self.read(each, f"{where}[{place}]")
+        self.finish()
+
+    def read(self, value: object, where: str) -> TurnDraft | None:
+        """Read a message; None where it is no turn.
+
+        Raises:
+            ShapeError: It is none, or has a role that nobody knows.
+        """
+        if isinstance(value, dict) and isinstance(value.get("kwargs"), dict):
+            value = {"type": (value.get("id") or ["?"])[-1], **value["kwargs"]}  # LangChain's dump
+        if not isinstance(value, dict):
+            raise ShapeError(where, f"is {describe_json(value)}; expected a message, an object")
+        fields = AnySpelling(value, where)
+        name = self._take_role(fields)
+        match name:
+            case "system":
+                self._keep_system(fields)
+                return None
+            case "tool":
+                self._read_tool(fields)
+                return None
+            case "call":
+                self._read_call(fields.value, fields)
+                return None
+            case "skip":
+                return None
+            case "user":
+                return self._read_user(fields)
+            case _:
+                return self._read_assistant(fields)
+
+    def finish(self) -> None:
+        """Keep what tools gave after the last answer, which no answer can be judged by.
+
+        Where calls of tools are written down, an answer without any had no passages.
+        """
+        if self._has_tools:
+            for turn in self.draft.turns:
+                if turn.role == "assistant" and turn.passages is None:
+                    turn.passages = PassageList()
+        if self._waiting is not None and self._waiting.documents:
+            self.draft.metadata["unused_tool_results"] = [
+                each.text for each in self._waiting.documents
+            ]
+        self._waiting, self._tools = None, []
+
+    def add_evidence(self, passages: PassageList) -> None:
+        """Take in passages for the answer that follows."""
+        self._has_tools = True
+        self._waiting = passages if self._waiting is None else self._waiting + passages
+
+    def _take_role(self, fields: AnySpelling) -> str:
+        role = fields.take("role")
+        if role is None:
+            role = fields.take("speaker", "from", "sender", "author", "type")
+        if isinstance(role, dict):
+            role = role.get("role")
+        known = _ROLES.get(fold_key(role)) if isinstance(role, str) else None
+        if known is None:
+            shown = "is missing" if role is None else f"is {describe_json(role)}"
+            raise ShapeError(
+                f"{fields.where}.role",
+                f"{shown}; expected one of user, assistant, system, developer and tool",
+            )
+        return known
+
+    def _keep_system(self, fields: AnySpelling) -> None:
+        text, _ = self._read_content(fields)
+        kept = self.draft.metadata.setdefault("system", [])
+        assert isinstance(kept, list)
+        kept.append(text)
+
+    def _read_tool(self, fields: AnySpelling) -> None:
+        number = fields.text("tool_call_id", "call_id")
+        name = fields.text("name", "tool_name") or self._call_names.get(number or "")
+        name = name or (self._last_call if number is None else None)
+        content = fields.take("content", "output", "value", "text")
+        if isinstance(content, list) and content and all(map(_is_text_part, content)):
+            content = "\n".join(str(each["text"]) for each in content if isinstance(each, dict))
+        self.add_evidence(read_tool_output(content, name))
+        self._tools.append(_without_none(name=name, id=number, **fields.rest()))
+
+    def _read_call(self, call: Mapping[str, object], fields: AnySpelling) -> None:
+        inner = fields.take("function")
+        named = AnySpelling(inner) if isinstance(inner, dict) else fields
+        name = named.text("name")
+        number = fields.text("call_id", "id", "tool_call_id")
+        if name is not None:
+            self._last_call = name
+            if number is not None:
+                self._call_names[number] = name
+        arguments = named.take("arguments", "args", "input", "input_parameters")
+        self._tools.append(_without_none(name=name, id=number, arguments=arguments))
+
+    def _read_user(self, fields: AnySpelling) -> TurnDraft | None:
+        text, images = self._read_content(fields)
+        is_tool_result_alone = not text and not images and self._waiting is not None
+        if is_tool_result_alone and isinstance(fields.value.get("content"), list):
+            return None
+        turn = self.draft.add_turn("user", text)
+        turn.images = images
+        self._finish_turn(turn, fields)
+        return turn
+
+    def _read_assistant(self, fields: AnySpelling) -> TurnDraft | None:
+        calls = fields.take("tool_calls", "tools_called")
+        extra = fields.take("additional_kwargs")
+        if not calls and isinstance(extra, dict):
+            calls = extra.get("tool_calls")
+        called = (
+            [each for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
+        )
+        for each in called:
+            self._read_call(each, AnySpelling(each))
+        text, images = self._read_content(fields)
+        if not text.strip() and not images and (called or self._tools):
+            return None
+        turn = self.draft.add_turn("assistant", text)
+        turn.images = images
+        is_answer = not called or any("output" in each for each in called)
+        for each in called:
+            if each.get("output") is not None:  # deepeval keeps what a tool gave in its call
+                self.add_evidence(read_tool_output(each["output"], _as_text(each.get("name"))))
+        if is_answer:
+            turn.passages, self._waiting = self._waiting, None
+        if self._tools:
+            turn.details["tools"], self._tools = self._tools, []
+        self._finish_turn(turn, fields)
+        return turn
+
+    def _finish_turn(self, turn: TurnDraft, fields: AnySpelling) -> None:
+        given = fields.take(*_CONTEXT)
+        if given is not None:
+            turn.add_passages(read_passage_list(given, f"{fields.where}.context"))
+        metadata = fields.take("metadata", "additional_metadata")
+        if isinstance(metadata, dict):
+            turn.details |= metadata
+        turn.details |= {name: each for name, each in fields.rest().items() if each not in ({}, [])}
+
+    def _read_content(self, fields: AnySpelling) -> tuple[str, tuple[Image, ...]]:
+        content = fields.take("content", "text", "value", "parts", "message")
+        if content is None:
+            return "", ()
+        if isinstance(content, str):
+            return content, ()
+        if isinstance(content, dict):
+            content = [content]
+        if not isinstance(content, list):
+            raise ShapeError(
+                f"{fields.where}.content", f"is {describe_json(content)}; expected a string"
+            )
+        texts: list[str] = []
+        images: list[Image] = []
+        for place, part in enumerate(content):
+            self._read_part(part, f"{fields.where}.content[{place}]", texts, images)
+        return "\n".join(texts), tuple(images)
+
+    def _read_part(self, part: object, where: str, texts: list[str], images: list[Image]) -> None:
+        if isinstance(part, str):
+            texts.append(part)
+            return
+        if not isinstance(part, dict):
+            raise ShapeError(where, f"is {describe_json(part)}; expected a part of a message")
+        fields = AnySpelling(part, where)
+        kind = fold_key(fields.texts_or_none("type") or "text")
+        if kind in _TEXT_PARTS:
+            text = fields.take("text", "refusal", "content")
+            if isinstance(text, str):
+                texts.append(text)
+        elif kind in ("toolresult", "toolcallresponse", "functioncalloutput"):
+            number = fields.text("tool_use_id", "id", "tool_call_id")
+            name = self._call_names.get(number or "", self._last_call)
+            content = fields.take("content", "response", "result", "output")
+            if isinstance(content, list) and content and all(map(_is_text_part, content)):
+                content = "\n".join(str(each["text"]) for each in content if isinstance(each, dict))
+            self.add_evidence(read_tool_output(content, name))
+        elif kind in ("tooluse", "toolcall", "functioncall"):
+            self._read_call(part, fields)
+        elif kind in ("imageurl", "inputimage", "image"):
+            images.append(self._read_image(fields, where))
+        elif kind not in ("thinking", "reasoning"):
+            raise ShapeError(
+                f"{where}.type", f"is {describe_json(kind)}; expected text, an image or a tool part"
+            )
+
+    def _read_image(self, fields: AnySpelling, where: str) -> Image:
+        found = fields.take("image_url", "url", "source", "image")
+        inner = AnySpelling(found, where) if isinstance(found, dict) else None
+        try:
+            if inner is not None and inner.has("data"):
+                return self.gallery.add_base64(
+                    inner.text("data") or "", inner.text("media_type", "mime_type")
+                )
+            address = inner.text("url") if inner is not None else _as_text(found)
+            return self.gallery.add_url(address or "", None)
+        except InputError as error:
+            raise ShapeError(where, error.reason) from error
+
+
+def _is_text_part(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return fold_key(str(value.get("type", ""))) in _TEXT_PARTS and isinstance(
+        value.get("text"), str
+    )
+
+
+def _as_text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _without_none(**fields: object) -> dict[str, object]:
+    return {name: each for name, each in fields.items() if each is not None}

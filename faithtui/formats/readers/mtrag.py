@@ -1,0 +1,304 @@
+"""MTRAG: generation tasks, and its evaluations in InspectorRAGet's form.
+
+A task is one answer to a history. Tasks of a conversation are one conversation where the history of
+each holds the answers before it; where a model answered a history that somebody else wrote, each
+task is a conversation of its own, in the group of the conversation it continues.
+
+Source: github.com/IBM/mt-rag-benchmark and github.com/IBM/InspectorRAGet.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from faithtui.errors import InputError
+from faithtui.formats.files.record_files import FileRecord, Sample
+from faithtui.formats.files.record_groups import RecordGroups
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError, fold_key, has_keys
+from faithtui.formats.readers.draft import ConversationDraft, describe_turns
+from faithtui.formats.readers.exchanges import is_about_faithfulness
+from faithtui.formats.readers.messages import MessageReader
+from faithtui.formats.readers.passages import PassageList, read_passage_list
+from faithtui.formats.readers.protocol import (
+    ParsedRecord,
+    ReadOptions,
+    RecordReader,
+    build_drafts,
+    make_parsed_record,
+)
+
+SCALE: Final = "mtrag-faithfulness-1-4"
+_LINE: Final = "_line"
+
+
+@dataclass(slots=True)
+class _Task:
+    """One answer to a history."""
+
+    identity: str
+    conversation: str
+    turn: int
+    history: list[object]
+    passages: PassageList
+    answer: str | None
+    target: str | None
+    details: dict[str, object]
+    number: int = 0
+    """Of the answer, where a task has several."""
+    ratings: list[tuple[str, str, str]] = field(default_factory=list)
+    """Annotator, scale and label."""
+    other_ratings: dict[str, dict[str, object]] = field(default_factory=dict)
+    judges: dict[str, object] = field(default_factory=dict)
+
+
+def _recognise_tasks(sample: Sample) -> str | None:
+    if any(has_keys(each, "task_id", "input", "contexts") for each in sample.records):
+        return "MTRAG tasks, with `task_id`, `input` and `contexts`"
+    return None
+
+
+def _split_task_id(identity: str) -> tuple[str, int]:
+    """Cut `conversation::turn`, or `conversation<::>turn`."""
+    start, mark, end = identity.rpartition("::")
+    if not mark:
+        return identity, 0
+    end = end.removeprefix(">")
+    return start.removesuffix("<"), int(end) if end.isdigit() else 0
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReader:
+    """Generation tasks, one a record."""
+
+    name: str = "mtrag"
+    title: str = "MTRAG generation tasks"
+    joins_files: bool = False
+
+    def recognise(self, sample: Sample) -> str | None:
+        """See `FormatReader`."""
+        return _recognise_tasks(sample)
+
+    def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
+        """See `FormatReader`; conversations come after the last record was read."""
+        last: FileRecord | None = None
+        with RecordGroups() as groups:
+            for each in records:
+                if isinstance(each.found, InputError):
+                    yield make_parsed_record(each, each.found)
+                    continue
+                last = each
+                fields = AnySpelling(each.found)
+                identity = fields.text("task_id") or str(each.line)
+                conversation = fields.text("conversation_id") or _split_task_id(identity)[0]
+                groups.add(conversation, {**each.found, _LINE: each.line})
+            for conversation, values in groups:
+                assert last is not None
+                lines = [value.pop(_LINE) for value in values]
+                size = max(1, last.size)
+                place = FileRecord(last.path, min(lines), None, last.end, size, {})
+                gallery = ImageCollector(last.path.parent)
+                try:
+                    tasks = [
+                        task
+                        for value in values
+                        for task in _read_tasks(AnySpelling(value), conversation)
+                    ]
+                except ShapeError as error:
+                    yield make_parsed_record(place, place.make_error(error.reason, error.field))
+                    continue
+                drafts = _join_tasks(conversation, tasks, gallery, key=conversation)
+                yield from build_drafts(place, drafts, options, gallery)
+
+
+def _read_tasks(fields: AnySpelling, conversation: str) -> Iterator[_Task]:
+    """Give one task for each answer; one without an answer where there is none."""
+    identity = fields.text("task_id") or ""
+    turn = fields.take("turn")
+    history = fields.take("input")
+    if not isinstance(history, list):
+        raise fields.make_error(("input",), history, "a list of messages")
+    passages = read_passage_list(fields.take("contexts"), fields.find_name("contexts"))
+    targets = [each.texts_or_none("text") for each in fields.objects("targets")]
+    predictions = [each.texts_or_none("text") for each in fields.objects("predictions")]
+    details = {
+        key: value for key, value in fields.rest().items() if fold_key(key) != "conversationid"
+    }
+    task = _Task(
+        identity,
+        conversation,
+        turn if isinstance(turn, int) else _split_task_id(identity)[1],
+        history,
+        passages,
+        None,
+        targets[0] if targets else None,
+        {"task_id": identity, **details},
+    )
+    answers = predictions or targets[:1] or [None]
+    for number, answer in enumerate(answers):
+        yield _Task(
+            task.identity,
+            task.conversation,
+            task.turn,
+            task.history,
+            task.passages,
+            answer,
+            task.target if predictions else None,
+            task.details,
+            number,
+        )
+
+
+def _join_tasks(
+    conversation: str, tasks: Sequence[_Task], gallery: ImageCollector, *, key: str
+) -> Iterator[ConversationDraft]:
+    """Make one conversation of tasks whose histories hold each other's answers, else one of each.
+
+    Args:
+        conversation: Its id.
+        tasks: Of one conversation and one model.
+        gallery: Takes images.
+        key: Of the conversation as a whole.
+    """
+    ordered = sorted(tasks, key=lambda task: (task.turn, task.number))
+    joined = _try_to_join(ordered, gallery)
+    if joined is not None:
+        joined.key = key
+        joined.metadata = {"conversation_id": conversation, **joined.metadata}
+        yield joined
+        return
+    known = {task.turn: task for task in ordered}
+    for task in ordered:
+        draft = ConversationDraft()
+        MessageReader(draft, gallery).read_all(task.history, "input")
+        answers = [turn for turn in draft.turns if turn.role == "assistant"]
+        for place, turn in enumerate(answers, start=1):
+            earlier = known.get(place)
+            if earlier is not None and earlier.turn < task.turn:
+                turn.passages = earlier.passages
+        _add_answer(draft, task)
+        suffix = f"#{task.number + 1}" if task.number else ""
+        model = key.removeprefix(conversation)
+        draft.key = f"{task.identity}{model}{suffix}"
+        draft.metadata = {"conversation_id": conversation, **draft.metadata}
+        yield draft
+
+
+def _try_to_join(tasks: Sequence[_Task], gallery: ImageCollector) -> ConversationDraft | None:
+    draft = ConversationDraft()
+    for task in tasks:
+        history = ConversationDraft()
+        MessageReader(history, gallery).read_all(task.history, "input")
+        before = describe_turns(draft.turns)
+        if task.answer is None or describe_turns(history.turns)[: len(before)] != before:
+            return None
+        draft.turns += history.turns[len(before) :]
+        _add_answer(draft, task)
+    return draft
+
+
+def _add_answer(draft: ConversationDraft, task: _Task) -> None:
+    if task.answer is None:
+        return
+    turn = draft.add_turn("assistant", task.answer, task.passages)
+    turn.details |= task.details
+    if task.target is not None and task.target != task.answer:
+        turn.details["reference"] = task.target
+    if task.other_ratings:
+        turn.details["other_ratings"] = task.other_ratings
+    position = len(draft.turns) - 1
+    for annotator, scale, label in task.ratings:
+        draft.add_rating(position, annotator, scale, label)
+    for judge, value in task.judges.items():
+        scores = draft.metadata.setdefault("reference_judges", {})
+        assert isinstance(scores, dict)
+        scores.setdefault(judge, {})[str(position)] = value
+
+
+def _recognise_evaluations(sample: Sample) -> str | None:
+    if any(has_keys(each, "tasks", "evaluations", "documents") for each in sample.records):
+        return "InspectorRAGet's `tasks`, `documents` and `evaluations`"
+    return None
+
+
+def _convert_evaluations(
+    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+) -> Iterator[ConversationDraft]:
+    documents = {each.text("document_id"): dict(each.value) for each in fields.objects("documents")}
+    people = {
+        each.text("name")
+        for each in fields.objects("metrics")
+        if str(each.take("author")).lower() == "human"
+    }
+    tasks: dict[str, _Task] = {}
+    for each in fields.objects("tasks"):
+        value = dict(each.value)
+        contexts = value.get("contexts")
+        value["contexts"] = [
+            documents.get(AnySpelling(context).text("document_id"), context)
+            for context in (contexts if isinstance(contexts, list) else [])
+            if isinstance(context, dict)
+        ]
+        identity = AnySpelling(value).text("task_id") or ""
+        conversation = _split_task_id(identity)[0]
+        tasks[identity] = next(_read_tasks(AnySpelling(value), conversation))
+    answered: dict[tuple[str, str], list[_Task]] = {}
+    for each in fields.objects("evaluations"):
+        task = tasks.get(each.text("task_id") or "")
+        if task is None:
+            options.notes.remarks["evaluations of tasks that are not there are left out"] += 1
+            continue
+        model = each.text("model_id") or "model"
+        answered.setdefault((task.conversation, model), []).append(
+            _read_evaluation(task, each, people, options)
+        )
+    for (conversation, model), found in answered.items():
+        for draft in _join_tasks(conversation, found, gallery, key=f"{conversation}/{model}"):
+            draft.metadata["model"] = model
+            yield draft
+
+
+def _read_evaluation(
+    task: _Task, fields: AnySpelling, people: set[str | None], options: ReadOptions
+) -> _Task:
+    answer = fields.text("model_response")
+    found = _Task(
+        task.identity,
+        task.conversation,
+        task.turn,
+        task.history,
+        task.passages,
+        answer or "",
+        task.answer,
+        dict(task.details),
+    )
+    annotations = fields.inner("annotations").value
+    for metric, given in annotations.items():
+        if not isinstance(given, Mapping):
+            continue
+        values = {
+            str(who): each.get("value") if isinstance(each, Mapping) else each
+            for who, each in given.items()
+        }
+        if metric not in people:
+            for who, value in values.items():
+                found.judges[metric if len(values) == 1 else f"{metric} {who}"] = value
+        elif is_about_faithfulness(metric) or metric in options.scales:
+            scale = options.scales.get(metric, SCALE)
+            found.ratings += [(who, scale, _to_word(value)) for who, value in values.items()]
+        else:
+            found.other_ratings[metric] = values
+    return found
+
+
+def _to_word(value: object) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+TASKS = TaskReader()
+EVALUATIONS = RecordReader(
+    "inspectorraget",
+    "InspectorRAGet evaluations, as MTRAG's",
+    _recognise_evaluations,
+    _convert_evaluations,
+)

@@ -1,0 +1,66 @@
+"""faithtui's own shape: one conversation a record, as docs/data-model.md has it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from faithtui.errors import InputError
+from faithtui.formats.files.record_files import FileRecord, Sample
+from faithtui.formats.readers.neutral import conversation_from_json
+from faithtui.formats.readers.protocol import ParsedRecord, ReadOptions, make_parsed_record
+
+_LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))
+_TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context", "context", "images"))
+
+
+@dataclass(frozen=True, slots=True)
+class NeutralReader:
+    """Conversations in the neutral shape."""
+
+    name: str = "faithtui"
+    title: str = "conversations in faithtui's own shape"
+    joins_files: bool = False
+
+    def recognise(self, sample: Sample) -> str | None:
+        """See `FormatReader`; a file whose lines are all broken is told line by line."""
+        if not sample.records:
+            return "no record could be read" if sample.errors else "the file is empty"
+        from faithtui.formats.readers.deepeval import CONVERSATIONS
+
+        for record in sample.records:
+            if isinstance(record.get("turns"), list):
+                return None if CONVERSATIONS.recognise(sample) else "`turns` with role and content"
+        return None
+
+    def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
+        """See `FormatReader`."""
+        unknown = options.notes.unknown_keys
+        for each in records:
+            found = each.strict_error or each.found
+            if isinstance(found, InputError):
+                yield make_parsed_record(each, found)
+                continue
+            try:
+                read = conversation_from_json(
+                    found, source=options.source, path=each.path, line=each.line, record=each.record
+                )
+            except InputError as error:
+                yield make_parsed_record(each, error)
+                continue
+            finally:
+                _count_unknown(found, unknown)
+            yield make_parsed_record(each, read.conversation, read.images)
+            del read, found
+
+
+def _count_unknown(found: dict[str, object], unknown: "dict[str, int]") -> None:
+    for key in found.keys() - _LINE_KEYS:
+        unknown[key] += 1
+    turns = found.get("turns")
+    for turn in turns if isinstance(turns, list) else ():
+        if isinstance(turn, dict):
+            for key in turn.keys() - _TURN_KEYS:
+                unknown[f"turns[].{key}"] += 1
+
+
+READER = NeutralReader()

@@ -1,0 +1,53 @@
+"""OpenAI chat: `{"messages": [...]}` a record, as fine-tuning files and chat logs have them."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from faithtui.formats.files.record_files import Sample
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import AnySpelling, fold_key, has_any_key
+from faithtui.formats.readers.cells import read_cell
+from faithtui.formats.readers.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.messages import MessageReader, looks_like_messages
+from faithtui.formats.readers.passages import read_tool_output
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+from faithtui.formats.readers.question_rows import CONTEXTS, ID, KNOWN
+
+_MESSAGES: Final = ("messages", "conversation", "conversations", "dialogue", "dialog", "chat")
+_KNOWN: Final = KNOWN | frozenset(
+    map(fold_key, ("tools", "functions", "temperature", "parallel_tool_calls", "created", "object"))
+)
+_OF_OTHER_TOOLS: Final = ("run_type", "observations", "attributes", "turns", "claim_id")
+
+
+def _recognise(sample: Sample) -> str | None:
+    for record in sample.records:
+        fields = AnySpelling(record)
+        found = fields.take(*_MESSAGES)
+        if isinstance(found, str) and sample.is_table:
+            found = read_cell(found, "messages") if found.lstrip().startswith("[") else found
+        if looks_like_messages(found) and not has_any_key(record, *_OF_OTHER_TOOLS):
+            return f"`{fields.find_name(*_MESSAGES)}` is a list of chat messages"
+    return None
+
+
+def _convert(
+    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+) -> Iterator[ConversationDraft]:
+    messages = read_cell(fields.take(*_MESSAGES), fields.find_name(*_MESSAGES))
+    if not isinstance(messages, list):
+        raise fields.make_error(_MESSAGES, messages, "a list of messages")
+    draft = ConversationDraft(key=fields.text(*ID, "conversation_id", "thread_id", "session_id"))
+    MessageReader(draft, gallery).read_all(messages, fields.find_name(*_MESSAGES))
+    choices = fields.take("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        MessageReader(draft, gallery).read_all([choices[0].get("message")], "choices[0].message")
+    given = fields.take(*CONTEXTS)
+    answer = draft.last_answer
+    if given is not None and answer is not None:
+        draft.turns[answer].add_passages(read_tool_output(given, None))
+    keep_rest(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
+    yield draft
+
+
+READER = RecordReader("openai-chat", "chat messages, as OpenAI has them", _recognise, _convert)

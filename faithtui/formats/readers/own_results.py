@@ -1,0 +1,118 @@
+"""What faithtui wrote about an answer when it exported it, read again claim by claim.
+
+Tools keep it beside their own score, under `faithtui` in the metadata; see
+`formats/writers/answer_results.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from faithtui.agreement.rating_scales import OWN_SCALE
+from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
+from faithtui.formats.readers.draft import ConversationDraft
+from faithtui.formats.writers.answer_results import OWN_KEY
+
+_PLACES: Final = ("metadata", "extra")
+
+
+def find_own_details(record: Mapping[str, object]) -> Mapping[str, object] | None:
+    """Find what faithtui wrote into a score of another tool; None: it is not one of ours."""
+    for place in (record, *(record.get(name) for name in _PLACES)):
+        if isinstance(place, Mapping):
+            found = place.get(OWN_KEY)
+            if isinstance(found, Mapping) and found.get("by") in ("judge", "annotator"):
+                return found
+    return None
+
+
+def add_own_result(draft: ConversationDraft, position: int, details: Mapping[str, object]) -> None:
+    """Add a judge's verdicts or an annotator's labels.
+
+    Args:
+        draft: The conversation.
+        position: Of the answer in it.
+        details: As `find_own_details` gives them.
+    """
+    rater = str(details.get("rater") or "unknown")
+    if details.get("by") == "judge":
+        add_own_verdicts(draft, position, rater, list_objects(details.get("claims")))
+    else:
+        for label in list_objects(details.get("labels")):
+            add_own_label(draft, position, rater, label, label)
+
+
+def add_own_verdicts(
+    draft: ConversationDraft,
+    position: int,
+    judge: str,
+    claims: Sequence[Mapping[str, object]],
+    window: int | None = None,
+) -> None:
+    """Add the verdicts on the claims of an answer; statements of documents are no claims here."""
+    own = [each for each in claims if each.get("kind") == "claim"]
+    if own:
+        made = tuple(
+            ImportedClaim(
+                str(each.get("claim")),
+                _read_text(each.get("word")) or _read_text(each.get("verdict")),
+                _read_text(each.get("reason")),
+            )
+            for each in own
+        )
+        draft.verdicts.append(ImportedWindow(judge, made, position=window))
+    for each in claims:
+        if each.get("kind") == "answer":
+            word = _read_text(each.get("word")) or _read_text(each.get("verdict"))
+            reason = _read_text(each.get("reason"))
+            draft.verdicts.append(ImportedVerdict(judge, position, word=word, reason=reason))
+
+
+def add_own_label(
+    draft: ConversationDraft,
+    position: int,
+    annotator: str,
+    claim: Mapping[str, object],
+    label: Mapping[str, object],
+) -> None:
+    """Add a label as a human label that came with the data.
+
+    Args:
+        draft: The conversation.
+        position: Of the answer in it.
+        annotator: Who gave it.
+        claim: Has `kind`, `claim` and perhaps `span` of what it is about.
+        label: Has `label`, `note`, `scale` and `raw_label`.
+    """
+    kind, word = claim.get("kind"), _read_text(label.get("label"))
+    if word is None or kind not in ("claim", "answer"):
+        return
+    scale = _read_text(label.get("scale"))
+    raw = _read_text(label.get("raw_label"))
+    text = str(claim.get("claim")) if kind == "claim" else None
+    draft.add_rating(
+        position,
+        annotator,
+        OWN_SCALE if scale is None or raw is None else scale,
+        word if scale is None or raw is None else raw,
+        claim=text,
+        span=_find_span(claim.get("span"), text, draft.turns[position].content),
+        note=_read_text(label.get("note")),
+    )
+
+
+def _find_span(span: object, text: str | None, content: str) -> tuple[int, int] | None:
+    """Give the place of a claim; None where other words stand there."""
+    match span:
+        case [int(start), int(end)] if 0 <= start < end and content[start:end] == text:
+            return start, end
+        case _:
+            return None
+
+
+def _read_text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def list_objects(value: object) -> list[Mapping[str, object]]:
+    """Give the objects of a list; [] for anything else."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

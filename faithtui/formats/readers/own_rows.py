@@ -1,0 +1,196 @@
+"""Claims that were exported as rows, read again: conversations, verdicts and labels.
+
+The rows of a conversation may lie anywhere in the file. Each has the messages of the conversation;
+the passages are those that its claims were judged against.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from faithtui.domain.conversation import Document
+from faithtui.domain.csv_cells import restore_formula
+from faithtui.errors import InputError
+from faithtui.formats.files.record_files import FileRecord, Sample
+from faithtui.formats.files.record_groups import RecordGroups
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import ShapeError
+from faithtui.formats.readers.draft import ConversationDraft
+from faithtui.formats.readers.own_results import add_own_label, add_own_verdicts, list_objects
+from faithtui.formats.readers.passages import PassageList
+from faithtui.formats.readers.protocol import (
+    ParsedRecord,
+    ReadOptions,
+    build_drafts,
+    make_parsed_record,
+)
+from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, Column, format_time
+
+_OF_CLAIMS: Final = frozenset(("claim_id", "conversation_id", "messages", "passages", "labels"))
+_OF_LABELS: Final = frozenset(("claim_id", "conversation_id", "label_id", "annotator"))
+_COLUMNS: Final[Mapping[str, Column]] = {each.name: each for each in CLAIM_COLUMNS}
+_NO_CONVERSATION: Final = (
+    "rows of labels hold no conversation and are left out; the claims of the same export have the "
+    "labels too, and `faithtui merge` takes a bundle"
+)
+_NOT_COUNTED: Final = (
+    "labels that enter no agreement figure, such as those given in bulk, are left out"
+)
+_STATEMENTS: Final = (
+    "claims that are statements of documents are left out: verdicts are read of answers alone"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRowReader:
+    """Rows of `faithtui export claims`."""
+
+    name: str = "faithtui-claims"
+    title: str = "claims from `faithtui export claims`"
+    joins_files: bool = False
+
+    def recognise(self, sample: Sample) -> str | None:
+        """See `FormatReader`."""
+        if sample.records and sample.records[0].keys() >= _OF_CLAIMS:
+            return "rows with `claim_id`, `messages` and `labels`, as `faithtui export claims`"
+        return None
+
+    def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
+        """See `FormatReader`; conversations come after the last row was read."""
+        last = FileRecord(Path(), 0, None, 0, 0, {})
+        with RecordGroups() as groups:
+            for each in records:
+                if isinstance(each.found, InputError):
+                    yield make_parsed_record(each, each.found)
+                    continue
+                last = each
+                try:
+                    row = _read_row(each.found, is_table=options.sample.is_table)
+                except ShapeError as error:
+                    yield make_parsed_record(each, each.make_error(error.reason, error.field))
+                    continue
+                groups.add(str(row["conversation_id"]), {**row, "_line": each.line})
+            for _, rows in groups:
+                line = min(row.pop("_line") for row in rows)
+                place = FileRecord(last.path, line, None, last.end, max(last.size, 1), {})
+                gallery = ImageCollector(last.path.parent)
+                yield from build_drafts(place, _make_drafts(rows, options), options, gallery)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRowReader:
+    """Rows of `faithtui export labels`, which belong to conversations that are elsewhere."""
+
+    name: str = "faithtui-labels"
+    title: str = "rows of labels from `faithtui export labels`"
+    joins_files: bool = False
+
+    def recognise(self, sample: Sample) -> str | None:
+        """See `FormatReader`."""
+        if sample.records and sample.records[0].keys() >= _OF_LABELS:
+            return "rows with `label_id` and `annotator`, as `faithtui export labels`"
+        return None
+
+    def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
+        """See `FormatReader`; there is nothing to read."""
+        for _ in records:
+            options.notes.remarks[_NO_CONVERSATION] += 1
+        yield from ()
+
+
+def _read_row(found: Mapping[str, object], *, is_table: bool) -> dict[str, Any]:
+    """Read a row as it was written, whatever file it comes from.
+
+    Raises:
+        ShapeError: A cell is not what its column holds.
+    """
+    row: dict[str, Any] = {}
+    for name, value in found.items():
+        column = _COLUMNS.get(name)
+        if column is None:
+            continue
+        row[name] = _read_cell(column, value, is_table=is_table)
+    for name in ("conversation_id", "messages", "turn", "claim"):
+        if row.get(name) is None:
+            raise ShapeError(name, "is missing")
+    return row
+
+
+def _read_cell(column: Column, value: object, *, is_table: bool) -> object:
+    if isinstance(value, datetime):
+        return format_time(value)
+    if not isinstance(value, str):
+        return value
+    if column.kind in ("text", "time"):
+        return restore_formula(value) if is_table else value
+    if value == "":
+        return None
+    try:
+        parsed: object = json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise ShapeError(column.name, "is no JSON; expected it as it was exported") from error
+    return parsed
+
+
+def _make_drafts(rows: list[dict[str, Any]], options: ReadOptions) -> Iterator[ConversationDraft]:
+    """Make the conversation of some rows."""
+    first = rows[0]
+    draft = ConversationDraft(key=str(first["conversation"]))
+    if isinstance(first.get("metadata"), dict):
+        draft.metadata = dict(first["metadata"])
+    passages = {
+        str(each.get("document")): each for row in rows for each in list_objects(row["passages"])
+    }
+    for message in list_objects(first["messages"]):
+        _add_message(draft, message, passages)
+    of_window: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
+    for row in rows:
+        position = row["turn"]
+        if not isinstance(position, int) or not 0 <= position < len(draft.turns):
+            raise ShapeError("turn", "is no position in `messages`")
+        if row.get("kind") == "statement":
+            options.notes.remarks[_STATEMENTS] += 1
+            continue
+        if row.get("judged"):
+            judge = str(row.get("model") or row.get("judge") or "unknown")
+            of_window.setdefault((judge, position, row.get("window") or 0), []).append(row)
+        start, end = row.get("span_start"), row.get("span_end")
+        claim = {**row, "span": None if start is None else [start, end]}
+        for label in list_objects(row.get("labels")):
+            if label.get("counted"):
+                annotator = str(label.get("annotator"))
+                add_own_label(draft, position, annotator, claim, label)
+            else:
+                options.notes.remarks[_NOT_COUNTED] += 1
+    for (judge, position, window), claims in of_window.items():
+        add_own_verdicts(draft, position, judge, claims, window)
+    yield draft
+
+
+def _add_message(
+    draft: ConversationDraft,
+    message: Mapping[str, object],
+    passages: Mapping[str, Mapping[str, object]],
+) -> None:
+    role, content = message.get("role"), message.get("content")
+    if role not in ("user", "assistant") or not isinstance(content, str):
+        raise ShapeError("messages", "has a message without `role` and `content`")
+    names = message.get("documents")
+    shown = None
+    if isinstance(names, list):
+        known = [passages[str(each)] for each in names if str(each) in passages]
+        documents = tuple(
+            Document(
+                str(each.get("text")), None if (name := each.get("source")) is None else str(name)
+            )
+            for each in known
+        )
+        shown = PassageList(documents, ({},) * len(documents))
+    draft.add_turn(role, content, shown)
+
+
+CLAIMS: Final = ClaimRowReader()
+LABELS: Final = LabelRowReader()

@@ -1,0 +1,182 @@
+"""What was retrieved, in the shapes in which tools write it, becomes documents.
+
+A passage is a text or an object with a text under one of many names; retrieved passages are a list
+of these, or an object around such a list. What cannot be told apart is one passage as it stands:
+evidence is never thrown away.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from faithtui.domain.conversation import Document
+from faithtui.formats.json_lines import describe_json
+from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError, has_any_key
+
+_TEXT = (
+    "text",
+    "page_content",
+    "content",
+    "context",
+    "passage",
+    "chunk",
+    "document",
+    "body",
+    "snippet",
+    "node",
+    "value",
+    "output",
+)
+_SOURCE = ("source", "title", "url", "uri", "link", "file", "file_name", "filename", "path")
+_ID = ("id", "document_id", "doc_id", "chunk_id", "node_id", "id_", "_id")
+_LISTS = (
+    "documents",
+    "passages",
+    "contexts",
+    "chunks",
+    "results",
+    "result",
+    "matches",
+    "hits",
+    "nodes",
+    "source_nodes",
+    "source_documents",
+    "retrieved_contexts",
+    "retrieval_context",
+    "context",
+    "data",
+    "items",
+    "output",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageList:
+    """Passages in order, with what else is known of each."""
+
+    documents: tuple[Document, ...] = ()
+    details: tuple[Mapping[str, object], ...] = field(default=())
+    """Id, score and other fields of each; as many as documents."""
+
+    def __add__(self, other: "PassageList") -> "PassageList":
+        """Put other passages behind these."""
+        return PassageList(self.documents + other.documents, self.details + other.details)
+
+    @property
+    def known_details(self) -> list[Mapping[str, object]] | None:
+        """The details, None where nothing is known of any passage."""
+        return list(self.details) if any(self.details) else None
+
+
+def read_passage_list(value: object, where: str, source: str | None = None) -> PassageList:
+    """Read a list of passages.
+
+    Args:
+        value: A list of texts or objects, or an object around one; a text is one passage.
+        where: Name of the field, for messages.
+        source: What the passages came from, where they do not say.
+
+    Raises:
+        ShapeError: It is something else.
+    """
+    if isinstance(value, str):
+        value = [value]
+    elif isinstance(value, dict):
+        value = list(_find_list(value) or [value])
+    if not isinstance(value, list):
+        raise ShapeError(where, f"is {describe_json(value)}; expected a list of passages")
+    found = PassageList()
+    for place, each in enumerate(value):
+        if each is not None:
+            found += _read_passage(each, f"{where}[{place}]", source)
+    return found
+
+
+def read_tool_output(value: object, name: str | None) -> PassageList:
+    """Read what a tool gave, whatever it is: a list of passages, or one passage of all of it.
+
+    Args:
+        value: A text, which may hold JSON, or any JSON value.
+        name: The tool, kept as the source of passages that name none.
+    """
+    if value is None:
+        return PassageList()
+    found = value
+    if isinstance(value, str):
+        found = _parse_json(value)
+        if found is None:
+            return PassageList((Document(value, name),), ({},)) if value.strip() else PassageList()
+    if isinstance(found, dict):
+        inner = _find_list(found)
+        if inner is not None:
+            found = inner
+    if isinstance(found, list) and all(map(_is_passage, found)):
+        return read_passage_list(found, "", name)
+    if isinstance(found, dict) and _is_passage(found):
+        return read_passage_list([found], "", name)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return PassageList((Document(text, name),), ({},))
+
+
+def _parse_json(text: str) -> object:
+    if not text.lstrip().startswith(("[", "{")):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _find_list(value: dict[str, object]) -> list[object] | None:
+    """Find the list of passages inside an object; None when there is none."""
+    if any(isinstance(each, str) for each in _texts(value)):
+        return None
+    fields = AnySpelling(value)
+    for name in _LISTS:
+        inner = fields.take(name)
+        if isinstance(inner, dict):
+            inner = _find_list(inner)
+        if isinstance(inner, list) and all(map(_is_passage, inner)):
+            return inner
+    return None
+
+
+def _texts(value: dict[str, object]) -> Iterator[object]:
+    fields = AnySpelling(value)
+    for name in _TEXT:
+        yield fields.take(name)
+
+
+def _is_passage(value: object) -> bool:
+    if isinstance(value, str):
+        return True
+    return isinstance(value, dict) and has_any_key(value, *_TEXT)
+
+
+def _read_passage(value: object, where: str, source: str | None) -> PassageList:
+    if isinstance(value, str):
+        return PassageList((Document(value, source),), ({},))
+    if not isinstance(value, dict):
+        raise ShapeError(
+            where, f"is {describe_json(value)}; expected a string or an object with its text"
+        )
+    fields = AnySpelling(value, where)
+    text = next((text for name in _TEXT if (text := fields.texts_or_none(name)) is not None), None)
+    if text is None:
+        inner = fields.take("document", "node", "passage", "chunk")
+        if isinstance(inner, dict):
+            nested = _read_passage(inner, where, source)
+            details = {**fields.rest(), **nested.details[0]}
+            return PassageList(nested.documents, (details,))
+        raise ShapeError(where, f"is {describe_json(value)}; expected its text under `text`")
+    named = next((each for name in _SOURCE if (each := fields.texts_or_none(name))), None)
+    metadata = value.get("metadata")
+    if named is None and isinstance(metadata, dict):
+        within = AnySpelling(metadata)
+        named = next((each for name in _SOURCE if (each := within.texts_or_none(name))), None)
+    details = {}
+    number = fields.take(*_ID)
+    if number is not None:
+        details["id"] = number
+    details |= fields.rest()
+    return PassageList((Document(text, named or source),), (details,))

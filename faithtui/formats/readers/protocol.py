@@ -1,0 +1,148 @@
+"""What every format reader is: it recognises a sample of records, and reads all of them.
+
+A reader is a module of functions behind one small class. It never opens a file, and it gives
+neutral conversations, so that nothing behind it knows which tool a file came from.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from faithtui.domain.conversation import Conversation
+from faithtui.domain.imported_verdicts import ImportedJudgement
+from faithtui.errors import InputError
+from faithtui.formats.files.record_files import FileRecord, Sample
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError
+from faithtui.formats.readers.draft import ConversationDraft
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRecord:
+    """What one record of a file gave: a conversation, or why there is none."""
+
+    line: int
+    """Line it begins on, from 1."""
+    record: int | None
+    """Its place in an array, from 1; None: it is a line."""
+    end: int
+    """Bytes of the file up to its end."""
+    size: int
+    """Its bytes."""
+    found: Conversation | InputError
+    images: Mapping[str, bytes] = field(default_factory=dict)
+    """Bytes of the conversation's images by SHA-256."""
+    verdicts: tuple[ImportedJudgement, ...] = ()
+    """What judges said of it elsewhere."""
+
+
+@dataclass(slots=True)
+class ReadNotes:
+    """What a reader has to say about a whole file, collected while it is read."""
+
+    unknown_keys: Counter[str] = field(default_factory=Counter)
+    """How often each key came that nobody understood; `[]` stands for any place in a list."""
+    remarks: Counter[str] = field(default_factory=Counter)
+    """Sentences about what was left out or taken otherwise, and how often."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How a file is to be read."""
+
+    source: str
+    """Name of the data set."""
+    sample: Sample
+    scales: Mapping[str, str] = field(default_factory=dict)
+    """Label scales by the name a human score has in the file."""
+    notes: ReadNotes = field(default_factory=ReadNotes)
+
+    def find_scale(self, name: str) -> str:
+        """Name the scale of a human score: as the user said, or its own name."""
+        return self.scales.get(name, name)
+
+
+class FormatReader(Protocol):
+    """A format: how it is recognised and read."""
+
+    @property
+    def name(self) -> str:
+        """What `--format` calls it."""
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+
+    @property
+    def joins_files(self) -> bool:
+        """Whether several files are one data set: traces in one, their scores in another."""
+
+    def recognise(self, sample: Sample) -> str | None:
+        """Say why a file is of this format; None where it is not."""
+
+    def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
+        """Read all records of a file; of several files where they are joined."""
+
+
+Convert = Callable[[AnySpelling, ReadOptions, ImageCollector], Iterable[ConversationDraft]]
+"""Makes conversations of one record."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordReader:
+    """A format in which each record holds whole conversations."""
+
+    name: str
+    title: str
+    recognise_sample: Callable[[Sample], str | None]
+    convert: Convert
+    joins_files: bool = False
+
+    def recognise(self, sample: Sample) -> str | None:
+        """See `FormatReader`."""
+        return self.recognise_sample(sample)
+
+    def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
+        """See `FormatReader`."""
+        for each in records:
+            if isinstance(each.found, InputError):
+                yield make_parsed_record(each, each.found)
+                continue
+            gallery = ImageCollector(each.path.parent)
+            drafts = self.convert(AnySpelling(each.found), options, gallery)
+            yield from build_drafts(each, drafts, options, gallery)
+
+
+def build_drafts(
+    record: FileRecord,
+    drafts: Iterable[ConversationDraft],
+    options: ReadOptions,
+    gallery: ImageCollector,
+) -> Iterator[ParsedRecord]:
+    """Build the conversations of a record; what cannot be built is told with its place."""
+    iterator = iter(drafts)
+    while True:
+        try:
+            draft = next(iterator)
+            built = draft.build(options.source)
+        except StopIteration:
+            return
+        except ShapeError as error:
+            yield make_parsed_record(record, record.make_error(error.reason, error.field or None))
+            if getattr(iterator, "gi_frame", None) is None:
+                return  # a generator that raised is over
+            continue
+        yield make_parsed_record(record, built, gallery.data, tuple(draft.verdicts))
+
+
+def make_parsed_record(
+    record: FileRecord,
+    found: Conversation | InputError,
+    images: Mapping[str, bytes] | None = None,
+    verdicts: tuple[ImportedJudgement, ...] = (),
+) -> ParsedRecord:
+    """Put what came of a record beside its place."""
+    return ParsedRecord(
+        record.line, record.record, record.end, record.size, found, images or {}, verdicts
+    )

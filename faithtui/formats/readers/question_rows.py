@@ -1,0 +1,301 @@
+"""Rows of a question, an answer and what was retrieved: one interaction each.
+
+The shape most data sets have, under many names. ragas, deepeval and LlamaIndex write it with names
+of their own, and their readers use what is here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from faithtui.domain.imported_verdicts import ImportedVerdict
+from faithtui.formats.files.record_files import Sample
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    fold_key,
+    has_any_key,
+    has_keys,
+)
+from faithtui.formats.readers.cells import read_cell
+from faithtui.formats.readers.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.messages import MessageReader, looks_like_messages
+from faithtui.formats.readers.passages import read_passage_list
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+
+QUESTION: Final = (
+    "question",
+    "query",
+    "user_input",
+    "input",
+    "prompt",
+    "user_query",
+    "user_question",
+    "user",
+    "instruction",
+    "request",
+    "q",
+)
+ANSWER: Final = (
+    "answer",
+    "response",
+    "actual_output",
+    "output",
+    "generated_answer",
+    "generation",
+    "prediction",
+    "completion",
+    "reply",
+    "model_answer",
+    "model_output",
+    "model_response",
+    "llm_output",
+    "generated_text",
+    "assistant",
+    "a",
+)
+CONTEXTS: Final = (
+    "contexts",
+    "retrieved_contexts",
+    "retrieval_context",
+    "context",
+    "passages",
+    "documents",
+    "retrieved_documents",
+    "retrieved_passages",
+    "source_documents",
+    "retrieved_docs",
+    "chunks",
+    "docs",
+    "evidence",
+    "knowledge",
+    "source_nodes",
+)
+ID: Final = (
+    "id",
+    "row_id",
+    "sample_id",
+    "example_id",
+    "question_id",
+    "query_id",
+    "qid",
+    "task_id",
+    "uid",
+    "uuid",
+    "_id",
+)
+HISTORY: Final = ("chat_history", "history", "conversation_history", "previous_messages")
+LABEL: Final = ("label", "human_label", "human_verdict", "gold_label", "annotation")
+ANNOTATOR: Final = ("annotator", "annotator_id", "reviewer", "labeller", "labeler", "rater")
+NOTE: Final = ("note", "label_note", "human_note")
+SCORE: Final = ("faithfulness", "faithfulness_score", "groundedness", "groundedness_score")
+JUDGE: Final = ("judge", "judge_model", "evaluation_model", "evaluator")
+REASON: Final = ("faithfulness_reason", "judge_reason")
+
+KNOWN: Final = frozenset(
+    map(
+        fold_key,
+        (
+            "reference",
+            "ground_truth",
+            "ground_truths",
+            "expected_output",
+            "expected_answer",
+            "reference_answer",
+            "reference_contexts",
+            "retrieved_context_ids",
+            "reference_context_ids",
+            "model",
+            "tags",
+            "metadata",
+            "domain",
+            "language",
+            "topic",
+            "trace_id",
+            "span_id",
+            "run_id",
+            "session_id",
+            "message_id",
+            "conversation_id",
+            "group",
+            "timestamp",
+            "created_at",
+            "latency",
+            "cost",
+            "split",
+        ),
+    )
+)
+"""Columns that are kept and mean nothing to a metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowNames:
+    """Under which names a format has the parts of a row."""
+
+    question: tuple[str, ...] = QUESTION
+    answer: tuple[str, ...] = ANSWER
+    contexts: tuple[str, ...] = CONTEXTS
+    identity: tuple[str, ...] = ID
+    joined_by: str | None = None
+    """What joins the passages of one cell; None: they are written as a list."""
+    known: frozenset[str] = KNOWN
+
+
+def read_row(
+    fields: AnySpelling, names: RowNames, options: ReadOptions, gallery: ImageCollector
+) -> ConversationDraft:
+    """Make a conversation of one interaction.
+
+    Raises:
+        ShapeError: A part of the row is of another type, or it has neither question nor answer.
+    """
+    draft = ConversationDraft(key=fields.text(*names.identity))
+    reader = MessageReader(draft, gallery)
+    history = read_cell(fields.take(*HISTORY), fields.find_name(*HISTORY))
+    if looks_like_messages(history) and isinstance(history, list):
+        reader.read_all(history, fields.find_name(*HISTORY))
+    question = read_cell(fields.take(*names.question), fields.find_name(*names.question))
+    if isinstance(question, list) and looks_like_messages(question):
+        reader.read_all(question, fields.find_name(*names.question))
+    elif question is not None:
+        draft.add_turn("user", _to_text(question, fields.find_name(*names.question)))
+    where = fields.find_name(*names.contexts)
+    given = _read_contexts(fields, names, options, where)
+    answer = fields.take(*names.answer)
+    if answer is not None:
+        turn = draft.add_turn("assistant", _to_text(answer, fields.find_name(*names.answer)))
+        if given is not None:
+            turn.passages = read_passage_list(given, where)
+    elif not draft.turns:
+        raise ShapeError(
+            "",
+            f"has neither a question nor an answer (found {_format_names(fields)}); say which "
+            "columns they are: `--map question=COLUMN --map answer=COLUMN`",
+        )
+    elif given is not None:
+        draft.metadata["contexts_without_answer"] = given
+    _add_labels(draft, fields, options)
+    keep_rest(draft, fields.rest(), names.known, options.notes.unknown_keys)
+    conversation = draft.metadata.get("conversation_id")
+    if conversation is not None:
+        draft.metadata["conversation_id"] = str(conversation)
+    return draft
+
+
+def _read_contexts(
+    fields: AnySpelling, names: RowNames, options: ReadOptions, where: str
+) -> object:
+    """Give what was retrieved as it stands; None where nobody knows."""
+    given = fields.take(*names.contexts)
+    if not options.sample.is_table:
+        return given
+    if given is None:
+        # Joined, an empty list is an empty cell; where other rows have passages it is one here.
+        is_used = any(AnySpelling(each).take(*names.contexts) for each in options.sample.records)
+        return [] if names.joined_by is not None and is_used else None
+    found = read_cell(given, where) if names.joined_by is None else given
+    if isinstance(found, str) and names.joined_by is not None:
+        listed = found.lstrip().startswith("[")
+        return read_cell(found, where) if listed else found.split(names.joined_by)
+    return found
+
+
+def _add_labels(draft: ConversationDraft, fields: AnySpelling, options: ReadOptions) -> None:
+    answer = draft.last_answer
+    if answer is None:
+        return
+    name = fields.find_name(*LABEL)
+    if fields.has(*LABEL) and fields.has(*ANNOTATOR):
+        label = fields.take(*LABEL)
+        annotator = fields.text(*ANNOTATOR)
+        if label is not None and annotator is not None:
+            word = str(label).lower() if isinstance(label, bool) else str(label)
+            draft.add_rating(
+                answer, annotator, options.find_scale(name), word, note=fields.text(*NOTE)
+            )
+    score = _to_score(fields.take(*SCORE))
+    if score is not None:
+        judge = fields.text(*JUDGE) or fields.find_name(*SCORE)
+        draft.verdicts.append(
+            ImportedVerdict(judge, answer, score=score, reason=fields.texts_or_none(*REASON))
+        )
+
+
+def _to_score(value: object) -> float | None:
+    """Read a score from 0 to 1; None for anything else."""
+    if isinstance(value, bool) or value is None:
+        return None
+    try:
+        score = float(str(value))
+    except ValueError:
+        return None
+    return score if 0 <= score <= 1 else None
+
+
+def _to_text(value: object, field: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, dict):
+        inner = AnySpelling(value).texts_or_none("content", "text", *QUESTION, *ANSWER)
+        if inner is not None:
+            return inner
+    raise AnySpelling({field: value}).make_error((field,), value, "a string")
+
+
+def _format_names(fields: AnySpelling) -> str:
+    names = [f"`{name[:40]}`" for name in list(fields.value)[:8]]
+    return ", ".join(names) or "no key"
+
+
+def find_row_names(sample: Sample) -> tuple[str, str] | None:
+    """Give the names of question and answer in a sample; None where one is missing."""
+    for record in sample.records:
+        fields = AnySpelling(record)
+        question = fields.find_name(*QUESTION)
+        answer = fields.find_name(*ANSWER)
+        if has_any_key(record, *QUESTION) and has_any_key(record, *ANSWER):
+            return question, answer
+    return None
+
+
+_OF_OTHER_TOOLS: Final = (
+    "actual_output",
+    "retrieved_contexts",
+    "observations",
+    "run_type",
+    "metric_input",
+    "attributes",
+    "invalid_result",
+    "passing",
+    "pairwise_source",
+)
+"""Keys of rows that readers of their own know more about."""
+
+
+def _recognise(sample: Sample) -> str | None:
+    names = find_row_names(sample)
+    if names is None:
+        return None
+    first = sample.records[0]
+    if has_any_key(first, "turns", "messages", *_OF_OTHER_TOOLS):
+        return None
+    if has_keys(first, "id", "timestamp") and has_any_key(first, "session_id", "release"):
+        return None  # a trace of Langfuse
+    fields = AnySpelling(first)
+    if {fold_key(names[0]), fold_key(names[1])} == {"userinput", "response"}:
+        return None
+    contexts = f", `{fields.find_name(*CONTEXTS)}`" if has_any_key(first, *CONTEXTS) else ""
+    return f"rows with `{names[0]}`, `{names[1]}`{contexts}"
+
+
+def _convert(
+    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+) -> Iterator[ConversationDraft]:
+    yield read_row(fields, RowNames(), options, gallery)
+
+
+READER = RecordReader("rows", "rows of question, answer and contexts", _recognise, _convert)

@@ -1,0 +1,90 @@
+"""ragas: rows of one interaction, and conversations as lists of messages.
+
+Source: ragas 0.4.3, `dataset_schema.py`, `SingleTurnSample` and `MultiTurnSample`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from faithtui.formats.files.record_files import Sample
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import AnySpelling, fold_key, has_any_key, has_keys
+from faithtui.formats.readers.cells import read_cell
+from faithtui.formats.readers.draft import ConversationDraft, keep_rest
+from faithtui.formats.readers.messages import MessageReader, looks_like_messages
+from faithtui.formats.readers.own_results import add_own_result, list_objects
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+from faithtui.formats.readers.question_rows import KNOWN, RowNames, read_row
+from faithtui.formats.writers.answer_results import OWN_KEY
+
+_KNOWN: Final = KNOWN | frozenset(
+    map(
+        fold_key,
+        ("multi_responses", "rubrics", "reference_tool_calls", "reference_topics", "persona_name"),
+    )
+)
+_ROW: Final = RowNames(
+    question=("user_input",),
+    answer=("response",),
+    contexts=("retrieved_contexts",),
+    known=_KNOWN,
+)
+
+
+def _is_conversation(record: dict[str, object]) -> bool:
+    given = AnySpelling(record).take("user_input")
+    if isinstance(given, str) and given.lstrip().startswith("["):
+        return "'type'" in given or '"type"' in given
+    return looks_like_messages(given)
+
+
+def _recognise_rows(sample: Sample) -> str | None:
+    for record in sample.records:
+        if has_keys(record, "user_input") and not _is_conversation(record):
+            if has_any_key(record, "response", "retrieved_contexts", "reference"):
+                return "rows with ragas's names `user_input`, `response`, `retrieved_contexts`"
+            return None
+    return None
+
+
+def _recognise_conversations(sample: Sample) -> str | None:
+    if any(_is_conversation(each) for each in sample.records):
+        return "`user_input` is a list of messages, as in ragas's multi-turn samples"
+    return None
+
+
+def _convert_row(
+    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+) -> Iterator[ConversationDraft]:
+    own = list_objects(fields.take(OWN_KEY))
+    metadata = fields.take("metadata") if own else None
+    for name in ("annotations", "ids", *(str(each.get("metric")) for each in own)) if own else ():
+        fields.take(name)  # what `own` says in full
+    draft = read_row(fields, _ROW, options, gallery)
+    answer = draft.last_answer
+    if own and answer is not None:
+        first = own[0]
+        draft.key = f"{first.get('conversation')}:{first.get('turn')}"
+        if isinstance(metadata, dict):
+            draft.metadata |= metadata
+        for details in own:
+            add_own_result(draft, answer, details)
+    yield draft
+
+
+def _convert_conversation(
+    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+) -> Iterator[ConversationDraft]:
+    messages = read_cell(fields.take("user_input"), "user_input")
+    if not isinstance(messages, list):
+        raise fields.make_error(("user_input",), messages, "a list of messages")
+    draft = ConversationDraft(key=fields.text(*_ROW.identity))
+    MessageReader(draft, gallery).read_all(messages, "user_input")
+    keep_rest(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
+    yield draft
+
+
+ROWS = RecordReader("ragas", "ragas rows (single-turn samples)", _recognise_rows, _convert_row)
+CONVERSATIONS = RecordReader(
+    "ragas-multi-turn", "ragas multi-turn samples", _recognise_conversations, _convert_conversation
+)

@@ -1,0 +1,152 @@
+"""ragas's annotated exports: what a metric said, and what a person put in its place.
+
+An accepted output is a human label that agrees; a changed one is the label that stands in it; one
+that was refused and not changed is the opposite verdict, where there are only two.
+
+Source: ragas 0.4.3, `dataset_schema.py`, `MetricAnnotation`, and its docs on aligning a metric.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
+from faithtui.formats.files.record_files import Sample
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import AnySpelling, has_keys
+from faithtui.formats.readers.draft import ConversationDraft
+from faithtui.formats.readers.protocol import ReadOptions, RecordReader
+from faithtui.formats.readers.question_rows import RowNames, read_row
+
+ANNOTATOR: Final = "ragas-annotator"
+_ROW: Final = RowNames(
+    question=("user_input",), answer=("response",), contexts=("retrieved_contexts",)
+)
+
+
+def _is_annotated(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and has_keys(value[0], "metric_input", "prompts")
+
+
+def _recognise(sample: Sample) -> str | None:
+    for record in sample.records:
+        for metric, rows in record.items():
+            if _is_annotated(rows):
+                return f"ragas's annotations of `{metric}`, with `metric_input` and `prompts`"
+    return None
+
+
+def _convert(
+    fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+) -> Iterator[ConversationDraft]:
+    for metric, rows in fields.value.items():
+        if not _is_annotated(rows):
+            options.notes.unknown_keys[metric] += 1
+            continue
+        for each in AnySpelling({metric: rows}).objects(metric):
+            yield _read_row(metric, each, options, gallery)
+
+
+def _read_row(
+    metric: str, fields: AnySpelling, options: ReadOptions, gallery: ImageCollector
+) -> ConversationDraft:
+    given = fields.inner("metric_input")
+    draft = read_row(given, _ROW, options, gallery)
+    draft.metadata["metric_output"] = fields.take("metric_output")
+    draft.metadata["target"] = fields.take("target")
+    is_accepted = fields.take("is_accepted")
+    answer = draft.last_answer
+    prompts = fields.inner("prompts").value
+    draft.metadata["prompts"] = dict(prompts)
+    if answer is None:
+        return draft
+    scale = options.find_scale(metric)
+    for name in prompts:
+        prompt = AnySpelling(prompts).inner(name)
+        said = prompt.take("prompt_output")
+        edited = prompt.take("edited_output")
+        accepted = prompt.take("is_accepted")
+        if isinstance(said, Mapping):
+            _add_output(
+                draft,
+                answer,
+                f"ragas {metric}",
+                scale,
+                said,
+                edited if isinstance(edited, Mapping) else None,
+                is_accepted if accepted is None else accepted,
+            )
+    return draft
+
+
+def _add_output(
+    draft: ConversationDraft,
+    answer: int,
+    judge: str,
+    scale: str,
+    said: Mapping[str, Any],
+    edited: Mapping[str, Any] | None,
+    accepted: object,
+) -> None:
+    statements = _list_statements(said)
+    if statements:
+        changed = {claim: verdict for claim, verdict, _ in _list_statements(edited or said)}
+        draft.verdicts.append(
+            ImportedWindow(
+                judge, tuple(ImportedClaim(text, word, why) for text, word, why in statements)
+            )
+        )
+        if accepted is False and edited is None:
+            return  # refused as a whole: which statement was wrong is not said
+        for claim, verdict in changed.items():
+            if verdict is not None:
+                draft.add_rating(answer, ANNOTATOR, scale, _to_yes_no(verdict), claim=claim)
+        return
+    verdict = said.get("verdict")
+    if verdict is None:
+        return
+    word = _to_yes_no(verdict)
+    draft.verdicts.append(
+        ImportedVerdict(
+            judge, answer, word=str(verdict), passed=_to_passed(word), reason=said.get("reason")
+        )
+    )
+    if edited is not None and edited.get("verdict") is not None:
+        label, note = _to_yes_no(edited["verdict"]), edited.get("reason")
+    elif accepted is True:
+        label, note = word, None
+    elif accepted is False and word in ("yes", "no"):
+        label, note = ("no" if word == "yes" else "yes"), None
+    else:
+        return
+    draft.add_rating(answer, ANNOTATOR, scale, label, note=note if isinstance(note, str) else None)
+
+
+def _list_statements(output: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
+    """List statement, verdict and reason of an output that judges statements."""
+    found = output.get("statements")
+    if not isinstance(found, list):
+        return []
+    return [
+        (
+            str(each["statement"]),
+            None if each.get("verdict") is None else str(each["verdict"]),
+            each.get("reason"),
+        )
+        for each in found
+        if isinstance(each, Mapping) and each.get("statement") and "verdict" in each
+    ]
+
+
+def _to_yes_no(verdict: object) -> str:
+    return {"1": "yes", "0": "no", "true": "yes", "false": "no"}.get(
+        str(verdict).lower(), str(verdict)
+    )
+
+
+def _to_passed(word: str) -> bool | None:
+    return {"yes": True, "no": False}.get(word)
+
+
+READER = RecordReader(
+    "ragas-annotations", "ragas annotated exports (MetricAnnotation)", _recognise, _convert
+)

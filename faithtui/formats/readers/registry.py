@@ -1,0 +1,117 @@
+"""All format readers, and which of them a file is for.
+
+Detection asks every reader. One that says yes is taken and its reason is told; several are a
+question that only the user can answer; none is told with the keys that were seen.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from faithtui.errors import ConfigError, InputError
+from faithtui.formats.files.record_files import Sample
+from faithtui.formats.readers import (
+    deepeval,
+    deepeval_runs,
+    faithbench,
+    langfuse,
+    langsmith,
+    llamaindex,
+    mtrag,
+    neutral_lines,
+    openai_chat,
+    own_rows,
+    question_rows,
+    ragas,
+    ragas_annotations,
+    spans,
+)
+from faithtui.formats.readers.protocol import FormatReader
+from faithtui.formats.readers.suggestions import suggest_key
+
+READERS: Final[tuple[FormatReader, ...]] = (
+    neutral_lines.READER,
+    own_rows.CLAIMS,
+    own_rows.LABELS,
+    deepeval.CONVERSATIONS,
+    deepeval.GOLDENS,
+    deepeval_runs.READER,
+    ragas.ROWS,
+    ragas.CONVERSATIONS,
+    ragas_annotations.READER,
+    openai_chat.READER,
+    llamaindex.DATASET,
+    llamaindex.RESULTS,
+    langsmith.READER,
+    langfuse.READER,
+    spans.READER,
+    mtrag.TASKS,
+    mtrag.EVALUATIONS,
+    faithbench.READER,
+    question_rows.READER,
+)
+
+AUTO: Final = "auto"
+_ALIASES: Final = {"jsonl": "faithtui", "csv": "rows", "openinference": "spans", "otel": "spans"}
+_MOST_KEYS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedFormat:
+    """Which reader a file is for, and why."""
+
+    reader: FormatReader
+    reason: str
+
+
+def find_reader(name: str) -> FormatReader:
+    """Find a reader by its name.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    wanted = _ALIASES.get(name.strip().lower(), name.strip().lower())
+    for each in READERS:
+        if each.name == wanted:
+            return each
+    known = ", ".join((AUTO, *(each.name for each in READERS)))
+    raise ConfigError(f"there is no format `{name}`; known: {known}")
+
+
+def detect_format(sample: Sample) -> DetectedFormat:
+    """Say what a file is.
+
+    Raises:
+        InputError: No reader or several recognise it.
+    """
+    found = [
+        DetectedFormat(each, reason)
+        for each in READERS
+        if (reason := each.recognise(sample)) is not None
+    ]
+    match found:
+        case [only]:
+            return only
+        case []:
+            raise InputError(_describe_unknown(sample), path=sample.path)
+        case _:
+            candidates = "; ".join(f"`{each.reader.name}`: {each.reason}" for each in found)
+            raise InputError(
+                f"may be several formats ({candidates}); say which: `--format "
+                f"{found[0].reader.name}`",
+                path=sample.path,
+            )
+
+
+def _describe_unknown(sample: Sample) -> str:
+    keys = list(dict.fromkeys(key for record in sample.records for key in record))
+    shown = ", ".join(f"`{key[:40]}`" for key in keys[:_MOST_KEYS])
+    more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
+    hints = [
+        f"`--map {name}={key}`" for key in keys if (name := suggest_key(key)) not in (None, key)
+    ]
+    way = f"; try {' '.join(hints[:3])}" if hints else ""
+    return (
+        f"is {sample.kind} in no format that is known here; its records have {shown or 'no keys'}"
+        f"{more}. Say which columns the parts are, `--map question=… --map answer=… --map "
+        f"contexts=…`, or name the format with `--format`{way}"
+    )

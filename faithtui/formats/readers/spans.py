@@ -1,0 +1,381 @@
+"""Spans of OpenInference and of OpenTelemetry's GenAI conventions.
+
+Attributes come flat (`retrieval.documents.0.document.content`), nested, with `attributes.` in
+front of each, or as OTLP's list of keys and values. All become one flat mapping first.
+
+Source: OpenInference `semantic_conventions.md`; OpenTelemetry `gen-ai-spans.md` and
+`gen-ai-events.md`; OpenLLMetry for `gen_ai.prompt.N` and `gen_ai.completion.N`.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from faithtui.formats.files.record_files import Sample
+from faithtui.formats.readers.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.exchanges import Exchange, Score, to_answer, to_messages
+from faithtui.formats.readers.own_results import find_own_details
+from faithtui.formats.readers.passages import PassageList, read_passage_list, read_tool_output
+from faithtui.formats.readers.protocol import ReadOptions
+from faithtui.formats.readers.traces import TraceReader
+from faithtui.formats.writers.answer_results import OWN_KEY
+
+_SESSION: Final = ("session.id", "gen_ai.conversation.id", "conversation.id", "thread.id")
+_MARKS: Final = (
+    "openinference.span.kind",
+    "gen_ai.operation.name",
+    "gen_ai.system",
+    "gen_ai.provider.name",
+    "traceloop.span.kind",
+    "input.value",
+)
+_EVALUATION: Final = "gen_ai.evaluation.result"
+_NO_TRACE: Final = (
+    "evaluations whose trace is not there are left out; import them together with the file of spans"
+)
+_NUMBERED: Final = re.compile(r"(.+?)\.(\d+)\.(.+)")
+
+
+def _recognise(sample: Sample) -> str | None:
+    for record in sample.records:
+        if has_any_key(record, "resourceSpans"):
+            return "OTLP, with `resourceSpans`"
+        if any(True for _ in _list_evaluations(AnySpelling(record))):
+            return "evaluations of spans or traces, as OpenInference or OpenTelemetry has them"
+        for span in _list_spans(AnySpelling(record)):
+            attributes = _read_attributes(span)
+            mark = next((each for each in _MARKS if each in attributes), None)
+            if mark is not None:
+                return f"spans with `{mark}`"
+    return None
+
+
+def _list_spans(fields: AnySpelling) -> Iterator[dict[str, Any]]:
+    resources = fields.take("resource_spans", "resourceSpans")
+    if not isinstance(resources, list):
+        if has_any_key(fields.value, "attributes", "span_kind", "span_id") or any(
+            key.startswith("attributes.") for key in fields.value
+        ):
+            yield dict(fields.value)
+        return
+    for resource in resources:
+        for scope in AnySpelling(resource).objects("scope_spans", "instrumentation_library_spans"):
+            for span in scope.objects("spans"):
+                yield dict(span.value)
+
+
+def _read_attributes(span: Mapping[str, object]) -> dict[str, object]:
+    given = span.get("attributes")
+    flat: dict[str, object] = {}
+    if isinstance(given, list):
+        for each in given:
+            if isinstance(each, dict) and isinstance(each.get("key"), str):
+                _flatten(_read_otlp_value(each.get("value")), each["key"], flat)
+    elif isinstance(given, dict):
+        for key, value in given.items():
+            _flatten(value, key, flat)
+    for key, value in span.items():
+        if key.startswith("attributes.") and value is not None:
+            _flatten(value, key.removeprefix("attributes."), flat)
+    kind = span.get("span_kind")
+    if isinstance(kind, str) and "openinference.span.kind" not in flat:
+        flat["openinference.span.kind"] = kind
+    return flat
+
+
+def _flatten(value: object, key: str, flat: dict[str, object]) -> None:
+    if isinstance(value, dict):
+        for name, each in value.items():
+            _flatten(each, f"{key}.{name}", flat)
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        for place, each in enumerate(value):
+            _flatten(each, f"{key}.{place}", flat)
+    else:
+        flat[key] = value
+
+
+def _read_otlp_value(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    for name, each in value.items():
+        match name:
+            case "arrayValue":
+                values = each.get("values", []) if isinstance(each, dict) else []
+                return [_read_otlp_value(item) for item in values]
+            case "kvlistValue":
+                values = each.get("values", []) if isinstance(each, dict) else []
+                return {item["key"]: _read_otlp_value(item.get("value")) for item in values}
+            case "intValue":
+                return int(each) if isinstance(each, str) else each
+            case _:
+                return each
+    return None
+
+
+def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any]]:
+    """List evaluations that come apart from their spans: annotations, and events in OTLP logs."""
+    if has_keys(fields.value, "annotator_kind", "name", "result"):
+        metadata = fields.inner("metadata").value
+        own = find_own_details(fields.value) or {}
+        result = fields.inner("result")
+        said = {
+            "gen_ai.evaluation.name": fields.text("name"),
+            "gen_ai.evaluation.score.value": result.take("score"),
+            "gen_ai.evaluation.score.label": result.take("label"),
+            "gen_ai.evaluation.explanation": result.text("explanation"),
+            "annotator_kind": fields.text("annotator_kind"),
+            "annotator": metadata.get("annotator"),
+            "metadata": metadata,
+        }
+        yield {"trace": fields.text("trace_id") or own.get("trace_id"), "evaluation": said}
+        return
+    for resource in fields.objects("resource_logs"):
+        for scope in resource.objects("scope_logs"):
+            for record in scope.objects("log_records"):
+                if record.text("event_name") == _EVALUATION:
+                    said = _read_attributes(record.value)
+                    own_text = said.get("faithtui.details")
+                    if isinstance(own_text, str):
+                        said[OWN_KEY] = _parse_details(own_text)
+                    yield {"trace": record.text("trace_id"), "evaluation": said}
+
+
+def _parse_details(text: str) -> object:
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
+def _split(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
+    evaluations = list(_list_evaluations(fields))
+    for each in evaluations:
+        if each["trace"] is None:
+            raise fields.make_error(("trace_id",), None, "the id of the trace")
+        yield str(each["trace"]), {"evaluation": each["evaluation"], "start": ""}
+    for span in () if evaluations else _list_spans(fields):
+        named = AnySpelling(span)
+        context = span.get("context")
+        within = AnySpelling(context if isinstance(context, dict) else {})
+        trace = within.text("trace_id") or named.text("trace_id", "context.trace_id")
+        number = within.text("span_id") or named.text("span_id", "context.span_id", "id")
+        if trace is None:
+            raise named.make_error(("trace_id",), None, "the id of the trace")
+        events = span.get("events")
+        yield (
+            trace,
+            {
+                "id": number,
+                "parent": named.text("parent_id", "parent_span_id"),
+                "name": named.text("name"),
+                "start": named.text("start_time", "start_time_unix_nano"),
+                "end": named.text("end_time", "end_time_unix_nano"),
+                "status": named.take("status_code", "status"),
+                "attributes": _read_attributes(span),
+                "events": [
+                    {"name": each.get("name"), "attributes": _read_attributes(each)}
+                    for each in (events if isinstance(events, list) else [])
+                    if isinstance(each, dict)
+                ],
+            },
+        )
+
+
+def _read_trace(trace: str, spans: list[dict[str, Any]], options: ReadOptions) -> Exchange | None:
+    evaluations = [each["evaluation"] for each in spans if "evaluation" in each]
+    spans = [each for each in spans if "evaluation" not in each]
+    if not spans:
+        options.notes.remarks[_NO_TRACE] += len(evaluations)
+        return None
+    spans.sort(key=lambda span: span["start"] or "")
+    ids = {span["id"] for span in spans}
+    roots = [span for span in spans if span["parent"] not in ids or span["parent"] is None]
+    root = roots[0] if roots else spans[0]
+    session = next(
+        (
+            str(span["attributes"][name])
+            for span in (root, *spans)
+            for name in _SESSION
+            if span["attributes"].get(name) not in (None, "")
+        ),
+        trace,
+    )
+    exchange = Exchange(session, root["start"] or "")
+    exchange.messages, exchange.answer = _read_chat(root["attributes"], root["events"])
+    for span in spans:
+        _add_span(exchange, span)
+    attributes = root["attributes"]
+    exchange.details = {
+        name: each
+        for name, each in {
+            "trace_id": trace,
+            "span_id": root["id"],
+            "name": root["name"],
+            "start_time": root["start"],
+            "end_time": root["end"],
+            "tags": attributes.get("tag.tags"),
+            "metadata": _collect(attributes, "metadata"),
+            "user_id": attributes.get("user.id"),
+            "model": _find_model(spans),
+        }.items()
+        if each not in (None, "", {}, [])
+    }
+    exchange.scores = [score for span in spans for score in _list_scores(span)]
+    exchange.scores += [_read_score(each) for each in evaluations]
+    return exchange
+
+
+def _find_model(spans: list[dict[str, Any]]) -> object:
+    names = ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")
+    found = (span["attributes"].get(name) for span in spans for name in names)
+    return next((each for each in found if each), None)
+
+
+def _read_chat(
+    attributes: dict[str, Any], events: list[dict[str, Any]]
+) -> tuple[list[object], str | None]:
+    """Read the messages and the answer that one span holds."""
+    messages: list[object] = []
+    for name in ("llm.input_messages", "gen_ai.prompt"):
+        messages = messages or [_read_message(each) for each in _collect_list(attributes, name)]
+    for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input"):
+        messages = messages or to_messages(attributes.get(name))
+    system = attributes.get("gen_ai.system_instructions")
+    if system and messages:
+        messages = [{"role": "system", "content": str(system)}, *messages]
+    answer: str | None = None
+    for name in ("output.value", "gen_ai.output.messages", "traceloop.entity.output"):
+        answer = to_answer(attributes.get(name)) if answer is None else answer
+    for name in ("llm.output_messages", "gen_ai.completion"):
+        listed = [_read_message(each) for each in _collect_list(attributes, name)]
+        answer = to_answer(listed) if answer is None else answer
+    for event in events:
+        role = str(event["name"] or "").removeprefix("gen_ai.").removesuffix(".message")
+        inside = event["attributes"]
+        if role in ("user", "system", "assistant", "tool"):
+            content = inside.get("content", inside.get("gen_ai.prompt"))
+            if content is not None:
+                messages.append({"role": role, "content": content})
+        elif event["name"] == "gen_ai.choice" and answer is None:
+            answer = to_answer(inside.get("message.content") or inside.get("message"))
+    return messages, answer
+
+
+def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
+    """Read one numbered message; `message.` in front of its keys does not count."""
+    inner = {key.removeprefix("message."): each for key, each in fields.items()}
+    message: dict[str, object] = {"role": inner.get("role", "user")}
+    content = inner.get("content")
+    if content is None:
+        parts = [
+            str(each.get("message_content.text", each.get("text", "")))
+            for each in _collect_list(inner, "contents")
+        ]
+        content = "\n".join(part for part in parts if part)
+    message["content"] = content
+    for name in ("name", "tool_call_id"):
+        if inner.get(name) is not None:
+            message[name] = inner[name]
+    calls = [
+        {
+            "id": each.get("tool_call.id"),
+            "name": each.get("tool_call.function.name"),
+            "arguments": each.get("tool_call.function.arguments"),
+        }
+        for each in _collect_list(inner, "tool_calls")
+    ]
+    if calls:
+        message["tool_calls"] = calls
+    return message
+
+
+def _collect_list(attributes: Mapping[str, object], name: str) -> list[dict[str, object]]:
+    """Bring together what is spread over numbered keys from 0."""
+    found: dict[int, dict[str, object]] = {}
+    start = f"{name}."
+    for key, value in attributes.items():
+        if not key.startswith(start):
+            continue
+        number, _, rest = key.removeprefix(start).partition(".")
+        if number.isdigit():
+            found.setdefault(int(number[:6]), {})[rest or "value"] = value
+    return [found[number] for number in sorted(found)]
+
+
+def _collect(attributes: Mapping[str, object], name: str) -> object:
+    if name in attributes:
+        return attributes[name]
+    start = f"{name}."
+    return {
+        key.removeprefix(start): value for key, value in attributes.items() if key.startswith(start)
+    }
+
+
+def _add_span(exchange: Exchange, span: dict[str, Any]) -> None:
+    attributes = span["attributes"]
+    kind = str(attributes.get("openinference.span.kind", "")).upper()
+    operation = str(attributes.get("gen_ai.operation.name", "")).lower()
+    documents = _collect_list(attributes, "retrieval.documents")
+    if kind == "RETRIEVER" or operation == "retrieval" or documents:
+        found = _read_documents(documents) if documents else _read_output(attributes, span)
+    elif kind == "TOOL" or operation == "execute_tool":
+        name = attributes.get("tool.name") or attributes.get("gen_ai.tool.name") or span["name"]
+        output = attributes.get("output.value", attributes.get("gen_ai.tool.call.result"))
+        found = read_tool_output(output, str(name) if name else None)
+    else:
+        if exchange.answer is None or not exchange.messages:
+            messages, answer = _read_chat(attributes, span["events"])
+            exchange.messages = exchange.messages or messages
+            exchange.answer = answer if exchange.answer is None else exchange.answer
+        return
+    exchange.passages = found if exchange.passages is None else exchange.passages + found
+
+
+def _read_documents(documents: list[dict[str, object]]) -> PassageList:
+    listed = [
+        {key.removeprefix("document."): each for key, each in document.items()}
+        for document in documents
+    ]
+    return read_passage_list(listed, "retrieval.documents")
+
+
+def _read_output(attributes: dict[str, Any], span: dict[str, Any]) -> PassageList:
+    output = attributes.get("output.value", attributes.get("gen_ai.retrieval.documents"))
+    return read_tool_output(output, span["name"])
+
+
+def _list_scores(span: dict[str, Any]) -> Iterator[Score]:
+    """List the evaluations that came as events of a span."""
+    for event in span["events"]:
+        if event["name"] != _EVALUATION:
+            continue
+        yield _read_score(event["attributes"])
+
+
+def _read_score(inside: dict[str, Any]) -> Score:
+    """Read an evaluation by its attributes."""
+    name = str(inside.get("gen_ai.evaluation.name", "evaluation"))
+    value = inside.get("gen_ai.evaluation.score.value")
+    label = inside.get("gen_ai.evaluation.score.label")
+    kind = str(inside.get("annotator_kind", "LLM")).upper()
+    person = inside.get("annotator", inside.get("user.id"))
+    judge = inside.get("gen_ai.request.model", inside.get("judge", f"evaluation {name}"))
+    return Score(
+        name,
+        label if value is None else value,
+        inside.get("gen_ai.evaluation.explanation"),
+        annotator=str(person or "unknown") if kind == "HUMAN" else None,
+        judge=None if kind == "HUMAN" else str(judge),
+        details=inside,
+    )
+
+
+READER = TraceReader(
+    "spans",
+    "OpenInference and OpenTelemetry GenAI spans",
+    _recognise,
+    _split,
+    _read_trace,
+)

@@ -1,0 +1,93 @@
+"""What a key that nobody understood may have meant."""
+
+from typing import Final
+
+from faithtui.domain.text.spelling import find_nearest_word
+from faithtui.errors import ConfigError
+from faithtui.formats.readers.any_spelling import fold_key
+
+_MEANT: Final = {
+    **dict.fromkeys(
+        (
+            "contexts",
+            "retrieved_contexts",
+            "retrieved_context",
+            "documents",
+            "passages",
+            "chunks",
+            "retrieved_documents",
+            "source_documents",
+            "evidence",
+        ),
+        "retrieval_context",
+    ),
+    **dict.fromkeys(("text", "message", "body", "utterance", "value"), "content"),
+    **dict.fromkeys(("speaker", "from", "author", "sender"), "role"),
+    **dict.fromkeys(("messages", "conversation", "dialogue", "dialog", "chat"), "turns"),
+    **dict.fromkeys(("labels", "annotations", "human_annotations", "ratings"), "human_labels"),
+    **dict.fromkeys(("question_text", "user_message", "ask", "prompt_text"), "question"),
+    **dict.fromkeys(("answer_text", "assistant_message", "bot_answer", "result"), "answer"),
+}
+_BY_FOLDED: Final = {fold_key(key): meant for key, meant in _MEANT.items()}
+
+NAMES: Final = (
+    "id",
+    "turns",
+    "messages",
+    "role",
+    "content",
+    "retrieval_context",
+    "images",
+    "metadata",
+    "human_labels",
+    "reference_judges",
+    "question",
+    "answer",
+    "contexts",
+    "reference",
+    "label",
+    "annotator",
+    "note",
+    "faithfulness",
+    "judge",
+    "chat_history",
+    "conversation_id",
+)
+"""Names that a key can be mapped to."""
+
+_LEAST: Final = 80
+"""Of 100: below this a likeness of two names is chance."""
+
+
+def suggest_key(key: str) -> str | None:
+    """Suggest the name that a key may have meant; None when nothing is near."""
+    last = key.rpartition(".")[2]
+    folded = fold_key(last)
+    if folded in _BY_FOLDED:
+        return _BY_FOLDED[folded]
+    by_folded = {fold_key(name): name for name in NAMES}
+    if folded in by_folded:
+        return by_folded[folded]
+    nearest = find_nearest_word(folded, by_folded, _LEAST)
+    return None if nearest is None else by_folded[nearest]
+
+
+def read_key_map(options: list[str]) -> dict[str, str]:
+    """Read `--map OURS=THEIRS` into the name of each key of theirs.
+
+    Raises:
+        ConfigError: One has another form, or names nothing that is known here.
+    """
+    renames: dict[str, str] = {}
+    for each in options:
+        ours, mark, theirs = each.partition("=")
+        ours, theirs = ours.strip(), theirs.strip()
+        if not mark or not ours or not theirs:
+            raise ConfigError(f"--map {each}: expected NAME=COLUMN, such as question=user_input")
+        if ours not in NAMES:
+            turned = f"; did you mean --map {theirs}={ours}?" if theirs in NAMES else ""
+            raise ConfigError(
+                f"--map {each}: there is no name `{ours}`; known: {', '.join(NAMES)}{turned}"
+            )
+        renames[theirs] = ours
+    return renames

@@ -1,0 +1,84 @@
+"""Reading of traces: records by trace, traces by session, sessions as conversations.
+
+A tool's reader says which trace a record belongs to and what exchange a trace holds; this is the
+rest, once for all of them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from faithtui.errors import InputError
+from faithtui.formats.files.record_files import FileRecord, Sample
+from faithtui.formats.files.record_groups import RecordGroups
+from faithtui.formats.images import ImageCollector
+from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError
+from faithtui.formats.readers.exchanges import Exchange, join_exchanges
+from faithtui.formats.readers.protocol import (
+    ParsedRecord,
+    ReadOptions,
+    build_drafts,
+    make_parsed_record,
+)
+
+SplitRecord = Callable[[AnySpelling], Iterable[tuple[str, dict[str, Any]]]]
+"""Cuts a record into parts of traces, each with the trace's id."""
+ReadTrace = Callable[[str, list[dict[str, Any]], ReadOptions], "Exchange | None"]
+"""Makes the exchange of a trace; None where it holds none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceReader:
+    """A format whose conversations are spread over records."""
+
+    name: str
+    title: str
+    recognise_sample: Callable[[Sample], str | None]
+    split_record: SplitRecord
+    read_trace: ReadTrace
+    joins_files: bool = True
+
+    def recognise(self, sample: Sample) -> str | None:
+        """See `FormatReader`."""
+        return self.recognise_sample(sample)
+
+    def read(self, records: Iterable[FileRecord], options: ReadOptions) -> Iterator[ParsedRecord]:
+        """See `FormatReader`; conversations come after the last record was read."""
+        last = FileRecord(Path(), 0, None, 0, 0, {})
+        with RecordGroups() as traces, RecordGroups() as sessions:
+            for each in records:
+                if isinstance(each.found, InputError):
+                    yield make_parsed_record(each, each.found)
+                    continue
+                last = each
+                try:
+                    for trace, part in self.split_record(AnySpelling(each.found)):
+                        traces.add(trace, {**part, "_line": each.line})
+                except ShapeError as error:
+                    yield make_parsed_record(each, each.make_error(error.reason, error.field))
+            for trace, parts in traces:
+                place = _take_line(last, parts)
+                try:
+                    exchange = self.read_trace(trace, parts, options)
+                except ShapeError as error:
+                    yield make_parsed_record(place, place.make_error(error.reason, error.field))
+                    continue
+                if exchange is not None:
+                    value = {**exchange.to_json(), "_line": place.line}
+                    sessions.add(exchange.session, value, exchange.time)
+            for session, values in sessions:
+                place = _take_line(last, values)
+                gallery = ImageCollector(last.path.parent)
+                drafts = (
+                    join_exchanges(session, found, options, gallery)
+                    for found in [[Exchange.from_json(each) for each in values]]
+                )
+                yield from build_drafts(place, drafts, options, gallery)
+
+
+def _take_line(last: FileRecord, parts: list[dict[str, Any]]) -> FileRecord:
+    """Give the place of the first record of some, for messages."""
+    lines = [each.pop("_line", 0) for each in parts]
+    size = max(last.size, 1)
+    return FileRecord(last.path, min(lines, default=0), None, last.end, size, {})

@@ -1,0 +1,261 @@
+"""What judge and annotators say of each answer, as one result for each rater.
+
+Tracing tools keep scores of traces and spans, so claims are counted up to their answer here, and
+stand in the result's details.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from faithtui.agreement.rating_scales import translate_to_rating
+from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.run_export import (
+    ExportClaim,
+    ExportConversation,
+    ExportLabel,
+    ExportPassage,
+    ExportRun,
+    make_id,
+)
+from faithtui.domain.scores import Score, ScoringRule, passes_threshold, score_window
+from faithtui.formats.writers.flat_rows import format_time
+from faithtui.formats.writers.trace_ids import TraceIds, find_trace_ids
+
+OWN_KEY: Final = "faithtui"
+"""Key in the metadata of other tools under which details stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerResult:
+    """What one rater says of one answer."""
+
+    id: str
+    """Holds in every store, so that what is sent twice is one score."""
+    name: str
+    """Key of the metric; of annotators with `-human` behind it."""
+    rater: str
+    """Name of the judge or the annotator."""
+    by: Literal["judge", "annotator"]
+    score: float | None
+    """Share of the claims that pass, in [0, 1]; of a label of the whole answer its rating. None:
+    there is none, and `explanation` says why."""
+    label: str | None
+    """`pass` or `fail`; `undefined` or `incomplete` without a score; of a label of the whole answer
+    the label. None: the run has no threshold."""
+    explanation: str | None
+    at: datetime | None
+    turn: int
+    question: str | None
+    answer: str
+    passages: tuple[ExportPassage, ...]
+    """What the assistant was shown for this answer and those in view before it."""
+    ids: TraceIds
+    details: dict[str, object]
+    """Run, judge, conversation and claims, as JSON values: what an import here reads again."""
+
+    @property
+    def metadata(self) -> dict[str, object]:
+        """What goes with it into another tool: who said it, and the details under our name."""
+        return {"judge" if self.by == "judge" else "annotator": self.rater, OWN_KEY: self.details}
+
+
+def list_answer_results(run: ExportRun, conversation: ExportConversation) -> Iterator[AnswerResult]:
+    """List the results of a conversation, answer by answer, the judge's first."""
+    by_turn: dict[int, list[ExportClaim]] = {}
+    for claim in conversation.claims:
+        by_turn.setdefault(claim.turn, []).append(claim)
+    for turn in sorted(by_turn):
+        answer = _Answer(run, conversation, turn, by_turn[turn])
+        yield from answer.list_results()
+
+
+class _Answer:
+    """One answer with its claims."""
+
+    def __init__(
+        self,
+        run: ExportRun,
+        conversation: ExportConversation,
+        turn: int,
+        claims: Sequence[ExportClaim],
+    ) -> None:
+        self._run = run
+        self._conversation = conversation
+        self._turn = turn
+        self._claims = claims
+        self._ids = find_trace_ids(conversation, turn)
+        before = conversation.turns[:turn]
+        self._question = next(
+            (each.content for each in reversed(before) if each.role == "user"), None
+        )
+        shown = {each: None for claim in claims if claim.judged for each in claim.passages}
+        self._passages = tuple(shown) or conversation.turns[turn].passages or ()
+
+    def list_results(self) -> Iterator[AnswerResult]:
+        judged = [each for each in self._claims if each.judged]
+        if judged:
+            yield self._make_judge_result(judged)
+        by_annotator: dict[str, list[tuple[ExportClaim, ExportLabel]]] = {}
+        for claim in self._claims:
+            for label in claim.labels:
+                if label.is_counted:
+                    by_annotator.setdefault(label.annotator, []).append((claim, label))
+        for annotator in sorted(by_annotator):
+            given = by_annotator[annotator]
+            of_claims = [each for each in given if each[0].kind != "answer" or each[0].judged]
+            if of_claims:
+                yield self._make_annotator_result(annotator, of_claims)
+            for claim, label in given:
+                if claim.kind == "answer" and not claim.judged:
+                    yield self._make_rating_result(annotator, claim, label)
+
+    def _make_judge_result(self, judged: Sequence[ExportClaim]) -> AnswerResult:
+        score = score_window([each.verdict for each in judged], self._run.rule)
+        failed = [each for each in judged if each.verdict not in self._run.rule.passing]
+        words = "; ".join(
+            f"{each.text if each.kind != 'answer' else 'the answer'} "
+            f"({each.verdict or 'no verdict'})" + (f": {each.reason}" if each.reason else "")
+            for each in failed
+        )
+        return self._make_result(
+            name=self._run.metric,
+            rater=self._run.judge,
+            by="judge",
+            score=score.value,
+            label=_name_outcome(score, self._run.rule),
+            explanation=score.reason or words or _describe_all_pass(len(judged)),
+            at=max((each.judged_at for each in judged if each.judged_at), default=None),
+            details={
+                "claims": [
+                    {
+                        "claim_id": each.id,
+                        "kind": each.kind,
+                        "claim": each.text,
+                        "span": each.span,
+                        "verdict": each.verdict,
+                        "word": each.word,
+                        "reason": each.reason,
+                        "confidence": each.confidence,
+                    }
+                    for each in judged
+                ]
+            },
+        )
+
+    def _make_annotator_result(
+        self, annotator: str, given: Sequence[tuple[ExportClaim, ExportLabel]]
+    ) -> AnswerResult:
+        rule = self._run.rule
+        words = [
+            rule.translate_label(label.label)
+            for _, label in given
+            if label.label is not None and label.label != NOT_A_CLAIM
+        ]
+        known = [each for each in words if each is not None]
+        score = score_window(known, rule, why_empty="no label is about a fair claim")
+        notes = dict.fromkeys(label.note for _, label in given if label.note)
+        return self._make_result(
+            name=f"{self._run.metric}-human",
+            rater=annotator,
+            by="annotator",
+            score=score.value,
+            label=_name_outcome(score, rule),
+            explanation=score.reason or "; ".join(notes) or None,
+            at=max((label.at for _, label in given if label.at), default=None),
+            details={"labels": [_label_to_json(claim, label) for claim, label in given]},
+        )
+
+    def _make_rating_result(
+        self, annotator: str, claim: ExportClaim, label: ExportLabel
+    ) -> AnswerResult:
+        rating = None
+        if label.scale is not None and label.raw_label is not None:
+            rating = translate_to_rating(label.scale, label.raw_label)
+        word = self._run.rule.translate_label(label.label or "")
+        if rating is None and word is not None and word != NOT_A_CLAIM:
+            rating = 1.0 if word in self._run.rule.passing else 0.0
+        return self._make_result(
+            name="answer-faithfulness-human",
+            rater=annotator,
+            by="annotator",
+            score=rating,
+            label=label.label,
+            explanation=label.note,
+            at=label.at,
+            details={"labels": [_label_to_json(claim, label)]},
+        )
+
+    def _make_result(
+        self,
+        *,
+        name: str,
+        rater: str,
+        by: Literal["judge", "annotator"],
+        score: float | None,
+        label: str | None,
+        explanation: str | None,
+        at: datetime | None,
+        details: dict[str, object],
+    ) -> AnswerResult:
+        talk, run = self._conversation, self._run
+        return AnswerResult(
+            id=make_id("result", run.id, talk.source, talk.key, self._turn, name, rater),
+            name=name,
+            rater=rater,
+            by=by,
+            score=score,
+            label=label,
+            explanation=explanation,
+            at=at,
+            turn=self._turn,
+            question=self._question,
+            answer=talk.turns[self._turn].content,
+            passages=self._passages,
+            ids=self._ids,
+            details={
+                "by": by,
+                "rater": rater,
+                "run_id": run.id,
+                "metric": run.metric,
+                "judge": run.judge,
+                "model": run.model,
+                "prompts": run.prompts,
+                "conversation_id": talk.id,
+                "source": talk.source,
+                "conversation": talk.key,
+                "turn": self._turn,
+                "trace_id": self._ids.trace,
+                "span_id": self._ids.span,
+                **details,
+            },
+        )
+
+
+def _name_outcome(score: Score, rule: ScoringRule) -> str | None:
+    if score.value is None:
+        return score.state.value
+    passing = passes_threshold(score, rule)
+    return None if passing is None else ("pass" if passing else "fail")
+
+
+def _describe_all_pass(count: int) -> str:
+    return "its only claim passes" if count == 1 else f"all {count} claims pass"
+
+
+def _label_to_json(claim: ExportClaim, label: ExportLabel) -> dict[str, object]:
+    return {
+        "label_id": label.id,
+        "claim_id": claim.id,
+        "kind": claim.kind,
+        "claim": claim.text,
+        "span": claim.span,
+        "label": label.label,
+        "action": None if label.action is None else label.action.value,
+        "note": label.note,
+        "code": label.code,
+        "at": None if label.at is None else format_time(label.at),
+        "scale": label.scale,
+        "raw_label": label.raw_label,
+    }

@@ -1,0 +1,136 @@
+"""How fast conversations of one turn come in, and in how much memory.
+
+The baseline reads the same bytes with `json.loads` and writes them with `executemany` into plain
+tables, in the same run: nothing is checked, looked up, hashed or indexed.
+"""
+
+import json
+import random
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+from faithtui.engine.dataset_import import import_files
+from faithtui.store.store import Store
+from tests.benchmarks.measuring import best_of, ms, ratio, seconds, table
+
+CONVERSATIONS = 100_000
+MEGABYTES = 200
+_WORDS = [f"w{number:04d}" for number in range(5000)]
+
+
+def write_conversations(path: Path, count: int) -> None:
+    """Write conversations of one question, one answer and two passages of their own."""
+    chance = random.Random(7)
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(count):
+            words = chance.choices(_WORDS, k=60)
+            turns = [
+                {"role": "user", "content": " ".join(words[:10])},
+                {
+                    "role": "assistant",
+                    "content": " ".join(words[10:30]),
+                    "retrieval_context": [
+                        f"{number} " + " ".join(words[30:45]),
+                        f"{number} " + " ".join(words[45:]),
+                    ],
+                },
+            ]
+            file.write(json.dumps({"id": f"c{number}", "turns": turns}) + "\n")
+
+
+def write_plainly(source: Path, target: Path) -> None:
+    """Read the bytes with `json.loads` and write them with `executemany`."""
+    connection = sqlite3.connect(target)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE conversation (id INTEGER PRIMARY KEY, key TEXT)")
+    connection.execute("CREATE TABLE turn (conversation INT, position INT, role TEXT, text TEXT)")
+    connection.execute("CREATE TABLE passage (conversation INT, turn INT, position INT, text TEXT)")
+    lines = [json.loads(line) for line in source.read_bytes().splitlines()]
+    connection.executemany(
+        "INSERT INTO conversation VALUES (?, ?)",
+        ((number, line["id"]) for number, line in enumerate(lines)),
+    )
+    connection.executemany(
+        "INSERT INTO turn VALUES (?, ?, ?, ?)",
+        (
+            (number, place, turn["role"], turn["content"])
+            for number, line in enumerate(lines)
+            for place, turn in enumerate(line["turns"])
+        ),
+    )
+    connection.executemany(
+        "INSERT INTO passage VALUES (?, ?, ?, ?)",
+        (
+            (number, place, position, text)
+            for number, line in enumerate(lines)
+            for place, turn in enumerate(line["turns"])
+            for position, text in enumerate(turn.get("retrieval_context", ()))
+        ),
+    )
+    connection.commit()
+    connection.close()
+
+
+def test_import_of_many_short_conversations(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    write_conversations(path, CONVERSATIONS)
+    number = iter(range(1000))
+
+    def imported() -> float:
+        with Store.open(tmp_path / f"{next(number)}.db") as store:
+            return seconds(lambda: import_files(store, [path], report=lambda progress: None))
+
+    found = best_of(
+        2,
+        plain=lambda: seconds(lambda: write_plainly(path, tmp_path / f"p{next(number)}.db")),
+        store=imported,
+    )
+    table(
+        f"import of {CONVERSATIONS:,} conversations, {path.stat().st_size / 1e6:.1f} MB",
+        ("", "best", "conversations/s", "plain to it"),
+        [
+            (
+                name,
+                ms(value),
+                f"{CONVERSATIONS / value:,.0f}",
+                ratio(found["plain"], value),
+            )
+            for name, value in found.items()
+        ],
+    )
+    assert found["plain"] > 0.02 * found["store"]
+
+
+_IMPORT = """
+import resource, sys
+from pathlib import Path
+from faithtui.engine.dataset_import import import_files
+from faithtui.store.store import Store
+with Store.open(Path(sys.argv[2])) as store:
+    [file] = import_files(store, [Path(sys.argv[1])], report=lambda progress: None).files
+print(file.new, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_memory_of_a_large_file(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    text = "word " * 200
+    with rows.open("w", encoding="utf-8") as file:
+        file.write("question,answer,contexts\n")
+        for number in range(MEGABYTES * 1_000_000 // 2_020):
+            file.write(f'q {number},"{text}","[""{number} {text[:990]}""]"\n')
+    done = subprocess.run(
+        [sys.executable, "-c", _IMPORT, str(rows), str(tmp_path / "x.db")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    new, peak_mb = map(int, done.stdout.split())
+    table(
+        f"import of a table of {rows.stat().st_size / 1e6:.0f} MB",
+        ("conversations", "peak memory"),
+        [(f"{new:,}", f"{peak_mb} MB")],
+    )
+    assert peak_mb < 300

@@ -1,0 +1,232 @@
+"""Verdicts that came with a data set become runs of an imported judge."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.ids import RunId
+from faithtui.domain.imported_verdicts import ImportedClaim, ImportedWindow, place_windows
+from faithtui.domain.scores import ScoreState
+from faithtui.engine.dataset_import import ImportResult, import_files
+from faithtui.formats.readers.deepeval_runs import parse_verbose_log
+from faithtui.metrics.registry import build
+from faithtui.store.records import ReviewView, RunState
+from faithtui.store.store import Store
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "real_formats"
+ANSWERS = (
+    "The ferry sails at nine.",
+    "Tickets cost five euros.",
+    "Dogs travel free of charge.",
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "store.db") as opened:
+        yield opened
+
+
+def run(store: Store, *paths: Path, rehearse: bool = False) -> ImportResult:
+    return import_files(store, paths, report=lambda progress: None, rehearse=rehearse)
+
+
+def write_list(items: Sequence[object]) -> str:
+    """Write a list as deepeval's verbose log has it: texts are quoted and not escaped."""
+    if not items:
+        return "[]"
+    written = [
+        f'"{each}"' if isinstance(each, str) else json.dumps(each, indent=4).replace("\n", "\n    ")
+        for each in items
+    ]
+    inside = ",\n    ".join(written)
+    return f"[\n    {inside}\n]"
+
+
+def write_window(
+    number: int, claims: Sequence[str], verdicts: Sequence[tuple[str, str | None]]
+) -> str:
+    return " \n \n".join(
+        (
+            f"Window {number} \n",
+            f"Truths: {write_list(['A ferry sails at nine.'])} \n",
+            f"Claims: {write_list(claims)} \n",
+            f"Verdicts: {write_list([{'verdict': v, 'reason': r} for v, r in verdicts])} \n",
+            "Score: 0.5 \n",
+            "Reason: because \n",
+        )
+    )
+
+
+def write_run(tmp_path: Path, log: str) -> Path:
+    turns = []
+    for number, answer in enumerate(ANSWERS):
+        turns += [
+            {"role": "user", "content": f"Question {number}?", "order": 2 * number},
+            {
+                "role": "assistant",
+                "content": answer,
+                "order": 2 * number + 1,
+                "retrievalContext": ["A ferry sails at nine."],
+            },
+        ]
+    metric = {
+        "name": "Turn Faithfulness",
+        "score": 0.5,
+        "success": True,
+        "evaluationModel": "gpt-5.4",
+        "verboseLogs": log,
+    }
+    case = {"name": "case", "success": True, "turns": turns[::-1], "metricsData": [metric]}
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"testCases": [], "conversationalTestCases": [case]}, indent=1))
+    return path
+
+
+def review(store: Store, number: int = 1) -> ReviewView:
+    [item] = store.runs.item_ids(RunId(number))
+    return store.runs.review_view(item, "ann")
+
+
+def test_windows_come_in_their_own_order_whatever_that_of_the_log(
+    store: Store, tmp_path: Path
+) -> None:
+    """deepeval lists windows as they were finished: here the longest first."""
+    verdicts: list[tuple[str, str | None]] = [("yes", None), ("no", 'it says "six"'), ("idk", None)]
+    claims = [f'{answer[:-1]}, "they" say' for answer in ANSWERS]
+    log = " \n \n".join(
+        write_window(place, claims[:size], verdicts[:size])
+        for place, size in enumerate((3, 1, 2), start=1)
+    )
+    [file] = run(store, write_run(tmp_path, log)).files
+    [made] = file.runs
+    assert (made.judge, made.metric, made.conversations) == (
+        "imported:gpt-5.4",
+        "turn-faithfulness",
+        1,
+    )
+    assert store.runs.row(RunId(1)).state is RunState.DONE
+    view = review(store)
+    assert [(each.text, each.turn) for each in view.claims] == [
+        (claim, 2 * number + 1) for number, claim in enumerate(claims)
+    ]
+    assert [[each.window for each in claim.verdicts] for claim in view.claims] == [
+        [0, 1, 2],
+        [1, 2],
+        [2],
+    ]
+    assert [claim.verdicts[0].label for claim in view.claims] == ["yes", "no", "idk"]
+    assert view.claims[1].verdicts[0].reason == 'it says "six"'
+    assert [each.text for each in view.truths] == ["A ferry sails at nine."]
+    assert [each.document for each in view.truths] == [1]
+
+
+def test_idk_and_borderline_are_one_label_and_the_word_is_kept(
+    store: Store, tmp_path: Path
+) -> None:
+    log = write_window(1, ANSWERS[:2], [("idk", None), ("borderline", None)])
+    run(store, write_run(tmp_path, log))
+    found = [claim.verdicts[0] for claim in review(store).claims]
+    assert [(each.label, each.word) for each in found] == [
+        ("idk", "idk"),
+        ("idk", "borderline"),
+    ]
+
+
+def test_a_claim_without_a_verdict_has_none_and_the_window_is_incomplete(
+    store: Store, tmp_path: Path
+) -> None:
+    log = " \n \n".join(
+        (
+            write_window(1, ANSWERS[:1], [("yes", None), ("no", None)]),
+            write_window(2, ANSWERS[:2], [("partially", None)]),
+        )
+    )
+    run(store, write_run(tmp_path, log))
+    view = review(store)
+    assert [each.score.state for each in view.windows] == [
+        ScoreState.SCORED,
+        ScoreState.INCOMPLETE,
+    ]
+    words = [[(each.label, each.word) for each in claim.verdicts] for claim in view.claims]
+    assert words == [[("yes", "yes"), (None, "partially")], [(None, None)]]
+
+
+def test_a_log_of_one_answer_has_one_window() -> None:
+    log = (
+        f"Truths (limit=None):\n{write_list(['A truth: with ] and Claims: in it.'])} \n \n"
+        f"Claims:\n{write_list(['One', 'Two'])} \n \n"
+        f"Verdicts:\n{write_list([{'verdict': 'yes', 'reason': None}] * 2)}"
+    )
+    [window] = parse_verbose_log(log, "j")
+    assert window.truths == ("A truth: with ] and Claims: in it.",)
+    assert window.claims == (ImportedClaim("One", "yes"), ImportedClaim("Two", "yes"))
+    assert parse_verbose_log("nothing to see", "j") == []
+
+
+def test_windows_that_are_missing_leave_the_others_where_they_are() -> None:
+    from tests.store.building import talk
+
+    conversation = talk("c", answers=3)
+    metric = build("turn-faithfulness", {})
+    windows = metric.windows(conversation)
+    answers = [turn.content for turn in conversation.turns if turn.role == "assistant"]
+    logged = [
+        ImportedWindow("j", tuple(ImportedClaim(text, "yes") for text in answers[:size]))
+        for size in (3, 1)
+    ]
+    assert place_windows(logged, windows, conversation.turns) == {2: logged[0], 0: logged[1]}
+    assert place_windows(logged, (), conversation.turns) == {}
+
+
+def test_importing_verdicts_twice_makes_one_run(store: Store) -> None:
+    path = FOLDER / "llamaindex_evaluation_results.json"
+    [first] = run(store, path).files
+    [again] = run(store, path).files
+    assert [each.run for each in first.runs] == [RunId(1)]
+    assert [each.run for each in again.runs] == [None]
+    assert len(store.runs.rows()) == 1
+    row = store.runs.row(RunId(1))
+    assert (row.spec.judge, row.conversations, row.done) == ("imported:llamaindex", 5, 5)
+    results = json.loads(path.read_text())
+    assert [
+        each.scores.windowed.value
+        for each in store.runs.item_rows(store.runs.item_ids(RunId(1)))
+        if each.scores
+    ] == [float(each["passing"]) for each in results]
+
+
+def test_human_labels_and_verdicts_of_a_judge_meet_in_the_run(store: Store) -> None:
+    [file] = run(store, FOLDER / "ragas_annotated_summary_accuracy.json").files
+    assert (file.new, file.new_ratings) == (19, 19)
+    row = store.runs.row(RunId(1))
+    assert (row.claims, row.labelled) == (19, 19)
+
+
+def test_a_rehearsal_counts_draws_and_writes_nothing(store: Store) -> None:
+    result = run(store, FOLDER / "langfuse_traces.json", rehearse=True)
+    [file] = result.files
+    assert (file.new, file.new_ratings, len(file.runs)) == (1, 15, 1)
+    assert result.first is not None
+    assert len(result.first.turns) == 10
+    assert store.conversations.count() == 0
+    assert store.runs.rows() == ()
+
+
+@pytest.mark.parametrize("merge", [False, True])
+def test_verdicts_of_a_merged_conversation_go_to_the_one_that_was_kept(
+    store: Store, tmp_path: Path, merge: bool
+) -> None:
+    rows: list[dict[str, object]] = [
+        {"id": key, "query": "q", "response": "An answer.", "contexts": [], "passing": True}
+        for key in ("one", "two")
+    ]
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    result = import_files(store, [path], report=lambda progress: None, merge_equal=merge)
+    [file] = result.files
+    assert result.same_content == (("two", "one"),)
+    assert (file.new, file.merged) == ((1, 1) if merge else (2, 0))
+    assert file.runs[0].conversations == (1 if merge else 2)

@@ -1,0 +1,286 @@
+"""A file is taken for one format, for a reason, or it is a question."""
+
+import bz2
+import codecs
+import gzip
+import importlib
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from faithtui.domain.conversation import Conversation
+from faithtui.errors import ConfigError, InputError
+from faithtui.formats.files.record_files import RecordFile
+from faithtui.formats.readers.datasets import FormatChoice, list_files, name_source, open_dataset
+from faithtui.formats.readers.protocol import ParsedRecord
+from faithtui.formats.readers.registry import READERS
+from faithtui.formats.readers.suggestions import read_key_map, suggest_key
+from tests.formats.test_real_formats import FOLDER, contexts, read, texts
+
+FIXTURES = sorted(path for path in FOLDER.iterdir() if path.suffix != ".md")
+ROW = {"question": "q", "answer": "An answer.", "contexts": ["p"]}
+
+
+def write(path: Path, *records: object) -> Path:
+    path.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
+    return path
+
+
+def refusal(path: Path, choice: FormatChoice | None = None) -> str:
+    with pytest.raises(InputError) as raised:
+        list(open_dataset(path, choice or FormatChoice(), None)[0].read())
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+def test_exactly_one_reader_recognises_a_file(path: Path) -> None:
+    with RecordFile(path) as file:
+        found = [each.name for each in READERS if each.recognise(file.sample)]
+    assert len(found) == 1
+
+
+def camel(key: str) -> str:
+    first, *rest = key.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def snake(key: str) -> str:
+    return "".join(f"_{each.lower()}" if each.isupper() else each for each in key)
+
+
+def respell(value: object, spell: Any) -> object:
+    """Spell all keys otherwise, turn their order round and leave out what is null or empty."""
+    match value:
+        case dict():
+            return {
+                spell(key): respell(each, spell)
+                for key, each in reversed(value.items())
+                if each not in (None, {})
+            }
+        case list():
+            return [respell(each, spell) for each in value]
+        case _:
+            return value
+
+
+@pytest.mark.parametrize("spell", [camel, snake])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "deepeval_conversational_test_cases.json",
+        "deepeval_conversational_goldens.json",
+        "deepeval_goldens.json",
+        "langfuse_traces.json",
+        "langsmith_runs.jsonl",
+        "llamaindex_evaluation_results.json",
+        "llamaindex_labelled_rag_dataset.json",
+        "mtrag_inspectorraget.json",
+        "openai_chat.jsonl",
+        "ragas_multi_turn.jsonl",
+        "ragas_single_turn.jsonl",
+    ],
+)
+def test_other_spellings_and_another_order_say_the_same(
+    tmp_path: Path, name: str, spell: Any
+) -> None:
+    text = (FOLDER / name).read_text()
+    records = (
+        [json.loads(line) for line in text.splitlines()]
+        if name.endswith("jsonl")
+        else [json.loads(text)]
+    )
+    if isinstance(records[0], list):
+        records = records[0]
+    path = write(tmp_path / "respelt.jsonl", *(respell(each, spell) for each in records))
+    respelt, _ = read(path)
+    as_it_was, _ = read(FOLDER / name)
+    assert texts(respelt) == texts(as_it_was)
+    assert contexts(respelt) == contexts(as_it_was)
+
+
+def test_a_file_that_may_be_two_formats_is_a_question(tmp_path: Path) -> None:
+    both = {"messages": [{"role": "user", "content": "q"}], "query": "q", "reference_answer": "a"}
+    said = refusal(write(tmp_path / "x.jsonl", both))
+    assert "may be several formats" in said
+    assert "`openai-chat`" in said
+    assert "`llamaindex`" in said
+    assert "--format" in said
+    conversations, _ = read(tmp_path / "x.jsonl", choice=FormatChoice("openai-chat"))
+    assert texts(conversations) == [("user", "q")]
+
+
+def test_a_file_of_no_known_format_is_told_with_its_keys(tmp_path: Path) -> None:
+    said = refusal(write(tmp_path / "x.jsonl", {"colour": "red", "retreival_context": []}))
+    assert "`colour`, `retreival_context`" in said
+    assert "--map retrieval_context=retreival_context" in said
+    assert "--format" in said
+
+
+def test_keys_are_read_under_the_names_they_are_mapped_to(tmp_path: Path) -> None:
+    row = {"frage": "q", "inner": {"deep": {"reply": "An answer."}}, "belege": ["p"]}
+    renames = read_key_map(["question=frage", "answer=inner.deep.reply", "contexts=belege"])
+    [conversation], _ = read(write(tmp_path / "x.jsonl", row), choice=FormatChoice(renames=renames))
+    assert texts([conversation]) == [("user", "q"), ("assistant", "An answer.")]
+    assert contexts([conversation]) == [["p"]]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("question", "expected NAME=COLUMN"),
+        ("frage=question", "did you mean --map question=frage?"),
+        ("frage=reply", "there is no name `frage`"),
+    ],
+)
+def test_a_map_that_cannot_be_meant_is_refused(given: str, says: str) -> None:
+    with pytest.raises(ConfigError, match="--map") as raised:
+        read_key_map([given])
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("contexts", "retrieval_context"),
+        ("turns[].retrieved_contexts", "retrieval_context"),
+        ("retreival_context", "retrieval_context"),
+        ("Speaker", "role"),
+        ("zebra", None),
+    ],
+)
+def test_a_key_nobody_understood_gets_a_suggestion(key: str, meant: str | None) -> None:
+    assert suggest_key(key) == meant
+
+
+def test_keys_nobody_understood_are_counted_and_kept(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", {**ROW, "zebra": 1}, {**ROW, "zebra": None}, ROW)
+    dataset, file = open_dataset(path, FormatChoice(), None)
+    found = [each.found for each in dataset.read(file)]
+    assert dict(dataset.notes.unknown_keys) == {"zebra": 1}
+    assert isinstance(found[0], Conversation)
+    assert found[0].metadata["extra"] == {"zebra": 1}
+
+
+def test_a_key_of_a_turn_that_is_not_read_is_counted(tmp_path: Path) -> None:
+    turns = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": "a", "contexts": []},
+    ]
+    dataset, file = open_dataset(
+        write(tmp_path / "x.jsonl", {"turns": turns}), FormatChoice(), None
+    )
+    list(dataset.read(file))
+    assert dict(dataset.notes.unknown_keys) == {"turns[].contexts": 1}
+
+
+@pytest.mark.parametrize(
+    "pack",
+    [
+        gzip.compress,
+        bz2.compress,
+        lzma.compress,
+        lambda data: zstandard.ZstdCompressor().compress(data),
+        lambda data: codecs.BOM_UTF8 + data,
+        lambda data: data.replace(b"\n", b"\r\n"),
+        lambda data: data.decode().encode("utf-16"),
+        lambda data: data.decode().encode("utf-16-le"),
+        lambda data: data.decode().encode("utf-16-be"),
+        lambda data: gzip.compress(data.decode().encode("utf-16")),
+    ],
+)
+@pytest.mark.parametrize("name", ["ragas_single_turn.csv", "ragas_single_turn.jsonl"])
+def test_a_file_is_read_however_it_is_packed_or_encoded(
+    tmp_path: Path, name: str, pack: Any
+) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(pack((FOLDER / name).read_bytes()))
+    packed, _ = read(path)
+    plain, _ = read(FOLDER / name)
+    assert [text.replace("\r\n", "\n") for _, text in texts(packed)] == [
+        text for _, text in texts(plain)
+    ]
+    assert [len(each or ()) for each in contexts(packed)] == [2, 2, 0, 3, 3]
+
+
+def test_without_zstd_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        raise ImportError(name)
+
+    path = tmp_path / "x.zst"
+    path.write_bytes(zstandard.ZstdCompressor().compress(b"{}"))
+    monkeypatch.setattr(importlib, "import_module", refuse)
+    assert "install `faithtui[zstd]`" in refusal(path)
+
+
+def test_a_packed_file_that_is_cut_off_is_told_after_what_could_be_read(tmp_path: Path) -> None:
+    lines = b"".join(
+        json.dumps({**ROW, "id": str(number), "x": str(hash(number)) * 40}).encode() + b"\n"
+        for number in range(3000)
+    )
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(gzip.compress(lines)[:-500])
+    dataset, file = open_dataset(path, FormatChoice(), None)
+    found: list[ParsedRecord] = []
+    with pytest.raises(InputError, match="cut off or damaged"):
+        found.extend(dataset.read(file))  # what came before the error is in it
+    assert len(found) > 1000
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.9])
+def test_a_document_that_is_cut_off_is_told(tmp_path: Path, kept: float) -> None:
+    text = (FOLDER / "ragas_annotated_helpfulness.json").read_text()
+    path = tmp_path / "x.json"
+    path.write_text(text[: int(len(text) * kept)])
+    assert "is not JSON" in refusal(path)
+
+
+def test_bare_nan_is_null_for_other_tools_and_refused_in_our_own_shape(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({**ROW, "score": float("nan")}) + "\n")
+    conversations, _ = read(path)
+    assert texts(conversations) == [("user", "q"), ("assistant", "An answer.")]
+    turns = [{"role": "user", "content": "q"}]
+    path.write_text(json.dumps({"turns": turns, "metadata": {"x": float("nan")}}) + "\n")
+    dataset, file = open_dataset(path, FormatChoice(), None)
+    [found] = [each.found for each in dataset.read(file)]
+    assert isinstance(found, InputError)
+    assert "NaN" in found.reason
+
+
+def test_a_folder_gives_its_data_files_and_none_that_describe_them(tmp_path: Path) -> None:
+    folder = tmp_path / "wiki"
+    for name in (
+        "train/data-00000-of-00001.arrow",
+        "train/dataset_info.json",
+        "train/state.json",
+        "dataset_dict.json",
+        "data/test-00000-of-00002.parquet",
+        ".cache/x.jsonl",
+        "notes.md",
+        "plain.csv.gz",
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    found = list_files(folder)
+    assert [each.relative_to(folder).as_posix() for each in found] == [
+        "data/test-00000-of-00002.parquet",
+        "plain.csv.gz",
+        "train/data-00000-of-00001.arrow",
+    ]
+    assert list(map(name_source, found)) == ["wiki-test", "plain", "train"]
+
+
+def test_what_holds_no_conversations_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    for content, says in (
+        (b"PK\x03\x04zip", "is a zip archive; unpack it"),
+        (b"SQLite format 3\x00", "is a SQLite database"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "is a binary file"),
+        (b"see below. All of it", "is text that begins with"),
+    ):
+        path.write_bytes(content)
+        assert says in refusal(path)

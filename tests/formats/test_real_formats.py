@@ -1,0 +1,205 @@
+"""Files of other tools become the conversation they hold."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.conversation import Conversation
+from faithtui.domain.imported_verdicts import ImportedJudgement, ImportedVerdict
+from faithtui.errors import InputError
+from faithtui.formats.readers.datasets import FormatChoice, join_datasets, open_dataset
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "real_formats"
+LANGSMITH = ("langsmith_runs.jsonl", "langsmith_feedback.jsonl")
+Read = tuple[list[Conversation], list[ImportedJudgement]]
+
+
+def read(*paths: Path, choice: FormatChoice | None = None) -> Read:
+    """Read files that are one data set, without any refusal."""
+    found = []
+    for path in paths:
+        dataset, file = open_dataset(path, choice or FormatChoice(), None)
+        file.close()
+        found.append(dataset)
+    [dataset] = join_datasets(found)
+    conversations: list[Conversation] = []
+    verdicts: list[ImportedJudgement] = []
+    for each in dataset.read():
+        assert not isinstance(each.found, InputError), each.found
+        conversations.append(each.found)
+        verdicts += each.verdicts
+    return conversations, verdicts
+
+
+def read_fixture(*names: str, choice: FormatChoice | None = None) -> Read:
+    return read(*(FOLDER / name for name in names), choice=choice)
+
+
+[NEUTRAL] = read_fixture("neutral.jsonl")[0]
+
+
+def texts(conversations: Sequence[Conversation]) -> list[tuple[str, str]]:
+    return [(turn.role, turn.content) for each in conversations for turn in each.turns]
+
+
+def contexts(conversations: Sequence[Conversation]) -> list[list[str] | None]:
+    """The passages of each answer; None where nobody knows."""
+    return [
+        None
+        if turn.retrieval_context is None
+        else [document.text for document in turn.retrieval_context]
+        for each in conversations
+        for turn in each.turns
+        if turn.role == "assistant"
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("deepeval_conversational_test_cases.json",),
+        ("deepeval_conversational_goldens.json",),
+        ("deepeval_conversational_goldens.jsonl",),
+        ("deepeval_conversational_goldens.csv",),
+        ("ragas_multi_turn.jsonl",),
+        LANGSMITH,
+        ("langfuse_traces.json",),
+        ("openinference_spans.jsonl",),
+        ("deepeval_goldens.json",),
+        ("deepeval_goldens.csv",),
+        ("ragas_single_turn.jsonl",),
+        ("ragas_single_turn.csv",),
+        ("llamaindex_labelled_rag_dataset.json",),
+        ("llamaindex_evaluation_results.json",),
+    ],
+    ids=lambda names: names[0],
+)
+def test_every_format_gives_the_same_ten_turns_and_five_lists_of_passages(
+    names: tuple[str, ...],
+) -> None:
+    conversations, _ = read_fixture(*names)
+    assert texts(conversations) == texts([NEUTRAL])
+    assert contexts(conversations) == contexts([NEUTRAL])
+
+
+def test_chat_messages_have_the_passages_that_their_tools_gave() -> None:
+    plain, with_tools = read_fixture("openai_chat.jsonl")[0]
+    assert texts([plain]) == texts([with_tools]) == texts([NEUTRAL])
+    assert contexts([plain]) == [None] * 5
+    assert contexts([with_tools]) == contexts([NEUTRAL])
+    first = with_tools.turns[1].retrieval_context
+    assert first is not None
+    assert {each.source for each in first} == {"retrieve"}
+    assert with_tools.metadata["system"] == [
+        "Answer from the retrieved passages. Say so when they hold no answer."
+    ]
+
+
+def test_evaluations_of_three_models_are_the_reference_as_a_whole_and_tasks_of_the_others() -> None:
+    conversations, _ = read_fixture("mtrag_inspectorraget.json")
+    [reference] = [each for each in conversations if each.metadata["model"] == "reference"]
+    assert texts([reference]) == texts([NEUTRAL])
+    assert contexts([reference]) == contexts([NEUTRAL])
+    assert reference.ratings
+    assert set(reference.ratings) == set(NEUTRAL.ratings)
+    others = [each for each in conversations if each is not reference]
+    assert len(others) == 10
+    # Ten answers to one history are not ten independent conversations.
+    assert {each.group for each in others} == {reference.group}
+    for each in others:
+        assert {rating.turn for rating in each.ratings} == {len(each.turns) - 1}
+
+
+def test_tasks_with_predictions_are_conversations_of_one_group() -> None:
+    conversations, _ = read_fixture("mtrag_generation_tasks.jsonl")
+    assert [len(each.turns) for each in conversations] == [2, 4, 6, 8]
+    assert len({each.group for each in conversations}) == 1
+    last = conversations[-1]
+    assert last.key == "dd6b6ffd177f2b311abe676261279d2f::4"
+    # Earlier answers have the passages of their own tasks.
+    assert contexts([last])[1] == contexts([conversations[1]])[1]
+
+
+def test_spans_that_annotators_marked_become_labels_of_claims() -> None:
+    first, second = read_fixture("faithbench_batch.json")[0]
+    wrong, benign, unsure = first.ratings
+    assert (wrong.label, wrong.scale, wrong.annotator) == (
+        "Unwanted",
+        "faithbench-span",
+        "Annotator 1",
+    )
+    assert wrong.span is not None
+    assert wrong.span.of(first.turns[0].content) == wrong.claim == "built in 1832"
+    assert benign.label == "Benign"
+    assert (unsure.label, unsure.span) == ("Questionable", None)  # the worst; no literal piece
+    assert not second.ratings
+    assert first.group == "passage_group:7"
+
+
+@pytest.mark.parametrize("names", [LANGSMITH, ("langfuse_traces.json",)])
+def test_scores_of_people_are_labels_and_those_of_judges_verdicts(names: tuple[str, ...]) -> None:
+    choice = FormatChoice(scales={"faithfulness": "mtrag-faithfulness-1-4"})
+    [conversation], verdicts = read_fixture(*names, choice=choice)
+    assert set(conversation.ratings) == set(NEUTRAL.ratings)
+    assert len(verdicts) == 5
+    scores = NEUTRAL.metadata["reference_judges"]
+    assert isinstance(scores, dict)
+    assert {each.turn: each.score for each in verdicts if isinstance(each, ImportedVerdict)} == {
+        int(turn): score for turn, score in scores["rl_f"].items()
+    }
+
+
+def test_ids_of_traces_are_kept_with_their_turn() -> None:
+    [conversation], _ = read_fixture("langfuse_traces.json")
+    details = conversation.metadata["per_turn"]
+    assert isinstance(details, dict)
+    assert list(details) == ["1", "3", "5", "7", "9"]
+    assert details["1"]["trace_id"] == "ec1424ad599a4088ebabe266d2f4f8e3"
+    assert details["1"]["tags"] == ["mtrag"]
+    assert [each["id"] for each in details["1"]["passages"]] == [
+        "825986711_374-788-0-414",
+        "825986711_2085-2489-0-404",
+    ]
+    assert len(details["1"]["scores"]) == 4
+
+
+def test_what_a_person_changed_is_the_label_and_what_the_judge_said_the_verdict() -> None:
+    conversations, verdicts = read_fixture("ragas_annotated_answer_correctness.json")
+    rows = json.loads((FOLDER / "ragas_annotated_answer_correctness.json").read_text())
+    for conversation, verdict, row in zip(
+        conversations, verdicts, rows["answer_correctness"], strict=True
+    ):
+        [prompt] = row["prompts"].values()
+        edited = prompt["edited_output"] or prompt["prompt_output"]
+        [rating] = conversation.ratings
+        flips = not row["is_accepted"] and not prompt["edited_output"]
+        assert rating.label == ("yes" if bool(edited["verdict"]) is not flips else "no")
+        assert isinstance(verdict, ImportedVerdict)
+        assert verdict.word == str(prompt["prompt_output"]["verdict"])
+
+
+def test_results_keep_score_and_word_of_the_judge() -> None:
+    _, verdicts = read_fixture("llamaindex_evaluation_results.json")
+    assert [(each.word, each.passed) for each in verdicts if isinstance(each, ImportedVerdict)][
+        1:3
+    ] == [("YES", True), ("NO", False)]
+
+
+def test_a_finished_test_run_gives_its_verdict_and_the_passages_of_its_trace() -> None:
+    [conversation], [verdict] = read_fixture("deepeval_test_run.json")
+    assert isinstance(verdict, ImportedVerdict)
+    assert (verdict.judge, verdict.score, verdict.passed) == ("gpt-5.4", 0.45, False)
+    found = conversation.turns[1].retrieval_context
+    assert found is not None
+    assert [each.source for each in found[:3]] == ["knowledge_base_lookup"] * 3
+    assert found[3].source == "web_search"
+    assert conversation.metadata["trace_id"] == "abf91011-1111-4111-8111-111111111111"
+
+
+def test_goldens_of_the_repository_are_the_same_from_json_and_csv() -> None:
+    from_json, _ = read_fixture("deepeval_repo_convo_goldens.json")
+    from_csv, _ = read_fixture("deepeval_repo_convo_goldens.csv")
+    assert len(from_json) == 15
+    assert [each.turns for each in from_json] == [each.turns for each in from_csv]

@@ -1,0 +1,266 @@
+"""A run and its conversations as exports get them: one by hand, and any that can be."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import strategies as st
+
+from faithtui.domain.annotations import Action
+from faithtui.domain.run_export import (
+    ExportClaim,
+    ExportConversation,
+    ExportEvidence,
+    ExportLabel,
+    ExportMark,
+    ExportPassage,
+    ExportRun,
+    ExportTurn,
+    ExportVerdict,
+    ExportWindow,
+)
+from faithtui.domain.scores import ScoringRule
+
+AT = datetime(2026, 3, 2, 9, 0, 5, 250, tzinfo=UTC)
+TRACE = "2439739de9cc4d51ac8de242520e7f63"
+SPAN = "0533d3abf5181ce2"
+RUN_UUID = "4dec337d-4486-469b-9159-68063ce789bb"
+
+RUN = ExportRun(
+    id="8caf7d1c-ca28-5e4c-b73d-25baa8e69937",
+    number=3,
+    metric="turn-faithfulness",
+    judge="openai:judge-1",
+    model="openai:judge-1",
+    prompts="b" * 64,
+    strategy="evidence",
+    rule=ScoringRule(("yes", "idk"), None, 0.5, labels=("yes", "no", "idk")),
+    created_at=AT,
+    conversations=1,
+    claims=3,
+    labelled=2,
+    sample="sample 1",
+)
+
+DEPOT = ExportPassage("d" * 64, "Parcels leave within two days.", "depot.md")
+RETURNS = ExportPassage("e" * 64, "Returns cost 5 euros.", None)
+
+
+def make_label(annotator: str, label: str | None, **other: Any) -> ExportLabel:
+    """A label of somebody, blind and without anything else unless told."""
+    made = ExportLabel(
+        id=f"{annotator}-{label}",
+        annotator=annotator,
+        label=label,
+        action=Action.BLIND,
+        note=None,
+        code=None,
+        at=AT,
+        seconds=2.5,
+        saw_judge=False,
+        judge_verdict=None,
+        guideline=None,
+        stratum=None,
+        probability=None,
+        flagged=False,
+        unsure=False,
+        evidence=(),
+        scale=None,
+        raw_label=None,
+    )
+    return made._replace(**other)
+
+
+def make_claim(number: int, verdict: str | None, **other: Any) -> ExportClaim:
+    """A claim of the answer at turn 1."""
+    made = ExportClaim(
+        id=f"00000000-0000-5000-8000-{number:012}",
+        kind="claim",
+        turn=1,
+        text=f"Claim {number}.",
+        span=(number, number + 8),
+        document=None,
+        judged=True,
+        window=0,
+        verdict=verdict,
+        word=verdict,
+        reason=f"because {number}",
+        confidence=0.25,
+        judged_at=AT,
+        judge_call="c" * 64,
+        passages=(DEPOT, RETURNS),
+        evidence=(ExportEvidence("Returns cost 5 euros.", "contradicts", RETURNS.document),),
+        human=None,
+        tied=False,
+        labels=(),
+        stratum=None,
+        probability=None,
+    )
+    return made._replace(**other)
+
+
+def make_conversation(
+    *claims: ExportClaim, metadata: Mapping[str, object] | None = None
+) -> ExportConversation:
+    """A question and an answer."""
+    verdicts = tuple(
+        ExportVerdict(each.text, each.verdict, each.word, each.reason) for each in claims
+    )
+    return ExportConversation(
+        number=1,
+        id="0505c71b-0bb2-52f2-87f4-252409807cb5",
+        source="orders",
+        key="order-17",
+        group="order-17",
+        metadata=metadata or {},
+        turns=(
+            ExportTurn("user", "When does it arrive?", None),
+            ExportTurn("assistant", "Within two days. Returns are free.", (DEPOT, RETURNS)),
+        ),
+        claims=claims,
+        windows=(ExportWindow(0, (0, 1), 0.5, "scored", "one fails", AT, verdicts, ("A truth",)),),
+        state="done",
+        score=0.5,
+        corrected=1.0,
+        reason="one fails",
+    )
+
+
+WITH_IDS: Mapping[str, object] = {
+    "model": "bot-1",
+    "per_turn": {"1": {"trace_id": TRACE, "span_id": SPAN, "message_id": "m-1"}},
+}
+
+REVIEWED = make_conversation(
+    make_claim(
+        0,
+        "yes",
+        human="yes",
+        labels=(make_label("ann", "yes"), make_label("ben", "x", note="an opinion")),
+        stratum="judge yes",
+        probability=0.25,
+    ),
+    make_claim(
+        1,
+        "no",
+        word="contradicted",
+        tied=True,
+        labels=(
+            make_label("ann", "no", evidence=(ExportMark(RETURNS.document, 8, 12, "cost"),)),
+            make_label("ben", "yes", action=Action.BULK),
+        ),
+    ),
+    make_claim(
+        2,
+        None,
+        kind="answer",
+        text="Within two days. Returns are free.",
+        span=None,
+        judged=False,
+        window=None,
+        word=None,
+        reason=None,
+        confidence=None,
+        judged_at=None,
+        judge_call=None,
+        evidence=(),
+        human="no",
+        labels=(
+            make_label(
+                "ann",
+                "no",
+                action=Action.IMPORTED,
+                scale="mtrag-faithfulness-1-4",
+                raw_label="2",
+                note="they cost 5 euros",
+            ),
+        ),
+    ),
+    metadata=WITH_IDS,
+)
+"""Judge and annotators differ; one verdict was given in bulk, one label came with the data."""
+
+texts = st.one_of(
+    st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\x00"), max_size=12),
+    st.sampled_from(['=1+1"', "'=x", "''@a", "-1", "+", "＝1", 'a,"b"\r\n c', "\u2028", "|;\t"]),
+)
+_maybe_text = st.none() | texts
+_times = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
+_numbers = st.floats(0, 1, allow_nan=False)
+_maybe_number = st.none() | _numbers
+_passages = st.builds(ExportPassage, texts, texts, _maybe_text)
+_shown = st.lists(_passages, max_size=2).map(tuple)
+_labels = st.builds(
+    ExportLabel,
+    id=texts,
+    annotator=texts,
+    label=_maybe_text,
+    action=st.none() | st.sampled_from(Action),
+    note=_maybe_text,
+    code=_maybe_text,
+    at=st.none() | _times,
+    seconds=_maybe_number,
+    saw_judge=st.booleans(),
+    judge_verdict=_maybe_text,
+    guideline=_maybe_text,
+    stratum=_maybe_text,
+    probability=_maybe_number,
+    flagged=st.booleans(),
+    unsure=st.booleans(),
+    evidence=st.lists(
+        st.builds(ExportMark, texts, st.integers(0, 9), st.integers(0, 9), texts), max_size=2
+    ).map(tuple),
+    scale=_maybe_text,
+    raw_label=_maybe_text,
+)
+_claims = st.builds(
+    ExportClaim,
+    id=texts,
+    kind=st.sampled_from(["claim", "statement", "answer"]),
+    turn=st.sampled_from([0, 1]),
+    text=texts,
+    span=st.none() | st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    document=_maybe_text,
+    judged=st.booleans(),
+    window=st.none() | st.integers(0, 9),
+    verdict=_maybe_text,
+    word=_maybe_text,
+    reason=_maybe_text,
+    confidence=_maybe_number,
+    judged_at=st.none() | _times,
+    judge_call=_maybe_text,
+    passages=_shown,
+    evidence=st.lists(
+        st.builds(ExportEvidence, texts, st.just("supports"), _maybe_text), max_size=2
+    ).map(tuple),
+    human=_maybe_text,
+    tied=st.booleans(),
+    labels=st.lists(_labels, max_size=2).map(tuple),
+    stratum=_maybe_text,
+    probability=st.none() | st.floats(0.001, 1),
+)
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | texts,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
+    max_leaves=4,
+)
+conversations = st.builds(
+    ExportConversation,
+    number=st.integers(1, 9),
+    id=texts,
+    source=texts,
+    key=texts,
+    group=texts,
+    metadata=st.dictionaries(texts, _json, max_size=3),
+    turns=st.tuples(
+        st.builds(ExportTurn, st.just("user"), texts, st.none()),
+        st.builds(ExportTurn, st.just("assistant"), texts, _shown),
+    ),
+    claims=st.lists(_claims, max_size=3).map(tuple),
+    windows=st.just(()),
+    state=st.just("done"),
+    score=_maybe_number,
+    corrected=_maybe_number,
+    reason=_maybe_text,
+)
+"""Any conversation of a run, hostile texts included."""

@@ -1,0 +1,199 @@
+"""Claims and labels as flat files: what is read back is what was there."""
+
+import csv
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faithtui.domain.csv_cells import escape_formula, restore_formula
+from faithtui.domain.run_export import ExportConversation, ExportRun
+from faithtui.formats.writers.flat_files import write_csv, write_json_lines, write_parquet
+from faithtui.formats.writers.flat_rows import (
+    CLAIM_COLUMNS,
+    LABEL_COLUMNS,
+    Column,
+    Row,
+    format_time,
+    make_claim_rows,
+    make_label_rows,
+)
+from tests.formats.writers.exported import (
+    DEPOT,
+    REVIEWED,
+    RUN,
+    SPAN,
+    TRACE,
+    conversations,
+    make_claim,
+    make_conversation,
+    texts,
+)
+
+RowMaker = Callable[[ExportRun, ExportConversation], Iterator[Row]]
+TABLES = (
+    pytest.param(CLAIM_COLUMNS, make_claim_rows, id="claims"),
+    pytest.param(LABEL_COLUMNS, make_label_rows, id="labels"),
+)
+LISTS = ("passages", "evidence", "labels", "marks")
+JSON_TEXTS = {"metadata", "messages"}
+
+
+def expected(columns: Sequence[Column], row: Row) -> dict[str, Any]:
+    """A row as JSON has it."""
+    found = zip(columns, row, strict=True)
+    return {
+        each.name: format_time(value) if isinstance(value, datetime) else value
+        for each, value in found
+    }
+
+
+@given(text=texts)
+def test_no_escaped_cell_is_a_formula_and_each_is_found_again(text: str) -> None:
+    cell = escape_formula(text)
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"))
+    assert restore_formula(cell) == text
+
+
+@pytest.mark.parametrize(("columns", "make_rows"), TABLES)
+@given(talks=st.lists(conversations, max_size=2))
+def test_json_lines_lose_nothing(
+    columns: Sequence[Column], make_rows: RowMaker, talks: list[ExportConversation]
+) -> None:
+    rows = [row for talk in talks for row in make_rows(RUN, talk)]
+    lines = list(write_json_lines(columns, (make_rows(RUN, talk) for talk in talks)))
+    assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines)
+    found = [json.loads(line) for line in lines]
+    assert found == json.loads(json.dumps([expected(columns, row) for row in rows]))
+    texts_of = [json.loads(each) for each in write_json_lines(columns, [rows], json_as_text=True)]
+    for each in texts_of:
+        for name in JSON_TEXTS & each.keys():
+            each[name] = json.loads(each[name])
+    assert texts_of == found
+
+
+@pytest.mark.parametrize(("columns", "make_rows"), TABLES)
+@given(talks=st.lists(conversations, max_size=2))
+def test_csv_loses_only_whether_a_text_is_empty_or_missing(
+    columns: Sequence[Column], make_rows: RowMaker, talks: list[ExportConversation]
+) -> None:
+    text = "".join(write_csv(columns, (make_rows(RUN, talk) for talk in talks)))
+    found = list(csv.DictReader(StringIO(text, newline="")))
+    rows = [row for talk in talks for row in make_rows(RUN, talk)]
+    assert len(found) == len(rows)
+    for cells, row in zip(found, rows, strict=True):
+        assert [read_cell(each, cells[each.name]) for each in columns] == json.loads(
+            json.dumps([value or None if value == "" else value for value in as_json(columns, row)])
+        )
+
+
+def as_json(columns: Sequence[Column], row: Row) -> list[Any]:
+    return [
+        None if each.kind in (*LISTS, "json") and not value else value
+        for each, value in zip(columns, expected(columns, row).values(), strict=True)
+    ]
+
+
+def read_cell(column: Column, cell: str) -> Any:
+    """Read a cell as docs/exports.md says."""
+    if cell == "":
+        return None
+    match column.kind:
+        case "text" | "time":
+            return restore_formula(cell)
+        case _:
+            return json.loads(cell)
+
+
+@given(talk=conversations)
+def test_no_cell_of_csv_begins_a_formula(talk: ExportConversation) -> None:
+    text = "".join(write_csv(CLAIM_COLUMNS, [make_claim_rows(RUN, talk)]))
+    for row in csv.reader(StringIO(text, newline="")):
+        assert not any(cell.startswith(("=", "+", "@", "\t", "\r", "＝")) for cell in row)
+
+
+@pytest.mark.parametrize(("columns", "make_rows"), TABLES)
+@settings(max_examples=10)
+@given(talks=st.lists(conversations, max_size=2))
+def test_parquet_loses_nothing(
+    columns: Sequence[Column], make_rows: RowMaker, talks: list[ExportConversation]
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        write_parquet(path, columns, (make_rows(RUN, talk) for talk in talks))
+        found = parquet.read_table(path).to_pylist()
+    rows = [
+        dict(zip([each.name for each in columns], row, strict=True))
+        for talk in talks
+        for row in make_rows(RUN, talk)
+    ]
+    for each in found:
+        for name in JSON_TEXTS & each.keys():
+            each[name] = json.loads(each[name])
+    assert found == rows
+
+
+def test_row_groups_of_parquet_are_bounded_by_the_texts_of_passages(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    long = DEPOT._replace(text="x" * 9_000_000)
+    talk = make_conversation(*(make_claim(number, "yes", passages=(long,)) for number in range(5)))
+    write_parquet(tmp_path / "c.parquet", CLAIM_COLUMNS, [make_claim_rows(RUN, talk)])
+    found = parquet.ParquetFile(tmp_path / "c.parquet").metadata
+    assert [found.row_group(each).num_rows for each in range(found.num_row_groups)] == [2, 2, 1]
+
+
+def test_a_row_says_what_judge_and_annotators_say() -> None:
+    rows: Iterator[dict[str, Any]] = (
+        dict(zip([each.name for each in CLAIM_COLUMNS], row, strict=True))
+        for row in make_claim_rows(RUN, REVIEWED)
+    )
+    first, second, whole = rows
+    assert first["claim_id"] == REVIEWED.claims[0].id
+    assert (first["conversation"], first["turn"], first["claim"]) == ("order-17", 1, "Claim 0.")
+    assert (first["trace_id"], first["span_id"], first["message_id"]) == (TRACE, SPAN, "m-1")
+    assert first["question"] == "When does it arrive?"
+    assert first["passages"] == [
+        {"document": "d" * 64, "text": DEPOT.text, "source": "depot.md"},
+        {"document": "e" * 64, "text": "Returns cost 5 euros.", "source": None},
+    ]
+    assert (first["judge"], first["prompts"]) == ("openai:judge-1", "b" * 64)
+    assert (first["human"], first["annotators"]) == ("yes", 2)
+    assert (first["sample"], first["probability"], first["weight"]) == ("sample 1", 0.25, 4.0)
+    assert (second["verdict"], second["word"], second["reason"]) == (
+        "no",
+        "contradicted",
+        "because 1",
+    )
+    assert (second["tied"], second["annotators"], second["weight"]) == (True, 1, None)
+    assert [each["label"] for each in second["labels"]] == ["no", "yes"]
+    assert second["labels"][0]["marks"] == [
+        {"document": "e" * 64, "start": 8, "end": 12, "text": "cost"}
+    ]
+    assert second["labels"][1]["counted"] is False
+    assert (whole["judged"], whole["verdict"], whole["kind"]) == (False, None, "answer")
+    assert (whole["labels"][0]["scale"], whole["labels"][0]["raw_label"]) == (
+        "mtrag-faithfulness-1-4",
+        "2",
+    )
+
+
+@pytest.mark.parametrize("columns", [CLAIM_COLUMNS, LABEL_COLUMNS])
+def test_columns_have_names_of_their_own(columns: Sequence[Column]) -> None:
+    names = [each.name for each in columns]
+    assert len(set(names)) == len(names)
+
+
+def test_what_is_said_to_be_shared_is_one_value() -> None:
+    rows = list(make_claim_rows(RUN, REVIEWED))
+    for place, each in enumerate(CLAIM_COLUMNS):
+        if each.is_shared:
+            assert all(one[place] is other[place] for one, other in pairwise(rows))

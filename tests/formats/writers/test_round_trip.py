@@ -1,0 +1,397 @@
+"""What is exported comes in again by the reader of its format, and nothing is lost."""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from faithtui.domain.annotations import Action
+from faithtui.domain.conversation import Document, Turn
+from faithtui.domain.imported_verdicts import ImportedVerdict, ImportedWindow
+from faithtui.domain.run_export import (
+    ExportClaim,
+    ExportConversation,
+    ExportPassage,
+    ExportTurn,
+    ExportVerdict,
+    ExportWindow,
+)
+from faithtui.formats.readers.datasets import FormatChoice, open_dataset
+from faithtui.formats.readers.protocol import ParsedRecord
+from faithtui.formats.writers.answer_results import list_answer_results
+from faithtui.formats.writers.deepeval_run import write_deepeval_run
+from faithtui.formats.writers.flat_files import write_csv, write_json_lines, write_parquet
+from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, make_claim_rows
+from faithtui.formats.writers.langfuse import make_langfuse_scores
+from faithtui.formats.writers.langsmith import make_langsmith_feedback
+from faithtui.formats.writers.llamaindex_results import write_llamaindex_results
+from faithtui.formats.writers.openinference import make_openinference_annotations
+from faithtui.formats.writers.opentelemetry import make_opentelemetry_events
+from faithtui.formats.writers.ragas_rows import make_ragas_rows
+from tests.formats.writers.exported import AT, RUN, make_claim, make_label
+
+_words = st.lists(
+    st.sampled_from(
+        ["parcel", "arrives", "ünï", "😀", '"quoted"', "=1+1", "a|b", "<b>", "[x]", "\\", "Monday"]
+    ),
+    min_size=1,
+    max_size=4,
+)
+_texts = _words.map(" ".join)
+_json_values = st.none() | st.booleans() | st.integers(-9, 9) | _texts
+
+
+@st.composite
+def talks(draw: st.DrawFn) -> ExportConversation:
+    """A conversation with ids of traces, of which every answer has claims, verdicts and labels."""
+    answers = draw(st.integers(1, 3))
+    turns: list[ExportTurn] = []
+    claims: list[ExportClaim] = []
+    windows: list[ExportWindow] = []
+    view: list[ExportPassage] = []
+    for number in range(answers):
+        position = 2 * number + 1
+        shown = tuple(
+            ExportPassage(f"{number}{place}".ljust(64, "f"), f"{text} {number}{place}", source)
+            for place, (text, source) in enumerate(
+                draw(st.lists(st.tuples(_texts, st.none() | _texts), max_size=2))
+            )
+        )
+        view += shown
+        said = [f"{text} {number}.{place}." for place, text in enumerate(draw(_some_texts))]
+        turns += [
+            ExportTurn("user", f"{draw(_texts)} {number}?", None),
+            ExportTurn("assistant", " ".join(said), shown),
+        ]
+        for text in said:
+            start = turns[-1].content.index(text)
+            claims.append(
+                make_claim(
+                    len(claims),
+                    draw(st.sampled_from(["yes", "no", "idk"])),
+                    turn=position,
+                    text=text,
+                    span=(start, start + len(text)),
+                    window=number,
+                    reason=draw(st.none() | _texts),
+                    passages=tuple(view),
+                    labels=tuple(
+                        make_label(annotator, label, note=draw(st.none() | _texts))
+                        for annotator in draw(st.sets(st.sampled_from(["ann", "ben", "cy"])))
+                        for label in [draw(st.sampled_from(["yes", "no", "idk", "x"]))]
+                    ),
+                )
+            )
+        whole = draw(st.none() | st.sampled_from(["1", "2", "4"]))
+        if whole is not None:
+            imported = make_label(
+                "zoe",
+                "no" if whole in "12" else "yes",
+                action=Action.IMPORTED,
+                scale="mtrag-faithfulness-1-4",
+                raw_label=whole,
+            )
+            claims.append(
+                make_claim(
+                    len(claims),
+                    None,
+                    kind="answer",
+                    turn=position,
+                    text=turns[-1].content,
+                    span=None,
+                    judged=False,
+                    window=None,
+                    passages=shown,
+                    labels=(imported,),
+                )
+            )
+        verdicts = tuple(
+            ExportVerdict(each.text, each.verdict, each.word, each.reason)
+            for each in claims
+            if each.judged
+        )
+        windows.append(
+            ExportWindow(
+                number, tuple(range(position + 1)), 0.5, "scored", "why", AT, verdicts, ("A truth",)
+            )
+        )
+    per_turn = {
+        str(2 * number + 1): {"trace_id": f"{number + 1:032x}", "span_id": f"{number + 1:016x}"}
+        for number in range(answers)
+    }
+    metadata = draw(st.dictionaries(st.sampled_from(["model", "tags", "site"]), _json_values))
+    return ExportConversation(
+        number=1,
+        id="conversation-id",
+        source="orders",
+        key="order-17",
+        group="order-17",
+        metadata={**metadata, "per_turn": per_turn},
+        turns=tuple(turns),
+        claims=tuple(claims),
+        windows=tuple(windows),
+        state="done",
+        score=0.5,
+        corrected=0.5,
+        reason="why",
+    )
+
+
+_some_texts = st.lists(_texts, min_size=1, max_size=3)
+
+
+def read(files: Mapping[str, str] | Path) -> list[ParsedRecord]:
+    """Read files as one data set, as `faithtui import` does."""
+    if isinstance(files, Path):
+        dataset, opened = open_dataset(files, FormatChoice(), "orders")
+        return list(dataset.read(opened))
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for name, text in files.items():
+            path = Path(folder) / name
+            path.write_text(text, encoding="utf-8", newline="")
+            paths.append(path)
+        dataset, opened = open_dataset(paths[0], FormatChoice(), "orders")
+        for path in paths[1:]:
+            other, file = open_dataset(path, FormatChoice(), "orders")
+            file.close()
+            assert other.reader is dataset.reader
+        return list(replace(dataset, paths=tuple(paths)).read(opened))
+
+
+def labels_of(talk: ExportConversation) -> set[tuple[object, ...]]:
+    """Every label as an import has it."""
+    return {
+        (
+            claim.turn,
+            label.annotator,
+            label.scale or "faithtui",
+            label.raw_label or label.label,
+            claim.text if claim.kind == "claim" else None,
+            claim.span,
+            label.note,
+        )
+        for claim in talk.claims
+        for label in claim.labels
+    }
+
+
+def ratings_of(parsed: ParsedRecord) -> set[tuple[object, ...]]:
+    assert not isinstance(parsed.found, Exception)
+    return {
+        (
+            each.turn,
+            each.annotator,
+            each.scale,
+            each.label,
+            each.claim,
+            None if each.span is None else (each.span.start, each.span.end),
+            each.note,
+        )
+        for each in parsed.found.ratings
+    }
+
+
+def verdicts_of(talk: ExportConversation) -> list[tuple[str, str | None, str | None]]:
+    return sorted((each.text, each.word, each.reason) for each in talk.claims if each.judged)
+
+
+def imported_verdicts(parsed: ParsedRecord) -> list[tuple[str, str | None, str | None]]:
+    found = [
+        (claim.text, claim.word, claim.reason)
+        for each in parsed.verdicts
+        if isinstance(each, ImportedWindow)
+        for claim in each.claims
+    ]
+    return sorted(set(found))
+
+
+def turns_of(talk: ExportConversation, *, with_sources: bool = True) -> tuple[Turn, ...]:
+    return tuple(
+        Turn(
+            each.role,
+            each.content,
+            None
+            if each.passages is None
+            else tuple(
+                Document(one.text, one.source if with_sources else None) for one in each.passages
+            ),
+        )
+        for each in talk.turns
+    )
+
+
+Write = Callable[[Path, Iterable[Any]], None]
+
+
+def write_lines(path: Path, rows: Iterable[Any]) -> None:
+    path.write_text("".join(write_json_lines(CLAIM_COLUMNS, rows)), encoding="utf-8")
+
+
+def write_dataset_lines(path: Path, rows: Iterable[Any]) -> None:
+    text = "".join(write_json_lines(CLAIM_COLUMNS, rows, json_as_text=True))
+    path.write_text(text, encoding="utf-8")
+
+
+def write_table(path: Path, rows: Iterable[Any]) -> None:
+    path.write_text("".join(write_csv(CLAIM_COLUMNS, rows)), encoding="utf-8", newline="")
+
+
+def write_columns(path: Path, rows: Iterable[Any]) -> None:
+    pytest.importorskip("pyarrow")
+    write_parquet(path, CLAIM_COLUMNS, rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("c.jsonl", write_lines),
+        ("c.jsonl", write_dataset_lines),
+        ("c.csv", write_table),
+        ("c.parquet", write_columns),
+    ],
+    ids=["jsonl", "dataset", "csv", "parquet"],
+)
+@settings(max_examples=10)
+@given(talk=talks())
+def test_claims_come_back_whole(name: str, write: Write, talk: ExportConversation) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        write(path, [make_claim_rows(RUN, talk)])
+        (parsed,) = read(path)
+    assert not isinstance(parsed.found, Exception)
+    assert (parsed.found.source, parsed.found.key) == ("orders", talk.key)
+    assert parsed.found.turns == turns_of(talk)
+    assert parsed.found.metadata == {
+        name: each for name, each in talk.metadata.items() if each is not None
+    }
+    assert ratings_of(parsed) == labels_of(talk)
+    assert imported_verdicts(parsed) == verdicts_of(talk)
+    assert {each.judge for each in parsed.verdicts} == {RUN.model}
+    windows = [each for each in parsed.verdicts if isinstance(each, ImportedWindow)]
+    assert [each.position for each in windows] == list(range(len(windows)))
+
+
+def langfuse_trace(place: int, question: str, turn: ExportTurn) -> dict[str, object]:
+    return {
+        "id": f"{place + 1:032x}",
+        "timestamp": f"2026-03-0{place + 1}T09:00:00Z",
+        "sessionId": "order-17",
+        "input": {"messages": [{"role": "user", "content": question}]},
+        "output": {"role": "assistant", "content": turn.content},
+        "observations": [],
+    }
+
+
+def langsmith_run(place: int, question: str, turn: ExportTurn) -> dict[str, object]:
+    return {
+        "id": f"00000000-0000-0000-0000-{place + 1:012x}",
+        "trace_id": f"00000000-0000-0000-0000-{place + 1:012x}",
+        "run_type": "chain",
+        "start_time": f"2026-03-0{place + 1}T09:00:00Z",
+        "inputs": {"messages": [{"role": "user", "content": question}]},
+        "outputs": {"output": turn.content},
+        "extra": {"metadata": {"thread_id": "order-17"}},
+    }
+
+
+def span(place: int, question: str, turn: ExportTurn) -> dict[str, object]:
+    return {
+        "name": "chat",
+        "context": {"trace_id": f"{place + 1:032x}", "span_id": f"{place + 1:016x}"},
+        "parent_id": None,
+        "start_time": f"2026-03-0{place + 1}T09:00:00Z",
+        "attributes": {
+            "openinference.span.kind": "CHAIN",
+            "session.id": "order-17",
+            "input.value": json.dumps({"messages": [{"role": "user", "content": question}]}),
+            "output.value": json.dumps({"content": turn.content}),
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("make_trace", "write"),
+    [
+        (langfuse_trace, make_langfuse_scores),
+        (langsmith_run, make_langsmith_feedback),
+        (span, make_openinference_annotations),
+        (span, make_opentelemetry_events),
+    ],
+    ids=["langfuse", "langsmith", "openinference", "opentelemetry"],
+)
+@settings(max_examples=8)
+@given(talk=talks())
+def test_scores_come_back_beside_their_traces_claim_by_claim(
+    make_trace: Any, write: Any, talk: ExportConversation
+) -> None:
+    answers = [each for each in talk.turns if each.role == "assistant"]
+    questions = [each.content for each in talk.turns if each.role == "user"]
+    traces = [
+        make_trace(place, question, turn)
+        for place, (question, turn) in enumerate(zip(questions, answers, strict=True))
+    ]
+    scores = "".join(line for each in list_answer_results(RUN, talk) for line in write(each))
+    (parsed,) = read(
+        {"traces.jsonl": "".join(f"{json.dumps(each)}\n" for each in traces), "s.jsonl": scores}
+    )
+    assert not isinstance(parsed.found, Exception)
+    assert [each.content for each in parsed.found.turns] == [each.content for each in talk.turns]
+    assert ratings_of(parsed) == labels_of(talk)
+    assert imported_verdicts(parsed) == verdicts_of(talk)
+    assert {each.judge for each in parsed.verdicts} == {RUN.judge}
+
+
+@settings(max_examples=10)
+@given(talk=talks())
+def test_a_deepeval_run_comes_back_with_windows_and_labels(talk: ExportConversation) -> None:
+    assume(not any('"' in each.text or "\\" in each.text for each in talk.claims))
+    (parsed,) = read({"run.json": "".join(write_deepeval_run(RUN, [talk]))})
+    assert not isinstance(parsed.found, Exception)
+    assert parsed.found.turns == turns_of(talk, with_sources=False)
+    assert parsed.found.metadata["per_turn"] == talk.metadata["per_turn"]
+    assert ratings_of(parsed) == labels_of(talk)
+    windows = [each for each in parsed.verdicts if isinstance(each, ImportedWindow)]
+    assert [
+        [(each.text, each.word, each.reason) for each in window.claims] for window in windows
+    ] == [
+        [(each.claim, each.word, each.reason) for each in window.verdicts]
+        for window in talk.windows
+    ]
+    assert [each.truths for each in windows] == [each.truths for each in talk.windows]
+    assert {each.judge for each in windows} == {RUN.judge}
+
+
+@settings(max_examples=10)
+@given(talk=talks())
+def test_ragas_rows_come_back_as_an_interaction_each(talk: ExportConversation) -> None:
+    parsed = read({"rows.jsonl": "".join(make_ragas_rows(RUN, talk))})
+    assert [each.found.turns[-1].content for each in parsed] == [  # type: ignore[union-attr]
+        each.content for each in talk.turns if each.role == "assistant"
+    ]
+    found: set[tuple[object, ...]] = set()
+    for place, each in enumerate(parsed):
+        assert not isinstance(each.found, Exception)
+        assert each.found.key == f"order-17:{2 * place + 1}"
+        found |= {(2 * place + 1, *rating[1:]) for rating in ratings_of(each)}
+    assert found == labels_of(talk)
+    said = sorted(one for each in parsed for one in imported_verdicts(each))
+    assert said == verdicts_of(talk)
+
+
+@settings(max_examples=8)
+@given(talk=talks())
+def test_llamaindex_results_come_back_as_verdicts_on_answers(talk: ExportConversation) -> None:
+    parsed = read({"r.json": "".join(write_llamaindex_results(RUN, [talk]))})
+    judged = [each for each in list_answer_results(RUN, talk) if each.by == "judge"]
+    found: Sequence[ImportedVerdict] = [
+        each for one in parsed for each in one.verdicts if isinstance(each, ImportedVerdict)
+    ]
+    assert [each.score for each in found] == [each.score for each in judged]
+    assert [each.word or each.reason for each in found] == [each.explanation for each in judged]
