@@ -7,6 +7,7 @@ written and nothing leaves the machine.
 """
 
 import asyncio
+import json
 import sys
 import time
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from random import Random
 from typing import Any, Final
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
+from faithtui.domain.judging.tasks import ExtractTruths
 from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.costs import TablePrices, estimate_worst_cost
@@ -114,7 +116,16 @@ class _StandInJudge(LocalJudge):
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Make an answer up, whose tokens are then counted by its length."""
         self.worst_nusd = estimate_worst_cost(self._pricing, request).nusd
-        return replace(await self._offline.send(request), usage=Usage())
+        reply = await self._offline.send(request)
+        if isinstance(request.task, ExtractTruths) and '"quote"' in request.prompt:
+            # A judge that is asked for the words behind each fact writes about twice as much.
+            said: dict[str, list[str]] = json.loads(reply.text)
+            quoted = {
+                key: [{"fact": each, "quote": each} for each in facts]
+                for key, facts in said.items()
+            }
+            reply = replace(reply, text=json.dumps(quoted, ensure_ascii=False))
+        return replace(reply, usage=Usage())
 
     async def aclose(self) -> None:
         """Forget what was read."""
@@ -251,6 +262,7 @@ async def _preview_job(
         pricing=pricing,
         load_image=StoreImages(store),
         on_reply=notes.on_reply,
+        answer_limit=spec.profile.max_tokens,
     )
     for place in chosen:
         if sampled and time.monotonic() > ends_at:

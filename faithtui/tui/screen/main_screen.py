@@ -265,9 +265,10 @@ class FaithScreen(Screen[None]):
         run = self.session.run
         if run is None:
             return
-        facts = await self.read(facts_of, self.session, run)
+        facts, prompts = await self.read(facts_of, self.session, run)
         if self.is_current and self.session.run == run:
-            self.navigation.open_window(JudgeDialog(f"The judge of run #{run}", facts, self.keys))
+            title = f"The judge of run #{run}"
+            self.navigation.open_window(JudgeDialog(title, facts, self.keys, prompts))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done now."""
