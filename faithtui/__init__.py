@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from faithtui.agreement.report.report import agreement_report
     from faithtui.domain.conversation import Conversation, Document, Image, Turn, single_turn
+    from faithtui.domain.judging.judge_profile import JudgeProfile
     from faithtui.domain.scores import Score, ScoreSet, ScoreState
     from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-    from faithtui.engine.measure import Call, Measurement, measure, measure_async
+    from faithtui.engine.calls.reply_cache import MemoryReplyCache
+    from faithtui.engine.evaluate import Evaluation, evaluate, evaluate_async
+    from faithtui.engine.measure import measure, measure_async
+    from faithtui.engine.measurement import Call, Measurement
     from faithtui.errors import FaithtuiError
     from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Usage
     from faithtui.judges.registry import open_judge
@@ -20,17 +24,20 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Assessment": "domain.verdicts",
-    "Call": "engine.measure",
+    "Call": "engine.measurement",
     "Claim": "domain.verdicts",
     "Conversation": "domain.conversation",
     "Document": "domain.conversation",
+    "Evaluation": "engine.evaluate",
     "Evidence": "domain.verdicts",
     "FaithtuiError": "errors",
     "Image": "domain.conversation",
     "Judge": "judges.base",
+    "JudgeProfile": "domain.judging.judge_profile",
     "JudgeReply": "judges.base",
     "JudgeRequest": "judges.base",
-    "Measurement": "engine.measure",
+    "Measurement": "engine.measurement",
+    "MemoryReplyCache": "engine.calls.reply_cache",
     "Score": "domain.scores",
     "ScoreSet": "domain.scores",
     "ScoreState": "domain.scores",
@@ -40,6 +47,8 @@ _HOMES = {
     "Verdict": "domain.verdicts",
     "agreement_report": "agreement.report.report",
     "build": "metrics.registry",
+    "evaluate": "engine.evaluate",
+    "evaluate_async": "engine.evaluate",
     "measure": "engine.measure",
     "measure_async": "engine.measure",
     "open_judge": "judges.registry",
@@ -52,13 +61,16 @@ __all__ = [
     "Claim",
     "Conversation",
     "Document",
+    "Evaluation",
     "Evidence",
     "FaithtuiError",
     "Image",
     "Judge",
+    "JudgeProfile",
     "JudgeReply",
     "JudgeRequest",
     "Measurement",
+    "MemoryReplyCache",
     "Score",
     "ScoreSet",
     "ScoreState",
@@ -68,6 +80,8 @@ __all__ = [
     "Verdict",
     "agreement_report",
     "build",
+    "evaluate",
+    "evaluate_async",
     "measure",
     "measure_async",
     "open_judge",
