@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.integrity.invented_quotes import FEWEST_WORDS, QuotableTexts, find_quotes
+from faithtui.domain.integrity.invented_quotes import (
+    FEWEST_WORDS,
+    QuotableTexts,
+    find_quotes,
+    is_quoted_from,
+)
 
 TEXTS = (
     "Return labels are free for defective items – if you ask us.",
