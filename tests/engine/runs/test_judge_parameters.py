@@ -76,8 +76,8 @@ async def test_a_refusal_is_told_kept_and_not_repeated_by_a_later_run(
         told = "temperature 0 (refused by the model, not sent), seed 7, max_tokens 900, top_k 1, "
         told += "header X-Gateway-Key: $GATEWAY"
         now = datetime(2026, 11, 24, tzinfo=UTC)
-        forms = ("md", "json", "html")
-        written = write_report(store, run, forms, tmp_path / "report", clock=lambda: now)
+        folder = tmp_path / "report"
+        written = write_report(store, run, ("md", "json", "html"), folder, clock=lambda: now)
         report = json.loads(next(each for each in written if each.suffix == ".json").read_bytes())
         assert report["scope"]["runs"][0]["judge_parameters"] == told
         (page,) = [each for each in written if each.suffix == ".md"]
