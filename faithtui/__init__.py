@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from faithtui.agreement.report.report import agreement_report
     from faithtui.domain.conversation import Conversation, Document, Image, Turn, single_turn
+    from faithtui.domain.judging.judge_profile import JudgeProfile
     from faithtui.domain.scores import Score, ScoreSet, ScoreState
     from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
-    from faithtui.engine.measure import Call, Measurement, measure, measure_async
+    from faithtui.engine.calls.reply_cache import MemoryReplyCache
+    from faithtui.engine.evaluate import Evaluation, evaluate, evaluate_async
+    from faithtui.engine.measure import measure, measure_async
+    from faithtui.engine.measurement import Call, Measurement
     from faithtui.engine.project import Project, open_store
     from faithtui.errors import FaithtuiError
     from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, Usage
@@ -21,17 +25,20 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Assessment": "domain.verdicts",
-    "Call": "engine.measure",
+    "Call": "engine.measurement",
     "Claim": "domain.verdicts",
     "Conversation": "domain.conversation",
     "Document": "domain.conversation",
+    "Evaluation": "engine.evaluate",
     "Evidence": "domain.verdicts",
     "FaithtuiError": "errors",
     "Image": "domain.conversation",
     "Judge": "judges.base",
+    "JudgeProfile": "domain.judging.judge_profile",
     "JudgeReply": "judges.base",
     "JudgeRequest": "judges.base",
-    "Measurement": "engine.measure",
+    "Measurement": "engine.measurement",
+    "MemoryReplyCache": "engine.calls.reply_cache",
     "Project": "engine.project",
     "Score": "domain.scores",
     "ScoreSet": "domain.scores",
@@ -42,6 +49,8 @@ _HOMES = {
     "Verdict": "domain.verdicts",
     "agreement_report": "agreement.report.report",
     "build": "metrics.registry",
+    "evaluate": "engine.evaluate",
+    "evaluate_async": "engine.evaluate",
     "measure": "engine.measure",
     "measure_async": "engine.measure",
     "open_judge": "judges.registry",
@@ -55,13 +64,16 @@ __all__ = [
     "Claim",
     "Conversation",
     "Document",
+    "Evaluation",
     "Evidence",
     "FaithtuiError",
     "Image",
     "Judge",
+    "JudgeProfile",
     "JudgeReply",
     "JudgeRequest",
     "Measurement",
+    "MemoryReplyCache",
     "Project",
     "Score",
     "ScoreSet",
@@ -72,6 +84,8 @@ __all__ = [
     "Verdict",
     "agreement_report",
     "build",
+    "evaluate",
+    "evaluate_async",
     "measure",
     "measure_async",
     "open_judge",

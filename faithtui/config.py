@@ -8,7 +8,7 @@ import getpass
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
 from faithtui.domain.judging.image_addresses import read_host
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError
 from faithtui.judges.deadlines import TIMEOUTS, is_valid_timeout
@@ -54,6 +55,8 @@ _ALLOWED: Final = {
     "timeout_s": TIMEOUTS,
     "prices": "the path of a price table",
     "redact": 'a function such as "package.module:function"',
+    "judges": 'a table of parameters for each judge, such as [judges."openai:MODEL"] with'
+    " temperature = 0",
     "image_hosts": 'a list of hosts such as ["cdn.example.com"], or ["*"] for all public ones',
 }
 """What each setting takes, for messages."""
@@ -124,6 +127,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "timeout_s": lambda value: value is None or is_valid_timeout(value),
     "prices": lambda value: value is None or _is_path(value),
     "redact": lambda value: value is None or (_is_name(value) and ":" in str(value)),
+    "judges": lambda value: isinstance(value, Mapping),
     "image_hosts": _are_hosts,
 }
 """What each setting takes; in words: `_ALLOWED`."""
@@ -172,6 +176,8 @@ class Settings:
     """A price table of the user's own, which counts before the prices of `genai-prices`."""
     redact: str | None = None
     """Python function that every text goes through before it leaves this machine."""
+    judges: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Parameters by judge, as `provider:model`; `*`: of all that have no value of their own."""
     image_hosts: tuple[str, ...] = ()
     """Hosts whose images a judge may be sent by address; `*`: all public ones."""
 
@@ -248,7 +254,7 @@ def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWi
         ConfigError: It holds a key that is unknown or looks like a secret, or a value is wrong.
     """
     found = file.table
-    for name in _list_keys(found):
+    for name in _list_keys({each: found[each] for each in found if each != "judges"}):
         if _SECRET.search(name):
             raise ConfigError(
                 f"{file.format_place(name)}: {quote_word(name)} looks like a secret, and "
@@ -281,6 +287,7 @@ def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWi
             raise ConfigError(
                 f"{file.format_place(name)}: {quote_word(name)} is not a setting; expected {known}"
             )
+    values["judges"] = _read_judges(file, values.get("judges", {}))
     values["store"] = Path(values["store"]).expanduser()
     if values.get("prices") is not None:
         values["prices"] = Path(values["prices"]).expanduser()
@@ -317,6 +324,32 @@ def login_name() -> str:
         return getpass.getuser().strip() or "me"
     except (KeyError, OSError, ImportError):
         return "me"
+
+
+def _read_judges(
+    file: TomlFile, judges: Mapping[str, object]
+) -> Mapping[str, Mapping[str, object]]:
+    """Check the parameters of judges; a header may name a variable, and holds no secret.
+
+    Raises:
+        ConfigError: One of them cannot be.
+    """
+    read: dict[str, Mapping[str, object]] = {}
+    for judge, parameters in judges.items():
+        where = f"judges.{judge}"
+        if not isinstance(parameters, Mapping):
+            raise ConfigError(
+                f"{file.format_place(where)}: `judges.{judge[:60]}` is not valid; expected "
+                f"{_ALLOWED['judges']}"
+            )
+        try:
+            JudgeProfile.read(parameters)
+        except ConfigError as error:
+            raise ConfigError(
+                f"{file.format_place(where)}: judge {quote_word(judge)}: {error}"
+            ) from error
+        read[judge] = dict(parameters)
+    return read
 
 
 def _list_keys(table: Mapping[str, object]) -> Iterator[str]:

@@ -4,6 +4,7 @@ A value is checked together with the rest of the file, with the words of `config
 is written. The file is replaced in one step, so that it is never half written.
 """
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ from faithtui.errors import ConfigError, ExportError
 from faithtui.output_files import make_directory, write_text
 from faithtui.toml_text import TomlFile
 
-Value = str | int | float | bool | list[str]
+Value = str | int | float | bool | list[str] | dict[str, object]
 
 _COUNTS = ("requests_per_minute", "tokens_per_minute")
 """Settings that are whole numbers where there is any, which an unset value does not show."""
@@ -69,6 +70,8 @@ def read_value(name: str, text: str, now: object) -> Value | None:
     word = text.strip()
     if not word:
         return None
+    if isinstance(now, Mapping):
+        return _read_table(name, word)
     if name in _COUNTS:
         now = 0
     if isinstance(now, tuple):
@@ -85,6 +88,19 @@ def read_value(name: str, text: str, now: object) -> Value | None:
         return int(word) if isinstance(now, int) else float(word)
     except ValueError:
         raise ConfigError(f"`{name}` is not valid; expected {describe_allowed(name)}") from None
+
+
+def _read_table(name: str, word: str) -> dict[str, object]:
+    try:
+        table = json.loads(word)
+    except ValueError:
+        table = None
+    if not isinstance(table, dict):
+        raise ConfigError(
+            f"`{name}` is not valid; expected {describe_allowed(name)}, typed as JSON: "
+            '{"openai:MODEL": {"temperature": 0}}'
+        )
+    return table
 
 
 def _check_content(

@@ -174,3 +174,43 @@ def test_without_a_login_name_the_reviewer_is_me(
 
     monkeypatch.setattr("getpass.getuser", unknown)
     assert login_name() == "me"
+
+
+@pytest.mark.parametrize(
+    ("table", "line", "said"),
+    [
+        ('[judges."openai:m"]\nheat = 1', 2, "`heat` is no parameter of a judge"),
+        ('[judges."openai:m"]\ntemperature = 3', 2, "temperature is not valid; expected a number"),
+        ('[judges."openai:m"]\napi_key = "hunter2"', 2, "`api_key` is no parameter of a judge"),
+        (
+            '[judges."openai:m"]\nextra_headers = { "X-Api-Key" = "hunter2" }',
+            2,
+            "X-Api-Key looks like a secret",
+        ),
+        ('judges = { "openai:m" = 3 }', 2, "`judges.openai:m` is not valid"),
+        ("judges = 3", 2, "`judges` is not valid"),
+    ],
+)
+def test_parameters_of_judges_are_checked_with_their_place_and_no_secret_is_repeated(
+    tmp_path: Path, table: str, line: int, said: str
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(f"# mine\n{table}\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as raised:
+        load_settings(file, {})
+    assert f"line {line}" in str(raised.value)
+    assert said in str(raised.value)
+    assert "hunter2" not in str(raised.value)
+
+
+def test_parameters_of_judges_are_read_by_judge(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(
+        '[judges."*"]\nseed = 1\n[judges."openai:m"]\ntemperature = "unset"\n'
+        'extra_headers = { "X-Api-Key" = "$KEY" }\n',
+        encoding="utf-8",
+    )
+    assert load_settings(file, {}).judges == {
+        "*": {"seed": 1},
+        "openai:m": {"temperature": "unset", "extra_headers": {"X-Api-Key": "$KEY"}},
+    }

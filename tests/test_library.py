@@ -79,7 +79,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: measure(TALK, None), "metric: is None; expected the key of a metric, or what build makes of one"),
     (lambda: measure(TALK, ["turn-faithfulness"]), "metric: is a list; expected the key of a metric"),
     (lambda: measure(TALK, type(build("turn-faithfulness", {}))), "metric: is the class TurnFaithfulness; expected"),
-    (lambda: measure(TALK, judge=None), "judge: is None; expected a text such as openai:MODEL, or an object with the protocol Judge"),
+    (lambda: measure(TALK, judge=None), "judge: is None; expected a text such as openai:MODEL, or an object with `answer` or the protocol Judge"),
     (lambda: measure(TALK, judge=lambda question: "yes"), "judge: is a function; expected a text such as openai:MODEL"),
     (lambda: measure(TALK, options=["strict_mode"]), "options: is a list; expected a mapping such as {'window_size': 5}"),
     (lambda: measure(TALK, options={1: 2}), "options: is an int; expected names as texts"),
@@ -158,19 +158,14 @@ def test_documents_may_be_texts_documents_and_any_sequence_of_them() -> None:
 
 
 FUNCTIONS = {
-    "agreement_report",
-    "build",
-    "measure",
-    "measure_async",
-    "open_judge",
-    "open_store",
-    "single_turn",
-}
-GIVEN = {"Claim", "Conversation", "Document", "Image", "JudgeReply", "Turn"}
+    "agreement_report", "build", "evaluate", "evaluate_async", "measure", "measure_async",
+    "open_judge", "open_store", "single_turn",
+}  # fmt: skip
+GIVEN = {"Claim", "Conversation", "Document", "Image", "JudgeProfile", "JudgeReply", "Turn"}
 """Values that people make. All others come out of faithtui, or are what a judge's author reads."""
 RETURNED = {
-    "Assessment", "Call", "Evidence", "FaithtuiError", "Judge", "JudgeRequest", "Measurement",
-    "Project", "Score", "ScoreSet", "ScoreState", "Truth", "Usage", "Verdict",
+    "Assessment", "Call", "Evaluation", "Evidence", "FaithtuiError", "Judge", "JudgeRequest",
+    "Measurement", "MemoryReplyCache", "Project", "Score", "ScoreSet", "ScoreState", "Truth", "Usage", "Verdict",
 }  # fmt: skip
 
 

@@ -151,3 +151,15 @@ def test_a_list_is_typed_with_commas(tmp_path: Path) -> None:
     assert write_setting(file, "image_hosts", read_value("image_hosts", "", ()), {}).settings == (
         Settings(reviewer=configured.settings.reviewer, store=configured.settings.store)
     )
+
+
+def test_parameters_of_judges_are_typed_as_json_and_written_as_a_table(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    value = read_value("judges", '{"openai:m": {"temperature": 0.2}}', {})
+    settings = write_setting(file, "judges", value, {}).settings
+    assert settings.judges == {"openai:m": {"temperature": 0.2}}
+    assert load_settings(file, {}).judges == settings.judges
+    with pytest.raises(ConfigError, match="typed as JSON"):
+        read_value("judges", "temperature=0.2", {})
+    with pytest.raises(ConfigError, match="`heat` is no parameter"):
+        write_setting(file, "judges", {"openai:m": {"heat": 1}}, {})

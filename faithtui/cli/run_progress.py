@@ -17,6 +17,7 @@ from faithtui.engine.runs.events import (
     CallRetried,
     Draining,
     ItemFinished,
+    ParameterRefused,
     RunEnded,
     RunEvent,
     RunProgress,
@@ -93,6 +94,8 @@ class ProgressLine:
                 self._print_line(
                     f"{left} did not work with this judge; asking by {taken} from now on"
                 )
+            case ParameterRefused():
+                self._print_line(f"the model does not take {event.name}; it is not sent any more")
             case StoreTroubled():
                 self._print_line(event.trouble or "the store can be written again; going on")
             case BatchSent():

@@ -57,6 +57,9 @@ class Truth:
     once."""
     span: Span | None = None
     """Where it stands in that document, None when it is not a literal piece of it."""
+    quote: str | None = None
+    """The words of the document that state it, as the judge wrote them down; None when it was not
+    asked for them. `span` is where they stand; None when they stand nowhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ that obeys it can be bought by any document.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final
 
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
@@ -29,6 +30,7 @@ from faithtui.errors import (
 from faithtui.judges.base import JudgeReply, OutputFormat
 from faithtui.judges.providers.api_keys import describe_key_places
 from faithtui.judges.providers.endpoints import parse_endpoint
+from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.registry import find_missing_key, open_judge
 from faithtui.metrics.prompt_texts import load_prompts
 from faithtui.metrics.questions import STEPS, make_verdicts_question
@@ -107,6 +109,7 @@ async def try_judge(
     ref: str,
     base_url: str | None = None,
     *,
+    profile: JudgeProfile | None = None,
     timeout_s: float | None = None,
     environ: Mapping[str, str] | None = None,
     environment: RunEnvironment | None = None,
@@ -118,13 +121,17 @@ async def try_judge(
     Args:
         ref: The judge.
         base_url: Its address; None: the provider's own.
-        timeout_s: Seconds one answer may take; None: 30, since somebody waits.
+        profile: Parameters it is asked with; None: the defaults.
+        timeout_s: Seconds one answer may take; None: as the profile says, else 30, since somebody
+            waits.
         environ: Where keys are looked for before the keyring; None: the process environment.
         environment: Prices and redaction; None: those of `genai-prices`, and none.
     """
     environ = os.environ if environ is None else environ
     environment = environment or RunEnvironment()
     heard = _ReplyListener()
+    profile = profile or JudgeProfile()
+    refused = RefusedParameters()
     try:
         variable = find_missing_key(ref, base_url, environ)
         if variable is not None:
@@ -134,7 +141,9 @@ async def try_judge(
         opening = open_judge(
             ref,
             base_url=base_url,
-            timeout_s=DEADLINE_S if timeout_s is None else timeout_s,
+            profile=profile,
+            refused=refused,
+            timeout_s=timeout_s or profile.timeout_s or DEADLINE_S,
             environ=environ,
             redact=environment.redact,
         )
@@ -152,6 +161,7 @@ async def try_judge(
                 pricing=pricing,
                 on_retry=_raise_error,
                 on_reply=heard,
+                answer_limit=profile.max_tokens,
             )
             heard.asker = asker
             said = await _ask_for_verdicts(asker, _FACTS)
@@ -160,7 +170,11 @@ async def try_judge(
         return await _explain_error(error, heard, ref, base_url, environ)
     except FaithtuiError as error:
         return _make_failure(error, heard)
-    return _assess_answers(said, swayed, ladder.output_format, heard)
+    found = _assess_answers(said, swayed, ladder.output_format, heard)
+    if not refused.names:
+        return found
+    names = " and ".join(refused.names)
+    return replace(found, sentence=f"{found.sentence}. It takes no {names}, which is not sent")
 
 
 @dataclass(slots=True)

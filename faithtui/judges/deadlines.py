@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Final
 
+from faithtui.domain.judging.judge_profile import LONGEST_TIMEOUT_S, SHORTEST_TIMEOUT_S
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
 
 TIMEOUT_S: Final = 120.0
 """Seconds one question may take where nobody says otherwise."""
-
-SHORTEST_S: Final = 1.0
-LONGEST_S: Final = 86_400.0
-"""A day: longer than any answer, and what hangs is still given up."""
 
 TIMEOUTS: Final = "a number of seconds from 1 to 86400"
 """What may be given, for messages."""
@@ -30,7 +27,7 @@ def is_valid_timeout(value: object) -> bool:
     """Whether a question may be given so many seconds."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
-    return SHORTEST_S <= value <= LONGEST_S  # false for NaN too
+    return SHORTEST_TIMEOUT_S <= value <= LONGEST_TIMEOUT_S  # false for NaN too
 
 
 def check_timeout(value: float, name: str) -> float:

@@ -102,33 +102,39 @@ CustomFactory = Callable[[str, str | None], CustomJudge]
 given, to the judge."""
 
 
-class PackageJudge:
-    """A judge of a package, in the form the engine asks."""
+class AnsweringJudge:
+    """A judge with an `answer` of its own, in the form the engine asks."""
 
     def __init__(
         self,
+        judge: CustomJudge,
         ref: str,
-        base_url: str | None,
+        base_url: str | None = None,
         *,
         timeout_s: float,
         deadline: Deadline = after_seconds,
     ) -> None:
-        """Load it from its package.
+        """Take it as it is.
 
         Args:
-            ref: `NAME:REST`, where an installed package adds `NAME`.
-            base_url: Handed on as it is.
+            judge: What a package's factory returned, or what a caller made.
+            ref: What it is called.
+            base_url: Address it was made with, if any.
             timeout_s: Seconds one answer may take.
             deadline: Keeps the time.
 
         Raises:
-            ConfigError: Several packages add it, or the package's factory fails.
+            ConfigError: It has no `async def answer`, or no fingerprint.
         """
         self._ref = ref
         self._timeout_s = timeout_s
         self._deadline = deadline
-        self._judge = _load_judge(ref, base_url)
-        fingerprint = getattr(self._judge, "fingerprint", None)
+        self._judge = judge
+        if not inspect.iscoroutinefunction(getattr(judge, "answer", None)):
+            raise ConfigError(
+                f"the judge {ref} has no `async def answer`; report this to its author"
+            )
+        fingerprint = getattr(judge, "fingerprint", None)
         if not isinstance(fingerprint, str) or not fingerprint:
             raise ConfigError(
                 f"the judge {ref} has no fingerprint, so its answers cannot be kept apart from"
@@ -211,9 +217,44 @@ class PackageJudge:
                 raise JudgeTimeout(
                     f"the judge {self._ref} gave no answer within {self._timeout_s:g} s"
                 ) from error
-            raise JudgeUnavailable(
-                f"the judge {self._ref} failed: {_format_error(error)}"
-            ) from error
+            raise make_custom_error(self._ref, error) from error
+
+
+class PackageJudge(AnsweringJudge):
+    """A judge of a package."""
+
+    def __init__(
+        self,
+        ref: str,
+        base_url: str | None,
+        *,
+        timeout_s: float,
+        deadline: Deadline = after_seconds,
+    ) -> None:
+        """Load it from its package.
+
+        Args:
+            ref: `NAME:REST`, where an installed package adds `NAME`.
+            base_url: Handed on as it is.
+            timeout_s: Seconds one answer may take.
+            deadline: Keeps the time.
+
+        Raises:
+            ConfigError: Several packages add it, or the package's factory fails.
+        """
+        judge = _load_judge(ref, base_url)
+        super().__init__(judge, ref, base_url, timeout_s=timeout_s, deadline=deadline)
+
+
+def name_judge(judge: object) -> str:
+    """Name a judge that a caller made: its `ref`, else the name of its class."""
+    ref = getattr(judge, "ref", None)
+    return ref if isinstance(ref, str) and ref else type(judge).__name__
+
+
+def make_custom_error(ref: str, error: Exception) -> JudgeUnavailable:
+    """Make our error of whatever the code of somebody else raised."""
+    return JudgeUnavailable(f"the judge {ref} failed: {_format_error(error)}")
 
 
 def refuse_ambiguous(ref: str) -> None:
@@ -251,11 +292,6 @@ def _load_judge(ref: str, base_url: str | None) -> CustomJudge:
             f"the judge {ref} of the package {_package_name(point)} cannot be opened:"
             f" {_format_error(error)}"
         ) from error
-    if not inspect.iscoroutinefunction(getattr(judge, "answer", None)):
-        raise ConfigError(
-            f"the judge {ref} of the package {_package_name(point)} has no `async def answer`;"
-            " report this to its author"
-        )
     return judge
 
 

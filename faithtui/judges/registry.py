@@ -7,16 +7,20 @@ never by naming, checking or fingerprinting it.
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithtui.domain.field_types import require_type
+from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, NO_PARAMETERS, JudgeProfile
+from faithtui.errors import ConfigError
 from faithtui.judges.base import Judge
 from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
 from faithtui.judges.logging_judge import LoggingJudge
 from faithtui.judges.plugin_judge import PackageJudge, refuse_ambiguous
 from faithtui.judges.providers.api_keys import find_key_source, load_key
 from faithtui.judges.providers.endpoints import Endpoint, is_offline_or_replay, parse_endpoint
+from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.secret import Secret
 from faithtui.judges.redaction import Redact, RedactingJudge, add_redaction_to_fingerprint
 
@@ -29,11 +33,34 @@ def reads_prompts(ref: str) -> bool:
     return ref != "offline"
 
 
+def takes_parameters(ref: str) -> bool:
+    """Whether a judge is a model of a provider, which is asked with parameters."""
+    return parse_endpoint(ref, None) is not None
+
+
+def choose_judge_profile(ref: str, profile: JudgeProfile) -> JudgeProfile:
+    """Give the parameters that a judge is asked with: none where it takes none.
+
+    Raises:
+        ConfigError: Somebody set parameters for a judge that takes none; or as `open_judge`.
+    """
+    if takes_parameters(ref):
+        return profile
+    if not profile.is_default:
+        raise ConfigError(
+            f"judge {ref} takes no parameters, and {profile.describe()} would change nothing: "
+            "leave that out, or choose a model of a provider"
+        )
+    return replace(NO_PARAMETERS, timeout_s=profile.timeout_s)
+
+
 def open_judge(
     ref: str,
     *,
     base_url: str | None = None,
-    timeout_s: float = TIMEOUT_S,
+    profile: JudgeProfile = DEFAULT_PROFILE,
+    refused: RefusedParameters | None = None,
+    timeout_s: float | None = None,
     environ: Mapping[str, str] | None = None,
     redact: Redact | None = None,
     calibration: "Calibration | None" = None,
@@ -50,7 +77,11 @@ def open_judge(
         ref: `offline`, `PROVIDER:MODEL`, `replay:FILE`, or `NAME:REST` of a package's judge.
         base_url: Another server that speaks the provider's protocol. Such a server never gets a
             provider's own key: it gets `FAITHTUI_JUDGE_KEY`, or the word `none`.
-        timeout_s: Seconds one question may take from connecting to the last byte.
+        profile: Parameters that a provider's model is asked with; others take none.
+        refused: Parameters that this model is known not to take, and where others are noted that
+            it refuses; None: nobody knows.
+        timeout_s: Seconds one question may take from connecting to the last byte; None: as the
+            profile says, else 120.
         environ: Where keys are looked up before the keyring; None: the process environment.
         redact: Applied to every text before it leaves this process. Judges that are part of this
             program, `offline` and `replay`, do without.
@@ -69,15 +100,19 @@ def open_judge(
     """
     require_type(ref, str, "judge", "a text such as offline or openai:MODEL")
     require_type(base_url, str | None, "base_url", "an address, or None")
-    endpoint = parse_endpoint(ref, base_url)
+    profile = choose_judge_profile(ref, profile)
+    seconds = next((each for each in (timeout_s, profile.timeout_s) if each), TIMEOUT_S)
+    endpoint = parse_endpoint(ref, base_url, profile)
     refuse_ambiguous(ref)
-    key = None if endpoint is None else load_key(endpoint, _choose_environ(environ))
+    environ = os.environ if environ is None else environ
+    headers = profile.resolve_headers(environ)
+    key = None if endpoint is None else load_key(endpoint, environ)
 
     def make_judge() -> Judge:
         if endpoint is None or key is None:
-            judge = _make_local_judge(ref, base_url, timeout_s, calibration, before_step, deadline)
+            judge = _make_local_judge(ref, base_url, seconds, calibration, before_step, deadline)
         else:
-            judge = _make_provider_judge(endpoint, key, timeout_s, deadline)
+            judge = _make_provider_judge(endpoint, key, seconds, deadline, headers, refused)
         if log_prompts:
             judge = LoggingJudge(judge)
         return (
@@ -102,7 +137,7 @@ def find_missing_key(
     endpoint = parse_endpoint(ref, base_url)
     if endpoint is None or not endpoint.is_official:
         return None
-    has_key = find_key_source(ref, base_url, _choose_environ(environ)) is not None
+    has_key = find_key_source(ref, base_url, os.environ if environ is None else environ) is not None
     return None if has_key else endpoint.key_variable
 
 
@@ -110,6 +145,7 @@ def judge_fingerprint(
     ref: str,
     base_url: str | None = None,
     *,
+    profile: JudgeProfile = DEFAULT_PROFILE,
     redact: Redact | None = None,
     calibration: "Calibration | None" = None,
 ) -> str:
@@ -119,7 +155,7 @@ def judge_fingerprint(
         ConfigError: As `open_judge`, but for the key.
         InputError: The file of `replay:FILE` cannot be read.
     """
-    endpoint = parse_endpoint(ref, base_url)
+    endpoint = parse_endpoint(ref, base_url, choose_judge_profile(ref, profile))
     if endpoint is not None:
         return add_redaction_to_fingerprint(endpoint.fingerprint, redact)
     fingerprint = _make_local_judge(ref, base_url, calibration=calibration).fingerprint
@@ -128,10 +164,6 @@ def judge_fingerprint(
         if is_offline_or_replay(ref)
         else add_redaction_to_fingerprint(fingerprint, redact)
     )
-
-
-def _choose_environ(environ: Mapping[str, str] | None) -> Mapping[str, str]:
-    return os.environ if environ is None else environ
 
 
 @asynccontextmanager
@@ -144,17 +176,29 @@ async def _open_and_close(make: Callable[[], Judge]) -> AsyncGenerator[Judge]:
 
 
 def _make_provider_judge(
-    endpoint: Endpoint, key: Secret, timeout_s: float, deadline: Deadline
+    endpoint: Endpoint,
+    key: Secret,
+    timeout_s: float,
+    deadline: Deadline,
+    headers: Mapping[str, str],
+    refused: RefusedParameters | None,
 ) -> Judge:
-    from faithtui.judges.providers.provider_judge import ProviderJudge
+    from faithtui.judges.providers.provider_judge import Dialect, ProviderJudge
 
+    speak: Callable[..., Dialect]
     if endpoint.provider.protocol == "openai":
-        from faithtui.judges.providers.openai_judge import OpenAIChat
-
-        return ProviderJudge(endpoint, key, OpenAIChat, timeout_s=timeout_s, deadline=deadline)
-    from faithtui.judges.providers.anthropic_judge import AnthropicMessages
-
-    return ProviderJudge(endpoint, key, AnthropicMessages, timeout_s=timeout_s, deadline=deadline)
+        from faithtui.judges.providers.openai_judge import OpenAIChat as speak
+    else:
+        from faithtui.judges.providers.anthropic_judge import AnthropicMessages as speak
+    return ProviderJudge(
+        endpoint,
+        key,
+        speak,
+        timeout_s=timeout_s,
+        deadline=deadline,
+        headers=headers,
+        refused=refused,
+    )
 
 
 def _make_local_judge(

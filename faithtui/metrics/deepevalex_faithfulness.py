@@ -81,7 +81,7 @@ STEPS = {
     step: questions.STEPS[step]
     for step in (
         "system",
-        "truths",
+        "quoted-truths",
         "pooled-truths",
         "claims",
         "pooled-claims",

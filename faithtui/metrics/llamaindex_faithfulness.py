@@ -8,7 +8,7 @@ Source: llama-index-core 0.14.25, evaluation/faithfulness.py.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -174,7 +174,7 @@ class LlamaIndexFaithfulness:
     def prompt_digest(self) -> str:
         """Changes when any prompt text changes, the caller's templates included."""
         own = {f"own {step}": template.text for step, template in self._adapt_templates().items()}
-        return PromptSet({**self.prompts.texts, **own}).digest
+        return replace(self.prompts, texts={**self.prompts.texts, **own}).digest
 
     @property
     def pace(self) -> QuestionPace:

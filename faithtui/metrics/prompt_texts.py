@@ -12,9 +12,19 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from string import Template
-from typing import Self
+from typing import Final, Self
 
 from faithtui.errors import ConfigError
+
+VERSION: Final = 2
+"""Of the packaged texts, and of how questions are put beside them. Version 1 showed 120 letters of
+each earlier message; its texts stay in the package, for the runs that were begun with it."""
+
+FIRST_VERSION: Final = 1
+
+_STAND_INS: Final = {"quoted-truths": "truths"}
+"""Steps that the first version did not have: whoever replaced the text on the right gets it there
+too, and is asked for what it asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +34,22 @@ class PromptSet:
     texts: Mapping[str, str]
     examples: str = ""
     """What `with_examples` put into the texts."""
+    version: int = VERSION
+    """How questions are put beside the texts."""
+    bare_texts: Mapping[str, str] | None = None
+    """The texts before the examples; None: there are none."""
+
+    @property
+    def without_examples(self) -> Self:
+        """The same texts before examples were put into them."""
+        return self if self.bare_texts is None else type(self)(self.bare_texts, "", self.version)
 
     @property
     def digest(self) -> str:
-        """64 hexadecimal digits that change when any text changes."""
+        """64 hexadecimal digits that change when any text changes, or the version."""
         whole = hashlib.sha256()
+        if self.version != FIRST_VERSION:
+            whole.update(f"version {self.version}\0".encode())
         for step in sorted(self.texts):
             whole.update(f"{step}\0{self.texts[step]}\0".encode("utf-8", "surrogatepass"))
         return whole.hexdigest()
@@ -44,14 +65,19 @@ class PromptSet:
             step: _insert_examples(text, examples) if step in steps else text
             for step, text in self.texts.items()
         }
-        return type(self)(held, examples)
+        return type(self)(held, examples, self.version, self.texts)
 
     def render(self, step: str, **holes: str) -> str:
         """Fill the holes of a step's text. Values are inserted as they are, never looked into."""
         return Template(self.texts[step]).substitute(holes)
 
 
-def load_prompts(metric: str, steps: Mapping[str, Sequence[str]], own: Path | None) -> PromptSet:
+def load_prompts(
+    metric: str,
+    steps: Mapping[str, Sequence[str]],
+    own: Path | None,
+    version: int = VERSION,
+) -> PromptSet:
     """Read a metric's prompt texts.
 
     Args:
@@ -60,21 +86,22 @@ def load_prompts(metric: str, steps: Mapping[str, Sequence[str]], own: Path | No
         steps: Every step and the holes its text must have.
         own: Folder with the user's texts: `<metric>/<step>.txt` or `<step>.txt` replaces the
             packaged one. None: only packaged texts.
+        version: Of the packaged texts, 1 or the present one.
 
     Raises:
         ConfigError: The folder is not there or holds no prompt of the metric, a text cannot be
             read, or it lacks a hole or has one we cannot fill.
     """
-    prompts = resources.files("faithtui.metrics") / "prompts"
     texts: dict[str, str] = {}
     replaced = 0
     for step, holes in steps.items():
+        if version == FIRST_VERSION:
+            step = _STAND_INS.get(step, step)
         path = _find_own_file(own, metric, step)
+        if path is None and step in _STAND_INS:
+            path = _find_own_file(own, metric, _STAND_INS[step])
         if path is None:
-            packaged = prompts / metric / f"{step}.txt"
-            if not packaged.is_file():
-                packaged = prompts / "shared" / f"{step}.txt"
-            texts[step] = packaged.read_text(encoding="utf-8")
+            texts[step] = _read_packaged_text(metric, step, version)
             continue
         try:
             texts[step] = path.read_text(encoding="utf-8")
@@ -85,7 +112,17 @@ def load_prompts(metric: str, steps: Mapping[str, Sequence[str]], own: Path | No
     if own is not None and not replaced:
         names = ", ".join(f"{step}.txt" for step in steps)
         raise ConfigError(f"{own}: no prompt of {metric} there; expected some of {names}")
-    return PromptSet(texts)
+    return PromptSet(texts, version=version)
+
+
+def _read_packaged_text(metric: str, step: str, version: int) -> str:
+    """Read a text of the package; one that no later version changed stands there once."""
+    prompts = resources.files("faithtui.metrics") / "prompts"
+    folders = [prompts / metric, prompts / "shared"]
+    if version == FIRST_VERSION:
+        folders = [prompts / "version-1" / metric, prompts / "version-1" / "shared", *folders]
+    found = next(each / f"{step}.txt" for each in folders if (each / f"{step}.txt").is_file())
+    return found.read_text(encoding="utf-8")
 
 
 def _insert_examples(text: str, examples: str) -> str:

@@ -17,11 +17,21 @@ from faithtui.domain.judging.tasks import (
     JudgeClaims,
 )
 from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.text.location import find_span
+from faithtui.domain.verdicts import Truth
 from faithtui.errors import ImagesNotSupported
 from faithtui.metrics.base import JudgeTraits, Question
-from faithtui.metrics.prompt_texts import PromptSet, format_block, format_blocks, format_numbered
+from faithtui.metrics.prompt_texts import (
+    FIRST_VERSION,
+    PromptSet,
+    format_block,
+    format_blocks,
+    format_numbered,
+)
 from faithtui.metrics.shapes import (
+    ParsedFact,
     ParsedVerdict,
+    make_facts_shape,
     make_list_shape,
     make_lists_shape,
     make_text_shape,
@@ -32,6 +42,7 @@ from faithtui.metrics.shapes import (
 STEPS = {
     "system": (),
     "truths": ("documents", "limit"),
+    "quoted-truths": ("documents", "limit"),
     "pooled-truths": ("documents", "limit"),
     "claims": ("history", "questions", "answers"),
     "pooled-claims": ("questions", "answers"),
@@ -51,8 +62,11 @@ IMAGE_RULE = (
 HISTORY_MESSAGES = 4
 """Earlier messages shown with an answer: two exchanges, where what "it" stands for is named."""
 
-HISTORY_LETTERS = 120
-"""Of each of them; a message names its subject early."""
+HISTORY_LETTERS = 4_000
+"""Of each of them: all but what somebody pasted in."""
+
+_FIRST_HISTORY_LETTERS = 120
+"""The same in the first version of the prompts."""
 
 
 def check_images(conversation: Conversation, judge: JudgeTraits) -> None:
@@ -109,21 +123,40 @@ def list_texts(passages: Sequence[Passage]) -> tuple[str, ...]:
 
 def make_truths_question(
     prompts: PromptSet, documents: Sequence[Passage], limit: int | None, *, as_peer: bool = False
-) -> Question[tuple[tuple[str, ...], ...]]:
-    """Ask for the truths of each document."""
+) -> Question[tuple[tuple[ParsedFact, ...], ...]]:
+    """Ask for the truths of each document, with the words that state them where the text does.
+
+    Under the peer's rules no words are asked for, as the peer asks for none.
+    """
+    step = "truths" if as_peer or "quoted-truths" not in prompts.texts else "quoted-truths"
+    is_quoted = '"quote"' in prompts.texts[step]
+    letters = sum(len(each.text) for each in documents)
     return Question(
         step="truths",
         task=ExtractTruths(list_texts(documents), limit),
         system=prompts.render("system"),
         prompt=prompts.render(
-            "truths",
+            step,
             documents=format_passage_blocks("document", "d", documents),
             limit=_format_limit(limit, "of each document"),
         ),
-        reply=make_lists_shape([f"d{n}" for n in range(len(documents))], as_peer=as_peer),
-        max_tokens=1000 + sum(len(each.text) for each in documents) // 2,
+        reply=make_facts_shape(
+            [f"d{n}" for n in range(len(documents))], is_quoted=is_quoted, as_peer=as_peer
+        ),
+        # Facts and their words are about as long as the documents together.
+        max_tokens=1000 + (letters if is_quoted else letters // 2),
         images=list_images(documents),
     )
+
+
+def locate_fact(fact: ParsedFact, document: Passage) -> Truth:
+    """Make a truth of a fact: it stands where its quote does, else where its own words do.
+
+    One whose quote stands nowhere is kept, and the checks find it: that a quote is invented does
+    not say that the fact is.
+    """
+    span = find_span(fact.quote or fact.text, document.text)
+    return Truth(fact.text, document.text_with_marks, span, fact.quote)
 
 
 def make_pooled_truths_question(
@@ -160,10 +193,11 @@ def make_claims_question(
         answers: What is read.
         questions: User messages it answers, only to resolve references.
         history: Earlier messages, each prefixed with its role, for the same; the last few are
-            shown, the longer ones shortened.
+            shown, very long ones shortened.
         as_peer: Keep claims as written.
     """
-    recent = tuple(_shorten_message(message) for message in history[-HISTORY_MESSAGES:])
+    most = _FIRST_HISTORY_LETTERS if prompts.version == FIRST_VERSION else HISTORY_LETTERS
+    recent = tuple(_shorten_message(message, most) for message in history[-HISTORY_MESSAGES:])
     return Question(
         step="claims",
         task=ExtractClaims(list_texts(answers), list_texts(questions), recent),
@@ -279,12 +313,12 @@ def _format_limit(limit: int | None, of_what: str) -> str:
     return f"at most the {max(0, limit)} most important facts {of_what}"
 
 
-def _shorten_message(message: str) -> str:
+def _shorten_message(message: str, most: int) -> str:
     """Put a message on one line, as much of it as is shown."""
     line = " ".join(message.split())
-    if len(line) <= HISTORY_LETTERS:
+    if len(line) <= most:
         return line
-    return f"{line[:HISTORY_LETTERS].rsplit(' ', 1)[0]} ..."
+    return f"{line[:most].rsplit(' ', 1)[0]} ..."
 
 
 def _format_list(findings: Sequence[str]) -> str:

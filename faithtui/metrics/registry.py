@@ -94,6 +94,7 @@ def build(
     *,
     prompts_dir: Path | None = None,
     examples: Sequence[Example] = (),
+    prompts: PromptSet | None = None,
 ) -> Metric[Any]:
     """Make a metric with options.
 
@@ -103,6 +104,7 @@ def build(
             and a stored run go the same way; `none` stands for no value.
         prompts_dir: The user's own prompt texts; None for the packaged ones.
         examples: What people decided, to be shown where a verdict is asked for; () shows none.
+        prompts: Texts without examples, such as those of a stored run, in place of all others.
 
     Raises:
         ConfigError: Unknown metric or option, a value of the wrong kind or out of range, or
@@ -124,7 +126,7 @@ def build(
                 f"{found.spec.key} has no option `{given}`; it has {', '.join(known)}"
             )
         values[name] = _convert_value(name, kinds[name], value)
-    prompts = load_prompts(found.spec.key, found.steps, prompts_dir)
+    prompts = prompts or load_prompts(found.spec.key, found.steps, prompts_dir)
     if examples:
         shown = format_examples(drop_unusable_examples(examples, found.spec), found.spec)
         prompts = prompts.with_examples(found.verdict_steps, shown)

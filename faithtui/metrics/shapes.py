@@ -40,6 +40,15 @@ class ParsedVerdict:
     """Under a peer's rules: the word is outside the vocabulary the provider was bound to."""
 
 
+@dataclass(frozen=True, slots=True)
+class ParsedFact:
+    """What a judge drew from a document."""
+
+    text: str
+    quote: str | None = None
+    """The document's words for it, as the judge copied them; None: it copied none."""
+
+
 def make_object_schema(properties: Mapping[str, object]) -> dict[str, object]:
     """Describe an object with exactly these properties."""
     return {
@@ -82,6 +91,52 @@ def make_lists_shape(
         return tuple(tuple(text.strip() for text in texts if text.strip()) for texts in lists)
 
     return _make_shape(make_object_schema(dict.fromkeys(keys, _TEXTS)), read, as_peer)
+
+
+def make_facts_shape(
+    keys: Sequence[str], *, is_quoted: bool, as_peer: bool = False
+) -> ReplyShape[tuple[tuple[ParsedFact, ...], ...]]:
+    """`{"d0": [{"fact": "…", "quote": "…"}]}`: facts of each document, with its words for them.
+
+    A text in place of such an object is a fact without words, as judges give it that copy whole
+    sentences anyway.
+
+    Args:
+        keys: Numbers of the documents.
+        is_quoted: Ask for the words; else for texts alone, as `make_lists_shape` does.
+        as_peer: Keep facts as written.
+    """
+    plain = make_lists_shape(keys, as_peer=as_peer)
+
+    def read_plain(value: object, structured: bool) -> tuple[tuple[ParsedFact, ...], ...]:
+        return tuple(tuple(map(ParsedFact, texts)) for texts in plain.read(value, structured))
+
+    def read_quoted(value: object, structured: bool) -> tuple[tuple[ParsedFact, ...], ...]:
+        reply = require_object(value)
+        missing = [key for key in keys if key not in reply]
+        if missing:
+            raise ReplyMismatch(f"the keys {', '.join(missing)} are missing")
+        return tuple(_read_facts(reply[key], key) for key in keys)
+
+    if not is_quoted:
+        return ReplyShape(plain.schema, read_plain, plain.parse)
+    entry = make_object_schema({"fact": _TEXT, "quote": _TEXT})
+    schema = make_object_schema({key: {"type": "array", "items": entry} for key in keys})
+    return _make_shape(schema, read_quoted, as_peer)
+
+
+def _read_facts(value: object, name: str) -> tuple[ParsedFact, ...]:
+    if not isinstance(value, list):
+        raise ReplyMismatch(f"`{name}` must be a list of objects with `fact` and `quote`")
+    facts = []
+    for each in value:
+        entry = each if isinstance(each, dict) else {"fact": each}
+        text, quote = entry.get("fact"), entry.get("quote")
+        if not isinstance(text, str) or not isinstance(quote, str | None):
+            raise ReplyMismatch(f"`{name}` must be a list of objects with `fact` and `quote`")
+        if text.strip():
+            facts.append(ParsedFact(text.strip(), (quote or "").strip() or None))
+    return tuple(facts)
 
 
 def make_list_shape(name: str, *, as_peer: bool = False) -> ReplyShape[tuple[str, ...]]:

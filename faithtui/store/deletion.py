@@ -76,6 +76,7 @@ from faithtui.store.schema.tables import (
     guideline,
     human_label,
     image,
+    prompt_set,
     run,
     run_item,
     sample,
@@ -417,6 +418,14 @@ def _delete_run(connection: Connection, number: int, counts: Counter[str]) -> No
         example_set,
         example_set.c.digest == example,
         example_set.c.digest.not_in(others),
+    )
+    prompts = select(run.c.prompt_set).where(run.c.id == number).scalar_subquery()
+    others = select(run.c.prompt_set).where(run.c.id != number, run.c.prompt_set.is_not(None))
+    counts["prompt texts"] += _delete_rows(
+        connection,
+        prompt_set,
+        prompt_set.c.digest == prompts,
+        prompt_set.c.digest.not_in(others),
     )
     counts["runs"] += _delete_rows(connection, run, run.c.id == number)
 

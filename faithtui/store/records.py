@@ -153,6 +153,8 @@ class TruthView:
     span: "Span | None"
     windows: tuple[int, ...]
     """Positions of the windows in whose view it is."""
+    quote: str | None = None
+    """The words of the document that the judge says state it; None: it was not asked for any."""
 
 
 @dataclass(frozen=True, slots=True)

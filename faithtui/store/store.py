@@ -22,6 +22,7 @@ from faithtui.store.bundles.bundles import Bundles
 from faithtui.store.calls.batches import Batches
 from faithtui.store.calls.calls import Calls
 from faithtui.store.calls.examples import Examples
+from faithtui.store.calls.prompt_sets import PromptSets
 from faithtui.store.calls.recalibrations import Recalibrations
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
@@ -66,6 +67,7 @@ class Store:
         details: What stands beside the claims of a run: passages, notes, second verdicts.
         splits: Which conversations are for learning, tuning and testing.
         examples: What runs show to their judge.
+        prompts: What runs ask, word for word.
         provenance: When and under which guideline labels were given.
         deletions: What was deleted on purpose.
         recalibrations: How people's labels moved the probabilities of a judge.
@@ -89,6 +91,7 @@ class Store:
         self.claim_details = ClaimDetails(database)
         self.splits = Splits(database, clock)
         self.examples = Examples(database, clock)
+        self.prompts = PromptSets(database, clock)
         self.provenance = Provenance(database)
         self.deletions = Deletions(database, clock)
         self.missed_claims = MissedClaims(database)

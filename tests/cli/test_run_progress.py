@@ -11,6 +11,7 @@ from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.runs.events import (
     CallRetried,
     Draining,
+    ParameterRefused,
     RunEvent,
     RunProgress,
     RunStarted,
@@ -75,11 +76,13 @@ def test_what_happens_on_the_way_is_told_in_words() -> None:
     progress = RunProgress(2, in_flight=3)
     assert lines(
         WayChanged(RUN, "schema", "tool", progress),
+        ParameterRefused(RUN, "temperature", progress),
         StoreTroubled(RUN, "the disk is full\x1b[2J", progress),
         StoreTroubled(RUN, None, progress),
         Draining(RUN, progress),
     ) == [
         "a schema did not work with this judge; asking by a tool call from now on",
+        "the model does not take temperature; it is not sent any more",
         "the disk is full␛[2J",
         "the store can be written again; going on",
         "waiting for 3 questions in flight; Ctrl-C again stops at once",

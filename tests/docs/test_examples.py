@@ -8,7 +8,11 @@ import pytest
 
 from tests.docs.generate import DOCS
 
-MODULES = ("faithtui.domain.conversation", "faithtui.engine.measure")
+MODULES = (
+    "faithtui.domain.conversation",
+    "faithtui.engine.evaluate",
+    "faithtui.engine.measure",
+)
 
 
 @pytest.mark.parametrize("name", MODULES)

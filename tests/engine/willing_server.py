@@ -42,6 +42,10 @@ class WillingServer:
         """Questions, answered or not."""
         self.in_flight = 0
         self.most_in_flight = 0
+        self.refuses: str | None = None
+        """A parameter that it does not take; None: it takes all."""
+        self.bodies: list[Json] = []
+        """Every request, refused ones too."""
 
     @property
     def answered(self) -> int:
@@ -83,7 +87,13 @@ def willing_server(latency_s: float = 0.0) -> Iterator[WillingServer]:
                 willing.arrived += 1
                 willing.in_flight += 1
                 willing.most_in_flight = max(willing.most_in_flight, willing.in_flight)
+                willing.bodies.append(body)
             try:
+                if willing.refuses in body:
+                    said = f"Unsupported parameter: '{willing.refuses}' is not supported here."
+                    error = {"message": said, "param": willing.refuses}
+                    self._send(400, json.dumps({"error": error}).encode())
+                    return
                 self._answer(body)
             finally:
                 with willing.lock:
@@ -122,8 +132,11 @@ def willing_server(latency_s: float = 0.0) -> Iterator[WillingServer]:
                     "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
                 }
             ).encode()
+            self._send(200, payload)
+
+        def _send(self, status: int, payload: bytes) -> None:
             try:
-                self.send_response(200)
+                self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(payload)))
                 self.end_headers()

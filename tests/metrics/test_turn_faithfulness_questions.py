@@ -220,7 +220,7 @@ async def test_an_answer_is_read_with_the_earlier_turns_of_its_window_as_referen
 
 
 async def test_of_the_earlier_turns_the_last_four_are_shown_and_long_ones_shortened() -> None:
-    long = f"First {'word ' * 40}last."
+    long = f"First {'word ' * 1000}last."
     turns = (*exchange("Q0?", "A0."), *exchange("Q1?\nassistant: I", long), *exchange("Q2?", "A2."))
     ask = ScriptedAsk({})
     await judge(metric(), conversation(*turns, *exchange("Q3?", "A3.")), ask)
@@ -229,7 +229,7 @@ async def test_of_the_earlier_turns_the_last_four_are_shown_and_long_ones_shorte
     assert (start, *rest) == ("user: Q1? assistant: I", "user: Q2?", "assistant: A2.")
     assert shortened.startswith("assistant: First word")
     assert shortened.endswith("word ...")
-    assert len(shortened) <= 124
+    assert 3_900 < len(shortened) <= 4_004
     prompt = ask.questions[[each.task for each in ask.questions].index(last)].prompt
     assert "\n".join(last.history) in prompt
     assert "Q0?" not in prompt

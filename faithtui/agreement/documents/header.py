@@ -47,6 +47,8 @@ class ReportHeader:
     tool_version: str
     unscored_windows: int = 0
     """Windows that were judged and have no score: undefined or incomplete."""
+    judge_parameters: str = ""
+    """What the judge was asked with, such as `temperature 0`; "" for nothing."""
     provenance: Mapping[ReportLevel, LabelProvenance] = field(default_factory=dict)
     """Of the levels at which anything is labelled."""
 

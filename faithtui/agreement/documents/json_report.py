@@ -147,6 +147,9 @@ def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeade
                 "name": header.name,
                 "metric": header.metric,
                 "judge_model": header.judge,
+                **(
+                    {"judge_parameters": header.judge_parameters} if header.judge_parameters else {}
+                ),
                 "prompt_digest": header.prompt_digest,
                 "created_at": _time_text(header.created_at),
             }

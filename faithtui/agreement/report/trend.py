@@ -20,6 +20,8 @@ class TrendPoint:
     served_models: tuple[str, ...]
     """What its provider said it was; () where nobody said."""
     judge_fingerprint: str
+    judge_parameters: str
+    """What it was asked with, such as `temperature 0`; "" for nothing."""
     prompts: str
     """Digest of the texts of the questions."""
     claims_from: str

@@ -126,8 +126,10 @@ def _format_run(row: "RunRow") -> str:
 
     examples = ", shown examples" if row.spec.example_set else ""
     options = format_options(row.spec)
+    parameters = row.spec.profile.describe()
+    asked = f" ({parameters})" if parameters else ""
     return (
-        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}, "
+        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}{asked}, "
         f"prompts {row.spec.prompt_digest[:12]}{examples}"
         f"{', ' if options else ''}{options}"
     )

@@ -263,8 +263,10 @@ def _print_result(result: "GateResult", *, as_json: bool) -> None:
 
 def _print_table(result: "GateResult") -> None:
     row = result.row
+    parameters = row.spec.profile.describe()
+    asked = f" ({parameters})" if parameters else ""
     print_text(
-        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title} against human "
+        f"run {row.id}: {row.spec.metric} by {row.spec.judge_title}{asked} against human "
         f"labels, {result.measured.level}{_format_counting_rules(result)}"
     )
     print_table(

@@ -23,6 +23,7 @@ from faithtui.cli.commands.label.label import label
 from faithtui.cli.commands.merge import merge
 from faithtui.cli.commands.metrics import metrics
 from faithtui.cli.commands.plan import plan
+from faithtui.cli.commands.prompts import prompts
 from faithtui.cli.commands.report import report
 from faithtui.cli.commands.restore import restore
 from faithtui.cli.commands.run.run import run
@@ -62,5 +63,6 @@ def add_commands(app: typer.Typer) -> None:
     app.command("help")(help_)
     app.add_typer(claim_set)
     app.add_typer(judge)
+    app.add_typer(prompts)
     app.add_typer(batch)
     app.add_typer(delete)

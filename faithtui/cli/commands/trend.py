@@ -156,6 +156,7 @@ def _point_to_json(point: "TrendPoint") -> dict[str, object]:
         "judge": point.judge,
         "served_models": list(point.served_models),
         "judge_fingerprint": point.judge_fingerprint,
+        "judge_parameters": point.judge_parameters,
         "prompts": point.prompts,
         "claims_from": point.claims_from,
         "window_size": point.window_size,

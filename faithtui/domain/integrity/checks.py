@@ -18,7 +18,11 @@ from faithtui.domain.integrity.findings import (
     FindingKind,
     JudgedConversation,
 )
-from faithtui.domain.integrity.invented_quotes import QuotableTexts, find_quotes
+from faithtui.domain.integrity.invented_quotes import (
+    QuotableTexts,
+    find_quotes,
+    is_quoted_from,
+)
 from faithtui.domain.integrity.missing_facts import TruthIndex, find_missing_facts
 from faithtui.domain.integrity.phantom_claims import REWORDING_MIN_SHARE, trace_origin
 from faithtui.domain.integrity.prompt_echo import RUN_WORDS, ShownMaterial, split_lowercase_words
@@ -71,6 +75,7 @@ def check_conversation(judged: JudgedConversation) -> CheckResult:
         *_check_invented_truths(judged, read),
         *echoes,
         *_check_quotes(judged),
+        *_check_truth_quotes(judged),
         *_check_missing_facts(judged, read),
     ]
     order = {kind: place for place, kind in enumerate(FindingKind)}
@@ -428,6 +433,17 @@ def _check_quotes(judged: JudgedConversation) -> Iterator[Finding]:
                 if not quotable.contains_quote(quote):
                     detail = f"“{make_visible_line(quote, 160)}” stands nowhere"
                     yield Finding(FindingKind.INVENTED_QUOTE, detail, claim.id, said.window)
+
+
+def _check_truth_quotes(judged: JudgedConversation) -> Iterator[Finding]:
+    """Truths whose words, as the judge copied them, are not in their passage."""
+    turns = _find_retrieving_turns(judged)
+    for truth in judged.truths:
+        if not truth.quote or truth.document is None:
+            continue
+        if not is_quoted_from(truth.quote, judged.documents[truth.document]):
+            detail = f"“{make_visible_line(truth.quote, 120)}” is not in P{truth.document + 1}"
+            yield Finding(FindingKind.INVENTED_QUOTE, detail, turn=turns.get(truth.document))
 
 
 def _list_all_texts(judged: JudgedConversation) -> Iterator[str]:

@@ -90,7 +90,8 @@ EXPLANATIONS: dict[FindingKind, KindExplanation] = {
     FindingKind.INVENTED_QUOTE: KindExplanation(
         "quotations that stand nowhere",
         "The reason puts words between quotation marks that are in no passage, no message, no "
-        "truth and no claim. The verdict is kept; what it rests on is made up.",
+        "truth and no claim; or the words that the judge copied for a truth are not in its "
+        "passage. The verdict is kept; what it rests on is made up.",
         "Read the passage in place of the quotation and decide; code 3 (verdict) when the label "
         "is wrong.",
     ),

@@ -113,6 +113,8 @@ class CheckedTruth:
     """Index of its document; None when the judge saw several at once."""
     windows: frozenset[int]
     """Positions of the windows in whose view it is."""
+    quote: str | None = None
+    """What the judge says the document's words for it are; None: it was not asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,15 @@ class QuotableTexts:
         return any(_stand_in_order(parts, text) for text in self._texts)
 
 
+def is_quoted_from(quote: str, text: str) -> bool:
+    """Say whether a text has the words that are said to be copied from it, in order.
+
+    Unlike quotations in a reason, which may stand around a single term, every word counts.
+    """
+    parts = [_fold_text(each).strip(_EDGES) for each in _LEFT_OUT.split(quote)]
+    return _stand_in_order([each for each in parts if each], _fold_text(text))
+
+
 def _fold_text(text: str) -> str:
     return normalise_text(text.translate(_ALIKE))
 

@@ -25,6 +25,8 @@ from faithtui.engine.runs.events import EventSink, RunStarted
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
+    emit_refusals,
+    make_refused_parameters,
     open_run_judge,
     rebuild_metric,
     run_to_end,
@@ -32,6 +34,7 @@ from faithtui.engine.runs.run_execution import (
 from faithtui.errors import JudgeRequestRejected, JudgeUnsupported, JudgeUnusable
 from faithtui.judges.base import Judge
 from faithtui.judges.providers.batches import BatchClient, open_batches
+from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.store.calls.batch_records import BY_FILE, OutstandingBatches
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
@@ -83,13 +86,15 @@ async def advance_run(
         row = store.runs.row(run)
         metric = rebuild_metric(store, row)
         check_run_image_hosts(store, row, environment.image_hosts, with_unfinished=retry_unfinished)
-        judge = open_run_judge(row, environment)
+        refused = make_refused_parameters(store, row)
+        judge = open_run_judge(row, environment, refused=refused)
         if retry_unfinished:
             row = _reopen_unfinished(store, row)
 
         async def advance_batches(execution: RunExecution) -> RunEnding:
+            emit_refusals(execution, refused)
             try:
-                opening = clients or _open_batch_client(row, environment)
+                opening = clients or _open_batch_client(row, environment, refused)
             except JudgeUnsupported as error:
                 return RunState.STOPPED, f"{error}. {suggest_batch_export(run)}"
             async with opening as client, judge as opened:
@@ -158,7 +163,7 @@ async def cancel_batches(
 
 
 def _open_batch_client(
-    row: RunRow, environment: RunEnvironment
+    row: RunRow, environment: RunEnvironment, refused: RefusedParameters | None = None
 ) -> AbstractAsyncContextManager[BatchClient]:
     """Open the Batch API of a run's judge.
 
@@ -169,7 +174,9 @@ def _open_batch_client(
     return open_batches(
         row.spec.judge,
         base_url=row.spec.base_url,
-        timeout_s=environment.timeout_s,
+        profile=row.spec.profile,
+        refused=refused,
+        timeout_s=environment.choose_timeout(row.spec.profile),
         redact=environment.redact,
     )
 

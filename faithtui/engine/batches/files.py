@@ -38,6 +38,7 @@ from faithtui.engine.runs.events import EventSink, RunStarted
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
+    make_refused_parameters,
     open_run_judge,
     rebuild_metric,
     run_to_end,
@@ -104,7 +105,13 @@ async def export_questions(
         row = store.runs.row(run)
         check_run_image_hosts(store, row, environment.image_hosts)
         spec = row.spec
-        lines = open_question_file(spec.judge, base_url=spec.base_url, redact=environment.redact)
+        lines = open_question_file(
+            spec.judge,
+            base_url=spec.base_url,
+            redact=environment.redact,
+            profile=spec.profile,
+            refused=make_refused_parameters(store, row),
+        )
         uid = uuid.uuid4().hex
         questions: dict[str, BatchQuestion] = {}
 
@@ -182,7 +189,13 @@ async def import_answers(
     async with hold_batch_lease(store):
         row = store.runs.row(run)
         spec = row.spec
-        lines = open_question_file(spec.judge, base_url=spec.base_url, redact=environment.redact)
+        lines = open_question_file(
+            spec.judge,
+            base_url=spec.base_url,
+            redact=environment.redact,
+            profile=spec.profile,
+            refused=make_refused_parameters(store, row),
+        )
 
         async def read_answers(execution: RunExecution, judge: Judge) -> RunEnding:
             batches = store.batches

@@ -60,6 +60,7 @@ async def _drive_some(
         load_image=StoreImages(execution.store, execution.row.spec.judge, execution.image_hosts),
         sender=collector,
         before_step=execution.control.ui_yielder.wait_for_turn,
+        answer_limit=execution.row.spec.profile.max_tokens,
     )
 
     async def drive_item(item: PendingItem) -> None:

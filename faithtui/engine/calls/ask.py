@@ -114,6 +114,7 @@ class Asker:
         before_step: Callable[[], None] = lambda: None,
         on_question: Callable[[str, JudgeRequest], None] = lambda key, request: None,
         on_answer: Callable[[JudgeRequest, str], None] | None = None,
+        answer_limit: int | None = None,
     ) -> None:
         """Prepare; nothing is asked yet.
 
@@ -141,6 +142,8 @@ class Asker:
             on_question: Told of every form of a question that is looked up, with its key.
             on_answer: Told of every question as it was first asked, with the reply that was used in
                 the end, wherever it came from.
+            answer_limit: Tokens an answer may have, as somebody set it, so that it is never
+                raised; None: as many as the question needs.
         """
         pace = pace or QuestionPace()
         slots = slots or Slots(concurrency)
@@ -155,6 +158,8 @@ class Asker:
         self._on_reply = on_reply
         self._on_question = on_question
         self._on_answer = on_answer
+        self._answer_limit = answer_limit
+        self._doublings = DOUBLINGS if answer_limit is None else 0
         self._leases = leases or NoLeases()
         self._breaker = breaker
         self._before_step = before_step
@@ -260,12 +265,18 @@ class Asker:
         first = request
         request, doublings, repairs = self._find_next_form(question, request, asked_after)
         while True:
-            may_double = doublings < DOUBLINGS
+            may_double = doublings < self._doublings
             try:
                 value = await self._ask_shared(
                     question, request, item, window, asked_after=asked_after, or_cut=may_double
                 )
             except JudgeReplyTruncated as error:
+                if self._answer_limit is not None:
+                    raise JudgeReplyTruncated(
+                        f"{error}, which was set to {self._answer_limit:,}; set max_tokens higher, "
+                        "or leave it out",
+                        raw=error.raw,
+                    ) from error
                 if not may_double:
                     raise JudgeReplyTruncated(
                         f"{error}, also when it was raised to {request.max_tokens:,}; choose a "
@@ -332,7 +343,7 @@ class Asker:
                 form = make_repair_request(form, question.prompt, error, repairs)
             else:
                 break  # nobody has looked at it yet
-            if doublings > DOUBLINGS or repairs > REPAIRS:
+            if doublings > self._doublings or repairs > REPAIRS:
                 break
         return request, 0, 0
 
@@ -344,7 +355,7 @@ class Asker:
             system=question.system,
             prompt=question.prompt,
             schema=question.reply.schema,
-            max_tokens=question.max_tokens,
+            max_tokens=self._answer_limit or question.max_tokens,
             replicate=question.replicate,
             images=tuple(map(self._load_image, question.images)),
         )

@@ -35,7 +35,8 @@ async def await_all(
                 if len(tasks) % BEGUN_TOGETHER == 0:
                     await asyncio.sleep(0)
     except BaseExceptionGroup as failures:
-        raise _first_leaf(failures) from None
+        first = _first_leaf(failures)
+        raise first from first.__cause__  # and not from the group that held it
     return [task.result() for task in tasks]
 
 

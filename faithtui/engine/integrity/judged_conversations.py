@@ -161,6 +161,7 @@ def judged_conversation_from_view(
                 truth.text,
                 None if truth.document is None else place.get(truth.document),
                 frozenset(truth.windows),
+                truth.quote,
             )
             for truth in view.truths
         ),
@@ -238,6 +239,7 @@ class _TruthCollector:
         self._place = place
         self._ids: dict[tuple[int | None, str], TruthId] = {}
         self._texts: list[str] = []
+        self._quotes: list[str | None] = []
         self._windows: list[set[int]] = []
 
     def add_truths(self, assessment: Assessment) -> None:
@@ -250,12 +252,19 @@ class _TruthCollector:
         if key not in self._ids:
             self._ids[key] = TruthId(len(self._ids))
             self._texts.append(truth.text)
+            self._quotes.append(truth.quote)
             self._windows.append(set())
         return self._ids[key]
 
     def list_truths(self) -> tuple[CheckedTruth, ...]:
         return tuple(
-            CheckedTruth(each, self._texts[each], document, frozenset(self._windows[each]))
+            CheckedTruth(
+                each,
+                self._texts[each],
+                document,
+                frozenset(self._windows[each]),
+                self._quotes[each],
+            )
             for (document, _), each in self._ids.items()
         )
 

@@ -7,6 +7,7 @@ written and nothing leaves the machine.
 """
 
 import asyncio
+import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -145,7 +146,16 @@ class _StandInJudge(LocalJudge):
         """Make an answer up, whose tokens are then counted by its length."""
         self.task = request.task
         self.worst_nusd = estimate_worst_cost(self._pricing, request).nusd
-        return replace(await self._offline.send(request), usage=Usage())
+        reply = await self._offline.send(request)
+        if isinstance(request.task, ExtractTruths) and '"quote"' in request.prompt:
+            # A judge that is asked for the words behind each fact writes about twice as much.
+            said: dict[str, list[str]] = json.loads(reply.text)
+            quoted = {
+                key: [{"fact": each, "quote": each} for each in facts]
+                for key, facts in said.items()
+            }
+            reply = replace(reply, text=json.dumps(quoted, ensure_ascii=False))
+        return replace(reply, usage=Usage())
 
     async def aclose(self) -> None:
         """Forget what was read."""
@@ -283,6 +293,7 @@ async def _preview_job(
         pricing=pricing,
         load_image=StoreImages(store),
         on_reply=notes.on_reply,
+        answer_limit=spec.profile.max_tokens,
     )
     for place in chosen:
         if sampled and time.monotonic() > ends_at:

@@ -50,6 +50,7 @@ from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
 from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.judge_facts import describe_parameters
 from faithtui.engine.review.label_dates import LabelDates, read_label_dates
 from faithtui.engine.review.splits import read_split_conversations, read_split_rule
 from faithtui.engine.runs.gc_pause import pause_gc
@@ -326,7 +327,8 @@ def render_report(
         The text, piece by piece.
     """
     dates = read_label_dates(store, agreement.row.id)
-    header = _make_header(agreement, clock(), dates)
+    parameters = describe_parameters(store, agreement.row.spec)
+    header = _make_header(agreement, clock(), dates, parameters)
     match form:
         case "csv":
             rows = _read_claim_rows(store, agreement, every_passage=include_text)
@@ -455,7 +457,8 @@ def write_report_files(
             sentence = str(error).partition("; ")[0]
             raise ExportError(f"{sentence}; choose another directory with -o") from error
     now = clock()
-    header = _make_header(agreement, now, read_label_dates(store, agreement.row.id))
+    dates = read_label_dates(store, agreement.row.id)
+    header = _make_header(agreement, now, dates, describe_parameters(store, agreement.row.spec))
     plots = report_plots(agreement.report, header) if "html" in formats else ()
     written = []
     for form in dict.fromkeys(formats):
@@ -474,7 +477,9 @@ def write_report_files(
     return tuple(written)
 
 
-def _make_header(agreement: RunAgreement, now: datetime, dates: LabelDates) -> ReportHeader:
+def _make_header(
+    agreement: RunAgreement, now: datetime, dates: LabelDates, parameters: str
+) -> ReportHeader:
     row = agreement.row
     sources = row.spec.sources
     if agreement.split is not None:
@@ -483,6 +488,7 @@ def _make_header(agreement: RunAgreement, now: datetime, dates: LabelDates) -> R
         run=row.id,
         metric=row.spec.metric,
         judge=row.spec.judge_title,
+        judge_parameters=parameters,
         options={"strategy": row.spec.strategy, "claims": row.spec.claims_from, **row.spec.options},
         sources=sources,
         prompt_digest=row.spec.prompt_digest,

@@ -10,6 +10,7 @@ from typing import Final
 from faithtui.domain.annotations import MarkedPassage
 from faithtui.domain.ids import ItemId
 from faithtui.domain.integrity.run_summary import IntegritySummary
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.engine.integrity.judged_conversations import integrity_sentence
 from faithtui.store.records import ClaimView, DocumentView, ItemRow, ReviewView, RunRow, RunSpec
@@ -41,7 +42,7 @@ LEFT_OUT: Final = frozenset(
         # What tells runs apart that are set alike: reports and certificates hold it.
         *("metric_version", "peer", "rule", "judge_fingerprint", "prompt_digest", "calibration"),
         # Names of what only this machine, or this store, has.
-        *("prompts_dir", "example_set", "claims_run", "claim_set"),
+        *("prompts_dir", "prompt_set", "example_set", "claims_run", "claim_set"),
     )
 )
 """What is not told of how a run is set."""
@@ -74,6 +75,8 @@ def _to_json(value: object) -> object:
             return value.isoformat()
         case StrEnum():
             return value.value
+        case JudgeProfile():
+            return value.to_json()
         case Mapping():
             return dict(value)
         case tuple():

@@ -12,6 +12,7 @@ def gate_to_json(result: GateResult) -> dict[str, object]:
         "metric": result.row.spec.metric,
         "judge": result.row.spec.judge,
         "judge_title": result.row.spec.judge_title,
+        "judge_parameters": result.row.spec.profile.to_json(),
         "level": result.measured.level.value,
         "design": result.measured.design.value,
         "basis": result.thresholds.basis.value,

@@ -8,7 +8,7 @@ from faithtui.judges.base import OutputFormat, Usage
 from faithtui.judges.judge_card import format_judge_card
 from faithtui.judges.providers.endpoints import is_offline_or_replay, parse_endpoint
 from faithtui.judges.providers.prices import PriceTable
-from faithtui.store.records import RunRow
+from faithtui.store.records import RunRow, RunSpec
 from faithtui.store.store import Store
 
 _ASKED: Final = {
@@ -52,10 +52,22 @@ def describe_judge(store: Store, row: RunRow, prices: PriceTable) -> str:
         "address": _format_address(spec.judge, spec.base_url),
         "price": _format_price(spec.judge, spec.base_url, prices),
         "asked": _format_output_format(store.calls.recall_output_format(spec.judge_fingerprint)),
+        "sent": describe_parameters(store, row.spec) or "no parameters",
         "here": f"{row.calls:,} {'call' if row.calls == 1 else 'calls'} in run {row.id}, "
         f"{row.retries:,} of them asked again",
     }
     return "\n".join([name, "", *(f"{key:<9}{words}" for key, words in facts.items()), rest])
+
+
+def describe_parameters(store: Store, spec: RunSpec) -> str:
+    """Say what the judge of a run is asked with, and what of it the model refused; "" for nothing.
+
+    Args:
+        store: Remembers what was refused.
+        spec: The run.
+    """
+    refused = store.calls.recall_refused_parameters(spec.judge_fingerprint)
+    return spec.profile.describe(refused)
 
 
 def _format_address(ref: str, base_url: str | None) -> str:

@@ -29,7 +29,11 @@ from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.recorder import Recorder, StoreImages, StoreReplyCache
-from faithtui.engine.runs.run_execution import open_run_judge, rebuild_metric
+from faithtui.engine.runs.run_execution import (
+    make_refused_parameters,
+    open_run_judge,
+    rebuild_metric,
+)
 from faithtui.errors import StoreError
 from faithtui.judges.base import Judge, OutputFormat
 from faithtui.metrics.base import JudgeTraits, Question
@@ -93,7 +97,7 @@ async def re_ask_claim(
     row = view.run
     metric = rebuild_metric(store, row)
     if judge is None:
-        judge = open_run_judge(row, environment)
+        judge = open_run_judge(row, environment, refused=make_refused_parameters(store, row))
     conversation = store.conversations.get(view.item.conversation)
     check_image_addresses(
         list_address_only_images(conversation.images), row.spec.judge, environment.image_hosts
@@ -174,6 +178,7 @@ def _make_asker(
         limiter=environment.rate_limiters.get_limiter(judge.account),
         pricing=TablePrices(environment.prices, row.spec.judge, row.spec.base_url),
         load_image=StoreImages(store, row.spec.judge, environment.image_hosts),
+        answer_limit=row.spec.profile.max_tokens,
     )
 
 

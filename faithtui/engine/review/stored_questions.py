@@ -89,6 +89,7 @@ async def _drive(store: Store, row: RunRow, item: ItemId, asked: dict[str, Judge
         load_image=_load_no_data,
         sender=_NobodySends(),
         on_question=asked.__setitem__,
+        answer_limit=row.spec.profile.max_tokens,
     )
     try:
         await assess_conversation(metric, conversation, asker.bind_to_item(item), claims)

@@ -101,6 +101,7 @@ def _make_point(
         judge=row.spec.judge_title,
         served_models=store.calls.list_served_models(row.id),
         judge_fingerprint=row.spec.judge_fingerprint,
+        judge_parameters=row.spec.profile.describe(),
         prompts=row.spec.prompt_digest,
         claims_from=row.spec.claims_from,
         window_size=split_metric_options(row.spec.options)[0],

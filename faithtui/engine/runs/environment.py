@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.calls.rate_limiter import RateLimiters, SpeedLimit
 from faithtui.judges.deadlines import TIMEOUT_S
 from faithtui.judges.providers.prices import PriceTable, read_prices
@@ -26,12 +27,18 @@ class RunEnvironment:
     """Waits for seconds between two tries of a question."""
     timeout_s: float = TIMEOUT_S
     """Seconds one question may take. No part of what names a question: it changes no answer."""
+    typed_timeout_s: float | None = None
+    """The same, typed for this process: goes before that of a run's own profile."""
     log_prompts: bool = False
     """Questions and answers go into a log of their own."""
     image_hosts: tuple[str, ...] = ()
     """Hosts whose images a judge may be sent by address; `*`: all public ones."""
     recorder: ReplyRecorder | None = None
     """Writes down every reply that is used; None: nobody does."""
+
+    def choose_timeout(self, profile: JudgeProfile) -> float:
+        """Say how many seconds a question to a judge with this profile may take."""
+        return self.typed_timeout_s or profile.timeout_s or self.timeout_s
 
 
 def make_run_environment(

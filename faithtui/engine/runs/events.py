@@ -136,6 +136,15 @@ class WayChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ParameterRefused:
+    """The model does not take a parameter that was set; it is not sent again."""
+
+    run: RunId
+    name: str
+    progress: RunProgress
+
+
+@dataclass(frozen=True, slots=True)
 class StoreTroubled:
     """The store cannot be written for now; what was answered is held in memory meanwhile."""
 
@@ -191,6 +200,7 @@ RunEvent = (
     | ItemFinished
     | CallRetried
     | WayChanged
+    | ParameterRefused
     | StoreTroubled
     | BatchSent
     | BatchRead

@@ -18,7 +18,12 @@ from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.api_keys import describe_key_places
 from faithtui.judges.providers.batches import check_batches
-from faithtui.judges.registry import find_missing_key, judge_fingerprint, reads_prompts
+from faithtui.judges.registry import (
+    choose_judge_profile,
+    find_missing_key,
+    judge_fingerprint,
+    reads_prompts,
+)
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import build, find_metric, list_option_names, options_to_json
 from faithtui.store.records import RunSettings, RunSpec
@@ -80,14 +85,18 @@ def plan_run(
 
     Raises:
         ConfigError: Unknown metric, option, judge or source; a missing key; nothing to run over;
-            examples that the judge or the metric cannot use, or that it must not see; a budget in
+            examples that the judge or the metric cannot use, or that it must not see; parameters
+            for a judge that takes none, or a header whose variable is not set; a budget in
             money for a judge whose price is not known; claims of a run that has none; images whose
             addresses the judge may not be sent.
         InputError: The file of examples cannot be read.
     """
     examples = read_run_examples(store, request.examples)
-    spec, _, conversations = draft_run(store, request, examples, environment or RunEnvironment())
-    key = find_missing_key(spec.judge, spec.base_url, os.environ if environ is None else environ)
+    environment = environment or RunEnvironment()
+    spec, metric, conversations = draft_run(store, request, examples, environment)
+    environ = os.environ if environ is None else environ
+    spec.profile.resolve_headers(environ)
+    key = find_missing_key(spec.judge, spec.base_url, environ)
     if key is not None:
         raise ConfigError(
             f"{spec.judge} needs a key: {describe_key_places(key)}, "
@@ -95,6 +104,8 @@ def plan_run(
         )
     if examples:
         spec = replace(spec, example_set=store_examples(store, examples))
+    prompts = metric.prompts.without_examples
+    store.prompts.store_set(prompts.digest, spec.metric, prompts.version, prompts.texts)
     return store.runs.create(spec, conversations)
 
 
@@ -123,10 +134,13 @@ def draft_run(
             f"{judge} computes its answers and reads no prompt, so examples would change nothing; "
             "choose another judge with --judge"
         )
+    profile = choose_judge_profile(judge, request.profile)
+    request = replace(request, profile=profile)
     calibration = make_run_calibration(store, judge)
     fingerprint = judge_fingerprint(
         judge,
         request.base_url,
+        profile=profile,
         redact=environment.redact,
         calibration=read_run_calibration(calibration),
     )
@@ -148,6 +162,7 @@ def draft_run(
         judge=judge,
         judge_fingerprint=fingerprint,
         prompt_digest=metric.prompt_digest,
+        prompt_set=metric.prompts.without_examples.digest,
         claims_from=_name_claims_origin(request),
         calibration=calibration,
     )

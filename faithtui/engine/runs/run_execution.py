@@ -23,11 +23,13 @@ from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.recalibration import read_run_calibration
+from faithtui.engine.review.run_prompts import load_run_prompts
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
     EventSink,
     ItemFinished,
+    ParameterRefused,
     RunEnded,
     RunEvent,
     RunProgress,
@@ -40,6 +42,7 @@ from faithtui.engine.runs.run_log import log_events
 from faithtui.engine.runs.verbose_steps import format_steps
 from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
 from faithtui.judges.base import Judge
+from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.redaction import Redact
 from faithtui.judges.registry import judge_fingerprint, open_judge
 from faithtui.metrics.base import STOPS_THE_RUN, Metric
@@ -337,10 +340,11 @@ async def _finish_item(
 
 
 def rebuild_metric(store: Store, row: RunRow) -> Metric[Any]:
-    """Build the run's metric and see that it still asks the same.
+    """Build the run's metric, with the texts it was begun with, and see that it asks the same.
 
     Raises:
-        ConfigError: Its prompts, its version or its options are not what they were.
+        ConfigError: Its prompts are not to be had any more, or its version or its options are not
+            what they were.
         StoreError: Its examples are not there.
         InputError: Its examples are not what they should be.
     """
@@ -348,7 +352,7 @@ def rebuild_metric(store: Store, row: RunRow) -> Metric[Any]:
     metric = build(
         spec.metric,
         spec.options,
-        prompts_dir=spec.prompts_dir,
+        prompts=load_run_prompts(store, spec),
         examples=read_stored_examples(store, spec.example_set),
     )
     if metric.prompt_digest != spec.prompt_digest or metric.spec.version != spec.metric_version:
@@ -360,14 +364,20 @@ def rebuild_metric(store: Store, row: RunRow) -> Metric[Any]:
 
 
 def check_judge(row: RunRow, redact: Redact | None) -> None:
-    """See that a run's judge is still the one it was begun with.
+    """See that a run's judge is still the one it was begun with, its parameters included.
 
     Raises:
         ConfigError: It is not.
     """
     spec = row.spec
     calibration = read_run_calibration(spec.calibration)
-    now = judge_fingerprint(spec.judge, spec.base_url, redact=redact, calibration=calibration)
+    now = judge_fingerprint(
+        spec.judge,
+        spec.base_url,
+        profile=spec.profile,
+        redact=redact,
+        calibration=calibration,
+    )
     if now != spec.judge_fingerprint:
         raise ConfigError(
             f"run {row.id} was begun with another version of {spec.judge}, or with another "
@@ -376,7 +386,10 @@ def check_judge(row: RunRow, redact: Redact | None) -> None:
 
 
 def open_run_judge(
-    row: RunRow, environment: RunEnvironment, before_step: Callable[[], None] = lambda: None
+    row: RunRow,
+    environment: RunEnvironment,
+    before_step: Callable[[], None] = lambda: None,
+    refused: RefusedParameters | None = None,
 ) -> AbstractAsyncContextManager[Judge]:
     """Open the judge a run was begun with.
 
@@ -384,6 +397,7 @@ def open_run_judge(
         row: The run.
         environment: What it shares with other runs of the process.
         before_step: As `open_judge` takes it.
+        refused: Likewise.
 
     Raises:
         ConfigError: It is not what it was, or cannot be opened.
@@ -392,12 +406,39 @@ def open_run_judge(
     return open_judge(
         row.spec.judge,
         base_url=row.spec.base_url,
-        timeout_s=environment.timeout_s,
+        profile=row.spec.profile,
+        refused=refused,
+        timeout_s=environment.choose_timeout(row.spec.profile),
         redact=environment.redact,
         calibration=read_run_calibration(row.spec.calibration),
         log_prompts=environment.log_prompts,
         before_step=before_step,
     )
+
+
+def make_refused_parameters(store: Store, row: RunRow) -> RefusedParameters:
+    """Recall what the model of a run does not take; what else it refuses is kept."""
+    fingerprint = row.spec.judge_fingerprint
+    if not row.spec.profile.parameters:
+        return RefusedParameters()
+
+    def keep_refusal(name: str) -> None:
+        # Nobody waits for it: it only saves the next run a request.
+        store.submit(store.calls.remember_refused_parameter, fingerprint, name)
+
+    return RefusedParameters(store.calls.recall_refused_parameters(fingerprint), keep_refusal)
+
+
+def emit_refusals(execution: RunExecution, refused: RefusedParameters) -> None:
+    """Tell of every parameter that the model of a run refuses from now on."""
+    keep_refusal = refused.on_refused
+
+    def keep_and_emit(name: str) -> None:
+        keep_refusal(name)
+        progress = execution.update_progress()
+        execution.emit(ParameterRefused(execution.row.id, name, progress))
+
+    refused.on_refused = keep_and_emit
 
 
 def _make_last_progress(row: RunRow, latest: RunProgress) -> RunProgress:

@@ -13,6 +13,7 @@ from faithtui.engine.runs.events import (
     Draining,
     EventSink,
     ItemFinished,
+    ParameterRefused,
     RunEnded,
     RunEvent,
     RunProgress,
@@ -54,13 +55,15 @@ def format_event(event: RunEvent, row: RunRow) -> tuple[int, str] | None:
                 f"at {spec.base_url or 'its own address'}, "
                 f"{progress.finished_conversations} of {progress.conversations} "
                 "conversations before, "
-                f"{spec.concurrency} at once"
+                f"{spec.concurrency} at once, {spec.profile.describe() or 'no parameters'}"
             )
         case CallRetried(step=step, error=error, wait_s=wait_s, status=status):
             after = "" if status is None else f" after HTTP {status}"
             return logging.WARNING, f"{step}: {error}, tried again in {wait_s:.1f} s{after}"
         case WayChanged(left=left, taken=taken):
             return logging.WARNING, f"asked by {taken}, {left} did not work"
+        case ParameterRefused(name=name):
+            return logging.WARNING, f"the model does not take {name}"
         case StoreTroubled(trouble=None):
             return logging.INFO, "the store can be written again"
         case StoreTroubled(trouble=trouble):

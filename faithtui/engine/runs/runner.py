@@ -27,7 +27,9 @@ from faithtui.engine.runs.recorder import StoreImages, StoreReplyCache
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
+    emit_refusals,
     judge_item,
+    make_refused_parameters,
     open_run_judge,
     rebuild_metric,
     run_to_end,
@@ -84,6 +86,7 @@ async def execute_run(
     metric = rebuild_metric(store, row)
     check_run_image_hosts(store, row, environment.image_hosts, with_unfinished=retry_unfinished)
     control = control or RunControl(row.spec.concurrency)
+    refused = make_refused_parameters(store, row)
     if judge is None:
         if row.spec.batch:
             return await batch_run.advance_run(
@@ -95,13 +98,14 @@ async def execute_run(
                 control=control,
                 environment=environment,
             )
-        judge = open_run_judge(row, environment, control.ui_yielder.wait_for_turn)
+        judge = open_run_judge(row, environment, control.ui_yielder.wait_for_turn, refused)
     if retry_unfinished:
         store.runs.reopen_unfinished(run)
         row = store.runs.row(run)
     opening = judge
 
     async def open_and_judge(execution: RunExecution) -> RunEnding:
+        emit_refusals(execution, refused)
         async with opening as opened:
             return await _judge_pending_items(execution, opened, environment)
 
@@ -214,6 +218,7 @@ def _make_asker(
         breaker=execution.breaker,
         before_step=control.ui_yielder.wait_for_turn,
         on_answer=None if recorder is None else recorder.record_reply,
+        answer_limit=row.spec.profile.max_tokens,
     )
 
 

@@ -1,11 +1,12 @@
 """Anthropic's Messages API.
 
-The SDK takes no temperature, so nothing here pretends to make a model repeat itself: a question
-asked twice gets the stored reply, above this.
+The SDK has no argument for a temperature, so parameters go into the body beside the rest; models
+that take none say so, and are not sent it again. Not even temperature 0 makes a model repeat
+itself: a question asked twice gets the stored reply, above this.
 """
 
 import json
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import anthropic
 import httpx2
@@ -27,6 +28,7 @@ from faithtui.judges.providers.http_exchange import (
     object_or_empty,
     text_or_none,
 )
+from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.provider_judge import ModelReply
 from faithtui.judges.providers.secret import NO_KEY
 from faithtui.judges.reply_parser import clean_text
@@ -60,8 +62,14 @@ Source: anthropic 2.11.0, `types/base64_image_source_param.py`.
 class AnthropicMessages:
     """The Messages API."""
 
-    def __init__(self, endpoint: Endpoint, client: httpx2.AsyncClient) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        client: httpx2.AsyncClient,
+        refused: RefusedParameters | None = None,
+    ) -> None:
         self._endpoint = endpoint
+        self.refused = refused or RefusedParameters()
         self._client = anthropic.AsyncAnthropic(
             base_url=endpoint.base_url,
             # A stand-in, which also keeps the SDK from looking for keys in the environment and in
@@ -89,12 +97,23 @@ class AnthropicMessages:
         return (OutputFormat.SCHEMA, OutputFormat.TOOL, OutputFormat.TEXT)
 
     async def send(self, request: JudgeRequest) -> RawAnswer:
-        """Put exactly one request on the wire.
+        """Put exactly one request on the wire, or more if it is refused for a parameter.
+
+        A parameter that the model refuses is left out from then on.
 
         Raises:
             JudgeRequestRejected: The API has no way to say it, such as an image of a kind it does
                 not take; nothing was sent.
         """
+        while True:
+            sent = self.refused.select_sent(self._endpoint.profile.parameters)
+            try:
+                return await self._create_message(request)
+            except anthropic.APIStatusError as error:
+                if not self.refused.note_refusal(error.status_code, error.response.text, sent):
+                    raise
+
+    async def _create_message(self, request: JudgeRequest) -> RawAnswer:
         return await self._client.messages.with_raw_response.create(
             model=self._endpoint.model,
             max_tokens=request.max_tokens,
@@ -143,7 +162,12 @@ class AnthropicMessages:
                 "name": name,
                 "disable_parallel_tool_use": True,
             }
-        return body
+        parameters = self.refused.select_sent(self._endpoint.profile.parameters)
+        effort = parameters.pop("reasoning_effort", None)
+        whole: dict[str, object] = {**body, **parameters}
+        if effort is not None:
+            whole["output_config"] = {**body.get("output_config", {}), "effort": effort}
+        return cast("MessageCreateParamsNonStreaming", whole)
 
     def read_reply(self, body: dict[str, object], rung: OutputFormat | None) -> ModelReply | None:
         """Find what the model said; None when there is no content."""

@@ -41,7 +41,8 @@ def load_key(endpoint: Endpoint, environ: Mapping[str, str]) -> Secret:
 
     Args:
         endpoint: Who is to be asked.
-        environ: Environment variables; only the endpoint's `key_variable` is looked at.
+        environ: Environment variables; only the endpoint's `key_variable` is looked at, and those
+            that its extra headers are read from, whose values are hidden like the key.
 
     Raises:
         ConfigError: The provider's own host needs a key and there is none, or the key holds
@@ -55,12 +56,12 @@ def load_key(endpoint: Endpoint, environ: Mapping[str, str]) -> Secret:
                 f"judge {endpoint.ref} needs a key: {describe_key_places(variable)}, or use --judge"
                 " offline, which needs none"
             )
-        return Secret(NO_KEY)
+        return Secret(NO_KEY, endpoint.profile.find_secrets(environ))
     if not _can_be_sent(value):
         raise ConfigError(
             f"the key in {variable} ({source}) holds spaces or characters no key has; copy it again"
         )
-    return Secret(value)
+    return Secret(value, endpoint.profile.find_secrets(environ))
 
 
 def find_key_source(ref: str, base_url: str | None, environ: Mapping[str, str]) -> KeySource | None:

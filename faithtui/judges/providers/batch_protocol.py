@@ -34,6 +34,7 @@ from faithtui.judges.providers.http_exchange import (
     text_or_none,
     translate_error,
 )
+from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.provider_errors import find_provider_message, make_judge_error
 from faithtui.judges.providers.provider_judge import Dialect, read_judge_reply
 from faithtui.judges.providers.secret import Secret
@@ -294,6 +295,9 @@ class BatchApi:
         if status >= 400 or answer.get("error"):
             said = json.dumps(body)
             code = status if status >= 400 else 502
+            # Learned for the batch in which the question is asked again.
+            refused = self._dialect.refused
+            refused.note_refusal(code, said, refused.select_sent(self.endpoint.profile.parameters))
             return make_judge_error(
                 code, {}, said, self.endpoint, self._key, with_images=with_images, rung=rung
             )
@@ -332,9 +336,11 @@ class BatchApiClient(Generic[DialectT]):
         timeout_s: Seconds one request may take, and one line of a file of results.
         redact: Applied to every question.
         deadline: Keeps the time.
+        headers: As for `ProviderJudge`.
+        refused: As for `ProviderJudge`.
     """
 
-    dialect_class: Callable[[Endpoint, httpx2.AsyncClient], DialectT]
+    dialect_class: Callable[[Endpoint, httpx2.AsyncClient, RefusedParameters], DialectT]
     """How questions are written and replies read."""
     most_requests: int
     """Questions one batch may hold."""
@@ -349,9 +355,11 @@ class BatchApiClient(Generic[DialectT]):
         timeout_s: float,
         redact: Redact | None,
         deadline: Deadline,
+        headers: Mapping[str, str] | None = None,
+        refused: RefusedParameters | None = None,
     ) -> None:
-        client = make_http_client(endpoint, key)
-        self._dialect = self.dialect_class(endpoint, client)
+        client = make_http_client(endpoint, key, headers)
+        self._dialect = self.dialect_class(endpoint, client, refused or RefusedParameters())
         self._api = BatchApi(
             endpoint,
             key,

@@ -15,13 +15,15 @@ from collections.abc import (
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.errors import ConfigError, JudgeError, JudgeUnsupported
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
 from faithtui.judges.providers.api_keys import load_key
 from faithtui.judges.providers.endpoints import Endpoint, parse_endpoint
+from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.secret import NO_KEY, Secret
 from faithtui.judges.redaction import Redact
 
@@ -188,7 +190,12 @@ class QuestionFile(Protocol):
 
 
 def open_question_file(
-    ref: str, *, base_url: str | None = None, redact: Redact | None = None
+    ref: str,
+    *,
+    base_url: str | None = None,
+    redact: Redact | None = None,
+    profile: JudgeProfile = DEFAULT_PROFILE,
+    refused: RefusedParameters | None = None,
 ) -> AbstractAsyncContextManager[QuestionFile]:
     """Write and read files for a judge, without a network and without a key.
 
@@ -196,18 +203,27 @@ def open_question_file(
         ref: A judge that speaks OpenAI's protocol.
         base_url: As for `open_judge`.
         redact: As for `open_judge`.
+        profile: As for `open_judge`; headers have no place in a file.
+        refused: As for `open_judge`.
 
     Raises:
         ConfigError: It does not, or as `open_judge`.
     """
-    endpoint = parse_endpoint(ref, base_url)
+    endpoint = parse_endpoint(ref, base_url, profile)
     if endpoint is None or endpoint.provider.protocol != "openai":
         raise ConfigError(
             f"questions to {ref} cannot be written in OpenAI's form; choose a judge that speaks its"
             " protocol, such as openai:MODEL or vllm:MODEL"
         )
     return _open_and_close(
-        lambda: _make_openai_batches(endpoint, Secret(NO_KEY), 0.0, redact, after_seconds)
+        lambda: _make_openai_batches(
+            endpoint,
+            Secret(NO_KEY),
+            timeout_s=0.0,
+            redact=redact,
+            deadline=after_seconds,
+            refused=refused,
+        )
     )
 
 
@@ -233,6 +249,8 @@ def open_batches(
     environ: Mapping[str, str] | None = None,
     redact: Redact | None = None,
     deadline: Deadline = after_seconds,
+    profile: JudgeProfile = DEFAULT_PROFILE,
+    refused: RefusedParameters | None = None,
 ) -> AbstractAsyncContextManager[BatchClient]:
     """Open a judge's Batch API; leaving the context closes its connections.
 
@@ -243,19 +261,33 @@ def open_batches(
         environ: As for `open_judge`.
         redact: As for `open_judge`.
         deadline: As for `open_judge`.
+        profile: As for `open_judge`.
+        refused: As for `open_judge`.
 
     Raises:
         JudgeUnsupported: This judge has no Batch API.
         ConfigError: As `open_judge`.
     """
-    endpoint = parse_endpoint(ref, base_url)
+    endpoint = parse_endpoint(ref, base_url, profile)
     if endpoint is None or endpoint.provider.host is None:
         raise JudgeUnsupported(
             f"judge {ref} has no Batch API: run without --batch, or choose openai:MODEL or"
             " anthropic:MODEL"
         )
-    key = load_key(endpoint, os.environ if environ is None else environ)
-    return _open_and_close(lambda: _make_client(endpoint, key, timeout_s, redact, deadline))
+    environ = os.environ if environ is None else environ
+    headers = profile.resolve_headers(environ)
+    key = load_key(endpoint, environ)
+    return _open_and_close(
+        lambda: _make_client(
+            endpoint,
+            key,
+            timeout_s=timeout_s,
+            redact=redact,
+            deadline=deadline,
+            headers=headers,
+            refused=refused,
+        )
+    )
 
 
 @asynccontextmanager
@@ -267,20 +299,16 @@ async def _open_and_close(make: Callable[[], ClientT]) -> AsyncGenerator[ClientT
         await client.aclose()
 
 
-def _make_openai_batches(
-    endpoint: Endpoint, key: Secret, timeout_s: float, redact: Redact | None, deadline: Deadline
-) -> "OpenAIBatches":
+def _make_openai_batches(endpoint: Endpoint, key: Secret, **how: Any) -> "OpenAIBatches":
     from faithtui.judges.providers.openai_batches import OpenAIBatches
 
-    return OpenAIBatches(endpoint, key, timeout_s=timeout_s, redact=redact, deadline=deadline)
+    return OpenAIBatches(endpoint, key, **how)
 
 
-def _make_client(
-    endpoint: Endpoint, key: Secret, timeout_s: float, redact: Redact | None, deadline: Deadline
-) -> BatchClient:
+def _make_client(endpoint: Endpoint, key: Secret, **how: Any) -> BatchClient:
     # As for single questions: an SDK is loaded when it is used.
     if endpoint.provider.protocol == "openai":
-        return _make_openai_batches(endpoint, key, timeout_s, redact, deadline)
+        return _make_openai_batches(endpoint, key, **how)
     from faithtui.judges.providers.anthropic_batches import AnthropicBatches
 
-    return AnthropicBatches(endpoint, key, timeout_s=timeout_s, redact=redact, deadline=deadline)
+    return AnthropicBatches(endpoint, key, **how)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from faithtui.domain.judging.judge_profile import NO_PARAMETERS, JudgeProfile
 from faithtui.domain.text.suggestions import find_similar_name
 from faithtui.errors import ConfigError
 from faithtui.judges.plugins import find_plugins
@@ -101,6 +102,8 @@ class Endpoint:
     model: str
     base_url: str
     """Normalised: lower-case host, no slash at the end. The form the provider's SDK expects."""
+    profile: JudgeProfile = NO_PARAMETERS
+    """What the model is asked with."""
 
     @property
     def ref(self) -> str:
@@ -142,10 +145,14 @@ class Endpoint:
     @property
     def fingerprint(self) -> str:
         """Everything but the question that determines a reply. Holds no secret."""
-        return f"{self.provider.dialect} {self.base_url} {self.model}"
+        told = f"{self.provider.dialect} {self.base_url} {self.model}"
+        identity = self.profile.identity
+        return f"{told} parameters={identity}" if identity else told
 
 
-def parse_endpoint(ref: str, base_url: str | None) -> Endpoint | None:
+def parse_endpoint(
+    ref: str, base_url: str | None, profile: JudgeProfile = NO_PARAMETERS
+) -> Endpoint | None:
     """Take a judge reference apart.
 
     Args:
@@ -154,6 +161,7 @@ def parse_endpoint(ref: str, base_url: str | None) -> Endpoint | None:
         base_url: Address of another server that speaks the provider's protocol. For OpenAI's
             protocol the part before `/chat/completions`; without a path, `/v1` is added. For
             `anthropic` the part before `/v1`. None: the provider itself.
+        profile: What the model is asked with.
 
     Returns:
         None when no provider is meant: `offline`, `replay:FILE` and judges of packages.
@@ -175,7 +183,7 @@ def parse_endpoint(ref: str, base_url: str | None) -> Endpoint | None:
             raise ConfigError(f"judge {ref} runs on this machine and takes no base URL")
         return None
     address = provider.base_url if base_url is None else _normalise_base_url(base_url, provider)
-    return Endpoint(provider, rest, address)
+    return Endpoint(provider, rest, address, profile)
 
 
 def is_loopback(host: str) -> bool:

@@ -10,7 +10,7 @@ import json
 import logging
 import ssl
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.request import getproxies
@@ -70,7 +70,9 @@ class Envelope:
     limits: RateLimits
 
 
-def make_http_client(endpoint: Endpoint, key: Secret) -> httpx2.AsyncClient:
+def make_http_client(
+    endpoint: Endpoint, key: Secret, headers: Mapping[str, str] | None = None
+) -> httpx2.AsyncClient:
     """Make the connection pool for one judge.
 
     The key is put on each request here, at the last moment, so that the SDK never holds it; and
@@ -81,6 +83,7 @@ def make_http_client(endpoint: Endpoint, key: Secret) -> httpx2.AsyncClient:
     Args:
         endpoint: Where requests go. The machine itself is never reached through a proxy.
         key: Sent as a bearer token, which is what both SDKs do.
+        headers: What else stands in the head of each request; None: nothing.
     """
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -89,6 +92,7 @@ def make_http_client(endpoint: Endpoint, key: Secret) -> httpx2.AsyncClient:
         for name in list(request.headers):
             if name not in _SENT_HEADERS and not name.startswith("x-stainless-"):
                 del request.headers[name]
+        request.headers.update(headers or {})
         request.headers["authorization"] = f"Bearer {key.reveal()}"
 
     trust_env = not endpoint.is_local

@@ -6,8 +6,7 @@ speak, and some servers enforce a schema there that they ignore elsewhere.
 
 import hashlib
 import json
-import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import httpx2
 import openai
@@ -28,6 +27,7 @@ from faithtui.judges.providers.http_exchange import (
     object_or_empty,
     text_or_none,
 )
+from faithtui.judges.providers.parameters import REFUSES_NAME, RefusedParameters
 from faithtui.judges.providers.provider_judge import ModelReply
 from faithtui.judges.providers.secret import NO_KEY
 from faithtui.judges.reply_parser import clean_text
@@ -43,22 +43,18 @@ _TOOL_CALL_FINISHES = {"stop", "tool_calls", "function_call"}
 
 _LimitName = Literal["max_completion_tokens", "max_tokens"]
 
-_REFUSES_NAME = re.compile(
-    r"unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed)|extra_"
-    r"|deprecated|instead",
-    re.IGNORECASE,
-)
-"""What servers say of a parameter they do not know; a limit that is too high they call otherwise.
-
-Source: OpenAI, vLLM, llama.cpp's server, FastAPI.
-"""
-
 
 class OpenAIChat:
     """Chat Completions."""
 
-    def __init__(self, endpoint: Endpoint, client: httpx2.AsyncClient) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        client: httpx2.AsyncClient,
+        refused: RefusedParameters | None = None,
+    ) -> None:
         self._endpoint = endpoint
+        self.refused = refused or RefusedParameters()
         self._client = openai.AsyncOpenAI(
             base_url=endpoint.base_url,
             # A stand-in: the real key is put on each request by the client below.
@@ -89,21 +85,26 @@ class OpenAIChat:
         return tuple(OutputFormat)
 
     async def send(self, request: JudgeRequest) -> RawAnswer:
-        """Put exactly one request on the wire, or two if the first is refused for a name.
+        """Put exactly one request on the wire, or more if it is refused for a name or a parameter.
 
         A server that knows the limit of tokens by its other name says so and answers nothing. The
-        name is changed once for as long as this object lives, and the request is sent again.
+        name is changed once for as long as this object lives, and the request is sent again. A
+        parameter that the model refuses is left out from then on.
 
         Raises:
             JudgeRequestRejected: The protocol has no way to say it; nothing was sent.
         """
-        name = self._limit_name
-        try:
-            return await self._create_completion(request, name)
-        except openai.APIStatusError as error:
-            if not _refuses_parameter(error, name) or not self._switch_limit_name(name):
-                raise
-        return await self._create_completion(request, self._limit_name)
+        while True:
+            name = self._limit_name
+            sent = self.refused.select_sent(self._endpoint.profile.parameters)
+            try:
+                return await self._create_completion(request, name)
+            except openai.APIStatusError as error:
+                is_renamed = _refuses_limit_name(error, name) and self._switch_limit_name(name)
+                if not is_renamed and not self.refused.note_refusal(
+                    error.status_code, error.response.text, sent
+                ):
+                    raise
 
     def make_body(self, request: JudgeRequest) -> "CompletionCreateParamsNonStreaming":
         """Write the request's body.
@@ -195,12 +196,14 @@ class OpenAIChat:
             # Sends questions that begin alike to the machine that still knows the beginning.
             digest = hashlib.sha256(clean_text(request.system).encode()).hexdigest()
             body["prompt_cache_key"] = f"faithtui-{digest[:16]}"
-        return body
+        # Parameters have the protocol's own names.
+        parameters = self.refused.select_sent(self._endpoint.profile.parameters)
+        return cast("CompletionCreateParamsNonStreaming", {**body, **parameters})
 
 
-def _refuses_parameter(error: openai.APIStatusError, name: str) -> bool:
+def _refuses_limit_name(error: openai.APIStatusError, name: str) -> bool:
     said = error.response.text[:4000]
-    return error.status_code in {400, 422} and name in said and bool(_REFUSES_NAME.search(said))
+    return error.status_code in {400, 422} and name in said and bool(REFUSES_NAME.search(said))
 
 
 def _make_messages(

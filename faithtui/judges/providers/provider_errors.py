@@ -265,6 +265,11 @@ def _find_names(body: str) -> Iterator[str]:
             yield from (part for part in place if isinstance(part, str))
 
 
+def find_named_places(body: str) -> frozenset[str]:
+    """Find what an error says it is about, beside its codes: a parameter, places in the body."""
+    return frozenset(_find_names(body)) - frozenset(_find_codes(body))
+
+
 def _find_error(body: str) -> dict[str, object]:
     document = _load_json(body)
     error = document.get("error", document) if isinstance(document, dict) else None

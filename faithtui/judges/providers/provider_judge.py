@@ -18,6 +18,7 @@ from faithtui.judges.providers.http_exchange import (
     make_http_client,
     text_or_none,
 )
+from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.secret import Secret
 from faithtui.judges.reply_parser import clean_text
 
@@ -42,8 +43,12 @@ class Dialect(Protocol):
     def rungs(self) -> tuple[OutputFormat, ...]:
         """Ways to ask for JSON, the most binding first."""
 
+    @property
+    def refused(self) -> RefusedParameters:
+        """Parameters that the model does not take."""
+
     def send(self, request: JudgeRequest) -> Awaitable[RawAnswer]:
-        """Put exactly one request on the wire.
+        """Put exactly one request on the wire, refused ones aside that named a parameter.
 
         Raises:
             JudgeRequestRejected: The protocol has no way to say it; nothing was sent.
@@ -75,10 +80,12 @@ class ProviderJudge:
         self,
         endpoint: Endpoint,
         key: Secret,
-        speak: Callable[[Endpoint, httpx2.AsyncClient], Dialect],
+        speak: Callable[[Endpoint, httpx2.AsyncClient, RefusedParameters], Dialect],
         *,
         timeout_s: float,
         deadline: Deadline = after_seconds,
+        headers: Mapping[str, str] | None = None,
+        refused: RefusedParameters | None = None,
     ) -> None:
         """Prepare a judge; nothing is sent yet.
 
@@ -88,12 +95,15 @@ class ProviderJudge:
             speak: Makes the dialect from the address and the connections.
             timeout_s: Seconds one exchange may take in all.
             deadline: Keeps the time.
+            headers: Extra ones of its profile, with their values; None: none.
+            refused: Parameters that the model does not take; None: nobody knows of any.
         """
         self._endpoint = endpoint
         self._key = key
         self._timeout_s = timeout_s
         self._deadline = deadline
-        self._dialect = speak(endpoint, make_http_client(endpoint, key))
+        client = make_http_client(endpoint, key, headers)
+        self._dialect = speak(endpoint, client, refused or RefusedParameters())
 
     @property
     def ref(self) -> str:
@@ -102,7 +112,7 @@ class ProviderJudge:
 
     @property
     def fingerprint(self) -> str:
-        """Protocol, address and model."""
+        """Protocol, address, model and parameters."""
         return self._endpoint.fingerprint
 
     @property

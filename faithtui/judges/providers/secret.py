@@ -7,6 +7,7 @@ request being sent and the redaction of what came back.
 
 import hashlib
 import re
+from collections.abc import Collection
 from typing import NoReturn
 
 NO_KEY = "none"
@@ -22,12 +23,17 @@ _LOOKS_LIKE_A_KEY = re.compile(
 
 
 class Secret:
-    """One key. `str`, `repr`, formatting and pickling give nothing away."""
+    """One key, and what else is sent beside it and must not be seen.
 
-    __slots__ = ("_value",)
+    `str`, `repr`, formatting and pickling give nothing away.
+    """
 
-    def __init__(self, value: str) -> None:
+    __slots__ = ("_beside", "_value")
+
+    def __init__(self, value: str, beside: Collection[str] = ()) -> None:
         self._value = value
+        # What is as short as a word of a sentence is no secret, and would tear sentences apart.
+        self._beside = tuple(each for each in beside if len(each) > 3)
 
     def reveal(self) -> str:
         """Return the key itself, for the header of a request and nothing else."""
@@ -39,9 +45,10 @@ class Secret:
 
     def redact(self, text: str) -> str:
         """Return `text` without this key and without anything else that looks like one."""
-        if self._value and self._value != NO_KEY:
-            # A server may have wrapped the line in which it repeats the key.
-            text = re.sub(r"\s*".join(map(re.escape, self._value)), HIDDEN, text)
+        for each in (self._value, *self._beside):
+            if each and each != NO_KEY:
+                # A server may have wrapped the line in which it repeats the key.
+                text = re.sub(r"\s*".join(map(re.escape, each)), HIDDEN, text)
         return _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
 
     def __repr__(self) -> str:

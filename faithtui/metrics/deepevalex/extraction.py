@@ -17,7 +17,7 @@ from faithtui.metrics.answers import AnsweredInteraction
 from faithtui.metrics.base import Questions, ask_all
 from faithtui.metrics.deepevalex.replies import ask_with_peer_errors
 from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.questions import make_claims_question, make_truths_question
+from faithtui.metrics.questions import locate_fact, make_claims_question, make_truths_question
 from faithtui.metrics.strategies.common import ask_or_error
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ def extract_claims_and_truths(
             found.truths[document] = (
                 reply
                 if isinstance(reply, JudgeError)
-                else _locate_truths(reply[position][:limit], document)
+                else tuple(locate_fact(fact, document) for fact in reply[position][:limit])
             )
 
     def extract_claims(each: AnsweredInteraction) -> Questions[None]:
@@ -130,12 +130,6 @@ def _group_new_documents(every: Sequence[AnsweredInteraction]) -> list[tuple[Pas
         tuple(document for document, home in first.items() if home == position)
         for position in dict.fromkeys(first.values())
     ]
-
-
-def _locate_truths(facts: Sequence[str], document: Passage) -> tuple[Truth, ...]:
-    return tuple(
-        Truth(fact, document.text_with_marks, find_span(fact, document.text)) for fact in facts
-    )
 
 
 def _or_raise(found: tuple[T, ...] | JudgeError) -> tuple[T, ...]:

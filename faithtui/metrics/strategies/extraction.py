@@ -16,10 +16,12 @@ from faithtui.metrics.base import Questions, ask
 from faithtui.metrics.questions import (
     list_documents,
     list_messages,
+    locate_fact,
     make_claims_question,
     make_pooled_truths_question,
     make_truths_question,
 )
+from faithtui.metrics.shapes import ParsedFact
 from faithtui.metrics.strategies.common import FaithfulnessOptions, ask_or_error, format_failure
 from faithtui.metrics.strategies.derivation import ConversationEvidence, drop_repeated_truths
 
@@ -160,9 +162,8 @@ def list_own_turns(windows: Sequence[Window], interaction: int) -> tuple[int, ..
     return tuple(turn for turn in windows[interaction].turns if turn not in before)
 
 
-def _locate_truths(facts: Sequence[str], document: Passage, limit: int | None) -> tuple[Truth, ...]:
+def _locate_truths(
+    facts: Sequence[ParsedFact], document: Passage, limit: int | None
+) -> tuple[Truth, ...]:
     """Keep at most `limit` truths of a document, whatever the judge sent."""
-    return tuple(
-        Truth(fact, document.text_with_marks, find_span(fact, document.text))
-        for fact in facts[:limit]
-    )
+    return tuple(locate_fact(fact, document) for fact in facts[:limit])

@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 
 from faithtui.domain.conversation import Conversation, Passage, normalise_text
-from faithtui.domain.text.location import find_span
 from faithtui.domain.verdicts import Claim, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
@@ -23,6 +22,7 @@ from faithtui.metrics.questions import (
     list_documents,
     list_messages,
     list_texts,
+    locate_fact,
     make_pooled_claims_question,
     make_pooled_truths_question,
     make_truths_question,
@@ -123,9 +123,7 @@ def _extract_truths(
     truths: dict[str, Truth] = {}
     for document, facts in zip(unique, found, strict=True):
         for fact in facts[:limit]:
-            truths.setdefault(
-                fact, Truth(fact, document.text_with_marks, find_span(fact, document.text))
-            )
+            truths.setdefault(fact.text, locate_fact(fact, document))
     return tuple(truths.values())
 
 

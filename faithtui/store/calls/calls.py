@@ -353,6 +353,26 @@ class Calls:
         with self._database.open_reader() as connection:
             return connection.execute(statement).scalar_one_or_none()
 
+    def recall_refused_parameters(self, fingerprint: str) -> tuple[str, ...]:
+        """Recall the parameters that a judge does not take; () when none is known."""
+        statement = select(judge_memory.c.refused).where(judge_memory.c.fingerprint == fingerprint)
+        with self._database.open_reader() as connection:
+            return tuple(connection.execute(statement).scalar_one_or_none() or ())
+
+    def remember_refused_parameter(self, fingerprint: str, name: str) -> None:
+        """Keep that a judge does not take a parameter."""
+
+        def add_name(connection: Connection) -> None:
+            known = select(judge_memory.c.refused).where(judge_memory.c.fingerprint == fingerprint)
+            names = [*(connection.execute(known).scalar_one_or_none() or ()), name]
+            refused = {"refused": list(dict.fromkeys(names)), "updated_at": self._clock()}
+            statement = upsert(judge_memory).values({"fingerprint": fingerprint, **refused})
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=["fingerprint"], set_=refused)
+            )
+
+        self._database.write(add_name)
+
     def remember_output_format(self, fingerprint: str, rung: str | None) -> None:
         """Keep the way of asking for JSON that works with a judge; None forgets it."""
         row = {"fingerprint": fingerprint, "rung": rung, "updated_at": self._clock()}

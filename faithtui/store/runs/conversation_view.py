@@ -192,7 +192,12 @@ def _read_truths(
     order = {truth_id: place for place, truth_id in enumerate(windows)}
     rows = connection.execute(
         select(
-            truth.c.id, truth.c.text, truth.c.document_id, truth.c.span_start, truth.c.span_end
+            truth.c.id,
+            truth.c.text,
+            truth.c.document_id,
+            truth.c.span_start,
+            truth.c.span_end,
+            truth.c.quote,
         ).where(truth.c.run_item_id == item)
     )
     shown = sorted(rows, key=lambda row: (order.get(row.id, len(order)), row.id))
@@ -204,6 +209,7 @@ def _read_truths(
             document=numbers.get(row.document_id),
             span=span_from_row(row),
             windows=tuple(windows.get(row.id, ())),
+            quote=row.quote,
         )
         for number, row in enumerate(shown, start=1)
     )

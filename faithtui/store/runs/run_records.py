@@ -5,7 +5,7 @@ takes them from `records`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +14,7 @@ from faithtui.domain.ids import ClaimSetId, RunId
 from faithtui.domain.integrity.run_summary import EMPTY_SUMMARY, IntegritySummary
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
 from faithtui.domain.judging.judge_names import judge_title
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.scores import ScoringRule
 
 
@@ -41,6 +42,8 @@ class RunSettings:
 
     strategy: str = "evidence"
     base_url: str | None = None
+    profile: JudgeProfile = field(default_factory=JudgeProfile)
+    """Parameters its judge is asked with."""
     prompts_dir: Path | None = None
     """The user's own prompts, stored as an absolute path; None for the packaged ones."""
     sources: tuple[str, ...] = ()
@@ -79,6 +82,8 @@ class RunSpec(RunSettings):
     prompt_digest: str
     claims_from: str
     """`extracted`, `imported`, `run` or `set`."""
+    prompt_set: str | None = None
+    """Digest of its prompt texts without examples; None: it was begun before they were kept."""
     example_set: str | None = None
     """Names the examples its questions show, see `Examples`; None: they show none."""
     calibration: Mapping[str, object] | None = None

@@ -7,12 +7,14 @@ from typing import Any, Final
 
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary, TextCounts
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.records import RunRow, RunSpec, RunState
 from faithtui.store.schema.json_columns import mean_from_units, scoring_rule_from_json
 
 _FROM_COLUMN: Final[Mapping[object, Callable[[Any], Any]]] = {
     bool: bool,
+    JudgeProfile: JudgeProfile.from_json,
     FailureLimit: lambda text: FailureLimit.read(text or "") or DEFAULT_FAILURE_LIMIT,
     Path | None: lambda text: None if text is None else Path(text),
     RunState: RunState,

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.scores import ScoreState, ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.errors import StoreError
@@ -500,6 +501,8 @@ def _to_column(value: object) -> object:
             return scoring_rule_to_json(value)
         case FailureLimit() | Path():
             return str(value)
+        case JudgeProfile():
+            return make_json_storable(value.to_json())
         case Mapping():
             return make_json_storable(dict(value))
         case tuple():

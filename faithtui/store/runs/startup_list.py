@@ -19,7 +19,7 @@ from faithtui.store.schema.identity import APPLICATION_ID, HEAD
 MOST = 200
 """Runs that are read: more than any screen holds."""
 
-_JSON = ("options", "rule", "sources", "calibration")
+_JSON = ("options", "rule", "sources", "calibration", "profile")
 _TIMES = ("created_at", "finished_at", "archived_at")
 
 

@@ -207,6 +207,7 @@ def _find_or_make_truths(
                     "document_id": key[0],
                     "digest": key[1],
                     "text": first[key].text,
+                    "quote": first[key].quote,
                     **span_columns(first[key].span),
                 }
                 for key in missing

@@ -9,7 +9,7 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 
 from faithtui.store.schema.checksums import make_checksum_default
 from faithtui.store.schema.column_types import StoredText
-from faithtui.store.schema.metadata import StoreTable, get_table
+from faithtui.store.schema.metadata import JSON_OR_NULL, StoreTable, get_table
 
 
 class JudgeCallTable(StoreTable, table=True):
@@ -66,6 +66,8 @@ class JudgeMemoryTable(StoreTable, table=True):
     fingerprint: str = Field(primary_key=True, sa_type=StoredText)
     rung: str | None = Field(sa_type=StoredText)
     """The way of asking for JSON that works."""
+    refused: list[str] | None = Field(sa_type=JSON_OR_NULL)
+    """Parameters that the model does not take."""
     updated_at: datetime = Field(sa_type=UTCDateTime)
 
 

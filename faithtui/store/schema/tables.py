@@ -131,6 +131,10 @@ class RunTable(StoreTable, table=True):
     base_url: str | None = Field(sa_type=StoredText)
     prompt_digest: str = Field(sa_type=StoredText)
     prompts_dir: str | None = Field(sa_type=StoredText)
+    prompt_set: str | None = Field(sa_type=StoredText)
+    """Digest of its prompt texts without examples; none: it was begun before they were kept."""
+    profile: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    """Parameters its judge is asked with; none: it was begun before there were any."""
     example_set: str | None = Field(sa_type=StoredText)
     """Digest of the examples its questions show; none: it shows none."""
     claims_from: str = Field(sa_type=StoredText)
@@ -320,6 +324,8 @@ class TruthTable(StoreTable, table=True):
     text: str = Field(sa_type=StoredText)
     span_start: int | None
     span_end: int | None
+    quote: str | None = Field(sa_type=StoredText)
+    """The words of the document that the judge says state it; none: it was not asked for any."""
 
 
 class WindowTable(StoreTable, table=True):
@@ -708,6 +714,21 @@ class ExampleSetTable(StoreTable, table=True):
     created_at: datetime = Field(sa_type=UTCDateTime)
 
 
+class PromptSetTable(StoreTable, table=True):
+    """Prompt texts of runs, word for word; kept once however many runs send them."""
+
+    __tablename__: ClassVar[str] = "prompt_set"
+
+    digest: str = Field(primary_key=True, sa_type=StoredText)
+    """Hash of the texts and the version; runs name it."""
+    metric: str = Field(sa_type=StoredText)
+    version: int
+    """How questions are put beside the texts: how much of a history is shown."""
+    texts: dict[str, str] = Field(sa_type=JSON_OR_NULL)
+    """By step, with their holes and without examples."""
+    created_at: datetime = Field(sa_type=UTCDateTime)
+
+
 conversation = get_table(ConversationTable)
 turn = get_table(TurnTable)
 document = get_table(DocumentTable)
@@ -735,6 +756,7 @@ split_rule = get_table(SplitRuleTable)
 test_opening = get_table(TestOpeningTable)
 deletion = get_table(DeletionTable)
 example_set = get_table(ExampleSetTable)
+prompt_set = get_table(PromptSetTable)
 
 search_conversation = table("search_conversation", column("rowid"), column("text"))
 """Words of a conversation: its key and its messages; `rowid` is its id."""

@@ -62,12 +62,14 @@ def change_lines(change: RunComparison, width: int) -> list[Line]:
 
 def _run_lines(letter: str, row: RunRow, width: int) -> list[Line]:
     examples = ", shown examples" if row.spec.example_set else ""
+    parameters = row.spec.profile.describe()
+    asked = f" ({parameters})" if parameters else ""
     return wrap(
         [
             Piece(f"run #{row.id} ", "strong"),
             escape_line(row.spec.metric, limit=60),
             Piece(" by ", "quiet"),
-            escape_line(row.spec.judge_title, limit=200),
+            escape_line(f"{row.spec.judge_title}{asked}", limit=200),
             Piece(f" · prompts {row.spec.prompt_digest[:8]}{examples}", "quiet"),
         ],
         width - 1,

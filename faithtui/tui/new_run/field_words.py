@@ -27,6 +27,7 @@ HINTS: Final[Mapping[str, str]] = {
     "metrics": "one run per metric, one after the other",
     "judge": "offline, or provider:model; a choice above fills it in",
     "server": "an OpenAI-compatible server, http://…/v1; empty: the provider's own",
+    "parameters": "temperature=0 top_p=… seed=… reasoning_effort=… max_tokens=…; empty: as set",
     "options": "name=value …; metric.name=value for one of several; as listed above",
     "budget": "US dollars that each run may cost at most; empty: no limit",
     "sources": "data sets to run over; none chosen: all of them",

@@ -12,6 +12,7 @@ from faithtui.tui.background_loop import run_in_own_loop
 from faithtui.tui.session import Session
 
 if TYPE_CHECKING:
+    from faithtui.domain.judging.judge_profile import JudgeProfile
     from faithtui.engine.judge_check import JudgeCheckResult
     from faithtui.engine.judge_choices import JudgeChoice, LocalServer
     from faithtui.engine.runs.environment import RunEnvironment
@@ -58,9 +59,29 @@ class FormOpener:
             test_judge=partial(_test_judge, session),
         )
         specs = [each.spec for each in registry.METRICS]
-        fields = RunFields(specs, judges, sources, session.defaults, remembered, session.keys)
+        fields = RunFields(
+            specs,
+            judges,
+            sources,
+            session.defaults,
+            remembered,
+            session.keys,
+            partial(_choose_profile, session),
+        )
         form = NewRunScreen(fields, actions, session.keys)
         self.app.navigation.open_window(form)
+
+
+def _choose_profile(session: Session, judge: str, typed: Mapping[str, object]) -> "JudgeProfile":
+    """Choose the parameters of a judge.
+
+    Raises:
+        ConfigError: A value cannot be, or was typed for a judge that takes none.
+    """
+    from faithtui.engine.runs.judge_profiles import choose_profile
+
+    settings = {} if session.configured is None else session.configured.settings.judges
+    return choose_profile(judge, settings, session.environ, typed)
 
 
 def _read_last_options(store: "Store") -> dict[str, dict[str, str]]:
@@ -135,22 +156,32 @@ def _list_judges(
     )
 
 
-async def _test_judge(session: Session, judge: str, base_url: str | None) -> "JudgeCheckResult":
+async def _test_judge(
+    session: Session, judge: str, base_url: str | None, profile: "JudgeProfile"
+) -> "JudgeCheckResult":
     """Ask a judge two small questions, beside the keys; cancelling ends it."""
     environment = await asyncio.to_thread(session.get_run_environment)
     settings = None if session.configured is None else session.configured.settings
-    timeout_s = None if settings is None else settings.timeout_s
-    make = partial(_try_judge, judge, base_url, environment, timeout_s, session.environ)
+    timeout_s = profile.timeout_s or (None if settings is None else settings.timeout_s)
+    make = partial(_try_judge, judge, base_url, profile, environment, timeout_s, session.environ)
     return await run_in_own_loop(make, can_cancel=True)
 
 
 def _try_judge(
     judge: str,
     base_url: str | None,
+    profile: "JudgeProfile",
     environment: "RunEnvironment",
     timeout_s: float | None,
     environ: Mapping[str, str],
 ) -> "Coroutine[object, object, JudgeCheckResult]":
     from faithtui.engine.judge_check import try_judge
 
-    return try_judge(judge, base_url, timeout_s=timeout_s, environ=environ, environment=environment)
+    return try_judge(
+        judge,
+        base_url,
+        profile=profile,
+        timeout_s=timeout_s,
+        environ=environ,
+        environment=environment,
+    )

@@ -13,6 +13,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Label, Select
 from textual.worker import Worker, WorkerState
 
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.judge_choices import JudgeChoice
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError, FaithtuiError
@@ -56,7 +57,7 @@ class NewRunActions:
     """Says what runs would ask and cost."""
     find_judges: Callable[[], Awaitable[Sequence[JudgeChoice]]]
     """Looks for judges, also where that takes a while."""
-    test_judge: "Callable[[str, str | None], Awaitable[JudgeCheckResult]]"
+    test_judge: "Callable[[str, str | None, JudgeProfile], Awaitable[JudgeCheckResult]]"
     """Asks a judge two small questions; cancelling it cancels them."""
 
 
@@ -75,7 +76,9 @@ class NewRunScreen(ModalWindow[None]):
         "{new-run.start} starts. One run is made per metric chosen; they go on in the background, "
         "one after the other. Judges are the embedded one, those of your settings and of earlier "
         "runs, models of providers whose key is set, and what servers on this machine offer; any "
-        "other one is typed as provider:model. {new-run.test} asks the judge two small questions. "
+        "other one is typed as provider:model. Parameters are typed name=value: temperature, "
+        "top_p, seed, reasoning_effort, max_tokens, timeout_s, extra_body, extra_headers; what is "
+        "not typed is as in the settings. {new-run.test} asks the judge two small questions. "
         "Below stands what the runs would ask and cost, estimated from a sample of the "
         "conversations. A run that costs more than a dollar, or whose price is not known, asks "
         "once before it starts. Options are changed in their list or typed name=value with blanks "
@@ -178,7 +181,7 @@ class NewRunScreen(ModalWindow[None]):
         """Look for keys and servers, which takes a while."""
         self.fields.show_judges(await self.actions.find_judges())
 
-    @on(Input.Changed, "#judge, #server")
+    @on(Input.Changed, "#judge, #server, #parameters")
     def forget_trial(self) -> None:
         """Forget what was found out of another judge."""
         self.cancel_test()
@@ -188,6 +191,7 @@ class NewRunScreen(ModalWindow[None]):
         """Try the judge."""
         try:
             judge, base_url = self.fields.read_judge()
+            profile = self.fields.read_profile(judge)
         except ConfigError as error:
             self.show_problem(str(error))
             return
@@ -195,13 +199,13 @@ class NewRunScreen(ModalWindow[None]):
             self.show_problem("")
             self.outlook.show_trial(JudgeTrial(judge))
             self.refresh_bindings()
-            self.test_judge(judge, base_url)
+            self.test_judge(judge, base_url, profile)
 
     @work(exclusive=True, group="test", exit_on_error=False)
-    async def test_judge(self, judge: str, base_url: str | None) -> None:
+    async def test_judge(self, judge: str, base_url: str | None, profile: JudgeProfile) -> None:
         """Ask the judge beside the keys, and say how it did."""
         try:
-            result = await self.actions.test_judge(judge, base_url)
+            result = await self.actions.test_judge(judge, base_url, profile)
         except FaithtuiError as error:
             self.outlook.show_trial(None)
             self.show_problem(str(error))

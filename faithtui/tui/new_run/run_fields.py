@@ -1,6 +1,6 @@
 """The fields of the form for new runs, and the runs they stand for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from textual.containers import Grid, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Label, Select
 
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.judge_choices import UNNAMED_MODEL, JudgeChoice
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
@@ -42,6 +43,8 @@ class RunFields(VerticalScroll):
         defaults: What the form begins with.
         remembered: What metrics were last run with; the last one used is chosen.
         keys: What keys are called.
+        choose_profile: Gives the parameters of a judge, with those that were typed; raises
+            ConfigError.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class RunFields(VerticalScroll):
         defaults: RunRequest,
         remembered: LastOptions,
         keys: KeyNames,
+        choose_profile: Callable[[str, Mapping[str, object]], JudgeProfile],
     ) -> None:
         super().__init__(id="fields", can_focus=False)
         self._metrics = metrics
@@ -60,6 +64,7 @@ class RunFields(VerticalScroll):
         self._defaults = defaults
         self._last_options = remembered
         self._keys = keys
+        self._choose_profile = choose_profile
         self._begin_with = next(iter(remembered), metrics[0].key)
         self._written_options = format_options([self._begin_with], remembered)
         """Options as the form wrote them; other ones were typed by a person and stay."""
@@ -85,6 +90,8 @@ class RunFields(VerticalScroll):
             yield PlainInput(value=defaults.judge, id="judge", compact=True)
             yield Label(Content("server"))
             yield PlainInput(value=defaults.base_url or "", id="server", compact=True)
+            yield Label(Content("sampling"))
+            yield PlainInput(id="parameters", compact=True, select_on_focus=False)
             for name, choices in SELECTS.items():
                 yield Label(Content(name))
                 yield Select[str](
@@ -218,12 +225,21 @@ class RunFields(VerticalScroll):
             raise ConfigError(f"judge: type the name of a model in place of {UNNAMED_MODEL}")
         return judge, base_url
 
+    def read_profile(self, judge: str) -> JudgeProfile:
+        """Read the parameters of the judge.
+
+        Raises:
+            ConfigError: A value cannot be, or the judge takes none.
+        """
+        typed: dict[str, object] = dict(read_options(self.query_one("#parameters", Input).value))
+        return self._choose_profile(judge, typed)
+
     def read_requests(self) -> list[RunRequest]:
         """Read the form.
 
         Raises:
-            ConfigError: No metric or judge, options that cannot be read or that nobody has, or a
-                budget that is no amount.
+            ConfigError: No metric or judge, options or parameters that cannot be read or that
+                nobody has, or a budget that is no amount.
         """
         from faithtui.engine.runs.planner import select_metric_options
 
@@ -231,6 +247,7 @@ class RunFields(VerticalScroll):
         if not metrics:
             raise ConfigError("no metric is chosen; space chooses one")
         judge, base_url = self.read_judge()
+        profile = self.read_profile(judge)
         typed = read_options(self.query_one("#options", Input).value)
         strategy = str(self.query_one("#strategy", Select).value)
         as_peer = strategy == AS_PEER
@@ -239,6 +256,7 @@ class RunFields(VerticalScroll):
                 self._defaults,
                 metric=metric,
                 judge=judge,
+                profile=profile,
                 base_url=base_url,
                 strategy="window" if as_peer else strategy,
                 as_peer=as_peer,

@@ -18,6 +18,7 @@ from faithtui.engine.runs.events import (
     CallRetried,
     Draining,
     ItemFinished,
+    ParameterRefused,
     RunEnded,
     RunEvent,
     RunStarted,
@@ -169,6 +170,9 @@ def event_words(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[str, str]
         case WayChanged():
             left, taken = (WAYS.get(each, each) for each in (event.left, event.taken))
             return f"{left} did not work with this judge; asking by {taken} from now on", "warn"
+        case ParameterRefused():
+            name = escape_line(event.name, limit=40).text
+            return f"the model does not take {name}; it is not sent any more", "warn"
         case StoreTroubled():
             if event.trouble is None:
                 return "the store can be written again; what was held is stored", "good"

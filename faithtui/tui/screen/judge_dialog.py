@@ -1,11 +1,13 @@
 """`A`: what is known of a judge, above every screen of one of its runs."""
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import RunId
+from faithtui.errors import FaithtuiError
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.theme.lines import (
@@ -46,6 +48,7 @@ class JudgeDialog(Dialog):
         title: Which judge.
         facts: What is known of it.
         keys: What keys are called.
+        prompts: Texts of the run's questions, by step; or why there are none.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,11 +62,13 @@ class JudgeDialog(Dialog):
         ),
     ]
 
-    def __init__(self, title: str, facts: str, keys: KeyNames) -> None:
+    def __init__(
+        self, title: str, facts: str, keys: KeyNames, prompts: Mapping[str, str] | str
+    ) -> None:
         def build_lines(width: int) -> list[Line]:
             room = min(width - 2, _WIDEST)
             words = wrap(keys.make_pieces(ON_YOUR_DATA), room, first=_MARGIN)
-            return [*_rewrap_text(facts, room), BLANK, *words]
+            return [*_rewrap_text(facts, room), BLANK, *words, *_prompt_lines(prompts, room)]
 
         super().__init__(title, build_lines)
 
@@ -102,13 +107,37 @@ def _rewrap_text(text: str, width: int) -> list[Line]:
     return lines
 
 
-def facts_of(session: "Session", run: RunId) -> str:
-    """Read what is known of the judge of a run. Imports what is slow: meant for a thread.
+def _prompt_lines(prompts: Mapping[str, str] | str, width: int) -> list[Line]:
+    """Draw the texts of questions, line by line as they were sent."""
+    title = make_line(*_MARGIN, Piece("Prompts of the run", "strong"))
+    if isinstance(prompts, str):
+        return [BLANK, title, *wrap([escape_line(prompts, "quiet")], width, first=_MARGIN)]
+    lines = [BLANK, title]
+    for step, text in prompts.items():
+        lines += [BLANK, make_line(*_MARGIN, escape_line(step, "human"))]
+        for each in text.removesuffix("\n").split("\n"):
+            shown = escape_line(each, limit=FULL_TEXT_LIMIT)
+            lines += wrap([shown], width, first=_MARGIN) if each else [BLANK]
+    return lines
+
+
+def facts_of(session: "Session", run: RunId) -> tuple[str, Mapping[str, str] | str]:
+    """Read what is known of the judge of a run, and the texts it is asked with.
+
+    Imports what is slow: meant for a thread.
+
+    Returns:
+        What is known; the texts by step, or why they are not known.
 
     Raises:
         FaithtuiError: The run is not there, or the prices of the settings cannot be used.
     """
     from faithtui.engine.review.judge_facts import describe_judge
+    from faithtui.engine.review.run_prompts import read_run_prompts
 
     row = session.store.runs.row(run)
-    return describe_judge(session.store, row, session.get_run_environment().prices)
+    facts = describe_judge(session.store, row, session.get_run_environment().prices)
+    try:
+        return facts, read_run_prompts(session.store, run).texts
+    except FaithtuiError as error:
+        return facts, str(error)

@@ -265,9 +265,10 @@ class FaithScreen(Screen[None]):
         run = self.session.run
         if run is None:
             return
-        facts = await self.read(facts_of, self.session, run)
+        facts, prompts = await self.read(facts_of, self.session, run)
         if self.is_current and self.session.run == run:
-            self.navigation.open_window(JudgeDialog(f"The judge of run #{run}", facts, self.keys))
+            title = f"The judge of run #{run}"
+            self.navigation.open_window(JudgeDialog(title, facts, self.keys, prompts))
 
     def offers(self, action: str) -> bool:
         """Whether the lines of keys name the key of an action that can be done now."""

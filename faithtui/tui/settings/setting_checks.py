@@ -65,16 +65,19 @@ class SettingChecks(Controller["SettingsScreen"]):
     def _test_judge(self, configured: SettingsWithOrigins) -> tuple[bool, str]:
         # Imported here, on a thread: it brings what judges are made of.
         from faithtui.engine.judge_check import try_judge
+        from faithtui.engine.runs.judge_profiles import choose_profile
 
         settings = configured.settings
         try:
+            profile = choose_profile(settings.judge, settings.judges, configured.environment)
             environment = self.session.get_run_environment()
         except ConfigError as error:
             return False, str(error)
         trying = try_judge(
             settings.judge,
             settings.base_url,
-            timeout_s=settings.timeout_s,
+            profile=profile,
+            timeout_s=profile.timeout_s or settings.timeout_s,
             environ=configured.environment,
             environment=environment,
         )

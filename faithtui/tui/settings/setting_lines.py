@@ -1,5 +1,6 @@
 """Lines of the settings: each value, where it comes from, and what it does."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,7 @@ SECTIONS = (
             "prices",
             "redact",
             "image_hosts",
+            "judges",
             "max_failures",
         ),
     ),
@@ -58,6 +60,8 @@ MEANINGS: Mapping[str, str] = {
     "redact": "Python function that every text goes through before it leaves this machine.",
     "image_hosts": "Hosts whose images a judge may be sent by address, which its provider then "
     "fetches; typed with commas between them.",
+    "judges": "Parameters of each judge: temperature, top_p, seed, reasoning_effort, max_tokens, "
+    "timeout_s, extra_body, extra_headers; * is for all. Typed as JSON, or written in the file.",
     "reviewer": "Whose verdicts yours are. Counts from the next start.",
     "blind": "New queues hide the judge until a claim has your verdict.",
     "auto_advance": "A verdict goes on to the next claim.",
@@ -83,6 +87,7 @@ TITLES: Mapping[str, str] = {
     "prices": "price table",
     "redact": "redaction",
     "image_hosts": "image hosts",
+    "judges": "judge parameters",
     "reviewer": "your name",
     "blind": "blind queues",
     "auto_advance": "advance by itself",
@@ -163,6 +168,8 @@ def value_of(configured: SettingsWithOrigins, name: str) -> str:
         return ""
     if isinstance(value, tuple):
         return ", ".join(value)
+    if isinstance(value, Mapping):
+        return json.dumps(value) if value else ""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -52,7 +52,10 @@ def test_0_when_everything_passes(cli: Cli, project: Path) -> None:
     result = cli("gate", "1", *PASSING, "--max-age", "1000", "--store", project)
     assert (result.code, result.err) == (0, "")
     first, heads, *rows, last = result.out.splitlines()
-    assert first == "run 1: turn-faithfulness by openai:judge-1 against human labels, claims"
+    assert (
+        first
+        == "run 1: turn-faithfulness by openai:judge-1 (temperature 0) against human labels, claims"
+    )
     assert " ".join(heads.split()) == "CRITERION VALUE 95 % INTERVAL THRESHOLD RESULT WHY"
     assert last == "result: passed"
     names = ["labels", "Cohen's kappa", "recall of no", "corrected score", "age in days"]
@@ -310,7 +313,7 @@ def test_how_labels_count_can_be_asked_for_as_in_a_report(cli: Cli, project: Pat
     strict = cli(*words, "--idk", "pass", "--blind-only").json
     assert (strict["idk"], strict["blind_only"]) == ("strict", True)
     assert cli(*words[1:], "--idk", "fail").out.startswith(
-        "run 1: turn-faithfulness by openai:judge-1 against human labels, claims, "
+        "run 1: turn-faithfulness by openai:judge-1 (temperature 0) against human labels, claims, "
         "idk treated as fail\n"
     )
     wrong = cli(*words[1:], "--idk", "loose")

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.integrity.invented_quotes import FEWEST_WORDS, QuotableTexts, find_quotes
+from faithtui.domain.integrity.invented_quotes import (
+    FEWEST_WORDS,
+    QuotableTexts,
+    find_quotes,
+    is_quoted_from,
+)
 
 TEXTS = (
     "Return labels are free for defective items – if you ask us.",
@@ -63,3 +68,11 @@ def test_whatever_is_copied_is_found(text: str, before: str, after: str) -> None
     for quote in find_quotes(f"it says “{text}”"):
         assert len(quote.split()) >= FEWEST_WORDS
         assert QuotableTexts([f"{before} {text} {after}"]).contains_quote(quote)
+
+
+def test_the_quote_of_a_truth_must_be_in_its_passage_whatever_its_length() -> None:
+    passage = "Founded in 1923, the yard built ‘ferries’ and … tugs."
+    for quote in ("1923", "founded  in 1923", "the yard built 'ferries'", "Founded … tugs"):
+        assert is_quoted_from(quote, passage), quote
+    for quote in ("1932", "the yard built submarines", "tugs … Founded"):
+        assert not is_quoted_from(quote, passage), quote

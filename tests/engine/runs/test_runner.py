@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.scores import ScoreState
+from faithtui.engine.review.run_prompts import (
+    compare_prompts,
+    list_prompt_sets,
+    read_run_prompts,
+)
 from faithtui.engine.runs import planner, runner
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.events import (
@@ -21,7 +26,6 @@ from faithtui.engine.runs.events import (
 )
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import (
-    ConfigError,
     JudgeAuthFailed,
     JudgeRequestRejected,
     StoreBusy,
@@ -262,15 +266,47 @@ async def test_imported_claims_are_judged_instead_of_extracted_ones(tmp_path: Pa
         assert not [request for request in judge.asked if request.step == "claims"]
 
 
-async def test_a_run_begun_with_other_prompts_does_not_go_on(store: Store, tmp_path: Path) -> None:
+async def test_a_run_goes_on_with_the_prompts_it_was_begun_with(
+    store: Store, tmp_path: Path
+) -> None:
     prompts = tmp_path / "prompts"
     prompts.mkdir()
     own = prompts / "final-reason.txt"
-    own.write_text("$score $success $reasons", encoding="utf-8")
+    sent = "Why?\n  Costs $$5 \N{SNOWMAN}\n$score $success $reasons\n\n"
+    own.write_bytes(sent.encode())
     run = planned(store, prompts_dir=prompts)
     own.write_text("Changed: $score $success $reasons", encoding="utf-8")
-    with pytest.raises(ConfigError, match="other prompts"):
-        await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
+    judge = CountingJudge()
+    await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
+    asked = [each.prompt for each in judge.asked if each.step == "final-reason"]
+    assert asked
+    assert all(each.startswith("Why?\n  Costs $5 \N{SNOWMAN}\n") for each in asked)
+    own.unlink()
+    prompts.rmdir()
+    kept = read_run_prompts(store, run)
+    assert kept.texts["final-reason"].encode() == sent.encode()
+    assert kept.digest == store.runs.row(run).spec.prompt_digest
+
+
+async def test_prompt_texts_are_kept_once_and_go_with_their_last_run(
+    store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "final-reason.txt").write_text("$score $success $reasons", encoding="utf-8")
+    first, second = planned(store), planned(store)
+    other = planned(store, prompts_dir=tmp_path)
+    sets = {each.runs: each for each in list_prompt_sets(store) if each.runs}
+    assert set(sets) == {(second, first), (other,)}
+    assert sets[second, first].packaged
+    assert not sets[other,].packaged
+    changes = compare_prompts(read_run_prompts(store, first), read_run_prompts(store, other))
+    assert "+$score $success $reasons" in changes
+    assert f"+++ run {other}: turn-faithfulness/final-reason" in changes
+    assert compare_prompts(read_run_prompts(store, first), read_run_prompts(store, second)) == ""
+    store.deletions.delete_run(first, "me")
+    assert read_run_prompts(store, second).texts
+    store.deletions.delete_run(second, "me")
+    assert store.prompts.find_set(sets[second, first].digest) is None
+    assert store.prompts.find_set(sets[other,].digest) is not None
 
 
 async def test_the_windows_of_an_interrupted_conversation_are_kept(store: Store) -> None:

@@ -19,6 +19,7 @@ async def test_the_schema_is_sent_natively(server: FakeServer) -> None:
     assert sent.body == {
         "model": "small",
         "max_tokens": 300,
+        "temperature": 0.0,
         "system": [
             {"type": "text", "text": "You explain.", "cache_control": {"type": "ephemeral"}}
         ],
@@ -205,7 +206,7 @@ async def test_the_schema_stands_in_the_prompt_where_nothing_else_binds(
     async with ANTHROPIC.judge(server) as judge:
         reply = await judge.send(replace(question(), rung=OutputFormat.TEXT))
     (sent,) = server.sent
-    assert set(sent.body) == {"model", "max_tokens", "system", "messages"}
+    assert set(sent.body) == {"model", "max_tokens", "temperature", "system", "messages"}
     (message,) = sent.body["messages"]
     assert message["content"].startswith("Why?\n\nAnswer with one JSON object")
     assert json.loads(message["content"].rpartition("\n")[2]) == SCHEMA

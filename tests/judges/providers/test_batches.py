@@ -540,3 +540,19 @@ class Nameless(FakeBatches):
 
     def handle(self, *request: object) -> Given:
         return 200, b'{"id": null}'
+
+
+@both
+async def test_a_parameter_that_a_batch_refuses_is_not_in_the_next_one(
+    side: Side, server: FakeServer, fake: FakeBatches
+) -> None:
+    said = "`temperature` is deprecated for this model."
+    fake.failing = {"q0": (400, {"error": {"type": "invalid_request_error", "message": said}})}
+    async with batches(side, server) as client:
+        first = await client.submit("run1", THREE)
+        await ended(client, first)
+        results = await read(client, first)
+        assert isinstance(results["q0"], JudgeRequestRejected)
+        await client.submit("run2", THREE[:1])
+    assert "temperature" in json.dumps(fake.batches[0].requests)
+    assert "temperature" not in json.dumps(fake.batches[1].requests)

@@ -33,6 +33,7 @@ async def test_the_schema_is_sent_natively(server: FakeServer) -> None:
         },
         # Local servers ignore the new name of this limit and write without end.
         "max_tokens": 300,
+        "temperature": 0.0,
     }
 
 
@@ -261,7 +262,7 @@ async def test_a_plain_text_question_has_no_form(server: FakeServer) -> None:
     server.answer(openai_body("YES"))
     async with OPENAI.judge(server) as judge:
         reply = await judge.send(replace(question(), schema=None, rung=OutputFormat.TOOL))
-    assert set(server.sent[0].body) == {"model", "messages", "max_tokens"}
+    assert set(server.sent[0].body) == {"model", "messages", "max_tokens", "temperature"}
     assert reply.rung is None
 
 

@@ -16,6 +16,7 @@ from faithtui.engine.runs.events import (
     CallRetried,
     Draining,
     ItemFinished,
+    ParameterRefused,
     RunEnded,
     RunEvent,
     RunSnapshot,
@@ -209,9 +210,11 @@ def test_windows_of_conversations_judged_at_once_are_a_line_each_conversation() 
 
 def test_every_kind_of_event_has_words() -> None:
     staged = (staging.TROUBLED, staging.DRAINING, staging.STOPPED, staging.HANDED_OVER)
-    kinds = [type(event) for each in staged for _, event in each.recent]
+    events = [event for each in staged for _, event in each.recent]
+    events.append(ParameterRefused(RUN, "seed", SOME))
+    kinds = [type(event) for event in events]
     assert set(kinds) == set(get_args(RunEvent))
-    words = [event_words(event, NAMES)[0] for each in staged for _, event in each.recent]
+    words = [event_words(event, NAMES)[0] for event in events]
     assert all(words)
     assert len(set(words)) >= len(set(kinds))
 
@@ -223,6 +226,7 @@ def test_every_kind_of_event_has_words() -> None:
         (StoreTroubled(RUN, "it is locked", SOME), "held in memory: it is locked"),
         (StoreTroubled(RUN, None, SOME), "can be written again"),
         (WayChanged(RUN, "json", "text", SOME), "JSON mode did not work"),
+        (ParameterRefused(RUN, "seed", SOME), "the model does not take seed"),
         (RunEnded(RUN, RunState.STOPPED, "no key", SOME), "run stopped: no key"),
         (ItemFinished(RUN, ItemId(1), ItemState.SKIPPED, SOME), "conv-0147: skipped"),
         (WindowFailed(RUN, ItemId(9), 2, "JudgeRefused", SOME), "conversation 9 w3: not judged"),

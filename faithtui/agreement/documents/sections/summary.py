@@ -30,7 +30,8 @@ def write_opening(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
     """Name the report, give the answer, and say what to know before it is used."""
     sources = ", ".join(header.sources) or "all sources"
     yield Heading(f"Agreement of run {header.run}", 1)
-    yield Paragraph(f"Judge {header.judge}, metric {header.metric}, over {sources}.")
+    asked = f" ({header.judge_parameters})" if header.judge_parameters else ""
+    yield Paragraph(f"Judge {header.judge}{asked}, metric {header.metric}, over {sources}.")
     yield Paragraph(report.headline, lead=True)
     if report.warnings:
         titles = {each.level: level_title(each).capitalize() for each in report.levels}

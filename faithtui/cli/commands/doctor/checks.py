@@ -15,6 +15,7 @@ from faithtui.config import Settings, load_settings
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.judge_check import try_judge
 from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
+from faithtui.engine.runs.judge_profiles import choose_profile
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
 from faithtui.judges.providers.api_keys import VARIABLES, describe_key_places
 from faithtui.judges.providers.endpoints import is_offline_or_replay
@@ -61,7 +62,7 @@ def run_checks(
         *_check_store(store, settings),
         *(_check_key(name) for name in VARIABLES),
         DoctorCheck("prices", None, f"of {environment.prices.sources}"),
-        _check_judge(ref, address, environment, settings.timeout_s, offline=offline),
+        _check_judge(ref, address, environment, settings, offline=offline),
         DoctorCheck("log", None, str(log_dir() / LOG_FILE)),
         _check_terminal(),
     ]
@@ -135,7 +136,7 @@ def _check_judge(
     ref: str,
     base_url: str | None,
     environment: RunEnvironment,
-    timeout_s: float | None,
+    settings: Settings,
     *,
     offline: bool,
 ) -> DoctorCheck:
@@ -150,7 +151,18 @@ def _check_judge(
             text = f"it needs a key: {describe_key_places(variable)}"
             return DoctorCheck(name, False, text, ConfigError.exit_code)
         return DoctorCheck(name, None, "not asked, as wanted")
-    trial = asyncio.run(try_judge(ref, base_url, timeout_s=timeout_s, environment=environment))
+    try:
+        profile = choose_profile(ref, settings.judges, os.environ)
+    except FaithtuiError as error:
+        return DoctorCheck(name, False, str(error), error.exit_code)
+    trying = try_judge(
+        ref,
+        base_url,
+        profile=profile,
+        timeout_s=profile.timeout_s or settings.timeout_s,
+        environment=environment,
+    )
+    trial = asyncio.run(trying)
     return DoctorCheck(name, trial.ok, trial.sentence, trial.exit_code)
 
 

@@ -32,10 +32,12 @@ def check_judge(
     Example: faithtui judge test openai:MODEL
     """
     import asyncio
+    import os
 
     from faithtui.config import load_settings
     from faithtui.engine.judge_check import describe_usage, try_judge
     from faithtui.engine.runs.environment import make_run_environment
+    from faithtui.engine.runs.judge_profiles import choose_profile
     from faithtui.judges.deadlines import check_timeout
 
     settings = load_settings()
@@ -43,9 +45,16 @@ def check_judge(
         check_timeout(timeout, "--timeout")
     address = base_url or (settings.base_url if name in (None, settings.judge) else None)
     ref = name or settings.judge
+    profile = choose_profile(ref, settings.judges, os.environ)
     environment = make_run_environment(prices=settings.prices, redact=settings.redact)
     trial = asyncio.run(
-        try_judge(ref, address, timeout_s=timeout or settings.timeout_s, environment=environment)
+        try_judge(
+            ref,
+            address,
+            profile=profile,
+            timeout_s=timeout or profile.timeout_s or settings.timeout_s,
+            environment=environment,
+        )
     )
     if merge_common_options(context, None, json).json:
         print_json({"judge": ref, "base_url": address, **asdict(trial)})

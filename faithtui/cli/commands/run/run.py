@@ -65,6 +65,45 @@ def run(
         ),
     ] = None,
     base_url: BaseUrlOption = None,
+    temperature: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T",
+            help="Sampling temperature of the judge, 0 to 2; `unset` sends none. [0]",
+        ),
+    ] = None,
+    top_p: Annotated[
+        str | None,
+        typer.Option(metavar="P", help="Sample from the likeliest words that make up this share."),
+    ] = None,
+    seed: Annotated[
+        str | None, typer.Option(metavar="N", help="Seed of the judge's sampling.")
+    ] = None,
+    reasoning_effort: Annotated[
+        str | None,
+        typer.Option(metavar="WORD", help="How much the judge thinks, such as low or high."),
+    ] = None,
+    max_tokens: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Tokens one answer may have, thinking included. [as many as the question needs]",
+        ),
+    ] = None,
+    extra_body: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON", help='What else goes into each request, such as {"top_k": 1}.'
+        ),
+    ] = None,
+    extra_header: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A header of each request; the value $NAME is read from the environment and "
+            "never stored; may be repeated.",
+        ),
+    ] = None,
     strategy: Annotated[
         str,
         typer.Option(
@@ -189,6 +228,7 @@ def run(
         make_requests,
         read_budget,
         read_failure_limit,
+        read_typed_parameters,
         warn_held_back,
     )
     from faithtui.cli.run_environment import environment_from_settings
@@ -209,7 +249,7 @@ def run(
         environment_from_settings(settings, allow_image_host or ()), log_prompts=log_prompts
     )
     if timeout is not None:
-        environment = replace(environment, timeout_s=check_timeout(timeout, "--timeout"))
+        environment = replace(environment, typed_timeout_s=check_timeout(timeout, "--timeout"))
     if record is not None and (batch or preview):
         other = "--batch" if batch else "--preview"
         raise ConfigError(
@@ -238,7 +278,23 @@ def run(
     requests = (
         ()
         if resume is not None
-        else make_requests(request, metric or (), judge or (), option or ())
+        else make_requests(
+            request,
+            metric or (),
+            judge or (),
+            option or (),
+            settings.judges,
+            read_typed_parameters(
+                temperature=temperature,
+                top_p=top_p,
+                seed=seed,
+                reasoning_effort=reasoning_effort,
+                max_tokens=max_tokens,
+                timeout_s=None if timeout is None else str(timeout),
+                extra_body=extra_body,
+                extra_headers=extra_header,
+            ),
+        )
     )
     with (
         open_store(options.store, settings, busy_timeout_s=PATIENCE_S) as opened,

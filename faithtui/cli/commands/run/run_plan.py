@@ -1,7 +1,8 @@
 """From what was typed after `faithtui run` to planned runs."""
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -13,6 +14,7 @@ from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.calls.image_hosts import find_image_hosts
 from faithtui.engine.runs import planner
 from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.judge_profiles import choose_profiles
 from faithtui.engine.runs.request import CLAIMS, RunRequest
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.endpoints import is_offline_or_replay
@@ -24,7 +26,12 @@ _OF_SET = "set:"
 
 
 def make_requests(
-    common: RunRequest, metrics: Sequence[str], judges: Sequence[str], options: Sequence[str]
+    common: RunRequest,
+    metrics: Sequence[str],
+    judges: Sequence[str],
+    options: Sequence[str],
+    parameters: Mapping[str, Mapping[str, object]],
+    typed: Mapping[str, object],
 ) -> tuple[RunRequest, ...]:
     """Make a request for each metric and judge that was typed.
 
@@ -33,6 +40,8 @@ def make_requests(
         metrics: As typed.
         judges: As typed.
         options: As typed, `name=value` each.
+        parameters: Of judges, as the settings have them.
+        typed: Parameters that were typed, by name.
 
     Raises:
         ConfigError: An option cannot be used.
@@ -45,15 +54,41 @@ def make_requests(
     if "all" in metrics:
         metrics = tuple(each.spec.key for each in METRICS)
     metrics = metrics or (common.metric,)
+    judges = judges or (common.judge,)
+    profiles = choose_profiles(judges, parameters, os.environ, typed)
     return tuple(
         replace(
             common,
             metric=metric,
             judge=judge,
+            profile=profiles[judge],
             options=planner.select_metric_options(metric, values, metrics),
         )
-        for metric, judge in product(metrics, judges or (common.judge,))
+        for metric, judge in product(metrics, judges)
     )
+
+
+def read_typed_parameters(
+    *, extra_headers: Sequence[str] | None, **texts: str | None
+) -> dict[str, object]:
+    """Read the parameters of judges that were typed, by name; the values are read later.
+
+    Args:
+        extra_headers: As typed, `name=value` each; None: none.
+        **texts: Values by name; None: not typed.
+
+    Raises:
+        ConfigError: A header is none.
+    """
+    typed: dict[str, object] = {name: text for name, text in texts.items() if text is not None}
+    headers: dict[str, str] = {}
+    for each in extra_headers or ():
+        name, equals, value = each.partition("=")
+        if not equals:
+            # A header may hold a secret: it stays out of the message.
+            raise ConfigError("--extra-header is not valid; expected NAME=VALUE")
+        headers[name.strip()] = value.strip()
+    return {**typed, "extra_headers": headers} if headers else typed
 
 
 def find_given_claims(store: Store, requests: Sequence[RunRequest]) -> tuple[RunRequest, ...]:

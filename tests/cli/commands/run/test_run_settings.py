@@ -5,6 +5,7 @@ option, its column, and nothing between them. What does not take a 7 is in `TYPE
 """
 
 import json
+import os
 from dataclasses import fields
 from pathlib import Path
 
@@ -16,12 +17,15 @@ from faithtui.cli.commands.run import execution
 from faithtui.cli.main import app
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.review.conversation_json import LEFT_OUT, run_to_json
 from faithtui.engine.review.splits import SHARES
 from faithtui.engine.runs.request import RunRequest
+from faithtui.errors import ConfigError
 from faithtui.formats.examples import example_lines
 from faithtui.metrics import registry
+from faithtui.paths import config_file
 from faithtui.store.records import RunRow, RunSettings
 from faithtui.store.runs.startup_list import read_startup_runs
 from faithtui.store.store import Store
@@ -35,6 +39,7 @@ OPTIONS = {
     "metric": "--metric",
     "options": "--option",
     "sources": "--source",
+    "profile": "--temperature",
     "prompts_dir": "--prompts",
     "budget_nusd": "--budget-usd",
     "claims_run": "--judge",  # a second judge gets the claims of the first
@@ -48,6 +53,7 @@ TYPED = {
     "base_url": "http://127.0.0.1:1/v1",
     "strategy": "window",
     "options": "window_size=3",
+    "profile": "0.5",
     "claims": "imported",
     "sources": "parcels",
     "split": "train",
@@ -163,6 +169,68 @@ def test_what_is_typed_is_stored_read_back_and_shown(
     shown, before = (json.loads(json.dumps(run_to_json(each))) for each in (row, plain))
     assert (kept in shown) is (kept not in LEFT_OUT)
     assert kept not in shown or shown[kept] != before[kept]
+
+
+@pytest.mark.parametrize(
+    ("option", "typed", "name", "kept"),
+    [
+        ("--temperature", "0.5", "temperature", 0.5),
+        ("--top-p", "0.9", "top_p", 0.9),
+        ("--seed", "7", "seed", 7),
+        ("--reasoning-effort", "low", "reasoning_effort", "low"),
+        ("--max-tokens", "900", "max_tokens", 900),
+        ("--timeout", "600", "timeout_s", 600.0),
+        ("--extra-body", '{"top_k": 1}', "extra_body", {"top_k": 1}),
+        ("--extra-header", "X-Team=evals", "extra_headers", {"X-Team": "evals"}),
+    ],
+)
+def test_a_parameter_of_the_judge_is_typed_stored_and_shown(
+    cli: Cli, path: Path, option: str, typed: str, name: str, kept: object
+) -> None:
+    row, _ = planned_run(cli, path, "--judge", JUDGE, option, typed)
+    assert getattr(row.spec.profile, name) == kept
+    shown = json.loads(json.dumps(run_to_json(row)))["profile"]
+    assert shown[name] == kept
+    assert name == "temperature" or shown["temperature"] == 0
+
+
+def test_what_is_typed_goes_before_the_environment_and_that_before_the_settings(
+    cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Path(os.environ["FAITHTUI_HOME"])
+    home.mkdir(exist_ok=True)
+    config_file().parent.mkdir(parents=True, exist_ok=True)
+    config_file().write_text(
+        '[judges."*"]\ntop_p = 0.8\nseed = 1\n'
+        f'[judges."{JUDGE}"]\nseed = 2\ntemperature = 0.2\nmax_tokens = 500\n'
+        'extra_headers = { "X-Api-Key" = "$GATEWAY" }\n',
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("FAITHTUI_TEMPERATURE", "0.4")
+    monkeypatch.setenv("FAITHTUI_MAX_TOKENS", "600")
+    monkeypatch.setenv("GATEWAY", "s3cret-value")
+    row, _ = planned_run(cli, path, "--judge", JUDGE, "--max-tokens", "700")
+    assert row.spec.profile.to_json() == {
+        "temperature": 0.4,
+        "top_p": 0.8,
+        "seed": 2,
+        "max_tokens": 700,
+        "extra_headers": {"X-Api-Key": "$GATEWAY"},
+    }
+    assert b"s3cret-value" not in path.read_bytes()
+    other, _ = planned_run(cli, path, "--judge", "openai:gpt-6-sol")
+    assert (other.spec.profile.seed, other.spec.profile.max_tokens) == (1, 600)
+    offline, _ = planned_run(cli, path, "--judge", "offline")
+    assert offline.spec.profile == NO_PARAMETERS
+
+
+def test_parameters_for_a_judge_that_takes_none_are_refused(cli: Cli, path: Path) -> None:
+    done = cli("run", "--store", path, "--judge", "offline", "--seed", "7")
+    assert done.code == ConfigError.exit_code
+    assert "offline takes no parameters, and seed would change nothing" in done.err
+    done = cli("run", "--store", path, "--judge", JUDGE, "--extra-header", "X-Api-Key=hunter2")
+    assert done.code == ConfigError.exit_code
+    assert "hunter2" not in done.err
 
 
 def test_the_json_of_a_run_has_its_keys_in_their_order_and_no_path_or_address(

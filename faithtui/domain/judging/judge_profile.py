@@ -1,0 +1,314 @@
+"""What a model is asked with beside the question: its sampling parameters, limits and headers.
+
+A profile is stored with its run and is part of the judge's identity, so it holds no secret: a
+header whose value is one names an environment variable, `$NAME`, which is read when the judge is
+opened and never kept.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, Self
+
+from faithtui.errors import ConfigError
+
+UNSET: Final = "unset"
+"""Typed in place of a value: the parameter is not sent. `none` is a reasoning effort."""
+
+SHORTEST_TIMEOUT_S: Final = 1.0
+LONGEST_TIMEOUT_S: Final = 86_400.0
+"""A day: longer than any answer, and what hangs is still given up."""
+
+MOST_TOKENS: Final = 1_000_000
+
+_SECRET_NAME: Final = re.compile(
+    r"(^|[._-])(api_?key|key|auth\w*|token|secret|password|passwd|credentials?|cookie|signature)$",
+    re.IGNORECASE,
+)
+_SECRET_VALUE: Final = re.compile(
+    r"^(bearer|basic)\s|\bsk-\w{4}|(?=[^\s/]*\d)(?=[^\s/]*[A-Za-z])[^\s/]{24,}", re.IGNORECASE
+)
+"""What looks like a key: a scheme of authorisation, a provider's prefix, a long word of letters
+and digits."""
+
+_FLOATS: Final = ("temperature", "top_p", "timeout_s")
+
+_VARIABLE: Final = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
+_HEADER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_EFFORT: Final = re.compile(r"[a-z][a-z_-]{0,19}")
+
+_HEADERS_OF_OURS: Final = frozenset(
+    ("authorization", "connection", "content-length", "content-type", "host", "transfer-encoding")
+)
+"""Headers that belong to the exchange or carry the key."""
+
+_BODY_OF_OURS: Final = frozenset(
+    (
+        *("model", "messages", "system", "prompt", "tools", "tool_choice", "response_format"),
+        *("output_config", "output_format", "parallel_tool_calls", "stream", "stream_options"),
+        *("n", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed"),
+        "reasoning_effort",
+    )
+)
+"""Parts of a question, or parameters with a name of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeProfile:
+    """Parameters of a judge. The defaults are made for judging: the likeliest answer, each time."""
+
+    temperature: float | None = 0.0
+    """[0, 2]; None: not sent, so that the model's own counts."""
+    top_p: float | None = None
+    """Above 0, at most 1; None: not sent, as everything below."""
+    seed: int | None = None
+    reasoning_effort: str | None = None
+    """The provider's word, such as `low`."""
+    max_tokens: int | None = None
+    """Tokens one answer may have, thinking included; None: as many as the question needs."""
+    timeout_s: float | None = None
+    """Seconds one question may take, [1, 86400]; None: as set for all judges. It changes no answer,
+    so it is no part of the identity."""
+    extra_body: Mapping[str, object] = field(default_factory=dict)
+    """What else stands in the body of a request, such as `{"top_k": 1}`."""
+    extra_headers: Mapping[str, str] = field(default_factory=dict)
+    """What else stands in its head, by name; `$NAME` takes the value from the environment."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant.
+
+        Raises:
+            ConfigError: A value is out of its range, or would be a secret that is stored.
+        """
+        for name, (is_valid, takes) in _RULES.items():
+            value = getattr(self, name)
+            if value is not None and not is_valid(value):
+                raise ConfigError(f"{name} is not valid; expected {takes}")
+        _check_body(self.extra_body)
+        for header, value in self.extra_headers.items():
+            _check_header(header, value)
+
+    @classmethod
+    def read(cls, values: Mapping[str, object], begin_with: Self | None = None) -> Self:
+        """Read parameters by name, as files, options and variables give them.
+
+        Args:
+            values: Values, or their texts; `unset` takes a parameter out.
+            begin_with: What counts where nothing is said; None: the defaults. Extra headers and
+                parts of the body go beside its own.
+
+        Raises:
+            ConfigError: An unknown name, or a value that cannot be.
+        """
+        base = cls() if begin_with is None else begin_with
+        known = [each.name for each in fields(cls)]
+        changes: dict[str, Any] = {}
+        for name, value in values.items():
+            if name not in known:
+                raise ConfigError(
+                    f"`{name[:60]}` is no parameter of a judge; expected {', '.join(known)}"
+                )
+            changes[name] = _read_value(name, value)
+        for name in ("extra_body", "extra_headers"):
+            if isinstance(changes.get(name), Mapping) and changes[name]:
+                changes[name] = {**getattr(base, name), **changes[name]}
+        return replace(base, **changes)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, object] | None) -> Self:
+        """Read what `to_json` wrote; None is a run of before there were parameters."""
+        return cls(**{"temperature": None, **(stored or {})})  # type: ignore[arg-type]  # as written
+
+    def to_json(self) -> dict[str, object]:
+        """Give what is set, as JSON values."""
+        return {name: value for name, value in self._list_set()}
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What goes into the body of each request by these names, limits of tokens aside."""
+        named = ("temperature", "top_p", "seed", "reasoning_effort")
+        found = {name: getattr(self, name) for name in named}
+        sent = {name: value for name, value in found.items() if value is not None}
+        return {**sent, **self.extra_body}
+
+    @property
+    def identity(self) -> str:
+        """What of it may change an answer, on one line; "" when nothing is set."""
+        told = {name: value for name, value in self._list_set() if name != "timeout_s"}
+        return json.dumps(told, sort_keys=True, separators=(",", ":")) if told else ""
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nobody set anything that is sent."""
+        return self.identity in ("", JudgeProfile().identity)
+
+    def describe(self, refused: tuple[str, ...] = ()) -> str:
+        """Say on one line what is set: `temperature 0, seed 7`; "" for nothing.
+
+        Args:
+            refused: Parameters that the model does not take.
+        """
+        parts = []
+        for name, value in self._list_set():
+            if name == "extra_body":
+                parts += [
+                    f"{key} {json.dumps(each, ensure_ascii=False)}{_note_refusal(key, refused)}"
+                    for key, each in self.extra_body.items()
+                ]
+            elif name == "extra_headers":
+                parts += [f"header {key}: {each}" for key, each in self.extra_headers.items()]
+            else:
+                said = f"{value:g}" if isinstance(value, float) else value
+                parts.append(f"{name} {said}{_note_refusal(name, refused)}")
+        return ", ".join(parts)
+
+    def list_variables(self) -> tuple[str, ...]:
+        """Name the environment variables its headers are read from."""
+        found = (_VARIABLE.fullmatch(value) for value in self.extra_headers.values())
+        return tuple(each[1] for each in found if each is not None)
+
+    def find_secrets(self, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """Give the values of these variables: to be hidden wherever a server repeats them."""
+        return tuple(filter(None, map(environ.get, self.list_variables())))
+
+    def resolve_headers(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Give the headers with the values of their variables. To be sent, and kept nowhere.
+
+        Raises:
+            ConfigError: A variable is not set, or holds what no header can carry.
+        """
+        found = {}
+        for name, value in self.extra_headers.items():
+            variable = _VARIABLE.fullmatch(value)
+            said = value if variable is None else environ.get(variable[1], "")
+            if variable is not None and not (said and said.isascii() and said.isprintable()):
+                raise ConfigError(
+                    f"the header {name} is read from the environment variable {variable[1]}, which "
+                    "is not set or holds characters that no header can carry"
+                )
+            found[name] = said
+        return found
+
+    def _list_set(self) -> Iterator[tuple[str, Any]]:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value is not None and value != {}:
+                yield each.name, dict(value) if isinstance(value, Mapping) else value
+
+
+def _is_between(low: float, high: float, *, above: bool = False) -> Callable[[object], bool]:
+    def check(value: object) -> bool:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return False
+        return low < value <= high if above else low <= value <= high  # false for NaN too
+
+    return check
+
+
+def _is_whole(low: int, high: int) -> Callable[[object], bool]:
+    return lambda value: type(value) is int and low <= value <= high
+
+
+_RULES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "temperature": (_is_between(0, 2), "a number from 0 to 2, or unset"),
+    "top_p": (_is_between(0, 1, above=True), "a number above 0, at most 1, or unset"),
+    "seed": (_is_whole(-(2**63), 2**63 - 1), "a whole number, or unset"),
+    "reasoning_effort": (
+        lambda value: isinstance(value, str) and bool(_EFFORT.fullmatch(value)),
+        "a word of the provider's such as low, medium or high, or unset",
+    ),
+    "max_tokens": (_is_whole(1, MOST_TOKENS), f"a whole number from 1 to {MOST_TOKENS}, or unset"),
+    "timeout_s": (
+        _is_between(SHORTEST_TIMEOUT_S, LONGEST_TIMEOUT_S),
+        "a number of seconds from 1 to 86400, or unset",
+    ),
+    "extra_body": (
+        lambda value: isinstance(value, Mapping),
+        'a table of values such as { top_k = 1 }, typed as JSON: {"top_k": 1}',
+    ),
+    "extra_headers": (
+        lambda value: isinstance(value, Mapping),
+        "headers by name; the value of one is a text, or $NAME for an environment variable",
+    ),
+}
+"""What each parameter takes; in words for messages."""
+
+
+def describe_allowed_value(name: str) -> str:
+    """Say what a parameter takes, for messages and hints."""
+    return _RULES[name][1]
+
+
+def _note_refusal(name: str, refused: tuple[str, ...]) -> str:
+    return " (refused by the model, not sent)" if name in refused else ""
+
+
+def _read_value(name: str, value: object) -> object:
+    """Read what was given for a parameter; what cannot be read is left to the check."""
+    is_table = name in ("extra_body", "extra_headers")
+    if value is None or value == UNSET:
+        return {} if is_table else None
+    if not isinstance(value, str):
+        return float(value) if name in _FLOATS and type(value) is int else value
+    text = value.strip()
+    try:
+        if is_table:
+            return json.loads(text)
+        if name in _FLOATS:
+            return float(text)
+        if name in ("seed", "max_tokens"):
+            return int(text)
+    except ValueError:
+        return value
+    return text
+
+
+def _check_body(body: Mapping[str, object]) -> None:
+    for name in body:
+        if not isinstance(name, str) or not name:
+            raise ConfigError("extra_body is not valid; expected names with values")
+        if name in _BODY_OF_OURS:
+            raise ConfigError(
+                f"extra_body: `{name}` is a part of the question or has a parameter of its own; "
+                "leave it out"
+            )
+        if _SECRET_NAME.search(name):
+            raise ConfigError(
+                f"extra_body: `{name[:60]}` looks like a secret, which would be stored with the "
+                "run; send it as a header whose value is $NAME, an environment variable"
+            )
+    try:
+        json.dumps(body, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ConfigError("extra_body is not valid; expected values of JSON") from error
+
+
+def _check_header(name: object, value: object) -> None:
+    if not isinstance(name, str) or not _HEADER.fullmatch(name):
+        raise ConfigError("extra_headers: a name is no header; expected letters, digits and -")
+    if name.lower() in _HEADERS_OF_OURS:
+        raise ConfigError(
+            f"extra_headers: {name} belongs to the exchange; a key goes into the judge's own "
+            "environment variable"
+        )
+    if not isinstance(value, str) or not (value.isascii() and value.isprintable()):
+        raise ConfigError(f"extra_headers: the value of {name} is no printable ASCII text")
+    if _VARIABLE.fullmatch(value):
+        return
+    if _SECRET_NAME.search(name) or _SECRET_VALUE.search(value):
+        # The value stays out of the message.
+        raise ConfigError(
+            f"extra_headers: {name} looks like a secret, and headers are stored with the run; put "
+            f"its value into an environment variable and write $NAME in its place"
+        )
+
+
+DEFAULT_PROFILE: Final = JudgeProfile()
+"""What a model is asked with where nobody says otherwise."""
+
+NO_PARAMETERS: Final = JudgeProfile(temperature=None)
+"""Nothing is sent: as runs did before there were profiles, and for judges that take none."""
+
+PARAMETERS: Final = tuple(each.name for each in fields(JudgeProfile))
+"""Names of all parameters."""

@@ -1,0 +1,87 @@
+"""Running a coroutine from code that does not await, so that an interrupt reaches it.
+
+In a notebook a loop runs already, so the coroutine gets a loop on a thread of its own. Whoever
+waits for that thread hears the interrupt, and hands it on: the thread would go on asking.
+"""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def run_to_end(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine to its end; an interrupt cancels it.
+
+    Args:
+        make: Makes the coroutine, on the thread that runs it.
+
+    Raises:
+        KeyboardInterrupt: It was interrupted, and did not make a result of that.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(make())  # cancels it by itself when interrupted
+    return _run_on_thread(make)
+
+
+async def stop_when_cancelled(
+    make: Callable[[asyncio.Event], Coroutine[Any, Any, T]],
+) -> T:
+    """Let what is cancelled come to an end of its own; cancelled again, it is cancelled.
+
+    Args:
+        make: Makes the coroutine from the event that tells it to stop.
+    """
+    stop = asyncio.Event()
+    task = asyncio.create_task(make(stop))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        if task.done():
+            raise
+        stop.set()
+        return await task
+
+
+def _run_on_thread(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
+    outcome: Future[T] = Future()
+
+    async def run() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        running.set_result((asyncio.get_running_loop(), task))
+        return await make()
+
+    def run_loop() -> None:
+        try:
+            outcome.set_result(asyncio.run(run()))
+        except BaseException as error:  # whatever it is, it is raised where it is waited for
+            outcome.set_exception(error)
+
+    thread = threading.Thread(target=run_loop, name="faithtui-measure", daemon=True)
+    thread.start()
+    is_interrupted = False
+    while True:
+        try:
+            result = outcome.result()
+        except KeyboardInterrupt:
+            if outcome.done():
+                raise
+            is_interrupted = True
+            loop, task = running.result()
+            with contextlib.suppress(RuntimeError):  # the loop came to its end meanwhile
+                loop.call_soon_threadsafe(task.cancel)
+        except asyncio.CancelledError:
+            if is_interrupted:
+                raise KeyboardInterrupt from None
+            raise
+        else:
+            thread.join()
+            return result

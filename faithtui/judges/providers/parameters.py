@@ -1,0 +1,118 @@
+"""Parameters that a model refuses: found out from its answer, and not sent again.
+
+Which model takes a temperature, a seed or an effort stands in no list that stays true. So what is
+set is sent, and a refusal that names a parameter takes it out, for this question and all others.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Final
+
+from faithtui.judges.providers.provider_errors import find_named_places, find_provider_message
+
+_REFUSED_STATUSES: Final = {400, 422}
+
+REFUSES_NAME: Final = re.compile(
+    r"unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed)|extra_"
+    r"|deprecated|instead",
+    re.IGNORECASE,
+)
+"""What servers say of a parameter they do not know; a limit that is too high they call otherwise.
+
+Source: OpenAI, vLLM, llama.cpp's server, FastAPI.
+"""
+
+_REFUSES_VALUE: Final = re.compile(
+    r"does not support|only the default|may only be|cannot both|not both|cannot be (?:set|used)"
+    r"|does not accept|not compatible|incompatible",
+    re.IGNORECASE,
+)
+"""What they say of one that this model does not take, or not beside another.
+
+Source: OpenAI (`Only the default (1) value is supported`), Anthropic (`may only be set to 1 when
+thinking is enabled`, `cannot both be specified`).
+"""
+
+_WIRE_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "reasoning_effort": ("reasoning_effort", "reasoning.effort", "effort"),
+}
+"""What a parameter is called on the wire, where that is not its name alone."""
+
+_GIVEN_UP_FIRST: Final = ("temperature", "top_p", "seed", "reasoning_effort")
+"""Of several that cannot stand together the first one goes: temperature 0 is nobody's wish but the
+default, and what is left says more."""
+
+
+class RefusedParameters:
+    """What one model does not take."""
+
+    def __init__(
+        self, known: Iterable[str] = (), on_refused: Callable[[str], None] = lambda name: None
+    ) -> None:
+        """Begin with what is known.
+
+        Args:
+            known: Parameters that were refused before.
+            on_refused: Told of every other one, once.
+        """
+        self._names = dict.fromkeys(known)
+        self.on_refused = on_refused
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them, in the order in which they were refused."""
+        return tuple(self._names)
+
+    def add_known(self, names: Iterable[str]) -> None:
+        """Add what was refused before."""
+        self._names.update(dict.fromkeys(names))
+
+    def select_sent(self, parameters: Mapping[str, object]) -> dict[str, object]:
+        """Give the parameters that are sent."""
+        return {name: value for name, value in parameters.items() if name not in self._names}
+
+    def note_refusal(self, status: int, body: str, sent: Collection[str]) -> bool:
+        """Look for a refused parameter in an answer.
+
+        Args:
+            status: HTTP status.
+            body: Of the answer.
+            sent: Parameters of the request.
+
+        Returns:
+            Whether the same question is worth another request, without it.
+        """
+        if status not in _REFUSED_STATUSES:
+            return False
+        if any(name in self._names for name in sent):
+            return True  # a request that was on its way at the same time was told already
+        name = find_refused_parameter(body, sent)
+        if name is None:
+            return False
+        self._names[name] = None
+        self.on_refused(name)
+        return True
+
+
+def find_refused_parameter(body: str, sent: Collection[str]) -> str | None:
+    """Find which of the parameters that were sent an error body refuses; None: none of them.
+
+    A value out of range is no refusal: whoever set it has to hear of it.
+    """
+    said = find_provider_message(body)
+    if not (REFUSES_NAME.search(f"{said} {body[:4000]}") or _REFUSES_VALUE.search(said)):
+        return None
+    places = find_named_places(body)
+    named = [each for each in sent if places.intersection(_list_wire_names(each))]
+    if not named:
+        named = [each for each in sent if any(_is_named(w, said) for w in _list_wire_names(each))]
+    order = {name: position for position, name in enumerate(_GIVEN_UP_FIRST)}
+    return min(named, key=lambda name: order.get(name, len(order)), default=None)
+
+
+def _list_wire_names(name: str) -> tuple[str, ...]:
+    return _WIRE_NAMES.get(name, (name,))
+
+
+def _is_named(name: str, said: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", said) is not None

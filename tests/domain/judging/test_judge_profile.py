@@ -1,0 +1,109 @@
+import json
+
+import pytest
+
+from faithtui.domain.judging.judge_profile import (
+    NO_PARAMETERS,
+    PARAMETERS,
+    JudgeProfile,
+)
+from faithtui.errors import ConfigError
+
+FULL = {
+    "temperature": 0.5,
+    "top_p": 0.9,
+    "seed": 7,
+    "reasoning_effort": "low",
+    "max_tokens": 4000,
+    "timeout_s": 600.0,
+    "extra_body": {"top_k": 1},
+    "extra_headers": {"X-Team": "evals"},
+}
+
+
+def test_what_is_typed_reads_as_what_a_file_holds() -> None:
+    texts = {
+        name: value if isinstance(value, str) else json.dumps(value) for name, value in FULL.items()
+    }
+    assert set(FULL) == set(PARAMETERS)
+    assert JudgeProfile.read(FULL) == JudgeProfile.read(texts)
+
+
+def test_it_is_read_back_as_it_was_stored() -> None:
+    profile = JudgeProfile.read(FULL)
+    assert JudgeProfile.from_json(json.loads(json.dumps(profile.to_json()))) == profile
+    assert JudgeProfile.from_json(JudgeProfile().to_json()) == JudgeProfile()
+    assert JudgeProfile.from_json(None) == NO_PARAMETERS
+    assert NO_PARAMETERS.identity == ""
+
+
+def test_unset_takes_a_parameter_out_and_headers_go_beside_those_of_before() -> None:
+    profile = JudgeProfile.read(FULL)
+    changed = JudgeProfile.read(
+        {"temperature": "unset", "extra_headers": {"X-Other": "$OTHER"}}, profile
+    )
+    assert changed.temperature is None
+    assert changed.extra_headers == {"X-Team": "evals", "X-Other": "$OTHER"}
+    assert JudgeProfile.read({"extra_headers": "unset"}, profile).extra_headers == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("temperature", 2.5),
+        ("temperature", "warm"),
+        ("temperature", True),
+        ("temperature", "nan"),
+        ("top_p", 0),
+        ("seed", 1.5),
+        ("reasoning_effort", "LOW; drop"),
+        ("max_tokens", 0),
+        ("timeout_s", 0.5),
+        ("extra_body", "[1]"),
+        ("extra_body", {"messages": []}),
+        ("extra_body", {"api_key": "x"}),
+        ("extra_body", {"top_k": float("nan")}),
+        ("extra_headers", {"Authorization": "$KEY"}),
+        ("extra_headers", {"X Y": "1"}),
+        ("extra_headers", {"X-Team": "a\nb"}),
+        ("heat", 1),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(name: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=name):
+        JudgeProfile.read({name: value})
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("X-Api-Key", "abc"),
+        ("X-Auth", "abc"),
+        ("Cookie", "abc"),
+        ("X-Team", "Bearer abc"),
+        ("X-Team", "sk-abcdefgh"),
+        ("X-Team", "a1b2c3d4e5f6a1b2c3d4e5f6"),
+    ],
+)
+def test_a_header_that_looks_like_a_secret_is_refused_and_not_repeated(
+    header: str, value: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"{header} looks like a secret") as raised:
+        JudgeProfile(extra_headers={header: value})
+    assert value not in str(raised.value)
+    kept = JudgeProfile(extra_headers={header: "$SECRET"})
+    assert kept.resolve_headers({"SECRET": value}) == {header: value}
+    assert kept.find_secrets({"SECRET": value}) == (value,)
+    assert value not in kept.identity + kept.describe() + json.dumps(kept.to_json())
+
+
+def test_it_is_told_on_one_line_with_what_the_model_refused() -> None:
+    assert JudgeProfile().describe() == "temperature 0"
+    assert JudgeProfile(seed=7).describe(("temperature",)) == (
+        "temperature 0 (refused by the model, not sent), seed 7"
+    )
+    assert JudgeProfile.read(FULL).describe() == (
+        "temperature 0.5, top_p 0.9, seed 7, reasoning_effort low, max_tokens 4000, "
+        "timeout_s 600, top_k 1, header X-Team: evals"
+    )
+    assert NO_PARAMETERS.describe() == ""
