@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from faithtui.errors import InputError
-from faithtui.formats.files.byte_streams import STDIN
 from faithtui.formats.files.record_files import FileKind, FileRecord, RecordFile, Sample
+from faithtui.formats.images import STDIN
 from faithtui.formats.readers.conversations import source_name
 from faithtui.formats.readers.protocol import FormatReader, ParsedRecord, ReadNotes, ReadOptions
 from faithtui.formats.readers.registry import AUTO, detect_format, find_reader
