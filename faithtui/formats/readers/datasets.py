@@ -74,7 +74,10 @@ class DatasetFile:
         """
         first = opened or RecordFile(self.path, self.choice.renames)
         with first:
-            options = ReadOptions(self.source, first.sample, self.choice.scales, self.notes)
+            sample = first.sample
+            if not sample.is_table:
+                sample = replace(sample, records=())  # they may be large, and nobody asks again
+            options = ReadOptions(self.source, sample, self.choice.scales, self.notes)
             yield from self.reader.read(self._chain(first), options)
 
     def _chain(self, first: RecordFile) -> Iterator[FileRecord]:

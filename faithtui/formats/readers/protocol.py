@@ -54,6 +54,7 @@ class ReadOptions:
     source: str
     """Name of the data set."""
     sample: Sample
+    """Its records are there of tables alone, where the other rows say what an empty cell means."""
     scales: Mapping[str, str] = field(default_factory=dict)
     """Label scales by the name a human score has in the file."""
     notes: ReadNotes = field(default_factory=ReadNotes)
