@@ -12,8 +12,8 @@ from faithtui.domain.imported_verdicts import ImportedJudgement
 from faithtui.domain.windows import cut_interactions
 from faithtui.engine.imported_runs import ImportedRun, VerdictCollector
 from faithtui.errors import ConfigError, InputError
-from faithtui.formats.files.byte_streams import STDIN
 from faithtui.formats.files.record_files import RecordFile
+from faithtui.formats.images import STDIN
 from faithtui.formats.readers.datasets import (
     DatasetFile,
     FormatChoice,

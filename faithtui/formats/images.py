@@ -31,6 +31,14 @@ _SAME_TYPE = {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-p
 """Names in use for media types that have a registered one."""
 
 
+STDIN = Path("-")
+
+
+def find_image_folder(path: Path | None) -> Path | None:
+    """Give the folder that paths of images start at; None where a file of data has none."""
+    return None if path is None or path == STDIN else path.parent
+
+
 def read_image(path: Path) -> tuple[Image, bytes]:
     """Read an image file.
 

@@ -10,11 +10,9 @@ import typer
 from faithtui.cli.import_progress import ImportProgressLine
 from faithtui.cli.options import JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import (
-    Column,
     plural,
     print_hint,
     print_json,
-    print_table,
     print_text,
     print_to_stderr,
 )
@@ -47,7 +45,7 @@ def import_(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="What the files are; `auto` finds out and says why. --format list names all.",
+            help="What the files are, see docs/formats.md; `auto` finds out and says why.",
         ),
     ] = "auto",
     mapped: Annotated[
@@ -91,14 +89,12 @@ def import_(
 
     Example: faithtui import conversations.jsonl
     """
+    from faithtui.cli.commands.import_preview import preview_lines
     from faithtui.engine.dataset_import import import_files
     from faithtui.formats.readers.datasets import FormatChoice
     from faithtui.formats.readers.suggestions import read_key_map
 
     options = merge_common_options(context, store, json)
-    if format_ == "list":
-        _print_formats(as_json=options.json)
-        return
     choice = FormatChoice(_check_format(format_), read_key_map(mapped or []), _read_scales(scale))
     with _open_target(options.store, create=not dry_run) as opened:
         result = import_files(
@@ -179,17 +175,9 @@ def _open_target(named: Path | None, *, create: bool) -> "Iterator[Store | None]
         yield opened
 
 
-def _print_formats(*, as_json: bool) -> None:
-    from faithtui.formats.readers.registry import READERS
-
-    if as_json:
-        print_json([{"name": each.name, "title": each.title} for each in READERS])
-        return
-    columns = (Column("format"), Column("reads"))
-    print_table(columns, [(each.name, each.title) for each in READERS])
-
-
 def _format_file(each: "FileImport") -> list[str]:
+    from faithtui.domain.text.visible_text import make_visible_line
+
     parts = [f"{each.new} new"]
     if each.unchanged:
         parts.append(f"{each.unchanged} unchanged")

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import IO, Final
 
 from faithtui.errors import InputError
+from faithtui.formats.images import STDIN
 
 HEAD_BYTES: Final = 1 << 16
 """How much of a file decides what it is."""
-
-STDIN: Final = Path("-")
 
 _CHUNK = 1 << 16
 _ZSTD = b"\x28\xb5\x2f\xfd"

@@ -16,8 +16,9 @@ from typing import Any, Final, Self
 
 from faithtui.domain.limits import RECORD, Limit
 from faithtui.errors import InputError
-from faithtui.formats.files.byte_streams import STDIN, ByteStream, make_read_error, open_byte_stream
+from faithtui.formats.files.byte_streams import ByteStream, make_read_error, open_byte_stream
 from faithtui.formats.files.tables import find_dialect, read_table
+from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
     describe_json,

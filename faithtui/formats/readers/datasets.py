@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from faithtui.errors import InputError
-from faithtui.formats.files.byte_streams import STDIN
 from faithtui.formats.files.record_files import FileKind, FileRecord, RecordFile, Sample
+from faithtui.formats.images import STDIN
 from faithtui.formats.readers.conversations import source_name
 from faithtui.formats.readers.protocol import FormatReader, ParsedRecord, ReadNotes, ReadOptions
 from faithtui.formats.readers.registry import AUTO, detect_format, find_reader
@@ -74,7 +74,10 @@ class DatasetFile:
         """
         first = opened or RecordFile(self.path, self.choice.renames)
         with first:
-            options = ReadOptions(self.source, first.sample, self.choice.scales, self.notes)
+            sample = first.sample
+            if not sample.is_table:
+                sample = replace(sample, records=())  # they may be large, and nobody asks again
+            options = ReadOptions(self.source, sample, self.choice.scales, self.notes)
             yield from self.reader.read(self._chain(first), options)
 
     def _chain(self, first: RecordFile) -> Iterator[FileRecord]:

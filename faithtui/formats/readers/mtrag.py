@@ -14,7 +14,7 @@ from typing import Final
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError, fold_key, has_keys
 from faithtui.formats.readers.draft import ConversationDraft, describe_turns
 from faithtui.formats.readers.exchanges import is_about_faithfulness
@@ -97,7 +97,7 @@ class TaskReader:
                 lines = [value.pop(_LINE) for value in values]
                 size = max(1, last.size)
                 place = FileRecord(last.path, min(lines), None, last.end, size, {})
-                gallery = ImageCollector(last.path.parent)
+                gallery = ImageCollector(find_image_folder(last.path))
                 try:
                     tasks = [
                         task

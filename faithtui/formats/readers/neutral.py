@@ -33,7 +33,7 @@ from faithtui.domain.conversation import (
 from faithtui.domain.judging.image_addresses import format_address
 from faithtui.domain.limits import KEY, NOTE, REVIEWER
 from faithtui.errors import InputError
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.json_lines import describe_json
 
 GROUP_KEYS = ("conversation_id", "passage_group", "knowledge_group")
@@ -255,7 +255,7 @@ def conversation_from_json(
     plain = _build_plain_conversation(found, source)
     if plain is not None:
         return ParsedConversation(plain, {})
-    gallery = ImageCollector(None if path is None else path.parent)
+    gallery = ImageCollector(find_image_folder(path))
     try:
         read = _Conversation.model_validate(found)
         turns = tuple(

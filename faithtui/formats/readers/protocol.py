@@ -13,7 +13,7 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.imported_verdicts import ImportedJudgement
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError
 from faithtui.formats.readers.draft import ConversationDraft
 
@@ -54,6 +54,7 @@ class ReadOptions:
     source: str
     """Name of the data set."""
     sample: Sample
+    """Its records are there of tables alone, where the other rows say what an empty cell means."""
     scales: Mapping[str, str] = field(default_factory=dict)
     """Label scales by the name a human score has in the file."""
     notes: ReadNotes = field(default_factory=ReadNotes)
@@ -109,7 +110,7 @@ class RecordReader:
             if isinstance(each.found, InputError):
                 yield make_parsed_record(each, each.found)
                 continue
-            gallery = ImageCollector(each.path.parent)
+            gallery = ImageCollector(find_image_folder(each.path))
             drafts = self.convert(AnySpelling(each.found), options, gallery)
             yield from build_drafts(each, drafts, options, gallery)
 

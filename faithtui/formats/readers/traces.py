@@ -12,7 +12,7 @@ from typing import Any
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError
 from faithtui.formats.readers.exchanges import Exchange, join_exchanges
 from faithtui.formats.readers.protocol import (
@@ -69,7 +69,7 @@ class TraceReader:
                     sessions.add(exchange.session, value, exchange.time)
             for session, values in sessions:
                 place = _take_line(last, values)
-                gallery = ImageCollector(last.path.parent)
+                gallery = ImageCollector(find_image_folder(last.path))
                 drafts = (
                     join_exchanges(session, found, options, gallery)
                     for found in [[Exchange.from_json(each) for each in values]]
