@@ -16,7 +16,7 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from faithtui.errors import (
     ConfigError,
@@ -27,6 +27,7 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import (
     ImageData,
+    Judge,
     JudgeReply,
     JudgeRequest,
     OutputFormat,
@@ -109,31 +110,28 @@ class PackageJudge:
         self,
         ref: str,
         base_url: str | None,
+        judge: CustomJudge,
         *,
         timeout_s: float,
         deadline: Deadline = after_seconds,
     ) -> None:
-        """Load it from its package.
+        """Take it as its package made it.
 
         Args:
             ref: `NAME:REST`, where an installed package adds `NAME`.
-            base_url: Handed on as it is.
+            base_url: What it was made with.
+            judge: What the package's factory returned.
             timeout_s: Seconds one answer may take.
             deadline: Keeps the time.
 
         Raises:
-            ConfigError: Several packages add it, or the package's factory fails.
+            ConfigError: It has no fingerprint.
         """
         self._ref = ref
         self._timeout_s = timeout_s
         self._deadline = deadline
-        self._judge = _load_judge(ref, base_url)
-        fingerprint = getattr(self._judge, "fingerprint", None)
-        if not isinstance(fingerprint, str) or not fingerprint:
-            raise ConfigError(
-                f"the judge {ref} has no fingerprint, so its answers cannot be kept apart from"
-                " others; report this to its author"
-            )
+        self._judge = judge
+        fingerprint = _read_fingerprint(ref, judge)
         self._fingerprint = f"custom/1 {ref} {base_url or '-'} {fingerprint}"
 
     @property
@@ -236,12 +234,48 @@ def refuse_ambiguous(ref: str) -> None:
         )
 
 
-def _load_judge(ref: str, base_url: str | None) -> CustomJudge:
+def open_package_judge(
+    ref: str, base_url: str | None, *, timeout_s: float, deadline: Deadline = after_seconds
+) -> Judge:
+    """Load a judge, or a verifier, from its package.
+
+    Args:
+        ref: `NAME:REST`, where an installed package adds `NAME`.
+        base_url: Handed on as it is.
+        timeout_s: Seconds one answer of a judge may take.
+        deadline: Keeps the time.
+
+    Raises:
+        ConfigError: Several packages add it, or the package's factory fails.
+    """
+    found = _load_judge(ref, base_url)
+    if callable(getattr(found, "verify", None)):
+        from faithtui.judges.verifiers.base import Verifier
+        from faithtui.judges.verifiers.verifier_judge import VerifierJudge
+
+        _read_fingerprint(ref, found)
+        return VerifierJudge(ref, cast(Verifier, found))
+    return PackageJudge(
+        ref, base_url, cast(CustomJudge, found), timeout_s=timeout_s, deadline=deadline
+    )
+
+
+def _read_fingerprint(ref: str, judge: object) -> str:
+    fingerprint = getattr(judge, "fingerprint", None)
+    if not isinstance(fingerprint, str) or not fingerprint:
+        raise ConfigError(
+            f"the judge {ref} has no fingerprint, so its answers cannot be kept apart from"
+            " others; report this to its author"
+        )
+    return fingerprint
+
+
+def _load_judge(ref: str, base_url: str | None) -> object:
     name, _, rest = ref.partition(":")
     refuse_ambiguous(ref)
     point = find_plugins()[name][0]
     try:
-        factory: CustomFactory = point.load()
+        factory: Callable[[str, str | None], object] = point.load()
         judge = factory(rest, base_url)
     except FaithtuiError:
         raise
@@ -251,10 +285,11 @@ def _load_judge(ref: str, base_url: str | None) -> CustomJudge:
             f"the judge {ref} of the package {_package_name(point)} cannot be opened:"
             f" {_format_error(error)}"
         ) from error
-    if not inspect.iscoroutinefunction(getattr(judge, "answer", None)):
+    is_judge = inspect.iscoroutinefunction(getattr(judge, "answer", None))
+    if not is_judge and not callable(getattr(judge, "verify", None)):
         raise ConfigError(
-            f"the judge {ref} of the package {_package_name(point)} has no `async def answer`;"
-            " report this to its author"
+            f"the judge {ref} of the package {_package_name(point)} has no `async def answer`"
+            " and no `def verify`; report this to its author"
         )
     return judge
 
