@@ -130,13 +130,16 @@ def _open_wanted_judge(
     judge: str | None, base_url: str | None
 ) -> "tuple[str, AbstractAsyncContextManager[Judge]]":
     from faithtui.config import load_settings
+    from faithtui.engine.runs.environment import make_run_environment
+    from faithtui.judges.deadlines import TIMEOUT_S
     from faithtui.judges.registry import open_judge
 
     settings = load_settings()
     ref = judge or settings.judge
     address = base_url or (settings.base_url if ref == settings.judge else None)
+    redact = make_run_environment(prices=settings.prices, redact=settings.redact).redact
     opening = open_judge(
-        ref, base_url=address, timeout_s=settings.timeout_s, redact=settings.redact
+        ref, base_url=address, timeout_s=settings.timeout_s or TIMEOUT_S, redact=redact
     )
     return ref, opening
 
