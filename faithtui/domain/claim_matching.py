@@ -84,12 +84,13 @@ def compare_wordings(one: str, other: str) -> float:
 
 
 def _compare_words(one: Sequence["Word"], other: Sequence["Word"]) -> float:
-    from faithtui.domain.text.contradictions import find_clash
+    from faithtui.domain.text.contradictions import find_clash, select_differing
     from faithtui.domain.text.texts import collect_stem_weights
 
     mine, theirs = collect_stem_weights(one), collect_stem_weights(other)
-    if any(word.kind in _DECIDING and word.stem not in theirs for word in one) or any(
-        word.kind in _DECIDING and word.stem not in mine for word in other
+    if any(
+        word.kind in _DECIDING
+        for word in (*select_differing(one, other), *select_differing(other, one))
     ):
         return 0.0
     whole = sum(mine.values()) + sum(theirs.values())

@@ -16,7 +16,7 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from faithtui.errors import (
     ConfigError,
@@ -27,6 +27,7 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import (
     ImageData,
+    Judge,
     JudgeReply,
     JudgeRequest,
     OutputFormat,
@@ -134,12 +135,7 @@ class AnsweringJudge:
             raise ConfigError(
                 f"the judge {ref} has no `async def answer`; report this to its author"
             )
-        fingerprint = getattr(judge, "fingerprint", None)
-        if not isinstance(fingerprint, str) or not fingerprint:
-            raise ConfigError(
-                f"the judge {ref} has no fingerprint, so its answers cannot be kept apart from"
-                " others; report this to its author"
-            )
+        fingerprint = _read_fingerprint(ref, judge)
         self._fingerprint = f"custom/1 {ref} {base_url or '-'} {fingerprint}"
 
     @property
@@ -220,32 +216,6 @@ class AnsweringJudge:
             raise make_custom_error(self._ref, error) from error
 
 
-class PackageJudge(AnsweringJudge):
-    """A judge of a package."""
-
-    def __init__(
-        self,
-        ref: str,
-        base_url: str | None,
-        *,
-        timeout_s: float,
-        deadline: Deadline = after_seconds,
-    ) -> None:
-        """Load it from its package.
-
-        Args:
-            ref: `NAME:REST`, where an installed package adds `NAME`.
-            base_url: Handed on as it is.
-            timeout_s: Seconds one answer may take.
-            deadline: Keeps the time.
-
-        Raises:
-            ConfigError: Several packages add it, or the package's factory fails.
-        """
-        judge = _load_judge(ref, base_url)
-        super().__init__(judge, ref, base_url, timeout_s=timeout_s, deadline=deadline)
-
-
 def name_judge(judge: object) -> str:
     """Name a judge that a caller made: its `ref`, else the name of its class."""
     ref = getattr(judge, "ref", None)
@@ -277,12 +247,48 @@ def refuse_ambiguous(ref: str) -> None:
         )
 
 
-def _load_judge(ref: str, base_url: str | None) -> CustomJudge:
+def open_package_judge(
+    ref: str, base_url: str | None, *, timeout_s: float, deadline: Deadline = after_seconds
+) -> Judge:
+    """Load a judge, or a verifier, from its package.
+
+    Args:
+        ref: `NAME:REST`, where an installed package adds `NAME`.
+        base_url: Handed on as it is.
+        timeout_s: Seconds one answer of a judge may take.
+        deadline: Keeps the time.
+
+    Raises:
+        ConfigError: Several packages add it, or the package's factory fails.
+    """
+    found = _load_judge(ref, base_url)
+    if callable(getattr(found, "verify", None)):
+        from faithtui.judges.verifiers.base import Verifier
+        from faithtui.judges.verifiers.verifier_judge import VerifierJudge
+
+        _read_fingerprint(ref, found)
+        return VerifierJudge(ref, cast(Verifier, found))
+    return AnsweringJudge(
+        cast(CustomJudge, found), ref, base_url, timeout_s=timeout_s, deadline=deadline
+    )
+
+
+def _read_fingerprint(ref: str, judge: object) -> str:
+    fingerprint = getattr(judge, "fingerprint", None)
+    if not isinstance(fingerprint, str) or not fingerprint:
+        raise ConfigError(
+            f"the judge {ref} has no fingerprint, so its answers cannot be kept apart from"
+            " others; report this to its author"
+        )
+    return fingerprint
+
+
+def _load_judge(ref: str, base_url: str | None) -> object:
     name, _, rest = ref.partition(":")
     refuse_ambiguous(ref)
     point = find_plugins()[name][0]
     try:
-        factory: CustomFactory = point.load()
+        factory: Callable[[str, str | None], object] = point.load()
         judge = factory(rest, base_url)
     except FaithtuiError:
         raise
@@ -292,6 +298,12 @@ def _load_judge(ref: str, base_url: str | None) -> CustomJudge:
             f"the judge {ref} of the package {_package_name(point)} cannot be opened:"
             f" {_format_error(error)}"
         ) from error
+    is_judge = inspect.iscoroutinefunction(getattr(judge, "answer", None))
+    if not is_judge and not callable(getattr(judge, "verify", None)):
+        raise ConfigError(
+            f"the judge {ref} of the package {_package_name(point)} has no `async def answer`"
+            " and no `def verify`; report this to its author"
+        )
     return judge
 
 

@@ -17,9 +17,9 @@ from faithtui.errors import ConfigError
 from faithtui.judges.base import Judge
 from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
 from faithtui.judges.logging_judge import LoggingJudge
-from faithtui.judges.plugin_judge import PackageJudge, refuse_ambiguous
+from faithtui.judges.plugin_judge import open_package_judge, refuse_ambiguous
 from faithtui.judges.providers.api_keys import find_key_source, load_key
-from faithtui.judges.providers.endpoints import Endpoint, is_offline_or_replay, parse_endpoint
+from faithtui.judges.providers.endpoints import Endpoint, is_part_of_program, parse_endpoint
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.secret import Secret
 from faithtui.judges.redaction import Redact, RedactingJudge, add_redaction_to_fingerprint
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def reads_prompts(ref: str) -> bool:
     """Whether a judge answers from the prompt's words; the embedded one works from the task."""
-    return ref != "offline"
+    return ref != "offline" and not ref.startswith("nli:")
 
 
 def takes_parameters(ref: str) -> bool:
@@ -115,9 +115,7 @@ def open_judge(
             judge = _make_provider_judge(endpoint, key, seconds, deadline, headers, refused)
         if log_prompts:
             judge = LoggingJudge(judge)
-        return (
-            judge if redact is None or is_offline_or_replay(ref) else RedactingJudge(judge, redact)
-        )
+        return judge if redact is None or is_part_of_program(ref) else RedactingJudge(judge, redact)
 
     return _open_and_close(make_judge)
 
@@ -161,7 +159,7 @@ def judge_fingerprint(
     fingerprint = _make_local_judge(ref, base_url, calibration=calibration).fingerprint
     return (
         fingerprint
-        if is_offline_or_replay(ref)
+        if is_part_of_program(ref)
         else add_redaction_to_fingerprint(fingerprint, redact)
     )
 
@@ -218,4 +216,10 @@ def _make_local_judge(
         from faithtui.judges.replay_judge import ReplayJudge
 
         return ReplayJudge(Path(ref.removeprefix("replay:")).expanduser())
-    return PackageJudge(ref, base_url, timeout_s=timeout_s, deadline=deadline)
+    if ref.startswith("nli:"):
+        from faithtui.judges.verifiers.nli import open_nli_verifier
+        from faithtui.judges.verifiers.verifier_judge import VerifierJudge
+
+        verifier = open_nli_verifier(ref.removeprefix("nli:"))
+        return VerifierJudge(ref, verifier, before_step=before_step)
+    return open_package_judge(ref, base_url, timeout_s=timeout_s, deadline=deadline)

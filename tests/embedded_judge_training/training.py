@@ -46,7 +46,7 @@ from tests.embedded_judge_training.figures import (
 from tests.embedded_judge_training.logistic_fit import dot, fitted
 from tests.embedded_judge_training.sources import LEFT_OUT, SOURCES, Source, demo_conversations
 
-RIDGE: Final = 0.03
+RIDGE: Final = 0.05
 """Penalty on half the squared weights, of standardised features, against the mean loss."""
 SEED: Final = 20261121
 DRAWS: Final = 400
@@ -63,6 +63,8 @@ PROBES: Final = (
     ("Photographers met in May near Lake Vire.", "In June photography fans met by Lake Vire."),
     ("Nothing here is alike.", "Bread is baked from flour, water and salt."),
     ("灯塔高四十米。", "灯塔高四十一米。"),
+    ("The 1,5 km path cost $1. 3 billion.", "The path of 1,500 m cost 1,300 million dollars."),
+    ("Some 3, 800 came at 7 pm.", "At 19:00 there were 3,800 of them, 2% of all."),
     ("", "An empty claim has no features."),
 )
 """Claims and contexts whose features stand for the definition of all features."""

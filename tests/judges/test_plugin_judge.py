@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.judging.judge_names import judge_title
+from faithtui.domain.judging.tasks import JudgeClaims
 from faithtui.errors import (
     ConfigError,
     JudgeRateLimited,
@@ -44,6 +45,26 @@ async def test_a_package_adds_a_judge(acme: Path) -> None:
     assert reply.usage == Usage()
     assert not reply.structured
     assert reply.rung is None
+
+
+async def test_a_package_adds_a_verifier(acme: Path) -> None:
+    source = acme / "acme_judge.py"
+    verifier = """
+class Sure:
+    fingerprint = "sure 1"
+
+    def verify(self, claim, evidence):
+        return (0.75, 0.0, 0.25)
+
+
+def Parrot(rest, base_url):
+    return Sure()
+"""
+    source.write_text(source.read_text() + verifier)
+    claims = JudgeClaims(("The mill is old.",), ("The mill is old.",))
+    reply = await ask("parrot:plain", replace(question(), task=claims))
+    assert '"verdict": "yes", "confidence": 0.75' in reply.text
+    assert "sure 1" in judge_fingerprint("parrot:plain")
 
 
 async def test_an_answer_may_say_more_than_its_text(acme: Path) -> None:

@@ -74,6 +74,10 @@ class TruthIndex:
         """Whether one of some truths has a word."""
         return not among.isdisjoint(self.holders.get(stem, ()))
 
+    def has_word(self, word: Word, among: AbstractSet[int]) -> bool:
+        """Whether one of some truths has a word, or its number written in another way."""
+        return any(self.has_stem(key, among) for key in word.keys)
+
 
 def find_missing_facts(passage: TokenisedText, drawn: TruthIndex) -> tuple[MissingFact, ...]:
     """List what a passage says and no truth does.
@@ -104,8 +108,9 @@ def _find_missing_fact(passage: TokenisedText, index: int, drawn: TruthIndex) ->
         return None
     total = sum(weights.values())
     shared: dict[int, int] = {}
+    keys = {word.stem: word.keys for word in words}
     for stem, weight in weights.items():
-        for number in drawn.holders.get(stem, ()):
+        for number in {each for key in keys[stem] for each in drawn.holders.get(key, ())}:
             shared[number] = shared.get(number, 0) + weight
     speaking = {each for each, weight in shared.items() if weight >= MENTION_MIN_SHARE * total}
     if not speaking:
@@ -120,7 +125,7 @@ def _find_missing_fact(passage: TokenisedText, index: int, drawn: TruthIndex) ->
     dropped = [
         word
         for word in words
-        if (word.kind in ("number", "name", "date") and not drawn.has_stem(word.stem, speaking))
+        if (word.kind in ("number", "name", "date") and not drawn.has_word(word, speaking))
         or (word.kind == "negation" and not negated)
     ]
     if not dropped:

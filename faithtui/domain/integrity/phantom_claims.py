@@ -67,6 +67,10 @@ class ClaimOrigin:
         return bool(self.found or self.disputed or self.resolved or self.added)
 
 
+def _holds(text: TokenisedText, word: Word) -> bool:
+    return text.index.has_word(word) or text.index.has_stem(word.stem)
+
+
 def trace_origin(
     claim: TokenisedText, answer: TokenisedText, before: Sequence[TokenisedText]
 ) -> ClaimOrigin:
@@ -78,14 +82,14 @@ def trace_origin(
         before: Turns before it, in any order.
     """
     telling = [word for word in claim.words if word.weight]
-    stems = {word.stem for word in telling}
-    missing = {stem for stem in stems if not answer.index.has_stem(stem)}
-    added = {stem for stem in missing if not any(text.index.has_stem(stem) for text in before)}
+    lacking = [word for word in telling if not _holds(answer, word)]
+    missing = {word.stem for word in lacking}
+    added = {word.stem for word in lacking if not any(_holds(text, word) for text in before)}
     # A negation has many forms: any in the answer, or anything it says no to, stands for any.
     if any(word.kind == "negation" for word in answer.words):
         negations = {word.stem for word in telling if word.kind == "negation"}
         missing, added = missing - negations, added - negations
-    alignments = [align(unit.words, answer.index) for unit in claim.index.units]
+    alignments = [align(unit.passage, unit.words, answer.index) for unit in claim.index.units]
     disputed = frozenset[str]().union(*(each.disputed for each in alignments))
     return ClaimOrigin(
         tuple(word for word in telling if word.stem not in missing | disputed),

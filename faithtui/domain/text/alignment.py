@@ -17,6 +17,13 @@ from faithtui.domain.text.contradictions import (
     find_clash,
     is_hedged_match,
 )
+from faithtui.domain.text.doubts import (
+    NEAR_COPY,
+    Doubt,
+    DoubtKind,
+    find_missing_name,
+    find_near_copy_doubt,
+)
 from faithtui.domain.text.numbers import is_near
 from faithtui.domain.text.sentence_index import (
     Lookup,
@@ -56,34 +63,103 @@ class Alignment:
     """Share of the claim's words, in [0, 1], that the best unit holds in the claim's order."""
     clash: Clash | None
     """With the best unit."""
-
-    @property
-    def missing(self) -> tuple[Word, ...]:
-        """Content words that are not found, in order."""
-        return tuple(
-            word for word, weight in zip(self.content, self.found, strict=True) if not weight
-        )
+    doubt: Doubt | None
+    """What keeps the claim from being what the context says, where nothing clashes."""
+    missing: tuple[Word, ...]
+    """Those of `content` that are not found, in order."""
 
 
-def align(words: Sequence[Word], context: SentenceIndex) -> Alignment:
-    """Hold a claim of one sentence against a context."""
+def align(text: str, words: Sequence[Word], context: SentenceIndex) -> Alignment:
+    """Hold a claim of one sentence against a context.
+
+    Args:
+        text: What `words` have their offsets in.
+        words: Of the claim.
+        context: What it must be found in.
+    """
     content = select_content_words(words)
     lookups = tuple(context.find_word(word) for word in content)
     best, common_order = choose_evidence([word.stem for word in words], lookups, context)
     disputed = find_disputed(words, content, lookups, context)
+    clash, is_said_elsewhere = (
+        _find_clash_and_rival(words, content, lookups, best[0], context) if best else (None, False)
+    )
+    if is_said_elsewhere:
+        clash, elsewhere = None, clash
+    else:
+        elsewhere = None
+    found = tuple(strength for strength, _ in lookups)
+    lacking = missing = tuple(
+        word for word, strength in zip(content, found, strict=True) if not strength
+    )
+    if disputed:
+        found = tuple(
+            0.0 if word.stem in disputed else strength
+            for word, strength in zip(content, found, strict=True)
+        )
+        missing = tuple(word for word, strength in zip(content, found, strict=True) if not strength)
     return Alignment(
         tuple(words),
         content,
         lookups,
-        tuple(
-            0.0 if word.stem in disputed else strength
-            for word, (strength, _) in zip(content, lookups, strict=True)
-        ),
+        found,
         disputed,
         best,
         common_order,
-        find_agreeing_clash(words, content, lookups, best[0], context) if best else None,
+        clash,
+        _find_doubt(text, words, lacking, best, common_order, context, elsewhere)
+        if clash is None
+        else None,
+        missing,
     )
+
+
+def _find_doubt(
+    text: str,
+    words: Sequence[Word],
+    missing: Sequence[Word],
+    best: Sequence[int],
+    common_order: float,
+    context: SentenceIndex,
+    elsewhere: Clash | None,
+) -> Doubt | None:
+    """What keeps a claim from being supported.
+
+    Args:
+        text: Where the words have their offsets.
+        words: Of the claim.
+        missing: Those that the context has nowhere.
+        best: The units that hold most of the claim, the best first.
+        common_order: Share of the claim that the best one holds in its order.
+        context: All units.
+        elsewhere: A clash with the best unit whose word another unit says of the same.
+    """
+    if (doubt := find_missing_name(text, words, missing, context)) is not None:
+        return doubt
+    for word in missing:
+        if word.number is None:
+            continue
+        before = words[: words.index(word)]
+        if _is_small_count(word) or (before and before[-1].end == word.start):  # Q3, A380
+            continue
+        if not is_rounded_in_context(word, before, context):
+            return Doubt(DoubtKind.NUMBER, word, None)
+    month = next((word for word in missing if word.kind == "date" and word.number is None), None)
+    if month is not None:
+        return Doubt(DoubtKind.DATE, month, None)
+    if elsewhere is not None and common_order >= NEAR_COPY:
+        return Doubt(DoubtKind.ELSEWHERE, elsewhere.claimed, elsewhere.found)
+    if not best:
+        return None
+    return find_near_copy_doubt(words, context.units[best[0]].words, common_order)
+
+
+_MOST_COUNTED: Final = 12
+"""Numbers up to it, in words, are often counted by whoever makes the claim: "his two bands"."""
+
+
+def _is_small_count(word: Word) -> bool:
+    return word.text.isalpha() and word.number is not None and word.number <= _MOST_COUNTED
 
 
 def select_content_words(words: Sequence[Word]) -> tuple[Word, ...]:
@@ -96,6 +172,7 @@ def find_matching_stems(
 ) -> set[str]:
     """Stems of a context that stand for words of a claim: the same, or what is taken for them."""
     found = {word.stem for word in content}
+    found.update(*(word.aliases for word in content if word.aliases))
     for word, (strength, _) in zip(content, lookups, strict=True):
         if 0 < strength < 1:
             found.update(context.find_similar_stems(word))
@@ -139,9 +216,21 @@ def find_agreeing_clash(
         number: The sentence, as a unit of the context.
         context: Where they were looked up; what another sentence of it says as well is no clash.
     """
+    clash, is_said_elsewhere = _find_clash_and_rival(words, content, lookups, number, context)
+    return None if is_said_elsewhere else clash
+
+
+def _find_clash_and_rival(
+    words: Sequence[Word],
+    content: Sequence[Word],
+    lookups: Sequence[Lookup],
+    number: int,
+    context: SentenceIndex,
+) -> tuple[Clash | None, bool]:
+    """The clash of a claim with one sentence, and whether another says the claim's word as well."""
     clash = find_clash(words, context.units[number].words)
     if clash is None:
-        return None
+        return None, False
     claimed, found = clash.claimed, clash.found
     others = [
         units
@@ -151,20 +240,20 @@ def find_agreeing_clash(
     agreeing = sum(contains_number(units, number) for units in others)
     share = _STRICT_SHARE if clash.kind in _STRICT else AGREEING_SHARE
     if agreeing < share * len(others) or not agreeing:
-        return None
+        return None, False
     if claimed is None or found is None or clash.kind is ClashKind.CONDITION:
-        return clash
+        return clash, False
     if clash.kind is ClashKind.NAME and _are_one_name(claimed, found, words, context):
-        return None
+        return None, False
     before = words[: words.index(claimed)][-2:]
     is_hedged = any(word.text in HEDGES for word in before)
     if is_hedged and are_near_numbers(claimed, found):
-        return None
+        return None, False
     is_said_elsewhere = any(
         sum(contains_number(units, other) for units in others) >= _ELSEWHERE_SHARE * agreeing
         for other in context.holders.get(claimed.stem, ())
     )
-    return None if is_said_elsewhere else clash
+    return clash, is_said_elsewhere
 
 
 def _are_one_name(one: Word, other: Word, words: Sequence[Word], context: SentenceIndex) -> bool:

@@ -76,17 +76,17 @@ def find_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     Numbers and dates come before opposites, then names, negations and conditions.
     """
     claim, sentence = claim[:_MOST_WORDS], sentence[:_MOST_WORDS]
-    claim_stems = {word.stem for word in claim}
-    sentence_stems = {word.stem for word in sentence}
-    mine = [word for word in claim if word.stem not in sentence_stems]
-    theirs = [word for word in sentence if word.stem not in claim_stems]
-    is_turned = any(map(is_negation, claim)) != any(map(is_negation, sentence))
+    mine, theirs = select_differing(claim, sentence), select_differing(sentence, claim)
+    claim_texts = {word.text for word in claim}
+    is_turned = NEGATIONS.isdisjoint(claim_texts) != NEGATIONS.isdisjoint(
+        word.text for word in sentence
+    )
     differing = list(_find_clashing_pairs(mine, theirs))
     names = _select_names(mine, claim), _select_names(theirs, sentence)
-    exception = _find_exception(claim, sentence)
+    exception = None if ABSOLUTE.isdisjoint(claim_texts) else _find_exception(claim, sentence)
     if not differing and not is_turned and not all(names) and exception is None:
         return None  # most pairs end here, before anything is aligned
-    gaps = list(_find_gaps(claim, sentence))
+    gaps = list(find_gaps(claim, sentence))
     for kind, one, other in sorted(differing, key=lambda each: _KIND_ORDER.index(each[0])):
         if kind is ClashKind.OPPOSITE and _is_negated(one, claim) != _is_negated(other, sentence):
             continue
@@ -101,6 +101,19 @@ def find_clash(claim: Sequence[Word], sentence: Sequence[Word]) -> Clash | None:
     if exception is not None and any(exception.found in gap.found for gap in gaps):
         return exception
     return None
+
+
+def select_differing(words: Sequence[Word], others: Sequence[Word]) -> list[Word]:
+    """Words that the other side does not have, in whatever way a number is written."""
+    held = {word.stem for word in others}
+    for word in others:
+        if word.aliases:
+            held.update(word.aliases)
+    return [
+        word
+        for word in words
+        if word.stem not in held and (not word.aliases or held.isdisjoint(word.aliases))
+    ]
 
 
 _KIND_ORDER: Final = (ClashKind.NUMBER, ClashKind.DATE, ClashKind.OPPOSITE)
@@ -134,9 +147,14 @@ def _find_clashing_pairs(
                     yield ClashKind.DATE if is_date else ClashKind.NUMBER, one, other
             if one.unit != "th":
                 continue
+        elif one.measure is not None:  # a unit: 5 km, 5 miles
+            for other in theirs:
+                if other.measure is not None and one.measure.clashes(other.measure):
+                    yield ClashKind.NUMBER, one, other
         for kind, stems in _make_exclusion_table().get(one.stem, ()):
             for each in by_stem.keys() & stems:
-                yield kind, one, by_stem[each]
+                if not _have_one_dimension(one, by_stem[each]):
+                    yield kind, one, by_stem[each]
         for text in _list_negated_forms(one.text) & by_text.keys():
             yield ClashKind.OPPOSITE, one, by_text[text]
 
@@ -169,6 +187,8 @@ def is_hedged_match(claimed: Word, found: Word) -> bool:
     """Whether two different numbers may still be one, told with less precision."""
     if claimed.number is None or found.number is None or claimed.number == found.number:
         return claimed.number == found.number
+    if claimed.measure is not None and found.measure is not None:
+        return claimed.measure.is_near(found.measure)
     if claimed.is_year or found.is_year or claimed.unit == "th" or found.unit == "th":
         return False
     return is_rounded(
@@ -321,7 +341,7 @@ def _align_stems(claim: Sequence[Word], sentence: Sequence[Word]) -> list[tuple[
     return pairs
 
 
-def _find_gaps(claim: Sequence[Word], sentence: Sequence[Word]) -> Iterator[Gap]:
+def find_gaps(claim: Sequence[Word], sentence: Sequence[Word]) -> Iterator[Gap]:
     """What stands between aligned words; of what stands before or behind all, the nearest words."""
     pairs = _align_stems(claim, sentence)
     left = upper = 0
@@ -336,6 +356,13 @@ def _find_gaps(claim: Sequence[Word], sentence: Sequence[Word]) -> Iterator[Gap]
         yield Gap(claim[left : left + _WIDEST_GAP], sentence[upper : upper + _WIDEST_GAP], None)
 
 
+def _have_one_dimension(one: Word, other: Word) -> bool:
+    """Whether two units are compared by what they amount to: 2 hours, 120 minutes."""
+    if one.measure is None or other.measure is None:
+        return False
+    return one.measure.dimension == other.measure.dimension
+
+
 def _numbers_clash(one: Word, other: Word) -> bool:
     if one.number is None or other.number is None or one.is_year != other.is_year:
         return False
@@ -343,6 +370,8 @@ def _numbers_clash(one: Word, other: Word) -> bool:
         return False
     if other.unit == "th" != one.unit:
         return False
+    if one.measure is not None and other.measure is not None:
+        return one.measure.clashes(other.measure)
     return not is_hedged_match(one, other) and not is_hedged_match(other, one)
 
 

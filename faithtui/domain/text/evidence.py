@@ -458,8 +458,15 @@ def _find_marks(
     """Mark what decides in the stretches to read, and the claim's numbers and names anywhere."""
     here = passage.index.holders
     said = find_matching_stems(aligned.content, aligned.lookups, aligned.context)
-    said |= {word.stem for word in aligned.words if word.weight or word.kind in DECISIVE}
-    anywhere = {word.stem for word in aligned.words if word.kind in ("number", "name", "date")}
+    said |= {
+        key for word in aligned.words if word.weight or word.kind in DECISIVE for key in word.keys
+    }
+    anywhere = {
+        key
+        for word in aligned.words
+        if word.kind in ("number", "name", "date")
+        for key in word.keys
+    }
     marks: list[WordMark] = []
     inside = _find_sentences(passage, read)
     for number in sorted(inside | {n for stem in anywhere for n in here.get(stem, ())}):
@@ -469,7 +476,8 @@ def _find_marks(
             each.start <= sentence.start and sentence.end <= each.end for each in stretches
         )
         for word in passage.get_sentence_words(number):
-            kind, shared, differs = word.kind, word.stem in said, word.start in differing
+            kind, differs = word.kind, word.start in differing
+            shared = word.is_among(said)
             if not (shared or differs or kind in DECISIVE):
                 continue
             is_read = is_whole or any(

@@ -130,12 +130,13 @@ class SentenceIndex:
         """Take in one sentence of passage number `source`."""
         number = len(self.units)
         self.units.append(IndexedSentence(source, sentence))
-        for word in sentence.numbers:
-            if word.stem not in self.holders:
-                self.numbers.append(word)
         holders = self.holders
+        for word in sentence.numbers:
+            if word.stem not in holders or not all(each in holders for each in word.aliases):
+                self.numbers.append(word)
         stems = set(sentence.stems)
         if sentence.numbers:
+            stems.update(*(word.aliases for word in sentence.numbers))
             stems.update(
                 _CURRENCY_STEMS[each.unit]
                 for each in sentence.numbers
@@ -153,7 +154,9 @@ class SentenceIndex:
         """Take in all sentences of a context as those of passage number `source`."""
         before = len(self.units)
         self.units += (IndexedSentence(source, unit.sentence) for unit in other.units)
-        self.numbers += (word for word in other.numbers if word.stem not in self.holders)
+        self.numbers += (
+            word for word in other.numbers if not all(key in self.holders for key in word.keys)
+        )
         for each, numbers in other.holders.items():
             self.holders.setdefault(each, []).extend([before + number for number in numbers])
         self._bigrams = self._prefixes = self._spellable = self._language = None
@@ -167,6 +170,8 @@ class SentenceIndex:
 
     def find_word(self, word: Word) -> Lookup:
         """How well a word is found, in {0, 0.7, 1}, and the units it is found in, ascending."""
+        if word.aliases:
+            return self._find_number(word)
         if (units := self.holders.get(word.stem)) is not None:
             return 1.0, units
         alike = self.find_similar_stems(word)
@@ -175,6 +180,19 @@ class SentenceIndex:
         if len(alike) == 1:
             return _PREFIX_WEIGHT, self.holders[alike[0]]
         return _PREFIX_WEIGHT, sorted({unit for each in alike for unit in self.holders[each]})
+
+    def _find_number(self, word: Word) -> Lookup:
+        """The same of a number, or the unit behind one, by whatever it may be written as."""
+        holding = [self.holders[key] for key in word.keys if key in self.holders]
+        if not holding:
+            return 0.0, ()
+        if len(holding) == 1:
+            return 1.0, holding[0]
+        return 1.0, sorted({unit for units in holding for unit in units})
+
+    def has_word(self, word: Word) -> bool:
+        """Whether a word is there, letter for letter or as another way to write a number."""
+        return any(key in self.holders for key in word.keys)
 
     def find_similar_stems(self, word: Word) -> Sequence[str]:
         """Stems that may be a word which is nowhere: they begin so, or are nearly spelt so."""

@@ -37,6 +37,8 @@ _INLINE_NUMBER: Final = re.compile(r"[*_]*\(?\d{1,3}[.)][*_]*\s+(?=\S)")
 """A list number that begins a sentence within a line: "1. Soak the beans. 2. Boil them."."""
 _TRAILING_MARKER: Final = re.compile(r"(?::\s+(?=\(?1\b)|;\s+)(\(?\d{1,3}[.)])\Z")
 """The number of a list item, left behind at the end of what leads in the list or comes before."""
+_CUT_DECIMAL: Final = re.compile(r"\d ?\.\s+\d{1,2} ?(?:%|(?:percent|per cent|[mb]illion|[mb]n)\b)")
+"""A number that a tokeniser pulled apart: "$1. 3 billion"."""
 _LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 _HASHES: Final = re.compile(r"\s*(?:>\s*)*#{1,6}\s")
 _UNSPLITTABLE: Final = re.compile(r"[^\S ]|[\ud800-\udfff\x00-\x1f\x7f-\x9f]")
@@ -172,6 +174,14 @@ def _split_block(text: str, block: _Block) -> list[Span]:
     return spans
 
 
+def _is_cut_decimal(text: str, before: Span) -> bool:
+    """Whether a number begins at the end of a sentence and ends in the next one."""
+    return any(
+        _CUT_DECIMAL.match(text, max(before.start, before.end - back)) is not None
+        for back in (2, 3)
+    )
+
+
 def _append_span(spans: list[Span], text: str, start: int, end: int) -> None:
     """Append a stripped span.
 
@@ -186,7 +196,10 @@ def _append_span(spans: list[Span], text: str, start: int, end: int) -> None:
         if (
             spans
             and end - spans[-1].start <= _LONGEST
-            and _BARE_MARKER.fullmatch(text, spans[-1].start, spans[-1].end)
+            and (
+                _BARE_MARKER.fullmatch(text, spans[-1].start, spans[-1].end)
+                or (text[start].isdecimal() and _is_cut_decimal(text, spans[-1]))
+            )
         ):
             spans[-1] = Span(spans[-1].start, end)
         elif spans and (left := _TRAILING_MARKER.search(text, spans[-1].start, spans[-1].end)):

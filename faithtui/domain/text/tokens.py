@@ -7,10 +7,13 @@ pairs of characters.
 
 import re
 import unicodedata
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, cast
 
 from faithtui.domain.conversation import Span
+from faithtui.domain.text.number_readings import Measure, find_other_readings, parse_measure
 from faithtui.domain.text.numbers import is_year_value, parse_spelled_number
 from faithtui.domain.text.word_lists import (
     BEFORE_MONTHS,
@@ -22,10 +25,12 @@ from faithtui.domain.text.word_lists import (
     MONTHS_SHORT,
     NEGATIONS,
     NUMBER_SCALES,
+    NUMBER_SUFFIXES,
     NUMBER_WORDS,
     ORDINALS,
     PERCENT_WORDS,
     STOP_WORDS,
+    UNIT_SIZES,
     UNITS,
     WEEKDAYS,
 )
@@ -47,7 +52,7 @@ _MARKS = (
 
 _LETTERS = rf"[^\W\d_](?:[^\W\d_]++|[{_MARKS}])*+(?:['’][^\W\d_]++)*+"
 _NUMBER = (
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])|\d+(?:\.\d+)?)"
     r"(?P<rank>(?:st|nd|rd|th)\b)?(?::00(?![\d:]))?"
 )
 _ASCII_LETTERS = r"[A-Za-z]+(?:'[A-Za-z]+)*"
@@ -114,6 +119,9 @@ class Word(NamedTuple):
     """Of a number: `%`, a currency sign, `th` for a rank, or empty."""
     decimals: int = 0
     """Of a number: digits written after the point."""
+    aliases: tuple[str, ...] = ()
+    """Of a number, and of the unit behind it: further stems by which it is found. See
+    `number_readings`."""
 
     @property
     def span(self) -> Span:
@@ -126,6 +134,21 @@ class Word(NamedTuple):
         if self.kind in ("number", "name", "date"):
             return 2
         return int(self.is_content or self.kind == "negation")
+
+    @property
+    def measure(self) -> Measure | None:
+        """What a number and its unit amount to; None for other words."""
+        last = self.aliases[-1] if self.aliases else ""
+        return parse_measure(last) if last.startswith("=") else None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Its stem and its aliases: two words that share one are the same."""
+        return (self.stem, *self.aliases)
+
+    def is_among(self, keys: AbstractSet[str]) -> bool:
+        """Whether one of its keys is among some."""
+        return self.stem in keys or (bool(self.aliases) and not keys.isdisjoint(self.aliases))
 
     @property
     def prefix(self) -> str:
@@ -147,12 +170,13 @@ def tokenise_words(text: str, start: int = 0, end: int | None = None) -> list[Wo
     past = len(text) if end is None else end
     found: list[Word] = []
     pattern = _ASCII_TOKEN if text[start:past].isascii() else _TOKEN
-    is_after_number = False
+    is_after_number = has_number = False
+    make = tuple.__new__  # half the time of a call with defaults; a context has thousands of words
     for match in pattern.finditer(text, start, past):
         first, last = match.span()
-        form = _make_plain_form(match[0])
-        if form is not None and not is_after_number:
-            found.append(Word(first, last, *form))
+        rest = _make_plain_word(match[0])
+        if rest is not None and not is_after_number:
+            found.append(make(Word, (first, last, *rest)))
             continue
         if match["number"] is not None:
             _add_digits(found, text, match, start, past)
@@ -161,7 +185,80 @@ def tokenise_words(text: str, start: int = 0, end: int | None = None) -> list[Wo
         else:
             _add_character_pairs(found, text, first, last, start, past)
         is_after_number = found[-1].number is not None
+        has_number = has_number or is_after_number
+    if has_number:
+        _add_readings(found, text[start:past], start)
     return found
+
+
+def _add_readings(found: list[Word], text: str, start: int) -> None:
+    """Give numbers, and the units behind them, what else they may be written as."""
+    places: dict[int, int] = {}
+    for each in find_other_readings(text):
+        places = places or {word.start - start: place for place, word in enumerate(found)}
+        own = [places[at] for at in range(each.start, each.end) if at in places]
+        last = found[own[-1]] if own else None
+        if last is None or last.number is None:
+            continue
+        scale = _find_scale(text[last.start - start : each.end], last.number)
+        for place in own:
+            _add_alias(found, place, each.value * scale)
+        _add_measure(found, own[-1], each.value * scale)
+        if (measure := found[own[-1]].measure) is not None:
+            for place in own[:-1]:
+                aliases = (*found[place].aliases, measure.stem)
+                found[place] = found[place]._replace(aliases=aliases)
+    numbers = [
+        place for place, word in enumerate(found) if word.number is not None and word.unit != "th"
+    ]
+    for place in numbers:
+        value = cast("float", found[place].number)
+        if place + 1 < len(found) and found[place + 1].start - found[place].end <= 1:
+            _add_suffix(found, place)
+            _add_measure(found, place, value)
+
+
+def _find_scale(digits: str, value: float) -> float:
+    """What a word behind the last digits multiplied them by: 1e9 for the "3 billion" of "1. 3"."""
+    return value / float(digits) if digits.isdecimal() and float(digits) else 1.0
+
+
+def _add_alias(found: list[Word], place: int, value: float) -> None:
+    word = found[place]
+    alias = f"#{value:.12g}"
+    if alias not in word.keys:
+        found[place] = word._replace(aliases=(*word.aliases, alias))
+
+
+def _get_joined(found: Sequence[Word], place: int, most_between: int) -> Word | None:
+    """The word behind a number when it stands close; None otherwise."""
+    if place + 1 == len(found):
+        return None
+    following = found[place + 1]
+    return following if following.start - found[place].end <= most_between else None
+
+
+def _add_suffix(found: list[Word], place: int) -> None:
+    """Read the letter of "1.5M" and "3B", where it may also be a unit."""
+    word, following = found[place], _get_joined(found, place, 0)
+    if following is not None and following.end - following.start == 1:
+        letter = following.text if following.text in NUMBER_SUFFIXES else ""
+        if letter:
+            scaled = cast("float", word.number) * NUMBER_SUFFIXES[letter]
+            _add_alias(found, place, scaled)
+            _add_alias(found, place + 1, scaled)
+
+
+def _add_measure(found: list[Word], place: int, value: float) -> None:
+    following = _get_joined(found, place, 1)
+    if following is None or following.stem not in _UNIT_SIZES or found[place].unit:
+        return
+    dimension, size = _UNIT_SIZES[following.stem]
+    measure = Measure(dimension, value * size)
+    for each in (place, place + 1):
+        word = found[each]
+        kept = (alias for alias in word.aliases if alias != measure.stem)
+        found[each] = word._replace(aliases=(*kept, measure.stem))
 
 
 def tokenise_stems(text: str, start: int, end: int) -> tuple[str, ...] | None:
@@ -273,6 +370,13 @@ def _make_plain_form(token: str) -> _WordForm | None:
 
 
 @lru_cache(maxsize=_KEPT_FORMS)
+def _make_plain_word(token: str) -> tuple[object, ...] | None:
+    """Everything but the offsets of a word that tells by itself; None for others."""
+    form = _make_plain_form(token)
+    return None if form is None else Word(0, 0, *form)[2:]
+
+
+@lru_cache(maxsize=_KEPT_FORMS)
 def _make_plain_stem(token: str) -> str | None:
     form = _make_plain_form(token)
     if form is None:
@@ -302,6 +406,7 @@ def _make_number(start: int, end: int, text: str, value: float, unit: str, decim
         unit=unit,
         decimals=decimals,
         kind="date" if is_year else "number",
+        aliases=(f"#{value / 100:.12g}",) if unit == "%" else (),
     )
 
 
@@ -471,3 +576,11 @@ def _add_character_pairs(
         position = run.end()
     if position < end:
         _add_word(found, text, position, end, begin, past)
+
+
+_UNIT_SIZES: Final = {
+    stem(unit): (dimension, size)
+    for dimension, units in UNIT_SIZES.items()
+    for unit, size in units.items()
+}
+"""Stem of a unit to what it measures and its size."""

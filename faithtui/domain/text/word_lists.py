@@ -56,6 +56,23 @@ EXCEPTIONS: Final = _make_set("unless except excluding außer sauf salvo")
 ABSOLUTE: Final = _make_set("always never every all must entire entirely")
 """Lower-case forms that allow of no exception. "Each" and "any" are said of what is left, too."""
 
+UNIVERSAL: Final = _make_set("all always every everyone everything entirely completely whole each")
+"""Lower-case forms that speak of all, or of every time."""
+
+SOME_OF_MANY: Final = _make_set(
+    "some many most several few often sometimes usually generally frequently typically mostly "
+    "partly occasionally certain various"
+)
+"""Lower-case forms that speak of a part, or of some times."""
+
+POSSIBLE: Final = _make_set("may might could possibly probably perhaps likely maybe can")
+"""Lower-case forms that leave open whether something is so."""
+
+CERTAIN: Final = _make_set(
+    "will must shall is are was were has have had certainly definitely always"
+)
+"""Lower-case forms that do not, in their place."""
+
 BENDS_NEGATION: Final = _make_set(
     "only until just necessarily always avoid if whether unless ensure verify check sure should"
 )
@@ -111,8 +128,13 @@ NUMBER_SCALES: Final[dict[str, float]] = {
     "billion": 1e9,
     "bn": 1e9,
     "trillion": 1e12,
+    "lakh": 1e5,
+    "crore": 1e7,
 }
 """Words that multiply the number before them."""
+
+NUMBER_SUFFIXES: Final[dict[str, float]] = {"m": 1e6, "b": 1e9, "t": 1e12}
+"""Letters directly behind a number that may multiply it: "1.5M"."""
 
 PERCENT_WORDS: Final = _make_set("percent percentage pct")
 
@@ -130,6 +152,37 @@ UNITS: Final[dict[str, str]] = dict(
     )
 )
 """Short forms directly behind a number, with what they are short for."""
+
+UNIT_SIZES: Final[dict[str, dict[str, float]]] = {
+    "length": {
+        "millimeter": 1e-3,
+        "centimeter": 1e-2,
+        "meter": 1.0,
+        "kilometer": 1e3,
+        "inch": 0.0254,
+        "foot": 0.3048,
+        "yard": 0.9144,
+        "mile": 1609.344,
+    },
+    "mass": {
+        "milligram": 1e-3,
+        "gram": 1.0,
+        "kilogram": 1e3,
+        "kilo": 1e3,
+        "tonne": 1e6,
+        "ounce": 28.349523125,
+    },
+    "volume": {"milliliter": 1e-3, "centiliter": 1e-2, "liter": 1.0, "hectoliter": 1e2},
+    "time": {
+        "second": 1.0,
+        "minute": 60.0,
+        "hour": 3600.0,
+        "day": 86400.0,
+        "week": 604800.0,
+    },
+    "months": {"month": 1.0, "year": 12.0, "decade": 120.0, "century": 1200.0},
+}
+"""What units measure, with their sizes. Pounds are left out: they are weight and money."""
 
 MONTHS: Final = tuple(
     _split_entries(
@@ -213,6 +266,7 @@ IRREGULAR: Final[dict[str, str]] = dict(
         men:man mice:mouse oxen:ox people:person phenomena:phenomenon
         shelves:shelf teeth:tooth theses:thesis thieves:thief wives:wife wolves:wolf women:woman
         worse:bad worst:bad gray:grey airplane:plane aeroplane:plane
+        centuries:century hours:hour inches:inch usd:dollar eur:euro gbp:pound
         """
     )
 )

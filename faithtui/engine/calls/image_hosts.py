@@ -14,7 +14,7 @@ from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.judging.image_addresses import find_address_problem, host_of, is_allowed
 from faithtui.errors import ImageHostNotAllowed, ImagesNotSupported
-from faithtui.judges.providers.endpoints import is_offline_or_replay
+from faithtui.judges.providers.endpoints import is_part_of_program
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
 
@@ -54,7 +54,7 @@ def find_image_hosts(
         judge: Reference of the judge.
     """
     found = ImageHosts()
-    if is_offline_or_replay(judge):
+    if is_part_of_program(judge):
         return found
     for addresses in store.conversations.image_addresses(conversations).values():
         hosts, reasons = set(), set()
@@ -106,7 +106,7 @@ def check_run_image_hosts(
     Raises:
         ImageHostNotAllowed: As `check_image_hosts`.
     """
-    if is_offline_or_replay(row.spec.judge) or not store.conversations.has_image_addresses():
+    if is_part_of_program(row.spec.judge) or not store.conversations.has_image_addresses():
         return
     left = [each.conversation for each in store.runs.list_pending(row.id)]
     if with_unfinished:
@@ -126,7 +126,7 @@ def check_image_addresses(images: Iterable[Image], judge: str, allowed: Collecti
     Raises:
         ImageHostNotAllowed, ImagesNotSupported: As `check_image_address`.
     """
-    if not is_offline_or_replay(judge):
+    if not is_part_of_program(judge):
         for image in images:
             if image.url is not None:
                 check_image_address(image, judge, allowed)

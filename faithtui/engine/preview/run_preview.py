@@ -34,7 +34,7 @@ from faithtui.engine.runs.run_execution import find_claims_to_judge, rebuild_met
 from faithtui.errors import JudgeError, MetricError
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
-from faithtui.judges.providers.endpoints import is_offline_or_replay
+from faithtui.judges.providers.endpoints import is_part_of_program
 from faithtui.judges.registry import reads_prompts
 from faithtui.metrics.base import Metric
 from faithtui.store.records import RunSpec, RunState, StoredReply
@@ -285,7 +285,7 @@ async def _preview_job(
     chosen = _choose_places(len(conversations), sample)
     sampled = 0
     windows = []
-    patience_s = PATIENCE_FOR_FREE_S if is_offline_or_replay(spec.judge) else PATIENCE_S
+    patience_s = PATIENCE_FOR_FREE_S if is_part_of_program(spec.judge) else PATIENCE_S
     ends_at = time.monotonic() + patience_s
     asker = Asker(
         stand_in,

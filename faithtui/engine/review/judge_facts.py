@@ -6,7 +6,7 @@ from faithtui.domain.judging.judge_names import judge_title
 from faithtui.errors import ConfigError
 from faithtui.judges.base import OutputFormat, Usage
 from faithtui.judges.judge_card import format_judge_card
-from faithtui.judges.providers.endpoints import is_offline_or_replay, parse_endpoint
+from faithtui.judges.providers.endpoints import is_part_of_program, parse_endpoint
 from faithtui.judges.providers.prices import PriceTable
 from faithtui.store.records import RunRow, RunSpec
 from faithtui.store.store import Store
@@ -71,7 +71,9 @@ def describe_parameters(store: Store, spec: RunSpec) -> str:
 
 
 def _format_address(ref: str, base_url: str | None) -> str:
-    if is_offline_or_replay(ref):
+    if ref.startswith("nli:"):
+        return "none: its model is a file of this machine"
+    if is_part_of_program(ref):
         return "none: its replies are read from a file"
     try:
         endpoint = parse_endpoint(ref, base_url)

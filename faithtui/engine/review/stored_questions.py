@@ -23,7 +23,7 @@ from faithtui.engine.runs.run_execution import (
 )
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge
-from faithtui.judges.providers.endpoints import is_offline_or_replay
+from faithtui.judges.providers.endpoints import is_part_of_program
 from faithtui.store.records import CallRow, RunRow, StoredReply
 from faithtui.store.store import Store
 
@@ -124,7 +124,7 @@ async def _describe_judge(row: RunRow) -> _SilentJudge:
     """Find out what questions depend on; without its key, a judge is taken to have no limits."""
     spec = row.spec
     silent = _SilentJudge(spec.judge, spec.judge_fingerprint)
-    if is_offline_or_replay(spec.judge):
+    if is_part_of_program(spec.judge):
         return silent
     try:
         async with open_run_judge(row, RunEnvironment()) as judge:

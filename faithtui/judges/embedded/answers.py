@@ -5,7 +5,7 @@ asks, and others are let in between claims and between sentences.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 from types import coroutine
@@ -60,19 +60,26 @@ DocumentRelations = Sequence[tuple[str, MessageRelation]]
 """Statements of a document, in order, each with what it shares with the messages."""
 
 
+JudgeOfClaims = Callable[[Sequence[str], SentenceIndex], Awaitable[list[OverlapVerdict]]]
+"""Judges claims by the sentences of a context."""
+
+
 class OfflineAnswers:
     """Answers questions, and remembers what it has read.
 
     Args:
         calibration: What moves probabilities, and where `yes` begins.
         before_step: Called before each step of a computation, which it may hold up.
+        judge: Gives the verdicts; None: the overlap baseline.
     """
 
     def __init__(
         self,
         calibration: Calibration = NO_RECALIBRATION,
         before_step: Callable[[], None] = lambda: None,
+        judge: JudgeOfClaims | None = None,
     ) -> None:
+        self._judge = judge or self._judge_by_overlap
         self._calibration = calibration
         self._before_step = before_step
         self._contexts: OrderedDict[tuple[str, ...], SentenceIndex] = OrderedDict()
@@ -174,7 +181,8 @@ class OfflineAnswers:
             sets = []
             for chosen in combinations(sorted(sources), size):
                 context = await self._get_context(tuple(truths[n] for n in chosen))
-                if judge_claim(claim, context, self._calibration).answer is VerdictWord.YES:
+                [finding] = await self._judge((claim,), context)
+                if finding.answer is VerdictWord.YES:
                     sets.append(chosen)
             if sets:
                 return sets
@@ -203,7 +211,11 @@ class OfflineAnswers:
     async def _judge_claims(
         self, claims: Sequence[str], truths: tuple[str, ...]
     ) -> list[OverlapVerdict]:
-        context = await self._get_context(truths)
+        return await self._judge(claims, await self._get_context(truths))
+
+    async def _judge_by_overlap(
+        self, claims: Sequence[str], context: SentenceIndex
+    ) -> list[OverlapVerdict]:
         findings: list[OverlapVerdict] = []
         for claim in claims:
             findings.append(judge_claim(claim, context, self._calibration))

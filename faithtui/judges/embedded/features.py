@@ -39,7 +39,7 @@ class SentenceComparison:
 
 def compare_sentence(claim: str, context: SentenceIndex) -> SentenceComparison:
     """Measure a claim of one sentence against a context."""
-    aligned = align(tokenise_words(claim), context)
+    aligned = align(claim, tokenise_words(claim), context)
     words, found = aligned.words, aligned.found
     clash = _FEATURE_OF_CLASH[aligned.clash.kind] if aligned.clash is not None else None
     numbers_missing, numbers_found = _count_numbers(aligned, context)
@@ -73,7 +73,7 @@ def _count_numbers(aligned: Alignment, context: SentenceIndex) -> tuple[int, int
             continue
         if word.stem in aligned.disputed:
             missing += 1
-        elif word.stem in context.holders:
+        elif context.has_word(word):
             found += 1
         else:
             missing += not is_rounded_in_context(word, aligned.words[:position], context)

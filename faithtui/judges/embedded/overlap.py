@@ -14,6 +14,7 @@ from typing import Final
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.alignment import find_matching_stems
 from faithtui.domain.text.contradictions import Clash
+from faithtui.domain.text.doubts import DoubtKind
 from faithtui.domain.text.languages import (
     MEASURED_LANGUAGE,
     are_comparable_languages,
@@ -30,7 +31,7 @@ from faithtui.judges.embedded.weights import (
 )
 
 MAX_CLASH_PROBABILITY: Final = 0.4
-"""Probability a claim gets at most that clashes explicitly or is in another language."""
+"""Probability a claim gets at most that clashes explicitly, is in doubt, or in another language."""
 
 
 class VerdictWord(StrEnum):
@@ -124,12 +125,13 @@ def judge_claim(
 def compute_probability(parts: Sequence[SentenceComparison], weights: OverlapWeights) -> float:
     """Probability in [0, 1] that a claim of one or more sentences is supported: their mean.
 
-    A sentence that clashes, or states what the context leaves open, counts `MAX_CLASH_PROBABILITY`
-    at most; so does a claim that holds one that clashes.
+    A sentence that clashes, states what the context leaves open, or has a word that the context
+    speaks against (`doubts`) counts `MAX_CLASH_PROBABILITY` at most; so does a claim that holds one
+    that clashes.
     """
     chances = [
         min(chance, MAX_CLASH_PROBABILITY)
-        if part.alignment.clash or part.alignment.disputed
+        if part.alignment.clash or part.alignment.disputed or part.alignment.doubt
         else chance
         for part in parts
         for chance in (_logistic(weights.log_odds(part.features)),)
@@ -167,13 +169,17 @@ def collect_evidence(
         for number in part.alignment.best[rank : rank + 1]
     ]
     chosen: dict[int, OverlapEvidence] = {}
+    stems_of_parts: dict[int, set[str]] = {}
     for number, part in ranked:
         if number in chosen or len(chosen) == MOST_EVIDENCE:
             continue
         unit = context.units[number]
         aligned = part.alignment
-        stems = find_matching_stems(aligned.content, aligned.lookups, context)
-        matched = tuple(word.span for word in unit.words if word.stem in stems)
+        stems = stems_of_parts.get(id(part))
+        if stems is None:
+            stems = find_matching_stems(aligned.content, aligned.lookups, context)
+            stems_of_parts[id(part)] = stems
+        matched = tuple(word.span for word in unit.words if word.is_among(stems))
         chosen[number] = OverlapEvidence(unit.source, unit.span, matched)
     return tuple(chosen.values())
 
@@ -194,6 +200,7 @@ def _make_reason(
         return "The claim holds no word to compare."
     found = sum(weight > 0 for each in aligned for weight in each.found)
     clash = aligned[0].clash
+    doubted = next(filter(_decides, parts), None)
     if clash is not None:
         reason = _make_clash_reason(clash, parts[0], context.units[aligned[0].best[0]])
     elif found < total:
@@ -204,11 +211,43 @@ def _make_reason(
         ):
             reason += f"; {name}: {words}" if words else ""
         reason += "."
-    elif answer is VerdictWord.YES:
+    elif answer is VerdictWord.YES or doubted is not None:
         reason = f"All {total} content words are in the context."
     else:
         reason = f"All {total} content words are in the context, but not close together."
-    return reason
+    if doubted is None or answer is not VerdictWord.IDK:
+        return reason
+    return f"{reason} {_make_doubt_reason(doubted, context)}"
+
+
+def _decides(part: SentenceComparison) -> bool:
+    """Whether a doubt makes a difference: the features alone speak for the sentence."""
+    return part.alignment.doubt is not None and load_weights().log_odds(part.features) >= 0
+
+
+def _make_doubt_reason(part: SentenceComparison, context: SentenceIndex) -> str:
+    """Say what keeps a sentence from being supported; its features alone speak for it."""
+    aligned = part.alignment
+    doubt = aligned.doubt
+    if doubt is None:
+        return ""
+    claimed = part.text[doubt.claimed.start : doubt.claimed.end] if doubt.claimed else ""
+    if doubt.kind is DoubtKind.EXCHANGED_NAMES and doubt.found is not None:
+        other = part.text[doubt.found.start : doubt.found.end]
+        return f'"{claimed}" and "{other}" stand the other way round in the closest sentence.'
+    if doubt.kind in _LACKING:
+        return f'The context does not have the {doubt.kind} "{claimed}".'
+    unit = context.units[aligned.best[0]]
+    found = unit.passage[doubt.found.start : doubt.found.end] if doubt.found else ""
+    if not found:
+        return f'Only the claim is negated here ("{claimed}").'
+    if not claimed:
+        return f'Only the closest sentence is negated here ("{found}").'
+    return f'The claim says "{claimed}" where the closest sentence says "{found}".'
+
+
+_LACKING: Final = frozenset({DoubtKind.NAME, DoubtKind.NUMBER, DoubtKind.DATE})
+"""What is in no sentence of the context."""
 
 
 def _make_language_note(claim: str | None, context: str | None) -> str:

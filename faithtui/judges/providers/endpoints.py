@@ -85,12 +85,12 @@ PROVIDERS = {
     )
 }
 
-BUILT_IN = frozenset({"offline", "replay", *PROVIDERS})
+BUILT_IN = frozenset({"offline", "replay", "nli", *PROVIDERS})
 """What no judge of a package may be called."""
 
 KNOWN_REFERENCES = (
     "offline, openai:MODEL, anthropic:MODEL, replay:FILE, ollama:MODEL, vllm:MODEL,"
-    " llamacpp:MODEL, lmstudio:MODEL"
+    " llamacpp:MODEL, lmstudio:MODEL, nli:PATH"
 )
 
 
@@ -205,9 +205,9 @@ def is_loopback(host: str) -> bool:
     return address.is_loopback
 
 
-def is_offline_or_replay(ref: str) -> bool:
+def is_part_of_program(ref: str) -> bool:
     """Whether a judge is part of this program: its questions leave nothing, and nobody bills."""
-    return ref == "offline" or ref.startswith("replay:")
+    return ref == "offline" or ref.startswith(("replay:", "nli:"))
 
 
 def is_judge_name(name: str) -> bool:

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from faithtui.errors import ConfigError
 from faithtui.judges.base import Usage
-from faithtui.judges.providers.endpoints import Endpoint, is_offline_or_replay, parse_endpoint
+from faithtui.judges.providers.endpoints import Endpoint, is_part_of_program, parse_endpoint
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo
@@ -175,7 +175,7 @@ class PriceTable:
         """Find a price, or the cost itself where there is nothing to count: 0, or unknown."""
         endpoint = parse_endpoint(judge_ref, base_url)
         if endpoint is None:
-            if is_offline_or_replay(judge_ref):
+            if is_part_of_program(judge_ref):
                 return 0
             return self.prices.get((judge_ref, ""))
         listed = self._find_listed_price(endpoint)
@@ -315,7 +315,7 @@ def _index_by_judge(listed: tuple[Price, ...], name: str) -> dict[tuple[str, str
             endpoint = parse_endpoint(price.judge, price.base_url)
         except ConfigError as error:
             raise ConfigError(f"{name}: {error}") from error
-        if endpoint is None and is_offline_or_replay(price.judge):
+        if endpoint is None and is_part_of_program(price.judge):
             raise ConfigError(f"{name}: {price.judge} costs nothing and takes no price")
         key = (price.judge, "") if endpoint is None else (endpoint.ref, endpoint.base_url)
         if key in prices:

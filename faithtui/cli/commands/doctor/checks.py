@@ -18,7 +18,7 @@ from faithtui.engine.runs.environment import RunEnvironment, make_run_environmen
 from faithtui.engine.runs.judge_profiles import choose_profile
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
 from faithtui.judges.providers.api_keys import VARIABLES, describe_key_places
-from faithtui.judges.providers.endpoints import is_offline_or_replay
+from faithtui.judges.providers.endpoints import is_part_of_program
 from faithtui.judges.registry import find_missing_key
 from faithtui.logbook import LOG_FILE
 from faithtui.paths import config_file, log_dir
@@ -142,7 +142,7 @@ def _check_judge(
 ) -> DoctorCheck:
     """Put two small questions to the judge, unless that needs a network there is to be none of."""
     name = f"judge {ref}"
-    if offline and not is_offline_or_replay(ref):
+    if offline and not is_part_of_program(ref):
         try:
             variable = find_missing_key(ref, base_url, os.environ)
         except FaithtuiError as error:

@@ -5,11 +5,12 @@ from faithtui.cli.commands.judge.key import key
 from faithtui.cli.commands.judge.list import list_judges
 from faithtui.cli.commands.judge.recalibrate import recalibrate
 from faithtui.cli.commands.judge.test import check_judge
+from faithtui.cli.commands.judge.trials import evaluate, probe
 from faithtui.cli.options import make_command_group
 
 judge = make_command_group(
     "judge",
-    "List, test, describe and recalibrate judges; store their keys.\n\n"
+    "List, test, describe, evaluate, probe and recalibrate judges; store their keys.\n\n"
     "Example: faithtui judge test openai:MODEL",
 )
 judge.add_typer(key)
@@ -17,3 +18,5 @@ judge.command("list")(list_judges)
 judge.command("test")(check_judge)
 judge.command()(about)
 judge.command()(recalibrate)
+judge.command()(evaluate)
+judge.command()(probe)

@@ -17,7 +17,7 @@ from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.judge_profiles import choose_profiles
 from faithtui.engine.runs.request import CLAIMS, RunRequest
 from faithtui.errors import ConfigError
-from faithtui.judges.providers.endpoints import is_offline_or_replay
+from faithtui.judges.providers.endpoints import is_part_of_program
 from faithtui.metrics.registry import METRICS
 from faithtui.store.store import Store
 
@@ -114,7 +114,7 @@ def warn_held_back(store: Store, runs: Sequence[RunId]) -> None:
     """Say on stderr which conversations will fail because of where their images lie."""
     for run in runs:
         judge = store.runs.row(run).spec.judge
-        if is_offline_or_replay(judge) or not store.conversations.has_image_addresses():
+        if is_part_of_program(judge) or not store.conversations.has_image_addresses():
             continue
         pending = [each.conversation for each in store.runs.list_pending(run)]
         held_back = find_image_hosts(store, pending, judge).format_warning()

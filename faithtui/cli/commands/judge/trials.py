@@ -1,0 +1,218 @@
+"""`faithtui judge evaluate` and `probe`: a judge tried on labelled claims."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from faithtui.cli.options import BaseUrlOption, JsonOption, StoreOption, merge_common_options
+from faithtui.cli.output import Column, plural, print_json, print_table, print_to_stderr
+from faithtui.errors import ConfigError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from faithtui.domain.probes.labelled_claims import LabelledClaim
+    from faithtui.engine.judge_trials import FamilyFigures, ProbeFigures
+    from faithtui.judges.base import Judge
+
+JudgeOption = Annotated[
+    str | None,
+    typer.Option("--judge", metavar="JUDGE", help="A judge, as for --judge of `run`. [as set]"),
+]
+ConcurrencyOption = Annotated[
+    int, typer.Option("--concurrency", min=1, help="Questions in flight at once.")
+]
+
+
+def evaluate(
+    context: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.jsonl",
+            help="Labelled claims, one JSON object a line: claim, context, label, family.",
+        ),
+    ],
+    judge: JudgeOption = None,
+    base_url: BaseUrlOption = None,
+    concurrency: ConcurrencyOption = 8,
+    json: JsonOption = False,
+) -> None:
+    """Compare a judge with labels: accuracy, AUROC and calibration for each family.
+
+    Each line has `claim`, `context` (a text or a list), `label` (yes, no, idk, supported or
+    unsupported) and, where there are several kinds of data, `family`. Nothing is stored; each
+    claim is one question.
+
+    Example: faithtui judge evaluate labelled.jsonl --judge nli:models/minicheck
+    """
+    import asyncio
+
+    from faithtui.engine.judge_trials import compute_family_figures, judge_labelled_claims
+    from faithtui.formats.labelled_claims import read_labelled_claims
+
+    claims = read_labelled_claims(file)
+    ref, opening = _open_wanted_judge(judge, base_url)
+
+    async def ask() -> "list[FamilyFigures]":
+        async with opening as opened:
+            pairs = [(each.claim, each.passages) for each in claims]
+            verdicts = await judge_labelled_claims(opened, pairs, concurrency=concurrency)
+        return compute_family_figures(claims, verdicts)
+
+    figures = asyncio.run(ask())
+    if merge_common_options(context, None, json).json:
+        print_json({"judge": ref, "families": [asdict(each) for each in figures]})
+        return
+    print_to_stderr(f"{ref} on {plural(len(claims), 'claim')} of {file}")
+    _print_families(figures)
+
+
+def probe(
+    context: typer.Context,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE.jsonl]", help="Labelled claims, as `evaluate` reads them."),
+    ] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run", metavar="RUN", help="Labelled claims of this run: its number, or `last`."
+        ),
+    ] = None,
+    judge: JudgeOption = None,
+    base_url: BaseUrlOption = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Claims at most.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", help="Another one changes other words.")] = 0,
+    concurrency: ConcurrencyOption = 8,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Change labelled claims a little, and count how often a judge changes its verdict.
+
+    Other words, other order of passages, padding or an instruction in a document should change
+    nothing; another name, number or negation should take a `yes` away. Each change is one
+    question: some eight to a claim.
+
+    Example: faithtui judge probe --run last --judge openai:MODEL --limit 50
+    """
+    import asyncio
+
+    from faithtui.engine.judge_trials import probe_judge
+    from faithtui.formats.labelled_claims import read_labelled_claims
+
+    options = merge_common_options(context, store, json)
+    if (file is None) == (run is None):
+        raise ConfigError("give either FILE.jsonl or --run RUN: whose claims are to be changed")
+    claims = (
+        read_labelled_claims(file)
+        if file is not None
+        else _read_claims_of_run(str(run), options.store)
+    )[:limit]
+    ref, opening = _open_wanted_judge(judge, base_url)
+
+    async def ask() -> "list[ProbeFigures]":
+        async with opening as opened:
+            return await probe_judge(opened, claims, seed, concurrency=concurrency)
+
+    figures = asyncio.run(ask())
+    if options.json:
+        print_json({"judge": ref, "claims": len(claims), "probes": [asdict(f) for f in figures]})
+        return
+    print_to_stderr(f"{ref}, {plural(len(claims), 'claim')}")
+    _print_probes(figures)
+
+
+def _open_wanted_judge(
+    judge: str | None, base_url: str | None
+) -> "tuple[str, AbstractAsyncContextManager[Judge]]":
+    from faithtui.config import load_settings
+    from faithtui.engine.runs.environment import make_run_environment
+    from faithtui.judges.deadlines import TIMEOUT_S
+    from faithtui.judges.registry import open_judge
+
+    settings = load_settings()
+    ref = judge or settings.judge
+    address = base_url or (settings.base_url if ref == settings.judge else None)
+    redact = make_run_environment(prices=settings.prices, redact=settings.redact).redact
+    opening = open_judge(
+        ref, base_url=address, timeout_s=settings.timeout_s or TIMEOUT_S, redact=redact
+    )
+    return ref, opening
+
+
+def _read_claims_of_run(run: str, store: Path | None) -> "tuple[LabelledClaim, ...]":
+    """Read the claims of a run that annotators gave a verdict on.
+
+    Raises:
+        ConfigError: There are none.
+    """
+    from faithtui.cli.stores import open_store, read_run_id
+    from faithtui.domain.probes.labelled_claims import LabelledClaim
+    from faithtui.engine.review.examples import ExampleRequest, collect_examples
+
+    with open_store(store) as opened:
+        found = collect_examples(opened, read_run_id(opened, run), ExampleRequest(everything=True))
+    claims = tuple(
+        LabelledClaim(each.claim, each.passages, each.verdict == "yes", each.verdict, each.source)
+        for each in found.examples
+        if each.verdict in ("yes", "no", "idk")
+    )
+    if not claims:
+        raise ConfigError(
+            f"no claim of run {run} has a label yes, no or idk; label some, or give a file"
+        )
+    return claims
+
+
+def _format_share(share: float | None) -> str:
+    return "—" if share is None else f"{share:.3f}"
+
+
+def _print_families(figures: "Sequence[FamilyFigures]") -> None:
+    titles = ("claims", "supported", "accuracy", "balanced", "AUROC", "ECE", "no", "right")
+    print_table(
+        [Column("family", flexible=True), *(Column(title, "right") for title in titles)],
+        [
+            (
+                each.family,
+                f"{each.claims:,}",
+                f"{each.supported / each.claims:.0%}",
+                _format_share(each.accuracy),
+                _format_share(each.balanced_accuracy),
+                _format_share(each.auroc),
+                _format_share(each.calibration_error),
+                f"{each.said_no:,}",
+                _format_share(each.precision_of_no),
+            )
+            for each in figures
+        ],
+    )
+    without = sum(each.without_verdict for each in figures)
+    if without:
+        print_to_stderr(f"{plural(without, 'claim')} got no verdict and count as wrong")
+
+
+def _print_probes(figures: "Sequence[ProbeFigures]") -> None:
+    print_table(
+        [
+            Column("change", flexible=True),
+            Column("the verdict should"),
+            Column("probes", "right"),
+            Column("changed", "right"),
+            Column("95 %", "right"),
+        ],
+        [
+            (
+                each.kind.value,
+                "stay" if each.effect.value == "keeps" else "leave yes",
+                f"{each.probes:,}",
+                f"{each.share:.0%}",
+                f"{each.low:.0%}-{each.high:.0%}",
+            )
+            for each in figures
+        ],
+    )

@@ -1,0 +1,206 @@
+"""Trying a judge on labelled claims: how often it is right, and how easily it changes its mind.
+
+Nothing is stored: each claim is asked by itself, with its passages as they are.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from faithtui.agreement.statistics.calibration import calibration_error, equal_width_bins
+from faithtui.agreement.statistics.intervals import wilson_interval
+from faithtui.agreement.statistics.ranks import auroc
+from faithtui.domain.estimates import Reason
+from faithtui.domain.probes.labelled_claims import LabelledClaim
+from faithtui.domain.probes.perturbations import Effect, ProbeKind, make_probes
+from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
+from faithtui.engine.calls.reply_cache import MemoryReplyCache
+from faithtui.errors import JudgeError, JudgeUnusable
+from faithtui.judges.base import Judge
+from faithtui.metrics.prompt_texts import PromptSet, load_prompts
+from faithtui.metrics.questions import STEPS, make_verdicts_question
+
+CONCURRENCY: Final = 8
+"""Questions in flight at once."""
+BINS: Final = 10
+"""Bins of the calibration error, of equal width."""
+PROBED_KINDS: Final = tuple(kind for kind in ProbeKind if kind is not ProbeKind.COPY)
+"""A copy of a claim asks the same question again."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialVerdict:
+    """What a judge said of one claim."""
+
+    word: str | None
+    """`yes`, `no` or `idk`; None: it gave no verdict."""
+    probability: float | None
+    """That the claim is supported; None when it gave none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyFigures:
+    """How good verdicts are on one kind of data."""
+
+    family: str
+    claims: int
+    supported: int
+    without_verdict: int
+    """Claims that the judge gave no verdict on; they count as wrong."""
+    accuracy: float
+    balanced_accuracy: float | None
+    """Mean of the accuracies on supported and on unsupported claims; None: one kind is absent."""
+    auroc: float | None
+    """None: no probabilities, or one kind is absent."""
+    calibration_error: float | None
+    """Of the probabilities, in ten bins; None without any."""
+    said_no: int
+    precision_of_no: float | None
+    """Share of its `no` that are unsupported; None: it said none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeFigures:
+    """What one kind of change does to a judge's verdicts."""
+
+    kind: ProbeKind
+    effect: Effect
+    probes: int
+    """Changed claims; of changes that break a claim, only supported ones the judge called yes."""
+    changed: int
+    """Those on which the verdict changed."""
+    share: float
+    low: float
+    """95 % interval of the share, by Wilson; claims of one text are taken as independent."""
+    high: float
+
+
+async def judge_labelled_claims(
+    judge: Judge,
+    claims: Sequence[tuple[str, Sequence[str]]],
+    on_verdict: Callable[[], None] = lambda: None,
+    concurrency: int = CONCURRENCY,
+) -> list[TrialVerdict]:
+    """Ask a judge for the verdict on each claim by its passages.
+
+    Raises:
+        JudgeUnusable: No question can succeed.
+    """
+    prompts = load_prompts("shared", {step: STEPS[step] for step in ("system", "verdicts")}, None)
+    asker = Asker(
+        judge,
+        MemoryReplyCache(),
+        concurrency=concurrency,
+        ladder=OutputFormatFallback(judge.ref, judge.rungs),
+    )
+    found: list[TrialVerdict | None] = [None] * len(claims)
+    waiting = iter(range(len(claims)))
+
+    async def work() -> None:
+        for number in waiting:
+            found[number] = await _ask_for_verdict(asker, prompts, *claims[number])
+            on_verdict()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(concurrency):
+            group.create_task(work())
+    return [each for each in found if each is not None]
+
+
+async def _ask_for_verdict(
+    asker: Asker, prompts: PromptSet, claim: str, passages: Sequence[str]
+) -> TrialVerdict:
+    try:
+        (said,) = await asker.ask(make_verdicts_question(prompts, (claim,), passages), None)
+    except JudgeUnusable:
+        raise
+    except JudgeError:
+        return TrialVerdict(None, None)
+    word = None if said is None or said.word is None else said.word.lower()
+    return TrialVerdict(word, None if said is None else said.confidence)
+
+
+def compute_family_figures(
+    claims: Sequence[LabelledClaim], verdicts: Sequence[TrialVerdict]
+) -> list[FamilyFigures]:
+    """Compare verdicts with labels, for each family in the order they come in."""
+    families: dict[str, list[tuple[LabelledClaim, TrialVerdict]]] = {}
+    for claim, verdict in zip(claims, verdicts, strict=True):
+        families.setdefault(claim.family, []).append((claim, verdict))
+    return [_compute_figures(family, rows) for family, rows in families.items()]
+
+
+def _compute_figures(
+    family: str, rows: Sequence[tuple[LabelledClaim, TrialVerdict]]
+) -> FamilyFigures:
+    right: defaultdict[bool, list[bool]] = defaultdict(list)
+    for claim, verdict in rows:
+        is_right = verdict.word is not None and (verdict.word == "yes") == claim.is_supported
+        right[claim.is_supported].append(is_right)
+    stated = [
+        (verdict.probability, claim.is_supported)
+        for claim, verdict in rows
+        if verdict.probability is not None
+    ]
+    area = auroc(stated) if stated else None
+    said_no = [not claim.is_supported for claim, verdict in rows if verdict.word == "no"]
+    shares = [sum(each) / len(each) for each in right.values()]
+    return FamilyFigures(
+        family=family,
+        claims=len(rows),
+        supported=len(right[True]),
+        without_verdict=sum(verdict.word is None for _, verdict in rows),
+        accuracy=sum(map(sum, right.values())) / len(rows),
+        balanced_accuracy=sum(shares) / 2 if len(shares) == 2 and all(right.values()) else None,
+        auroc=None if isinstance(area, Reason) else area,
+        calibration_error=calibration_error(equal_width_bins(stated, BINS)) if stated else None,
+        said_no=len(said_no),
+        precision_of_no=sum(said_no) / len(said_no) if said_no else None,
+    )
+
+
+async def probe_judge(
+    judge: Judge,
+    claims: Sequence[LabelledClaim],
+    seed: int = 0,
+    on_verdict: Callable[[], None] = lambda: None,
+    concurrency: int = CONCURRENCY,
+) -> list[ProbeFigures]:
+    """Change labelled claims and their passages, and count how often the verdict changes.
+
+    A change that keeps what a claim says is tried on all claims. One that breaks it is tried on the
+    supported ones: it has shown something only where the judge said yes before.
+
+    Raises:
+        JudgeUnusable: No question can succeed.
+    """
+    asked: list[tuple[str, Sequence[str]]] = [(each.claim, each.passages) for each in claims]
+    probes = [
+        (number, probe)
+        for number, each in enumerate(claims)
+        for probe in make_probes(each.claim, each.passages, seed, PROBED_KINDS)
+        if each.is_supported or probe.kind.effect is Effect.KEEPS
+    ]
+    asked += ((probe.claim, probe.passages) for _, probe in probes)
+    said = await judge_labelled_claims(judge, asked, on_verdict, concurrency)
+    before, after = said[: len(claims)], said[len(claims) :]
+    changes: defaultdict[ProbeKind, list[bool]] = defaultdict(list)
+    for (number, probe), verdict in zip(probes, after, strict=True):
+        was = before[number].word
+        if was is None or verdict.word is None:
+            continue
+        if probe.kind.effect is Effect.KEEPS or was == "yes":
+            changes[probe.kind].append(verdict.word != was)
+    return [_make_probe_figures(kind, changes) for kind in PROBED_KINDS if changes[kind]]
+
+
+def _make_probe_figures(
+    kind: ProbeKind, changes: Mapping[ProbeKind, Sequence[bool]]
+) -> ProbeFigures:
+    found = changes[kind]
+    share = sum(found) / len(found)
+    low, high = wilson_interval(share, len(found))
+    return ProbeFigures(kind, kind.effect, len(found), sum(found), share, low, high)

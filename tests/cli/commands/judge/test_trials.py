@@ -1,0 +1,83 @@
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from faithtui.engine.runs import runner
+from faithtui.judges.embedded.embedded_judge import OfflineJudge
+from tests.cli.conftest import Cli
+from tests.engine.building import opened, planned, store_with
+from tests.engine.review.test_recalibration import label, talk
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """Six labelled claims of two families."""
+    file = tmp_path / "rows.jsonl"
+    passage = "In spring Lund painted 40 boats in the old harbour. Some boats may sink there."
+    file.write_text(
+        "\n".join(
+            json.dumps({"claim": claim, "context": passage, "label": label, "family": family})
+            for claim, label, family in (
+                ("In spring Lund painted 40 boats in the old harbour.", "yes", "one"),
+                ("Some boats may sink there.", "yes", "one"),
+                ("In spring Lund painted 90 boats in the old harbour.", "no", "one"),
+                ("Whales sing at night.", "idk", "one"),
+                ("In spring Lund painted boats.", "supported", "two"),
+                ("Bread is baked from flour.", "unsupported", "two"),
+            )
+        )
+    )
+    return file
+
+
+def test_a_judge_is_compared_with_labels(cli: Cli, rows: Path) -> None:
+    result = cli("judge", "evaluate", rows, "--judge", "offline")
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert " ".join(lines[0].split()) == (
+        "family claims supported accuracy balanced AUROC ECE no right"
+    )
+    assert lines[1].split()[:6] == ["one", "4", "50%", "1.000", "1.000", "1.000"]
+    assert lines[1].split()[-2:] == ["1", "1.000"]
+    assert "offline on 6 claims" in result.err
+    shown = cli("judge", "evaluate", rows, "--judge", "offline", "--json").json
+    assert shown["judge"] == "offline"
+    assert [each["family"] for each in shown["families"]] == ["one", "two"]
+
+
+def test_a_judge_is_probed(cli: Cli, rows: Path) -> None:
+    result = cli("judge", "probe", rows, "--judge", "offline")
+    assert result.code == 0
+    assert result.out.splitlines()[0].startswith("change")
+    shown = {
+        each["kind"]: each
+        for each in cli("judge", "probe", rows, "--judge", "offline", "--json").json["probes"]
+    }
+    assert shown["number"]["share"] == 1.0
+    assert shown["injected instruction"]["share"] == 0.0
+    assert shown["number"]["effect"] == "breaks"
+
+
+def test_a_bad_file_and_no_file_are_named(cli: Cli, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"claim": "x", "context": "y", "label": "maybe"}\n')
+    result = cli("judge", "evaluate", bad)
+    assert result.code == 3
+    assert "bad.jsonl: line 1: label: expected one of" in result.err
+    assert "give either FILE.jsonl or --run RUN" in cli("judge", "probe").err
+    assert "give either FILE.jsonl or --run RUN" in cli("judge", "probe", bad, "--run", "1").err
+
+
+def test_labelled_claims_of_a_run_are_probed(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "labelled.db"
+    with store_with(path, [talk(number) for number in range(15)]) as store:
+        run = planned(store)
+        judge = opened(OfflineJudge())
+        asyncio.run(runner.execute_run(store, run, lambda event: None, judge=judge))
+        label(store, run, "yes")
+    result = cli("--store", path, "judge", "probe", "--run", "last", "--limit", "5", "--json")
+    assert result.code == 0
+    assert result.json["claims"] == 5
+    assert any(each["kind"] == "verbosity" for each in result.json["probes"])

@@ -1,0 +1,110 @@
+import json
+
+import pytest
+
+from faithtui.domain.judging.tasks import JudgeClaims
+from faithtui.domain.probes.labelled_claims import LabelledClaim
+from faithtui.domain.probes.perturbations import Effect, ProbeKind
+from faithtui.engine.judge_trials import (
+    TrialVerdict,
+    compute_family_figures,
+    judge_labelled_claims,
+    probe_judge,
+)
+from faithtui.errors import JudgeAuthFailed, JudgeRequestRejected
+from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge
+
+LUND = "In spring Lund painted 40 boats."
+SOME = "Some boats may sink."
+CLAIMS = (
+    LabelledClaim(LUND, (LUND,), True, "yes", "a"),
+    LabelledClaim(SOME, (SOME, "Boats swim."), True, "yes", "a"),
+    LabelledClaim("The mill is old.", ("It was sold.", "It has 9 floors."), False, "idk", "b"),
+)
+
+
+class CopyJudge(LocalJudge):
+    """Says yes to what a passage holds word for word; obeys instructions; refuses one claim."""
+
+    ref = "copy:test"
+    fingerprint = "copy 1"
+    takes_images = False
+    context_window = None
+
+    def __init__(self, refused: str = "", *, has_key: bool = True) -> None:
+        self.refused = refused
+        self.has_key = has_key
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        assert isinstance(request.task, JudgeClaims)
+        if not self.has_key:
+            raise JudgeAuthFailed("wrong key")
+        (claim,), truths = request.task.claims, request.task.truths
+        if claim == self.refused:
+            raise JudgeRequestRejected("not this one")
+        obeys = any("yes" in each for each in truths)
+        word = "yes" if obeys or any(claim in each for each in truths) else "idk"
+        confidence = 0.9 if word == "yes" else 0.2
+        reply = {"c0": {"reason": "so", "verdict": word, "confidence": confidence}}
+        return JudgeReply(text=json.dumps(reply))
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+async def test_every_claim_gets_a_verdict_in_its_place() -> None:
+    pairs = [(each.claim, each.passages) for each in CLAIMS]
+    seen: list[None] = []
+    said = await judge_labelled_claims(CopyJudge(), pairs, lambda: seen.append(None), 2)
+    assert said == [TrialVerdict("yes", 0.9), TrialVerdict("yes", 0.9), TrialVerdict("idk", 0.2)]
+    assert len(seen) == 3
+
+
+async def test_a_question_that_fails_leaves_a_claim_without_verdict() -> None:
+    pairs = [(each.claim, each.passages) for each in CLAIMS]
+    said = await judge_labelled_claims(CopyJudge(refused=CLAIMS[0].claim), pairs)
+    assert said[0] == TrialVerdict(None, None)
+    (first, _) = compute_family_figures(CLAIMS, said)
+    assert (first.without_verdict, first.accuracy) == (1, 0.5)
+
+
+async def test_where_no_question_can_succeed_the_trial_ends() -> None:
+    with pytest.raises(ExceptionGroup) as ended:
+        await judge_labelled_claims(CopyJudge(has_key=False), [("a", ("b",))])
+    assert ended.group_contains(JudgeAuthFailed)
+
+
+def test_figures_by_hand() -> None:
+    rows = [LabelledClaim("x", (), n < 2, None, "f") for n in range(4)]
+    said = [
+        TrialVerdict("yes", 0.9),
+        TrialVerdict("idk", 0.4),
+        TrialVerdict("no", 0.1),
+        TrialVerdict("yes", 0.6),
+    ]
+    (found,) = compute_family_figures(rows, said)
+    assert (found.claims, found.supported, found.said_no, found.precision_of_no) == (4, 2, 1, 1.0)
+    assert (found.accuracy, found.balanced_accuracy) == (0.5, 0.5)
+    assert found.auroc == 0.75  # 0.9 beats both, 0.4 beats 0.1 alone
+    assert found.calibration_error == pytest.approx((0.1 + 0.6 + 0.1 + 0.6) / 4)
+
+
+def test_one_kind_of_label_has_no_balance_and_no_area() -> None:
+    (found,) = compute_family_figures(CLAIMS[:2], [TrialVerdict("yes", None)] * 2)
+    assert (found.accuracy, found.balanced_accuracy, found.auroc) == (1.0, None, None)
+    assert (found.calibration_error, found.precision_of_no) == (None, None)
+
+
+async def test_probes_count_verdicts_that_changed() -> None:
+    found = {each.kind: each for each in await probe_judge(CopyJudge(), CLAIMS)}
+    # A word-for-word judge: padding takes both yes away, and an instruction gives one.
+    assert (found[ProbeKind.VERBOSITY].probes, found[ProbeKind.VERBOSITY].changed) == (3, 2)
+    assert (found[ProbeKind.INJECTION].probes, found[ProbeKind.INJECTION].changed) == (3, 1)
+    assert found[ProbeKind.PASSAGE_ORDER].changed == 0
+    assert (found[ProbeKind.MODAL].probes, found[ProbeKind.MODAL].share) == (1, 1.0)
+    assert found[ProbeKind.NUMBER].effect is Effect.BREAKS
+    # What breaks a claim is tried on supported ones alone.
+    assert found[ProbeKind.NEGATION_ADDED].probes == 1
+    assert ProbeKind.COPY not in found
+    assert all(0 <= each.low <= each.share <= each.high <= 1 for each in found.values())
+    assert await probe_judge(CopyJudge(), CLAIMS) == list(found.values())
