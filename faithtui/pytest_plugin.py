@@ -13,7 +13,7 @@ import pytest
 
 if TYPE_CHECKING:
     from faithtui.domain.conversation import Conversation
-    from faithtui.engine.measure import Measurement
+    from faithtui.engine.measurement import Measurement
     from faithtui.judges.base import Judge
     from faithtui.metrics.base import Metric
 

@@ -127,9 +127,9 @@ def _list_report_formats() -> Words:
 
 
 def _list_import_formats() -> Words:
-    from faithtui.cli.commands import import_
+    from faithtui.formats.readers.registry import AUTO, READERS
 
-    return import_.FORMATS
+    return [AUTO, *(each.name for each in READERS)]
 
 
 def _list_idk_rules() -> Words:
@@ -139,9 +139,9 @@ def _list_idk_rules() -> Words:
 
 
 def _list_exports() -> Words:
-    from faithtui.cli.commands import export
+    from faithtui.cli.commands.export import export
 
-    return export._OPTIONS_OF_KIND
+    return export.OPTIONS_OF_KIND
 
 
 def _list_presets() -> Words:

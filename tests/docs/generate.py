@@ -15,7 +15,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -462,7 +462,8 @@ def setting_list() -> str:
     for each in fields(config.Settings):
         default = unless.get(each.name)
         if default is None:
-            default = "not set" if each.default in (None, ()) else _code(_toml(each.default))
+            is_set = each.default is not MISSING and each.default not in (None, ())
+            default = _code(_toml(each.default)) if is_set else "not set"
         variable = config.find_variable(each.name)
         rows.append(
             (

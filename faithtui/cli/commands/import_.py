@@ -201,7 +201,6 @@ def _format_file(each: "FileImport") -> list[str]:
     for key, count in each.unknown_keys.items():
         lines.append(f"  not understood and kept aside: {_format_key(key, count)}")
     lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in each.remarks.items()]
-    from faithtui.domain.text.visible_text import make_visible_line
 
     return [make_visible_line(line) for line in lines]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, or_, select
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId
@@ -81,9 +81,9 @@ class Provenance:
             .join(run_item, run_item.c.id == window.c.run_item_id)
             .where(run_item.c.run_id == run_id)
         )
-        is_judged = claim.c.id.in_(judged)
+        is_judged: ColumnElement[bool] = claim.c.id.in_(judged)
         if matched:
-            is_judged |= among_claims(matched, claim.c.id)
+            is_judged = or_(is_judged, among_claims(matched, claim.c.id))
         about = claim.c.conversation_id.in_(conversations) & (
             is_judged | (claim.c.kind == "answer")
         )

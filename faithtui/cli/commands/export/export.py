@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _BUNDLE: Final = "bundle"
 """Format of labels for other stores, and the kind of such an export."""
 
-_OPTIONS_OF_KIND: Final = {
+OPTIONS_OF_KIND: Final = {
     "claims": ("--format", "--split", "--sample"),
     "labels": ("--format", "--reviewer", "--split", "--sample"),
     _BUNDLE: ("--format", "--reviewer"),
@@ -151,7 +151,7 @@ def export(
         "--limit": limit is not None,
         "--seed": seed is not None,
     }
-    known = [each for each in _OPTIONS_OF_KIND if each != _BUNDLE]
+    known = [each for each in OPTIONS_OF_KIND if each != _BUNDLE]
     if what not in known:
         raise ConfigError(f"there is nothing called `{what}` to export; known: {', '.join(known)}")
     if run is not None and only_run is not None:
@@ -201,7 +201,7 @@ def _refuse_other_options(what: str, kind: str, given: Sequence[str]) -> None:
     Raises:
         ConfigError: There is one.
     """
-    taken = _OPTIONS_OF_KIND[kind]
+    taken = OPTIONS_OF_KIND[kind]
     for option in given:
         if option not in taken:
             beside = " as a bundle" if kind == _BUNDLE else ""
