@@ -147,6 +147,11 @@ class Session:
         """Whether the store is there."""
         return self._store is not None
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the store is there and can only be read."""
+        return self._store is not None and self._store.is_read_only
+
     def set_store(self, store: "Store") -> None:
         """Take the store into use."""
         self._store = store

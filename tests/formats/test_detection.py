@@ -284,3 +284,20 @@ def test_what_holds_no_conversations_is_named(tmp_path: Path) -> None:
     ):
         path.write_bytes(content)
         assert says in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        ({"messages": [{"role": "user", "content": "?"}], "id": "x" * 1001}, "id"),
+        ({**ROW, "conversation_id": "x" * 1001}, "metadata.conversation_id"),
+    ],
+)
+def test_a_name_that_no_list_could_show_is_refused_in_every_format(
+    tmp_path: Path, row: dict[str, object], field: str
+) -> None:
+    dataset, file = open_dataset(write(tmp_path / "long.jsonl", row), FormatChoice(), None)
+    [record] = list(dataset.read())
+    file.close()
+    assert isinstance(record.found, InputError)
+    assert record.found.field == field

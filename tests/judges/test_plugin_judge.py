@@ -147,7 +147,7 @@ async def test_an_answer_of_another_kind_is_refused(acme: Path) -> None:
     ("ref", "says"),
     [
         ("nameless:x", "nameless:x has no fingerprint"),
-        ("deaf:x", "deaf:x has no `async def answer`"),
+        ("deaf:x", "deaf:x of the package acme has no `async def answer` and no `def verify`"),
         ("failing:x", "package acme cannot be opened: RuntimeError: no licence"),
         ("failing:told", "^acme needs a licence: set ACME_LICENCE$"),
         ("absent:x", "cannot be opened: AttributeError"),

@@ -21,7 +21,7 @@ from faithtui.domain.conversation import (
 from faithtui.domain.imported_verdicts import ImportedJudgement
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.formats.readers.any_spelling import ShapeError, fold_key
-from faithtui.formats.readers.neutral import find_group
+from faithtui.formats.readers.neutral import check_name_length, find_group
 from faithtui.formats.readers.passages import PassageList
 
 PER_TURN = "per_turn"
@@ -108,12 +108,13 @@ class ConversationDraft:
             source: Name of the data set.
 
         Raises:
-            ShapeError: It has no turn.
+            ShapeError: It has no turn, or a name that no list could show.
         """
         if not self.turns:
             raise ShapeError("", "has no message of a user or an assistant")
         turns = tuple(_build_turn(each) for each in self.turns)
         key = content_hash(turns) if self.key is None else self.key
+        check_name_length(key, "id")
         metadata = {name: each for name, each in self.metadata.items() if each is not None}
         per_turn = self._collect_details()
         if per_turn:

@@ -35,6 +35,7 @@ from faithtui.domain.limits import KEY, NOTE, REVIEWER
 from faithtui.errors import InputError
 from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.json_lines import describe_json
+from faithtui.formats.readers.any_spelling import ShapeError
 
 GROUP_KEYS = ("conversation_id", "passage_group", "knowledge_group")
 """Metadata that says what belongs together; the first that is there counts."""
@@ -209,15 +210,6 @@ class _Conversation(_Line):
     reference_judges: dict[str, object] | None = None
 
 
-class _FieldError(Exception):
-    """A field that is well formed but does not fit the rest of the line."""
-
-    def __init__(self, field: str, reason: str) -> None:
-        self.field = field
-        self.reason = reason
-        super().__init__(field, reason)
-
-
 @dataclass(frozen=True, slots=True)
 class ParsedConversation:
     """A conversation, and the bytes of its images."""
@@ -263,7 +255,7 @@ def conversation_from_json(
             for position, turn in enumerate(read.turns)
         )
         if read.id is not None:
-            _check_length(read.id, "id")
+            check_name_length(read.id, "id")
         key = content_hash(turns) if read.id is None else read.id
         conversation = Conversation(
             source=source,
@@ -276,7 +268,7 @@ def conversation_from_json(
         return ParsedConversation(conversation, gallery.data)
     except ValidationError as error:
         field, reason = _describe_validation_error(error.errors(include_url=False)[0], found)
-    except _FieldError as error:
+    except ShapeError as error:
         field, reason = error.field, error.reason
     raise InputError(reason, path=path, line=line, record=record, field=field or None)
 
@@ -309,8 +301,9 @@ def _build_plain_conversation(found: Mapping[str, object], source: str) -> Conve
     key = content_hash(turns) if identity is None else identity
     known = metadata or {}
     try:
+        check_name_length(key, "id")
         group = find_group(known, source, key)
-    except _FieldError:
+    except ShapeError:
         return None
     return Conversation(source, key, tuple(turns), group, known)
 
@@ -381,31 +374,35 @@ def _read_image(read: _Image, field: str, gallery: ImageCollector) -> Image:
         name, shown = "url", f"is {describe_json(format_address(read.url or ''))}, which "
         return gallery.add_url(read.url or "", read.media_type)
     except InputError as error:
-        raise _FieldError(f"{field}.{name}", f"{shown}{error.reason}") from error
+        raise ShapeError(f"{field}.{name}", f"{shown}{error.reason}") from error
 
 
-def _check_length(name: str, field: str) -> None:
+def check_name_length(name: str, field: str) -> None:
     """Refuse a name that no list could show.
 
     Raises:
-        _FieldError: It is too long.
+        ShapeError: It is too long.
     """
     problem = KEY.find_problem(len(name))
     if problem is not None:
-        raise _FieldError(field, problem)
+        raise ShapeError(field, problem)
 
 
 def find_group(metadata: Mapping[str, object], source: str, key: str) -> str:
-    """Name what the conversation must stay together with; the kind keeps equal numbers apart."""
+    """Name what the conversation must stay together with; the kind keeps equal numbers apart.
+
+    Raises:
+        ShapeError: What the metadata names is no text or number, or too long.
+    """
     for kind in GROUP_KEYS:
         value = metadata.get(kind)
         if value is None or value == "":
             continue
         if isinstance(value, bool | dict | list):
-            raise _FieldError(
+            raise ShapeError(
                 f"metadata.{kind}", f"is {describe_json(value)}; expected a string or a number"
             )
-        _check_length(str(value), f"metadata.{kind}")
+        check_name_length(str(value), f"metadata.{kind}")
         return f"{kind}:{value}"
     return f"{source}/{key}"
 
@@ -423,7 +420,7 @@ def _merge_metadata(read: _Conversation) -> dict[str, object]:
     given = read.metadata or {}
     for name in added:
         if name in given:
-            raise _FieldError(f"metadata.{name}", "is a name faithtui needs here; rename it")
+            raise ShapeError(f"metadata.{name}", "is a name faithtui needs here; rename it")
     return {**given, **added}
 
 
@@ -438,13 +435,13 @@ def _make_ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Itera
             continue
         field = f"human_labels[{number}]"
         if not 0 <= label.turn < len(turns):
-            raise _FieldError(
+            raise ShapeError(
                 f"{field}.turn",
                 f"is {label.turn}; expected 0 to {len(turns) - 1}, the positions of the turns",
             )
         turn = turns[label.turn]
         if turn.role != "assistant":
-            raise _FieldError(
+            raise ShapeError(
                 f"{field}.turn", f"is {label.turn}, a {turn.role} turn; expected an assistant turn"
             )
         for name, text, limit in (
@@ -453,7 +450,7 @@ def _make_ratings(labels: Sequence[_HumanLabel], turns: Sequence[Turn]) -> Itera
         ):
             problem = limit.find_problem(len(text))
             if problem is not None:
-                raise _FieldError(f"{field}.{name}", problem)
+                raise ShapeError(f"{field}.{name}", problem)
         yield Rating(
             turn=label.turn,
             annotator=label.annotator,
@@ -472,21 +469,19 @@ def _is_machine_made(label: _HumanLabel) -> bool:
 def _find_span(read: _Span, position: int, content: str, field: str) -> Span | None:
     """Give the place of a claim in its answer; None when it is not a literal piece."""
     if not read.text.strip():
-        raise _FieldError(
-            f"{field}.span.text", "is blank; expected the statement that was labelled"
-        )
+        raise ShapeError(f"{field}.span.text", "is blank; expected the statement that was labelled")
     if read.start is None or read.end is None:
         return None
     where = f"turns[{position}].content"
     if not 0 <= read.start < read.end <= len(content):
-        raise _FieldError(
+        raise ShapeError(
             f"{field}.span",
             f"is {read.start} to {read.end}; expected a range inside the {len(content)} "
             f"characters of {where}",
         )
     piece = content[read.start : read.end]
     if piece != read.text:
-        raise _FieldError(
+        raise ShapeError(
             f"{field}.span.text",
             f"is {describe_json(read.text)}, but {where} has {describe_json(piece)} at "
             f"{read.start} to "

@@ -39,7 +39,7 @@ class RunSteps(Controller["RunsScreen"]):
         steps = tuple(
             each
             for each in list_next_steps(row, spec, self.screen.figures.describe(row))
-            if not (self.screen.is_read_only and each.action in WRITING_ACTIONS)
+            if not (self.screen.session.is_read_only and each.action in WRITING_ACTIONS)
         )
         self._steps = steps
         pane.show(lambda width: step_lines(steps, width, self.keys))

@@ -303,36 +303,28 @@ class RunsScreen(FilteredListScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none, and what writes where nothing can be saved."""
-        if action in WRITING_ACTIONS and self.is_read_only:
+        if action in WRITING_ACTIONS and self.session.is_read_only:
             return False
         if action == "new_run":
             return self.session.is_open
         if action == "screen":
             return self.is_mounted and self.selection is not None
         if action == "resume":
-            return self.is_mounted and self._can_resume()
+            row = self.selection if self.is_mounted else None
+            return row is not None and row.pending > 0 and not self.is_under_way(row.id)
         return super().check_action(action, parameters)
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if not self._all_runs:
-            return no_runs(width, self.keys, can_start=not self.is_read_only)
+            return no_runs(width, self.keys, can_start=not self.session.is_read_only)
         if not self.state.filter:
             return all_archived(width, len(self._all_runs), self.keys)
         return nothing_found(width, self.state.filter, self.keys, self.list_suggestions())
-
-    @property
-    def is_read_only(self) -> bool:
-        """Whether the store is open and can only be read."""
-        return self.session.is_open and self.session.store.is_read_only
 
     def is_under_way(self, run: RunId) -> bool:
         """Whether a run is on in this process."""
         mine = self.session.find_run(run)
         return mine is not None and not mine.is_finished
-
-    def _can_resume(self) -> bool:
-        row = self.selection
-        return row is not None and row.pending > 0 and not self.is_under_way(row.id)
 
     def _replace_lost_choice(self) -> None:
         """Choose the run under the cursor if the chosen one is not listed, but was not just begun.

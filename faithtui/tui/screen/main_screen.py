@@ -235,7 +235,7 @@ class FaithScreen(Screen[None]):
 
     def make_idle_status(self) -> tuple[Piece, ...]:
         """Give what stands at the right of the status line while no run is on."""
-        if self.session.is_open and self.session.store.is_read_only:
+        if self.session.is_read_only:
             return (Piece("read only: nothing is saved", "warn"),)
         return (escape_line(self.session.reviewer, "quiet", limit=40),)
 

@@ -217,12 +217,12 @@ def test_words_of_several_people_are_put_together(cli: Cli, project: Path) -> No
 
 def test_options_of_another_export_are_refused(cli: Cli, project: Path, tmp_path: Path) -> None:
     for words, message in (
-        (("labels", "--all"), "`export labels` takes no --all; it takes --reviewer"),
+        (("labels", "--all"), "takes no --all; it takes --format, --reviewer"),
         (("examples", "--reviewer", "ann"), "takes no --reviewer"),
         (("ragas", "--limit", "3"), "takes no --limit; it takes --split"),
         (("ragas", "-o", str(tmp_path / "a.jsonl")), "whose name ends in .json"),
         (("labels", "1", "--run", "1"), "the run is named twice"),
-        (("jokes",), "known: labels, examples, ragas"),
+        (("jokes",), "known: claims, labels"),
     ):
         found = cli("export", *words, "--store", project)
         assert (found.code, message in found.err) == (2, True), found.err

@@ -1,11 +1,12 @@
 """`faithtui judge`: its commands, in the order of the help."""
 
 from faithtui.cli.commands.judge.about import about
+from faithtui.cli.commands.judge.evaluate import evaluate
 from faithtui.cli.commands.judge.key import key
 from faithtui.cli.commands.judge.list import list_judges
+from faithtui.cli.commands.judge.probe import probe
 from faithtui.cli.commands.judge.recalibrate import recalibrate
 from faithtui.cli.commands.judge.test import check_judge
-from faithtui.cli.commands.judge.trials import evaluate, probe
 from faithtui.cli.options import make_command_group
 
 judge = make_command_group(

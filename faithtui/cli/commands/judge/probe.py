@@ -1,4 +1,4 @@
-"""`faithtui judge evaluate` and `probe`: a judge tried on labelled claims."""
+"""`faithtui judge probe`: how often a judge changes its verdict when claims are changed."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -7,68 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from faithtui.cli.commands.judge.wanted_judge import (
+    ConcurrencyOption,
+    JudgeOption,
+    open_wanted_judge,
+)
 from faithtui.cli.options import BaseUrlOption, JsonOption, StoreOption, merge_common_options
 from faithtui.cli.output import Column, plural, print_json, print_table, print_to_stderr
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
     from faithtui.domain.probes.labelled_claims import LabelledClaim
-    from faithtui.engine.judge_trials import FamilyFigures, ProbeFigures
-    from faithtui.judges.base import Judge
-
-JudgeOption = Annotated[
-    str | None,
-    typer.Option("--judge", metavar="JUDGE", help="A judge, as for --judge of `run`. [as set]"),
-]
-ConcurrencyOption = Annotated[
-    int, typer.Option("--concurrency", min=1, help="Questions in flight at once.")
-]
-
-
-def evaluate(
-    context: typer.Context,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE.jsonl",
-            help="Labelled claims, one JSON object a line: claim, context, label, family.",
-        ),
-    ],
-    judge: JudgeOption = None,
-    base_url: BaseUrlOption = None,
-    concurrency: ConcurrencyOption = 8,
-    json: JsonOption = False,
-) -> None:
-    """Compare a judge with labels: accuracy, AUROC and calibration for each family.
-
-    Each line has `claim`, `context` (a text or a list), `label` (yes, no, idk, supported or
-    unsupported) and, where there are several kinds of data, `family`. Nothing is stored; each
-    claim is one question.
-
-    Example: faithtui judge evaluate labelled.jsonl --judge nli:models/minicheck
-    """
-    import asyncio
-
-    from faithtui.engine.judge_trials import compute_family_figures, judge_labelled_claims
-    from faithtui.formats.labelled_claims import read_labelled_claims
-
-    claims = read_labelled_claims(file)
-    ref, opening = _open_wanted_judge(judge, base_url)
-
-    async def ask() -> "list[FamilyFigures]":
-        async with opening as opened:
-            pairs = [(each.claim, each.passages) for each in claims]
-            verdicts = await judge_labelled_claims(opened, pairs, concurrency=concurrency)
-        return compute_family_figures(claims, verdicts)
-
-    figures = asyncio.run(ask())
-    if merge_common_options(context, None, json).json:
-        print_json({"judge": ref, "families": [asdict(each) for each in figures]})
-        return
-    print_to_stderr(f"{ref} on {plural(len(claims), 'claim')} of {file}")
-    _print_families(figures)
+    from faithtui.engine.judge_trials import ProbeFigures
 
 
 def probe(
@@ -112,7 +62,7 @@ def probe(
         if file is not None
         else _read_claims_of_run(str(run), options.store)
     )[:limit]
-    ref, opening = _open_wanted_judge(judge, base_url)
+    ref, opening = open_wanted_judge(judge, base_url)
 
     async def ask() -> "list[ProbeFigures]":
         async with opening as opened:
@@ -124,24 +74,6 @@ def probe(
         return
     print_to_stderr(f"{ref}, {plural(len(claims), 'claim')}")
     _print_probes(figures)
-
-
-def _open_wanted_judge(
-    judge: str | None, base_url: str | None
-) -> "tuple[str, AbstractAsyncContextManager[Judge]]":
-    from faithtui.config import load_settings
-    from faithtui.engine.runs.environment import make_run_environment
-    from faithtui.judges.deadlines import TIMEOUT_S
-    from faithtui.judges.registry import open_judge
-
-    settings = load_settings()
-    ref = judge or settings.judge
-    address = base_url or (settings.base_url if ref == settings.judge else None)
-    redact = make_run_environment(prices=settings.prices, redact=settings.redact).redact
-    opening = open_judge(
-        ref, base_url=address, timeout_s=settings.timeout_s or TIMEOUT_S, redact=redact
-    )
-    return ref, opening
 
 
 def _read_claims_of_run(run: str, store: Path | None) -> "tuple[LabelledClaim, ...]":
@@ -166,34 +98,6 @@ def _read_claims_of_run(run: str, store: Path | None) -> "tuple[LabelledClaim, .
             f"no claim of run {run} has a label yes, no or idk; label some, or give a file"
         )
     return claims
-
-
-def _format_share(share: float | None) -> str:
-    return "—" if share is None else f"{share:.3f}"
-
-
-def _print_families(figures: "Sequence[FamilyFigures]") -> None:
-    titles = ("claims", "supported", "accuracy", "balanced", "AUROC", "ECE", "no", "right")
-    print_table(
-        [Column("family", flexible=True), *(Column(title, "right") for title in titles)],
-        [
-            (
-                each.family,
-                f"{each.claims:,}",
-                f"{each.supported / each.claims:.0%}",
-                _format_share(each.accuracy),
-                _format_share(each.balanced_accuracy),
-                _format_share(each.auroc),
-                _format_share(each.calibration_error),
-                f"{each.said_no:,}",
-                _format_share(each.precision_of_no),
-            )
-            for each in figures
-        ],
-    )
-    without = sum(each.without_verdict for each in figures)
-    if without:
-        print_to_stderr(f"{plural(without, 'claim')} got no verdict and count as wrong")
 
 
 def _print_probes(figures: "Sequence[ProbeFigures]") -> None:

@@ -1,0 +1,91 @@
+"""`faithtui judge evaluate`: a judge compared with labelled claims."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from faithtui.cli.commands.judge.wanted_judge import (
+    ConcurrencyOption,
+    JudgeOption,
+    open_wanted_judge,
+)
+from faithtui.cli.options import BaseUrlOption, JsonOption, merge_common_options
+from faithtui.cli.output import Column, plural, print_json, print_table, print_to_stderr
+
+if TYPE_CHECKING:
+    from faithtui.engine.judge_trials import FamilyFigures
+
+
+def evaluate(
+    context: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.jsonl",
+            help="Labelled claims, one JSON object a line: claim, context, label, family.",
+        ),
+    ],
+    judge: JudgeOption = None,
+    base_url: BaseUrlOption = None,
+    concurrency: ConcurrencyOption = 8,
+    json: JsonOption = False,
+) -> None:
+    """Compare a judge with labels: accuracy, AUROC and calibration for each family.
+
+    Each line has `claim`, `context` (a text or a list), `label` (yes, no, idk, supported or
+    unsupported) and, where there are several kinds of data, `family`. Nothing is stored; each
+    claim is one question.
+
+    Example: faithtui judge evaluate labelled.jsonl --judge nli:models/minicheck
+    """
+    import asyncio
+
+    from faithtui.engine.judge_trials import compute_family_figures, judge_labelled_claims
+    from faithtui.formats.labelled_claims import read_labelled_claims
+
+    claims = read_labelled_claims(file)
+    ref, opening = open_wanted_judge(judge, base_url)
+
+    async def ask() -> "list[FamilyFigures]":
+        async with opening as opened:
+            pairs = [(each.claim, each.passages) for each in claims]
+            verdicts = await judge_labelled_claims(opened, pairs, concurrency=concurrency)
+        return compute_family_figures(claims, verdicts)
+
+    figures = asyncio.run(ask())
+    if merge_common_options(context, None, json).json:
+        print_json({"judge": ref, "families": [asdict(each) for each in figures]})
+        return
+    print_to_stderr(f"{ref} on {plural(len(claims), 'claim')} of {file}")
+    _print_families(figures)
+
+
+def _format_share(share: float | None) -> str:
+    return "—" if share is None else f"{share:.3f}"
+
+
+def _print_families(figures: "Sequence[FamilyFigures]") -> None:
+    titles = ("claims", "supported", "accuracy", "balanced", "AUROC", "ECE", "no", "right")
+    print_table(
+        [Column("family", flexible=True), *(Column(title, "right") for title in titles)],
+        [
+            (
+                each.family,
+                f"{each.claims:,}",
+                f"{each.supported / each.claims:.0%}",
+                _format_share(each.accuracy),
+                _format_share(each.balanced_accuracy),
+                _format_share(each.auroc),
+                _format_share(each.calibration_error),
+                f"{each.said_no:,}",
+                _format_share(each.precision_of_no),
+            )
+            for each in figures
+        ],
+    )
+    without = sum(each.without_verdict for each in figures)
+    if without:
+        print_to_stderr(f"{plural(without, 'claim')} got no verdict and count as wrong")

@@ -1,0 +1,37 @@
+"""The judge that `judge evaluate` and `judge probe` ask, and the options that name it."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from faithtui.judges.base import Judge
+
+JudgeOption = Annotated[
+    str | None,
+    typer.Option("--judge", metavar="JUDGE", help="A judge, as for --judge of `run`. [as set]"),
+]
+ConcurrencyOption = Annotated[
+    int, typer.Option("--concurrency", min=1, help="Questions in flight at once.")
+]
+
+
+def open_wanted_judge(
+    judge: str | None, base_url: str | None
+) -> "tuple[str, AbstractAsyncContextManager[Judge]]":
+    """Open the judge that was typed, else the one of the settings; give its name too."""
+    from faithtui.config import load_settings
+    from faithtui.engine.runs.environment import make_run_environment
+    from faithtui.judges.deadlines import TIMEOUT_S
+    from faithtui.judges.registry import open_judge
+
+    settings = load_settings()
+    ref = judge or settings.judge
+    address = base_url or (settings.base_url if ref == settings.judge else None)
+    redact = make_run_environment(prices=settings.prices, redact=settings.redact).redact
+    opening = open_judge(
+        ref, base_url=address, timeout_s=settings.timeout_s or TIMEOUT_S, redact=redact
+    )
+    return ref, opening
