@@ -194,7 +194,7 @@ def describe_json(value: object) -> str:
             return told if len(told) <= 44 else told[:40] + "…"
 
 
-class _UnusableRecord(Exception):
+class UnusableRecord(Exception):
     """The line is JSON in form, but not what a data file may hold."""
 
 
@@ -218,7 +218,7 @@ def _parse_object(text: str, nulls_for_nan: bool = False) -> dict[str, object] |
     try:
         value: object = json.loads(
             text,
-            object_pairs_hook=_with_unique_keys,
+            object_pairs_hook=with_unique_keys,
             parse_constant=_to_null if nulls_for_nan else _refuse_constant,
             parse_float=_parse_finite,
         )
@@ -228,8 +228,8 @@ def _parse_object(text: str, nulls_for_nan: bool = False) -> dict[str, object] |
     except ValueError:
         # The interpreter's own limit on converting digits; nothing else is left that raises it.
         reason = "holds a number with too many digits; write it as a string"
-    except (_UnusableRecord, RecursionError) as error:
-        reason = str(error) if isinstance(error, _UnusableRecord) else _TOO_DEEP
+    except (UnusableRecord, RecursionError) as error:
+        reason = str(error) if isinstance(error, UnusableRecord) else _TOO_DEEP
     else:
         if isinstance(clean, dict):
             return clean
@@ -259,7 +259,7 @@ def _parse_large_object(data: bytes, nulls_for_nan: bool) -> dict[str, object] |
         # Before a NUL in a text makes another copy of it.
         too_wide = RECORD_TEXTS.find_problem(_text_bytes(value))
         clean = None if too_wide else _make_storable(value, depth=1)
-    except (ValueError, _UnusableRecord):
+    except (ValueError, UnusableRecord):
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
@@ -287,12 +287,12 @@ def _text_bytes(value: object) -> int:
             return 0
 
 
-def _with_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def with_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Build an object; a key given twice has two values and we cannot know which was meant."""
     built = dict(pairs)
     if len(built) < len(pairs):
         [(key, _)] = Counter(key for key, _ in pairs).most_common(1)
-        raise _UnusableRecord(f"has the key {describe_json(key)} twice in one object")
+        raise UnusableRecord(f"has the key {describe_json(key)} twice in one object")
     return built
 
 
@@ -301,13 +301,13 @@ def _to_null(_: str) -> None:
 
 
 def _refuse_constant(word: str) -> object:
-    raise _UnusableRecord(f"holds {word}, which is not JSON; expected a number or null")
+    raise UnusableRecord(f"holds {word}, which is not JSON; expected a number or null")
 
 
 def _parse_finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise _UnusableRecord(f"holds the number {digits}, which is too large")
+        raise UnusableRecord(f"holds the number {digits}, which is too large")
     return number
 
 
@@ -319,7 +319,7 @@ def make_storable_json(value: object) -> object:
     """
     try:
         return _make_storable(value, depth=1)
-    except _UnusableRecord as error:
+    except UnusableRecord as error:
         raise ValueError(str(error)) from error
 
 
@@ -328,11 +328,11 @@ def _make_storable(value: object, depth: int) -> object:
     if isinstance(value, str):
         return _NOT_STORABLE.sub("�", value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise _UnusableRecord("holds a number which is too large")
+        raise UnusableRecord("holds a number which is too large")
     if not isinstance(value, dict | list):
         return value
     if depth > MAX_DEPTH:
-        raise _UnusableRecord(_TOO_DEEP)
+        raise UnusableRecord(_TOO_DEEP)
     if isinstance(value, list):
         return [_make_storable(item, depth + 1) for item in value]
     return {

@@ -83,11 +83,11 @@ async def test_the_ways_to_ask_are_those_of_the_code() -> None:
 
 def test_the_table_of_prices_is_one_that_is_read(tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"
-    path.write_text(code(PROVIDERS_PAGE, "toml"))
+    section = PROVIDERS_PAGE.split("## Prices")[1].split("\n## ")[0]
+    path.write_text(code(section, "toml"))
     table = read_prices(path)
     assert table.date == "2026-11-20"
     assert len(table.prices) == 2
-    section = PROVIDERS_PAGE.split("## Prices")[1].split("\n## ")[0]
     cells = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
     fields = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
     assert fields == set(Price.model_fields)

@@ -7,12 +7,13 @@ know which it was.
 
 import io
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from faithtui.domain.limits import RECORD, Limit
 from faithtui.errors import InputError
@@ -21,11 +22,13 @@ from faithtui.formats.files.tables import find_dialect, read_table
 from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
+    UnusableRecord,
     describe_json,
     first_line,
     is_array_start,
     make_storable_json,
     parse_record,
+    with_unique_keys,
 )
 from faithtui.formats.json_records import cut_array, cut_lines
 
@@ -197,7 +200,15 @@ def rename_keys(value: dict[str, object], renames: Mapping[str, str]) -> dict[st
         renames: The new name of each; a name with dots is a path from the top, whose value comes
             to the top.
     """
-    changed = {renames.get(key, key): _rename_within(each, renames) for key, each in value.items()}
+    changed: dict[str, object] = {}
+    for key, each in value.items():
+        if key not in renames:
+            # What has the new name of another is kept under a name of its own.
+            name = f"{key} (unmapped)" if key in renames.values() else key
+            changed[name] = each if key == "metadata" else _rename_within(each, renames)
+    changed |= {
+        renames[key]: _rename_within(each, renames) for key, each in value.items() if key in renames
+    }
     for path, name in renames.items():
         found = _follow(value, path.split(".")) if "." in path and path not in value else None
         if found is not None:
@@ -293,9 +304,8 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
             yield _read_document(path, stream)
         case FileKind.TABLE:
             for number, row in enumerate(read_table(path, stream.file, stream.head), start=1):
-                yield FileRecord(
-                    path, row.line, number, stream.place(), row.size, _clean_row(row.cells)
-                )
+                found = _clean_row(row.cells, path, row.line)
+                yield FileRecord(path, row.line, number, stream.place(), row.size, found)
         case FileKind.COLUMNS:
             from faithtui.formats.files.columns import read_columns
 
@@ -307,11 +317,22 @@ def _cut_records(path: Path, kind: FileKind, stream: ByteStream) -> Iterator[Fil
                 )
             for number, cells in enumerate(read_columns(path, stream.head), start=1):
                 size = sum(len(each) for each in cells.values() if isinstance(each, str))
-                yield FileRecord(path, number, number, 0, size, _clean_row(cells))
+                found = _clean_row(cells, path, number)
+                yield FileRecord(path, number, number, 0, size, found)
 
 
-def _clean_row(cells: dict[str, Any]) -> dict[str, object]:
-    clean = make_storable_json(cells)
+def _clean_row(
+    cells: Mapping[str, object], path: Path, line: int
+) -> dict[str, object] | InputError:
+    """Make the cells of a row storable; a number that is none is an empty cell, as in pandas."""
+    filled = {
+        name: None if isinstance(each, float) and not math.isfinite(each) else each
+        for name, each in cells.items()
+    }
+    try:
+        clean = make_storable_json(filled)
+    except ValueError as error:
+        return InputError(str(error), path=path, line=line)
     assert isinstance(clean, dict)
     return clean
 
@@ -329,7 +350,11 @@ def _read_document(path: Path, stream: ByteStream) -> FileRecord:
     if problem is not None:
         raise InputError(problem, path=path)
     try:
-        value = json.load(io.TextIOWrapper(io.BytesIO(data), "utf-8-sig"), parse_constant=_to_null)
+        value = json.load(
+            io.TextIOWrapper(io.BytesIO(data), "utf-8-sig"),
+            parse_constant=_to_null,
+            object_pairs_hook=with_unique_keys,
+        )
         clean = make_storable_json(value)
     except json.JSONDecodeError as error:
         ends = " where the file ends; it may be cut off" if error.pos >= len(data) - 2 else ""
@@ -342,7 +367,7 @@ def _read_document(path: Path, stream: ByteStream) -> FileRecord:
         raise InputError(
             f"byte {error.start + 1} is not UTF-8; save the file as UTF-8", path=path
         ) from error
-    except (RecursionError, ValueError) as error:
+    except (RecursionError, ValueError, UnusableRecord) as error:
         raise InputError(str(error) or "is nested too deep", path=path) from error
     assert isinstance(clean, dict)  # it begins with a bracket
     return FileRecord(path, 1, None, stream.place(), len(data), clean)

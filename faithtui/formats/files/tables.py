@@ -78,6 +78,11 @@ def read_table(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[Tab
     try:
         names = next(cells for cells in reader if any(cell.strip() for cell in cells))
         names = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(
+                f"has the column `{twice}` twice; rename one of them", path=path, line=1
+            )
         begin = reader.line_num + 1
         for cells in reader:
             line, begin = begin, reader.line_num + 1

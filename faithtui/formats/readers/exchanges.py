@@ -6,6 +6,7 @@ tool's own records is for its reader.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,7 +14,7 @@ from typing import Final
 from faithtui.domain.conversation import Document
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.any_spelling import AnySpelling, fold_key
+from faithtui.formats.readers.any_spelling import AnySpelling, fold_key, has_keys
 from faithtui.formats.readers.draft import ConversationDraft, describe_turns
 from faithtui.formats.readers.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.own_results import add_own_result, find_own_details
@@ -22,7 +23,25 @@ from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.question_rows import ANSWER, QUESTION
 
 _MOST_NESTING: Final = 6
-_FAITHFUL: Final = ("faithful", "grounded", "support", "attribut", "factual", "consisten")
+_FAITHFUL: Final = re.compile(
+    r"(?<![a-z])(faithful|grounded|supported|support$|attribut|factual|consisten)"
+)
+"""Words that speak of faithfulness, from their beginning: unfaithful is the opposite."""
+_AROUND_ANSWER: Final = (
+    *ANSWER,
+    "result",
+    "final_answer",
+    "final_output",
+    "output_text",
+    "text",
+    "message",
+    "messages",
+    "choices",
+    "generations",
+    "outputs",
+    "kwargs",
+)
+"""Keys under which applications give the text of an answer, most telling first."""
 
 
 @dataclass(slots=True)
@@ -184,8 +203,8 @@ def add_score(draft: ConversationDraft, position: int, score: Score, options: Re
 
 def is_about_faithfulness(name: str) -> bool:
     """Say whether the name of a score says that it is about faithfulness."""
-    folded = fold_key(name)
-    return any(each in folded for each in _FAITHFUL)
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    return _FAITHFUL.search(words) is not None
 
 
 def _to_label(value: object) -> str:
@@ -245,10 +264,13 @@ def to_answer(value: object, depth: int = 0) -> str | None:
     if depth > _MOST_NESTING or value is None:
         return None
     if isinstance(value, str):
+        # An answer may well be JSON itself: only what is clearly put around one is taken off.
         parsed = _parse_payload(value)
-        found = to_answer(parsed, depth + 1) if parsed is not None else None
+        found = to_answer(parsed, depth + 1) if _is_around_answer(parsed) else None
         return found if found is not None else value
     if isinstance(value, list):
+        if not any(isinstance(each, dict | list) for each in value):
+            return json.dumps(value, ensure_ascii=False) if value else None
         for each in reversed(value):
             found = to_answer(each, depth + 1)
             if found is not None:
@@ -263,13 +285,25 @@ def to_answer(value: object, depth: int = 0) -> str | None:
         return "\n".join(text for text in texts if text is not None) or None
     if isinstance(parts, str):
         return parts
-    names = ("result", "final_answer", "final_output", "output_text", "text", "message", "messages")
-    for name in (*ANSWER, *names, "choices", "generations", "outputs", "kwargs"):
+    for name in _AROUND_ANSWER:
         found = to_answer(fields.take(name), depth + 1)
         if found is not None:
             return found
     texts_ = [each for each in value.values() if isinstance(each, str)]
     return texts_[0] if len(texts_) == 1 else None
+
+
+def _is_around_answer(value: object) -> bool:
+    """Say whether a value is a list of messages, or an object with a key that holds an answer.
+
+    `a` alone, as in tables of `q` and `a`, says too little.
+    """
+    if isinstance(value, list):
+        return looks_like_messages(value)
+    if not isinstance(value, dict):
+        return False
+    names = (*_AROUND_ANSWER, "content", "parts")
+    return any(has_keys(value, name) for name in names if len(name) > 1)
 
 
 def _part_text(part: object) -> str | None:

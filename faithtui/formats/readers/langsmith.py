@@ -100,10 +100,13 @@ def _read_feedback(fields: AnySpelling) -> Score:
     value = fields.take("score")
     if value is None:
         value = fields.take("value")
-    correction = fields.take("correction")
-    if isinstance(correction, dict) and len(correction) == 1:
-        value = next(iter(correction.values()))  # what the person put in its place
     is_person = kind == "app" or (kind == "api" and person is not None)
+    correction = fields.take("correction")
+    if is_person and isinstance(correction, dict):
+        # What the person put in its place. That of a judge's feedback is nobody's word of the
+        # judge: it stays in the details.
+        corrected = AnySpelling(correction).take("score", "value")
+        value = value if corrected is None else corrected
     return Score(
         name,
         value,

@@ -98,7 +98,7 @@ def test_images_are_not_looked_for_where_the_program_stands(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--format", "parket"), "there is no format `parket`; known: auto, faithtui, deepeval"),
+        (("--format", "parket"), "there is no format `parket`"),
         (("--map", "question"), "expected NAME=COLUMN"),
         (("--scale", "faithfulness"), "expected SCORE=SCALE"),
     ],

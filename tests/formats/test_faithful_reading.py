@@ -1,0 +1,91 @@
+"""What was written is what is read: no text taken for a wrapper, no judge for an annotator."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from faithtui.formats.files.record_files import rename_keys
+from faithtui.formats.readers.exchanges import is_about_faithfulness, to_answer
+from tests.formats.test_detection import refusal, write
+from tests.formats.test_real_formats import read
+
+
+@pytest.mark.parametrize("answer", ['["red", "green"]', '{"a": "1", "b": "2"}', "[1, 2, 3]", "{}"])
+def test_an_answer_that_is_json_is_read_as_it_is(answer: str) -> None:
+    assert to_answer(answer) == answer
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '{"answer": "Yes."}',
+        '{"role": "assistant", "content": "Yes."}',
+        '[{"role": "user", "content": "?"}, {"role": "assistant", "content": "Yes."}]',
+        {"choices": [{"message": {"role": "assistant", "content": "Yes."}}]},
+        {"anything": "Yes."},
+    ],
+)
+def test_what_stands_around_an_answer_is_taken_off(given: object) -> None:
+    assert to_answer(given) == "Yes."
+
+
+@pytest.mark.parametrize(
+    ("name", "is_about"),
+    [
+        ("faithfulness", True),
+        ("answerFaithfulness", True),
+        ("answer-groundedness", True),
+        ("factual_consistency", True),
+        ("supported", True),
+        ("unfaithfulness", False),
+        ("inconsistency", False),
+        ("unsupported", False),
+        ("customer_support_tone", False),
+        ("helpfulness", False),
+    ],
+)
+def test_a_score_is_about_faithfulness_by_whole_words(name: str, is_about: bool) -> None:
+    assert is_about_faithfulness(name) is is_about
+
+
+def test_a_mapped_key_wins_and_what_had_its_name_is_kept() -> None:
+    given: dict[str, object] = {
+        "foo": "mapped", "question": "other", "metadata": {"foo": 1},
+    }  # fmt: skip
+    changed = {"question": "mapped", "question (unmapped)": "other", "metadata": {"foo": 1}}
+    assert rename_keys(given, {"foo": "question"}) == changed
+    assert rename_keys(dict(reversed(given.items())), {"foo": "question"}) == changed
+
+
+def test_a_column_or_key_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("question,answer,answer\nq,first,second\n")
+    assert "has the column `answer` twice" in refusal(table)
+    document = tmp_path / "d.json"
+    document.write_text('{\n "examples": [],\n "examples": []\n}')
+    assert "twice" in refusal(document)
+
+
+def test_a_number_that_is_none_is_an_empty_cell(tmp_path: Path) -> None:
+    path = tmp_path / "n.parquet"
+    row = {"question": ["q"], "answer": ["a"], "contexts": [["p"]], "score": [float("nan")]}
+    pa.parquet.write_table(pa.table(row), path)
+    [conversation] = read(path)[0]
+    assert [turn.content for turn in conversation.turns] == ["q", "a"]
+
+
+def test_a_correction_of_a_judge_is_no_word_of_the_judge(tmp_path: Path) -> None:
+    run = {
+        "id": "r", "trace_id": "r", "run_type": "chain", "name": "rag",
+        "inputs": {"question": "q"}, "outputs": {"answer": "a"}, "dotted_order": "1",
+        "start_time": "2026-01-01T00:00:00",
+    }  # fmt: skip
+    feedback = {
+        "id": "f", "run_id": "r", "trace_id": "r", "key": "faithfulness", "score": 1,
+        "comment": "all supported", "correction": {"score": 0},
+        "feedback_source": {"type": "model", "metadata": {"model": "gpt"}},
+    }  # fmt: skip
+    [conversation], [verdict] = read(write(tmp_path / "ls.jsonl", run, feedback))
+    assert (verdict.score, conversation.ratings) == (1.0, ())
