@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from faithtui.formats.files.record_files import rename_keys
-from faithtui.formats.readers.exchanges import is_about_faithfulness, to_answer
+from faithtui.formats.readers.exchanges import is_about_faithfulness, make_time_rank, to_answer
 from tests.formats.test_detection import refusal, write
 from tests.formats.test_real_formats import read
 
@@ -89,3 +89,14 @@ def test_a_correction_of_a_judge_is_no_word_of_the_judge(tmp_path: Path) -> None
     }  # fmt: skip
     [conversation], [verdict] = read(write(tmp_path / "ls.jsonl", run, feedback))
     assert (verdict.score, conversation.ratings) == (1.0, ())
+
+
+def test_times_with_fractions_and_in_zones_sort_by_time() -> None:
+    times = [
+        "2024-01-01T00:00:00Z",
+        "2024-01-01T00:00:00.500Z",
+        "2024-01-01T02:00:01+02:00",
+        "2024-01-01T00:00:02",
+    ]
+    assert sorted(reversed(times), key=make_time_rank) == times
+    assert sorted(["1700000000", "999999999"], key=make_time_rank) == ["999999999", "1700000000"]

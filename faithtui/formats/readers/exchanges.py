@@ -7,8 +7,9 @@ tool's own records is for its reader.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final
 
 from faithtui.domain.conversation import Document
@@ -128,7 +129,7 @@ def join_exchanges(
         ShapeError: A message has a role that nobody knows.
     """
     draft = ConversationDraft(key=session)
-    for each in sorted(exchanges, key=lambda exchange: exchange.time):
+    for each in sorted(exchanges, key=lambda exchange: make_time_rank(exchange.time)):
         _add_messages(draft, each, gallery)
         if each.answer is None:
             continue
@@ -329,9 +330,21 @@ def _parse_payload(text: str) -> object:
     return found if isinstance(found, dict | list) else None
 
 
-def iterate_sessions(
-    groups: Iterator[tuple[str, list[object]]],
-) -> Iterator[tuple[str, list[Exchange]]]:
-    """Give the exchanges of each session."""
-    for session, values in groups:
-        yield session, [Exchange.from_json(each) for each in values if isinstance(each, dict)]
+def make_time_rank(time: str) -> str:
+    """Give a time as a text that sorts by time: with and without fractions, in any zone.
+
+    Args:
+        time: As its tool writes it: ISO 8601, or a number since an epoch; anything else sorts by
+            its letters.
+    """
+    if time.isascii() and time.isdecimal():
+        return time.zfill(30)
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return time
+    return (
+        moment.replace(tzinfo=moment.tzinfo or UTC)
+        .astimezone(UTC)
+        .isoformat(timespec="microseconds")
+    )

@@ -14,7 +14,7 @@ from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.readers.any_spelling import AnySpelling, ShapeError
-from faithtui.formats.readers.exchanges import Exchange, join_exchanges
+from faithtui.formats.readers.exchanges import Exchange, join_exchanges, make_time_rank
 from faithtui.formats.readers.protocol import (
     ParsedRecord,
     ReadOptions,
@@ -66,7 +66,7 @@ class TraceReader:
                     continue
                 if exchange is not None:
                     value = {**exchange.to_json(), "_line": place.line}
-                    sessions.add(exchange.session, value, exchange.time)
+                    sessions.add(exchange.session, value, make_time_rank(exchange.time))
             for session, values in sessions:
                 place = _take_line(last, values)
                 gallery = ImageCollector(find_image_folder(last.path))
