@@ -343,6 +343,8 @@ def make_time_rank(time: str) -> str:
         moment = datetime.fromisoformat(time)
     except ValueError:
         return time
+    if not 1 < moment.year < 9999:  # such a year may be none in another zone
+        return time
     return (
         moment.replace(tzinfo=moment.tzinfo or UTC)
         .astimezone(UTC)
