@@ -37,6 +37,7 @@ from faithtui.judges.base import (
 from faithtui.judges.deadlines import Deadline, after_seconds
 from faithtui.judges.plugins import find_plugins
 from faithtui.judges.providers.endpoints import BUILT_IN
+from faithtui.judges.redaction import Redact
 from faithtui.judges.reply_parser import clean_text
 
 if TYPE_CHECKING:
@@ -248,7 +249,12 @@ def refuse_ambiguous(ref: str) -> None:
 
 
 def open_package_judge(
-    ref: str, base_url: str | None, *, timeout_s: float, deadline: Deadline = after_seconds
+    ref: str,
+    base_url: str | None,
+    *,
+    timeout_s: float,
+    deadline: Deadline = after_seconds,
+    redact: Redact | None = None,
 ) -> Judge:
     """Load a judge, or a verifier, from its package.
 
@@ -257,6 +263,8 @@ def open_package_judge(
         base_url: Handed on as it is.
         timeout_s: Seconds one answer of a judge may take.
         deadline: Keeps the time.
+        redact: Applied to what a verifier is given. What a judge reads, the questions, is redacted
+            by `RedactingJudge`, around either.
 
     Raises:
         ConfigError: Several packages add it, or the package's factory fails.
@@ -267,7 +275,7 @@ def open_package_judge(
         from faithtui.judges.verifiers.verifier_judge import VerifierJudge
 
         _read_fingerprint(ref, found)
-        return VerifierJudge(ref, cast(Verifier, found))
+        return VerifierJudge(ref, cast(Verifier, found), redact=redact)
     return AnsweringJudge(
         cast(CustomJudge, found), ref, base_url, timeout_s=timeout_s, deadline=deadline
     )

@@ -110,7 +110,9 @@ def open_judge(
 
     def make_judge() -> Judge:
         if endpoint is None or key is None:
-            judge = _make_local_judge(ref, base_url, seconds, calibration, before_step, deadline)
+            judge = _make_local_judge(
+                ref, base_url, seconds, calibration, before_step, deadline, redact
+            )
         else:
             judge = _make_provider_judge(endpoint, key, seconds, deadline, headers, refused)
         if log_prompts:
@@ -206,6 +208,7 @@ def _make_local_judge(
     calibration: "Calibration | None" = None,
     before_step: Callable[[], None] = lambda: None,
     deadline: Deadline = after_seconds,
+    redact: Redact | None = None,
 ) -> Judge:
     """Open what needs no provider: our own judges and those of packages."""
     if ref == "offline":
@@ -222,4 +225,4 @@ def _make_local_judge(
 
         verifier = open_nli_verifier(ref.removeprefix("nli:"))
         return VerifierJudge(ref, verifier, before_step=before_step)
-    return open_package_judge(ref, base_url, timeout_s=timeout_s, deadline=deadline)
+    return open_package_judge(ref, base_url, timeout_s=timeout_s, deadline=deadline, redact=redact)

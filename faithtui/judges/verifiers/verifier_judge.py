@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from faithtui.errors import FaithtuiError, JudgeUnavailable
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.judges.embedded.weights import HEURISTIC_VERSION
+from faithtui.judges.redaction import Redact, apply_hook
 from faithtui.judges.verifiers.base import Likelihoods, Verifier, verify_pairs
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class VerifierJudge(LocalJudge):
         verifier: Gives the verdicts.
         clock: Seconds on any steady clock, for the latency of a reply.
         before_step: Called before each step of a computation, which it may hold up.
+        redact: Applied to each claim and its evidence before the verifier gets them; None: it gets
+            them as they are.
     """
 
     def __init__(
@@ -38,11 +41,13 @@ class VerifierJudge(LocalJudge):
         verifier: Verifier,
         clock: Callable[[], float] = time.perf_counter,
         before_step: Callable[[], None] = lambda: None,
+        redact: Redact | None = None,
     ) -> None:
         self._ref = ref
         self._verifier = verifier
         self._clock = clock
         self._before_step = before_step
+        self._redact = redact
         self._answers: OfflineAnswers | None = None
 
     @property
@@ -121,6 +126,11 @@ class VerifierJudge(LocalJudge):
     async def _verify(self, pairs: Sequence[tuple[str, str]]) -> list[Likelihoods]:
         if not pairs:
             return []
+        if self._redact is not None:
+            pairs = [
+                (apply_hook(self._redact, claim), apply_hook(self._redact, evidence))
+                for claim, evidence in pairs
+            ]
         try:
             return await asyncio.to_thread(verify_pairs, self._verifier, pairs)
         except FaithtuiError:
