@@ -136,8 +136,7 @@ class AnsweringJudge:
             raise ConfigError(
                 f"the judge {ref} has no `async def answer`; report this to its author"
             )
-        fingerprint = _read_fingerprint(ref, judge)
-        self._fingerprint = f"custom/1 {ref} {base_url or '-'} {fingerprint}"
+        self._fingerprint = f"custom/1 {_make_identity(ref, base_url, judge)}"
 
     @property
     def ref(self) -> str:
@@ -274,21 +273,22 @@ def open_package_judge(
         from faithtui.judges.verifiers.base import Verifier
         from faithtui.judges.verifiers.verifier_judge import VerifierJudge
 
-        _read_fingerprint(ref, found)
-        return VerifierJudge(ref, cast(Verifier, found), redact=redact)
+        identity = _make_identity(ref, base_url, found)
+        return VerifierJudge(ref, cast(Verifier, found), identity=identity, redact=redact)
     return AnsweringJudge(
         cast(CustomJudge, found), ref, base_url, timeout_s=timeout_s, deadline=deadline
     )
 
 
-def _read_fingerprint(ref: str, judge: object) -> str:
+def _make_identity(ref: str, base_url: str | None, judge: object) -> str:
+    """Put together what the user asked for and what the judge says of itself."""
     fingerprint = getattr(judge, "fingerprint", None)
     if not isinstance(fingerprint, str) or not fingerprint:
         raise ConfigError(
             f"the judge {ref} has no fingerprint, so its answers cannot be kept apart from"
             " others; report this to its author"
         )
-    return fingerprint
+    return f"{ref} {base_url or '-'} {fingerprint}"
 
 
 def _load_judge(ref: str, base_url: str | None) -> object:

@@ -64,7 +64,14 @@ def Parrot(rest, base_url):
     claims = JudgeClaims(("The mill is old.",), ("The mill is old.",))
     reply = await ask("parrot:plain", replace(question(), task=claims))
     assert '"verdict": "yes", "confidence": 0.75' in reply.text
-    assert "sure 1" in judge_fingerprint("parrot:plain")
+    small, big, elsewhere = (
+        judge_fingerprint("parrot:small"),
+        judge_fingerprint("parrot:big"),
+        judge_fingerprint("parrot:big", "http://h:1"),
+    )
+    assert small.startswith("verifier/1 parrot:small - sure 1;evidence=")
+    assert big.startswith("verifier/1 parrot:big - sure 1;")
+    assert elsewhere.startswith("verifier/1 parrot:big http://h:1 sure 1;")
 
 
 async def test_an_answer_may_say_more_than_its_text(acme: Path) -> None:

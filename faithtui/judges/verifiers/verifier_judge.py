@@ -31,6 +31,7 @@ class VerifierJudge(LocalJudge):
         verifier: Gives the verdicts.
         clock: Seconds on any steady clock, for the latency of a reply.
         before_step: Called before each step of a computation, which it may hold up.
+        identity: What tells its verdicts from those of all others; None: its fingerprint does.
         redact: Applied to each claim and its evidence before the verifier gets them; None: it gets
             them as they are.
     """
@@ -41,12 +42,14 @@ class VerifierJudge(LocalJudge):
         verifier: Verifier,
         clock: Callable[[], float] = time.perf_counter,
         before_step: Callable[[], None] = lambda: None,
+        identity: str | None = None,
         redact: Redact | None = None,
     ) -> None:
         self._ref = ref
         self._verifier = verifier
         self._clock = clock
         self._before_step = before_step
+        self._identity = verifier.fingerprint if identity is None else identity
         self._redact = redact
         self._answers: OfflineAnswers | None = None
 
@@ -59,7 +62,7 @@ class VerifierJudge(LocalJudge):
     def fingerprint(self) -> str:
         """The verifier's, and what chooses its evidence."""
         return (
-            f"verifier/1 {self._verifier.fingerprint};evidence={HEURISTIC_VERSION}"
+            f"verifier/1 {self._identity};evidence={HEURISTIC_VERSION}"
             f";sentencex={version('sentencex')}"
         )
 
