@@ -260,7 +260,7 @@ def open_package_judge(
     Args:
         ref: `NAME:REST`, where an installed package adds `NAME`.
         base_url: Handed on as it is.
-        timeout_s: Seconds one answer of a judge may take.
+        timeout_s: Seconds one answer may take.
         deadline: Keeps the time.
         redact: Applied to what a verifier is given. What a judge reads, the questions, is redacted
             by `RedactingJudge`, around either.
@@ -269,15 +269,36 @@ def open_package_judge(
         ConfigError: Several packages add it, or the package's factory fails.
     """
     found = _load_judge(ref, base_url)
-    if callable(getattr(found, "verify", None)):
+    if _is_verifier(found):
         from faithtui.judges.verifiers.base import Verifier
         from faithtui.judges.verifiers.verifier_judge import VerifierJudge
 
         identity = _make_identity(ref, base_url, found)
-        return VerifierJudge(ref, cast(Verifier, found), identity=identity, redact=redact)
+        return VerifierJudge(
+            ref,
+            cast(Verifier, found),
+            identity=identity,
+            timeout_s=timeout_s,
+            deadline=deadline,
+            redact=redact,
+        )
     return AnsweringJudge(
         cast(CustomJudge, found), ref, base_url, timeout_s=timeout_s, deadline=deadline
     )
+
+
+def adds_verifier(ref: str, base_url: str | None = None) -> bool:
+    """Whether a reference names a verifier of an installed package; its factory is called.
+
+    Raises:
+        ConfigError: As `open_package_judge`.
+    """
+    name, _, rest = ref.partition(":")
+    return bool(rest) and name in find_plugins() and _is_verifier(_load_judge(ref, base_url))
+
+
+def _is_verifier(found: object) -> bool:
+    return callable(getattr(found, "verify", None))
 
 
 def _make_identity(ref: str, base_url: str | None, judge: object) -> str:
@@ -307,7 +328,7 @@ def _load_judge(ref: str, base_url: str | None) -> object:
             f" {_format_error(error)}"
         ) from error
     is_judge = inspect.iscoroutinefunction(getattr(judge, "answer", None))
-    if not is_judge and not callable(getattr(judge, "verify", None)):
+    if not is_judge and not _is_verifier(judge):
         raise ConfigError(
             f"the judge {ref} of the package {_package_name(point)} has no `async def answer`"
             " and no `def verify`; report this to its author"

@@ -17,9 +17,14 @@ from faithtui.errors import ConfigError
 from faithtui.judges.base import Judge
 from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
 from faithtui.judges.logging_judge import LoggingJudge
-from faithtui.judges.plugin_judge import open_package_judge, refuse_ambiguous
+from faithtui.judges.plugin_judge import adds_verifier, open_package_judge, refuse_ambiguous
 from faithtui.judges.providers.api_keys import find_key_source, load_key
-from faithtui.judges.providers.endpoints import Endpoint, is_part_of_program, parse_endpoint
+from faithtui.judges.providers.endpoints import (
+    BUILT_IN,
+    Endpoint,
+    is_part_of_program,
+    parse_endpoint,
+)
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.secret import Secret
 from faithtui.judges.redaction import Redact, RedactingJudge, add_redaction_to_fingerprint
@@ -28,9 +33,17 @@ if TYPE_CHECKING:
     from faithtui.judges.embedded.weights import Calibration
 
 
-def reads_prompts(ref: str) -> bool:
-    """Whether a judge answers from the prompt's words; the embedded one works from the task."""
-    return ref != "offline" and not ref.startswith("nli:")
+def reads_prompts(ref: str, base_url: str | None = None) -> bool:
+    """Whether a judge answers from the prompt's words; the embedded one works from the task.
+
+    So do verifiers, those of packages too.
+
+    Raises:
+        ConfigError: The judge of a package cannot be opened.
+    """
+    if ref.partition(":")[0] in BUILT_IN:
+        return ref != "offline" and not ref.startswith("nli:")
+    return not adds_verifier(ref, base_url)
 
 
 def takes_parameters(ref: str) -> bool:
