@@ -37,6 +37,7 @@ from faithtui.judges.base import (
 from faithtui.judges.deadlines import Deadline, after_seconds
 from faithtui.judges.plugins import find_plugins
 from faithtui.judges.providers.endpoints import BUILT_IN
+from faithtui.judges.redaction import Redact
 from faithtui.judges.reply_parser import clean_text
 
 if TYPE_CHECKING:
@@ -135,8 +136,7 @@ class AnsweringJudge:
             raise ConfigError(
                 f"the judge {ref} has no `async def answer`; report this to its author"
             )
-        fingerprint = _read_fingerprint(ref, judge)
-        self._fingerprint = f"custom/1 {ref} {base_url or '-'} {fingerprint}"
+        self._fingerprint = f"custom/1 {_make_identity(ref, base_url, judge)}"
 
     @property
     def ref(self) -> str:
@@ -248,39 +248,68 @@ def refuse_ambiguous(ref: str) -> None:
 
 
 def open_package_judge(
-    ref: str, base_url: str | None, *, timeout_s: float, deadline: Deadline = after_seconds
+    ref: str,
+    base_url: str | None,
+    *,
+    timeout_s: float,
+    deadline: Deadline = after_seconds,
+    redact: Redact | None = None,
 ) -> Judge:
     """Load a judge, or a verifier, from its package.
 
     Args:
         ref: `NAME:REST`, where an installed package adds `NAME`.
         base_url: Handed on as it is.
-        timeout_s: Seconds one answer of a judge may take.
+        timeout_s: Seconds one answer may take.
         deadline: Keeps the time.
+        redact: Applied to what a verifier is given. What a judge reads, the questions, is redacted
+            by `RedactingJudge`, around either.
 
     Raises:
         ConfigError: Several packages add it, or the package's factory fails.
     """
     found = _load_judge(ref, base_url)
-    if callable(getattr(found, "verify", None)):
+    if _is_verifier(found):
         from faithtui.judges.verifiers.base import Verifier
         from faithtui.judges.verifiers.verifier_judge import VerifierJudge
 
-        _read_fingerprint(ref, found)
-        return VerifierJudge(ref, cast(Verifier, found))
+        identity = _make_identity(ref, base_url, found)
+        return VerifierJudge(
+            ref,
+            cast(Verifier, found),
+            identity=identity,
+            timeout_s=timeout_s,
+            deadline=deadline,
+            redact=redact,
+        )
     return AnsweringJudge(
         cast(CustomJudge, found), ref, base_url, timeout_s=timeout_s, deadline=deadline
     )
 
 
-def _read_fingerprint(ref: str, judge: object) -> str:
+def adds_verifier(ref: str, base_url: str | None = None) -> bool:
+    """Whether a reference names a verifier of an installed package; its factory is called.
+
+    Raises:
+        ConfigError: As `open_package_judge`.
+    """
+    name, _, rest = ref.partition(":")
+    return bool(rest) and name in find_plugins() and _is_verifier(_load_judge(ref, base_url))
+
+
+def _is_verifier(found: object) -> bool:
+    return callable(getattr(found, "verify", None))
+
+
+def _make_identity(ref: str, base_url: str | None, judge: object) -> str:
+    """Put together what the user asked for and what the judge says of itself."""
     fingerprint = getattr(judge, "fingerprint", None)
     if not isinstance(fingerprint, str) or not fingerprint:
         raise ConfigError(
             f"the judge {ref} has no fingerprint, so its answers cannot be kept apart from"
             " others; report this to its author"
         )
-    return fingerprint
+    return f"{ref} {base_url or '-'} {fingerprint}"
 
 
 def _load_judge(ref: str, base_url: str | None) -> object:
@@ -299,7 +328,7 @@ def _load_judge(ref: str, base_url: str | None) -> object:
             f" {_format_error(error)}"
         ) from error
     is_judge = inspect.iscoroutinefunction(getattr(judge, "answer", None))
-    if not is_judge and not callable(getattr(judge, "verify", None)):
+    if not is_judge and not _is_verifier(judge):
         raise ConfigError(
             f"the judge {ref} of the package {_package_name(point)} has no `async def answer`"
             " and no `def verify`; report this to its author"

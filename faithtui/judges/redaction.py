@@ -71,7 +71,8 @@ def redact_request(request: JudgeRequest, redact: Redact | None) -> JudgeRequest
     """Apply a hook to a question; None leaves it as it is.
 
     The task, which says the same in another form, is left alone: only judges that compute on this
-    machine look at it.
+    machine look at it. A verifier of a package is given pairs made from it, so `VerifierJudge`
+    applies the hook to these.
 
     Raises:
         JudgeRequestRejected: The hook fails. Nothing may be sent then.
@@ -80,10 +81,10 @@ def redact_request(request: JudgeRequest, redact: Redact | None) -> JudgeRequest
         return request
     return replace(
         request,
-        system=_apply_hook(redact, request.system),
-        prompt=_apply_hook(redact, request.prompt),
+        system=apply_hook(redact, request.system),
+        prompt=apply_hook(redact, request.prompt),
         images=tuple(
-            replace(image, mark=_apply_hook(redact, image.mark)) for image in request.images
+            replace(image, mark=apply_hook(redact, image.mark)) for image in request.images
         ),
     )
 
@@ -139,7 +140,12 @@ class RedactingJudge:
         await self._judge.aclose()
 
 
-def _apply_hook(redact: Redact, text: str) -> str:
+def apply_hook(redact: Redact, text: str) -> str:
+    """Give what a hook leaves of a text.
+
+    Raises:
+        JudgeRequestRejected: The hook fails, or returns no text.
+    """
     try:
         left = redact(text)
     # The user's own code may raise anything, and nothing unredacted may be sent.

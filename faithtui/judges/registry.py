@@ -17,9 +17,14 @@ from faithtui.errors import ConfigError
 from faithtui.judges.base import Judge
 from faithtui.judges.deadlines import TIMEOUT_S, Deadline, after_seconds
 from faithtui.judges.logging_judge import LoggingJudge
-from faithtui.judges.plugin_judge import open_package_judge, refuse_ambiguous
+from faithtui.judges.plugin_judge import adds_verifier, open_package_judge, refuse_ambiguous
 from faithtui.judges.providers.api_keys import find_key_source, load_key
-from faithtui.judges.providers.endpoints import Endpoint, is_part_of_program, parse_endpoint
+from faithtui.judges.providers.endpoints import (
+    BUILT_IN,
+    Endpoint,
+    is_part_of_program,
+    parse_endpoint,
+)
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.secret import Secret
 from faithtui.judges.redaction import Redact, RedactingJudge, add_redaction_to_fingerprint
@@ -28,9 +33,17 @@ if TYPE_CHECKING:
     from faithtui.judges.embedded.weights import Calibration
 
 
-def reads_prompts(ref: str) -> bool:
-    """Whether a judge answers from the prompt's words; the embedded one works from the task."""
-    return ref != "offline" and not ref.startswith("nli:")
+def reads_prompts(ref: str, base_url: str | None = None) -> bool:
+    """Whether a judge answers from the prompt's words; the embedded one works from the task.
+
+    So do verifiers, those of packages too.
+
+    Raises:
+        ConfigError: The judge of a package cannot be opened.
+    """
+    if ref.partition(":")[0] in BUILT_IN:
+        return ref != "offline" and not ref.startswith("nli:")
+    return not adds_verifier(ref, base_url)
 
 
 def takes_parameters(ref: str) -> bool:
@@ -110,7 +123,9 @@ def open_judge(
 
     def make_judge() -> Judge:
         if endpoint is None or key is None:
-            judge = _make_local_judge(ref, base_url, seconds, calibration, before_step, deadline)
+            judge = _make_local_judge(
+                ref, base_url, seconds, calibration, before_step, deadline, redact
+            )
         else:
             judge = _make_provider_judge(endpoint, key, seconds, deadline, headers, refused)
         if log_prompts:
@@ -206,6 +221,7 @@ def _make_local_judge(
     calibration: "Calibration | None" = None,
     before_step: Callable[[], None] = lambda: None,
     deadline: Deadline = after_seconds,
+    redact: Redact | None = None,
 ) -> Judge:
     """Open what needs no provider: our own judges and those of packages."""
     if ref == "offline":
@@ -222,4 +238,4 @@ def _make_local_judge(
 
         verifier = open_nli_verifier(ref.removeprefix("nli:"))
         return VerifierJudge(ref, verifier, before_step=before_step)
-    return open_package_judge(ref, base_url, timeout_s=timeout_s, deadline=deadline)
+    return open_package_judge(ref, base_url, timeout_s=timeout_s, deadline=deadline, redact=redact)

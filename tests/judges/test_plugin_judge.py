@@ -16,7 +16,7 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import JudgeReply, JudgeRequest, StopReason, Usage
 from faithtui.judges.providers.api_keys import find_key_source
-from faithtui.judges.registry import find_missing_key, judge_fingerprint, open_judge
+from faithtui.judges.registry import find_missing_key, judge_fingerprint, open_judge, reads_prompts
 from tests.judges.acme import install
 from tests.judges.questions import PIXEL, question
 
@@ -64,7 +64,56 @@ def Parrot(rest, base_url):
     claims = JudgeClaims(("The mill is old.",), ("The mill is old.",))
     reply = await ask("parrot:plain", replace(question(), task=claims))
     assert '"verdict": "yes", "confidence": 0.75' in reply.text
-    assert "sure 1" in judge_fingerprint("parrot:plain")
+    small, big, elsewhere = (
+        judge_fingerprint("parrot:small"),
+        judge_fingerprint("parrot:big"),
+        judge_fingerprint("parrot:big", "http://h:1"),
+    )
+    assert small.startswith("verifier/1 parrot:small - sure 1;evidence=")
+    assert big.startswith("verifier/1 parrot:big - sure 1;")
+    assert elsewhere.startswith("verifier/1 parrot:big http://h:1 sure 1;")
+
+
+SLOW_VERIFIER = """
+import threading
+
+awake = threading.Event()
+
+class Slow:
+    fingerprint = "slow 1"
+
+    def verify(self, claim, evidence):
+        awake.wait(60)
+        return (1.0, 0.0, 0.0)
+
+    async def aclose(self):
+        awake.set()
+        closed.append("slow")
+
+
+def Parrot(rest, base_url):
+    return Slow()
+"""
+
+
+async def test_a_verifier_has_the_time_of_any_judge_and_is_closed(acme: Path) -> None:
+    source = acme / "acme_judge.py"
+    source.write_text(source.read_text() + SLOW_VERIFIER)
+    claims = JudgeClaims(("The mill is old.",), ("The mill is old.",))
+    with pytest.raises(JudgeTimeout, match=r"parrot:x gave no answer within 0\.05 s"):
+        await ask("parrot:x", replace(question(), task=claims), timeout_s=0.05)
+    assert sys.modules["acme_judge"].closed == ["slow"]
+
+
+def test_a_verifier_reads_no_prompts(acme: Path) -> None:
+    assert reads_prompts("parrot:x")
+    sys.modules.pop("acme_judge", None)
+    source = acme / "acme_judge.py"
+    source.write_text(source.read_text() + SLOW_VERIFIER)
+    assert not reads_prompts("parrot:x")
+    assert reads_prompts("openai:m")
+    assert not reads_prompts("offline")
+    assert not reads_prompts("nli:model")
 
 
 async def test_an_answer_may_say_more_than_its_text(acme: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.judging.tasks import JudgeClaims
 from faithtui.errors import ConfigError, JudgeRequestRejected
 from faithtui.judges.redaction import Redaction, load_redaction
 from faithtui.judges.registry import judge_fingerprint, open_judge
@@ -102,6 +103,41 @@ async def test_judges_of_packages_see_what_is_left_too(
         assert judge.fingerprint == judge_fingerprint("parrot:plain", redact=stars)
     sys.modules.pop("acme_judge", None)
     assert reply.text == "***.|***?|300"
+
+
+VERIFIER = """
+seen = []
+
+class Sure:
+    fingerprint = "sure 1"
+
+    def verify(self, claim, evidence):
+        seen.append((claim, evidence))
+        return (0.75, 0.0, 0.25)
+
+def Parrot(rest, base_url):
+    return Sure()
+"""
+
+
+async def test_a_verifier_of_a_package_gets_what_is_left_of_claim_and_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "site")
+    source = tmp_path / "site" / "acme_judge.py"
+    source.write_text(source.read_text() + VERIFIER)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    task = JudgeClaims(("Ann owns the mill.",), ("Ann owns the old mill.",))
+    asked = replace(question("Ann?"), task=task)
+    async with open_judge("parrot:plain", redact=stars) as judge:
+        await judge.send(asked)
+        assert judge.fingerprint == judge_fingerprint("parrot:plain", redact=stars)
+        assert judge.fingerprint.count("redact=") == 1
+    async with open_judge("parrot:plain", redact=failing) as judge:
+        with pytest.raises(JudgeRequestRejected, match="raised ValueError"):
+            await judge.send(asked)
+    seen = sys.modules.pop("acme_judge").seen
+    assert seen == [("*** owns the mill.", "*** owns the old mill.")]
 
 
 async def test_the_judge_that_is_part_of_this_program_needs_none() -> None:

@@ -399,5 +399,11 @@ def test_redaction_hides_keys_and_little_else(text: str, redacted: str) -> None:
     assert secret.redact(redacted) == redacted
 
 
+def test_a_secret_is_hidden_as_python_writes_it_too() -> None:
+    secret = Secret(KEY, (r"super\secret'\"",))
+    for told in (r"super\secret'\"", repr(r"super\secret'\""), str(rb"super\secret'\"")):
+        assert "super" not in secret.redact(f"Illegal header value {told}")
+
+
 def test_the_word_that_stands_for_no_key_is_not_redacted() -> None:
     assert Secret(NO_KEY).redact("none of these models") == "none of these models"

@@ -176,7 +176,8 @@ class JudgeProfile:
         """Give the headers with the values of their variables. To be sent, and kept nowhere.
 
         Raises:
-            ConfigError: A variable is not set, or holds what no header can carry.
+            ConfigError: A variable is not set, or a value is what no header can carry. The message
+                does not show it.
         """
         found = {}
         for name, value in self.extra_headers.items():
@@ -186,6 +187,12 @@ class JudgeProfile:
                 raise ConfigError(
                     f"the header {name} is read from the environment variable {variable[1]}, which "
                     "is not set or holds characters that no header can carry"
+                )
+            if said != said.strip():
+                source = "" if variable is None else f", read from {variable[1]},"
+                raise ConfigError(
+                    f"the value of the header {name}{source} begins or ends with a blank, which no "
+                    "header can carry; take it out"
                 )
             found[name] = said
         return found

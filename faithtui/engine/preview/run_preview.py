@@ -133,7 +133,7 @@ class _StandInJudge(LocalJudge):
     def __init__(self, spec: RunSpec, pricing: TablePrices) -> None:
         self.ref = spec.judge
         self.fingerprint = spec.judge_fingerprint
-        self.takes_images = reads_prompts(spec.judge)
+        self.takes_images = reads_prompts(spec.judge, spec.base_url)
         self.context_window: int | None = None
         self.worst_nusd = 0
         """What the latest question may cost at most."""

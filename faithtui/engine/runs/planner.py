@@ -129,7 +129,7 @@ def draft_run(
     metric = build_request_metric(request, examples)
     check_concurrency(request.concurrency)
     judge = metric.judge or request.judge
-    if examples and not reads_prompts(judge):
+    if examples and not reads_prompts(judge, request.base_url):
         raise ConfigError(
             f"{judge} computes its answers and reads no prompt, so examples would change nothing; "
             "choose another judge with --judge"

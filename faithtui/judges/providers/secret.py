@@ -47,8 +47,10 @@ class Secret:
         """Return `text` without this key and without anything else that looks like one."""
         for each in (self._value, *self._beside):
             if each and each != NO_KEY:
-                # A server may have wrapped the line in which it repeats the key.
-                text = re.sub(r"\s*".join(map(re.escape, each)), HIDDEN, text)
+                # An error may show it as Python writes it, with \\ for \.
+                for form in dict.fromkeys((each, repr(each)[1:-1])):
+                    # A server may have wrapped the line in which it repeats the key.
+                    text = re.sub(r"\s*".join(map(re.escape, form)), HIDDEN, text)
         return _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
 
     def __repr__(self) -> str:

@@ -28,7 +28,8 @@ class Likelihoods(NamedTuple):
 class Verifier(Protocol):
     """What a package, or a model file, has to offer.
 
-    `verify_all(pairs)`, the same for several pairs at once, is used if it is there.
+    Two more are used if they are there: `verify_all(pairs)`, the same for several pairs at once,
+    and `async def aclose()`, called when it is no longer needed.
     """
 
     @property

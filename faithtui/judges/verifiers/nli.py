@@ -10,6 +10,7 @@ ONNX Runtime and the tokenizer are imported with the first question: fingerprint
 import hashlib
 import json
 import math
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -152,8 +153,8 @@ class NliVerifier:
         self._files = files
         self._load_session = load_session
         self._load_tokenizer = load_tokenizer
-        self._session: Session | None = None
-        self._tokenizer: Tokenizer | None = None
+        self._loading = threading.Lock()
+        self._loaded: tuple[Session, Tokenizer] | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -170,22 +171,31 @@ class NliVerifier:
         Evidence that is too long for the model is cut between sentences. The piece that says yes
         or no most clearly decides.
         """
-        if self._session is None or self._tokenizer is None:
-            self._session = self._load_session(self._files.model)
-            self._tokenizer = self._load_tokenizer(self._files.tokenizer)
+        session, tokenizer = self._load()
         encoded: list[tuple[int, Encoding]] = []
         for number, (claim, evidence) in enumerate(pairs):
-            encoded += ((number, each) for each in self._encode(self._tokenizer, claim, evidence))
+            encoded += ((number, each) for each in self._encode(tokenizer, claim, evidence))
         # Pairs of one length pad least.
         encoded.sort(key=lambda each: len(each[1].ids))
         found: dict[int, Likelihoods] = {}
         for first in range(0, len(encoded), BATCH):
             batch = encoded[first : first + BATCH]
-            for (number, _), said in zip(batch, self._classify(self._session, batch), strict=True):
+            for (number, _), said in zip(batch, self._classify(session, batch), strict=True):
                 known = found.get(number)
                 if known is None or max(said.yes, said.no) > max(known.yes, known.no):
                     found[number] = said
         return [found[number] for number in range(len(pairs))]
+
+    def _load(self) -> tuple[Session, Tokenizer]:
+        """Open model and tokenizer once, whichever of the threads that ask comes first."""
+        if self._loaded is None:
+            with self._loading:
+                if self._loaded is None:
+                    self._loaded = (
+                        self._load_session(self._files.model),
+                        self._load_tokenizer(self._files.tokenizer),
+                    )
+        return self._loaded
 
     def _encode(self, tokenizer: Tokenizer, claim: str, evidence: str) -> Iterator[Encoding]:
         """Claim and evidence as tokens, in as many pieces as it takes."""

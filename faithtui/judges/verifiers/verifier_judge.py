@@ -3,14 +3,16 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
-from faithtui.errors import FaithtuiError, JudgeUnavailable
+from faithtui.errors import FaithtuiError, JudgeTimeout, JudgeUnavailable
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
+from faithtui.judges.deadlines import Deadline, after_seconds
 from faithtui.judges.embedded.weights import HEURISTIC_VERSION
+from faithtui.judges.redaction import Redact, apply_hook
 from faithtui.judges.verifiers.base import Likelihoods, Verifier, verify_pairs
 
 if TYPE_CHECKING:
@@ -30,6 +32,11 @@ class VerifierJudge(LocalJudge):
         verifier: Gives the verdicts.
         clock: Seconds on any steady clock, for the latency of a reply.
         before_step: Called before each step of a computation, which it may hold up.
+        identity: What tells its verdicts from those of all others; None: its fingerprint does.
+        timeout_s: Seconds one question may take; None: as many as it needs.
+        deadline: Keeps the time.
+        redact: Applied to each claim and its evidence before the verifier gets them; None: it gets
+            them as they are.
     """
 
     def __init__(
@@ -38,11 +45,19 @@ class VerifierJudge(LocalJudge):
         verifier: Verifier,
         clock: Callable[[], float] = time.perf_counter,
         before_step: Callable[[], None] = lambda: None,
+        identity: str | None = None,
+        timeout_s: float | None = None,
+        deadline: Deadline = after_seconds,
+        redact: Redact | None = None,
     ) -> None:
         self._ref = ref
         self._verifier = verifier
         self._clock = clock
         self._before_step = before_step
+        self._identity = verifier.fingerprint if identity is None else identity
+        self._timeout_s = timeout_s
+        self._deadline = deadline
+        self._redact = redact
         self._answers: OfflineAnswers | None = None
 
     @property
@@ -54,7 +69,7 @@ class VerifierJudge(LocalJudge):
     def fingerprint(self) -> str:
         """The verifier's, and what chooses its evidence."""
         return (
-            f"verifier/1 {self._verifier.fingerprint};evidence={HEURISTIC_VERSION}"
+            f"verifier/1 {self._identity};evidence={HEURISTIC_VERSION}"
             f";sentencex={version('sentencex')}"
         )
 
@@ -84,9 +99,12 @@ class VerifierJudge(LocalJudge):
         )
 
     async def aclose(self) -> None:
-        """Forget what was read. Safe to call twice."""
+        """Forget what was read, and let the verifier close what it opened. Safe to call twice."""
         if self._answers is not None:
             self._answers.clear_caches()
+        close: Callable[[], Awaitable[None]] | None = getattr(self._verifier, "aclose", None)
+        if close is not None:
+            await close()
 
     async def _judge_claims(
         self, claims: Sequence[str], context: "SentenceIndex"
@@ -121,12 +139,26 @@ class VerifierJudge(LocalJudge):
     async def _verify(self, pairs: Sequence[tuple[str, str]]) -> list[Likelihoods]:
         if not pairs:
             return []
+        if self._redact is not None:
+            pairs = [
+                (apply_hook(self._redact, claim), apply_hook(self._redact, evidence))
+                for claim, evidence in pairs
+            ]
         try:
-            return await asyncio.to_thread(verify_pairs, self._verifier, pairs)
+            if self._timeout_s is None:
+                return await asyncio.to_thread(verify_pairs, self._verifier, pairs)
+            # The thread cannot be ended; it is no longer waited for.
+            async with self._deadline(self._timeout_s) as deadline:
+                return await asyncio.to_thread(verify_pairs, self._verifier, pairs)
         except FaithtuiError:
             raise
         # It is another package's code, or a model's; a run goes on without this answer.
         except Exception as error:
+            timed = self._timeout_s is not None and isinstance(error, TimeoutError)
+            if timed and deadline.expired():
+                raise JudgeTimeout(
+                    f"the judge {self._ref} gave no answer within {self._timeout_s:g} s"
+                ) from error
             said = " ".join(str(error).split())[:300]
             raise JudgeUnavailable(
                 f"the judge {self._ref} failed: {type(error).__name__}: {said}"

@@ -97,6 +97,22 @@ def test_a_header_that_looks_like_a_secret_is_refused_and_not_repeated(
     assert value not in kept.identity + kept.describe() + json.dumps(kept.to_json())
 
 
+@pytest.mark.parametrize(
+    "value", [" hunter2", "hunter2 ", "hun\tter2", "hunter2\r\nX-B: 1", "h\0r2"]
+)
+def test_a_value_that_no_header_can_carry_is_refused_and_not_repeated(value: str) -> None:
+    kept = JudgeProfile(extra_headers={"X-A": "$FOO"})
+    with pytest.raises(ConfigError, match=r"the header X-A.*FOO") as raised:
+        kept.resolve_headers({"FOO": value})
+    assert value not in str(raised.value)
+    assert value.strip() not in str(raised.value)
+
+
+def test_a_value_with_blanks_at_its_ends_is_refused_where_it_is_typed_too() -> None:
+    with pytest.raises(ConfigError, match="the value of the header X-A begins or ends"):
+        JudgeProfile(extra_headers={"X-A": "evals "}).resolve_headers({})
+
+
 def test_it_is_told_on_one_line_with_what_the_model_refused() -> None:
     assert JudgeProfile().describe() == "temperature 0"
     assert JudgeProfile(seed=7).describe(("temperature",)) == (

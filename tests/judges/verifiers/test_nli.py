@@ -1,9 +1,12 @@
 """Classifiers from files: what their outputs mean, long evidence, batches, and their identity."""
 
 import json
+import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -110,6 +113,48 @@ def test_pairs_go_in_batches_padded_and_come_back_in_order(tmp_path: Path) -> No
         assert (batch["input_ids"][padded] == 7).all()
         assert (batch["input_ids"][~padded] != 7).all()
         assert (batch["token_type_ids"].sum(axis=1) == 1).all()
+
+
+def test_threads_that_ask_at_once_share_one_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = 4
+    together = threading.Barrier(threads)
+    all_wait = threading.Event()
+    arrived: list[int] = []
+    loads: list[FakeSession] = []
+
+    class WatchedLock:
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+
+        def __enter__(self) -> None:
+            arrived.append(threading.get_ident())
+            if len(arrived) == threads:
+                all_wait.set()
+            self.lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            self.lock.release()
+
+    def load(_: Path) -> FakeSession:
+        assert all_wait.wait(60), "the others do not wait for the one that loads"
+        loads.append(FakeSession())
+        return loads[-1]
+
+    fake_threading = SimpleNamespace(Lock=WatchedLock)
+    monkeypatch.setattr("faithtui.judges.verifiers.nli.threading", fake_threading)
+    files = read_nli_files(str(write_model(tmp_path / "m")))
+    verifier = NliVerifier(files, load, lambda _: WordTokenizer())
+
+    def ask(_: int) -> float:
+        together.wait()
+        return verifier.verify("thirteenchars", "A word here.").yes
+
+    with ThreadPoolExecutor(threads) as pool:
+        assert len(set(pool.map(ask, range(threads)))) == 1
+    assert len(loads) == 1
+    assert len(loads[0].batches) == threads
 
 
 def test_evidence_too_long_is_cut_between_sentences_and_the_clearest_piece_decides(
