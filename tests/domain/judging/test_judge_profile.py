@@ -79,6 +79,9 @@ def test_what_cannot_be_is_refused_by_name(name: str, value: object) -> None:
     [
         ("X-Api-Key", "abc"),
         ("X-Auth", "abc"),
+        ("X-SecretKey", "hunter2"),
+        ("X-AccessToken", "hunter2"),
+        ("X-Passphrase", "hunter2"),
         ("Cookie", "abc"),
         ("X-Team", "Bearer abc"),
         ("X-Team", "sk-abcdefgh"),
@@ -95,6 +98,44 @@ def test_a_header_that_looks_like_a_secret_is_refused_and_not_repeated(
     assert kept.resolve_headers({"SECRET": value}) == {header: value}
     assert kept.find_secrets({"SECRET": value}) == (value,)
     assert value not in kept.identity + kept.describe() + json.dumps(kept.to_json())
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("api_key", {"metadata": {"api_key": "hunter2"}}),
+        ("password", {"tools_of": [{"a": 1}, {"password": "hunter2"}]}),
+        ("accessToken", {"accessToken": "hunter2"}),
+        ("provider", {"provider": "sk-hunter2hunter2"}),
+        ("route", {"route": ["Bearer hunter2"]}),
+        ("note", {"metadata": {"note": "hunter2hunter2hunter2hunter2"}}),
+    ],
+)
+def test_a_part_of_the_body_that_looks_like_a_secret_is_refused_and_not_repeated(
+    name: str, body: dict[str, object]
+) -> None:
+    with pytest.raises(ConfigError, match=f"`{name}` looks like a secret") as raised:
+        JudgeProfile(extra_body=body)
+    assert "hunter2" not in str(raised.value)
+
+
+def test_a_body_of_ordinary_parts_is_taken() -> None:
+    body = {
+        "provider": {"order": ["alpha", "beta"], "allow_fallbacks": False},
+        "chat_template_kwargs": {"enable_thinking": False, "max_new_tokens": 5},
+        "stop": ["\n\n", "END OF THE ANSWER"],
+    }
+    assert JudgeProfile(extra_body=body).to_json()["extra_body"] == body
+
+
+@pytest.mark.parametrize("levels", [60, 100_000])
+def test_a_body_of_too_many_levels_is_refused(levels: int) -> None:
+    with pytest.raises(ConfigError, match="extra_body"):
+        JudgeProfile.read({"extra_body": '{"a":' * levels + "1" + "}" * levels})
+    circle: dict[str, object] = {}
+    circle["a"] = circle
+    with pytest.raises(ConfigError, match="expected values of JSON"):
+        JudgeProfile(extra_body=circle)
 
 
 def test_it_is_told_on_one_line_with_what_the_model_refused() -> None:
