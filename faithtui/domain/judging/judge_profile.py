@@ -92,6 +92,10 @@ class JudgeProfile:
         _check_body(self.extra_body)
         for header, value in self.extra_headers.items():
             _check_header(header, value)
+        for name in _FLOATS:
+            value = getattr(self, name)
+            if value is not None:  # 0 and -0.0 are the same wish as 0.0
+                object.__setattr__(self, name, float(value) + 0.0)
 
     @classmethod
     def read(cls, values: Mapping[str, object], begin_with: Self | None = None) -> Self:
@@ -140,6 +144,8 @@ class JudgeProfile:
     def identity(self) -> str:
         """What of it may change an answer, on one line; "" when nothing is set."""
         told = {name: value for name, value in self._list_set() if name != "timeout_s"}
+        if self.extra_headers:
+            told["extra_headers"] = {k.lower(): v for k, v in self.extra_headers.items()}
         return json.dumps(told, sort_keys=True, separators=(",", ":")) if told else ""
 
     @property

@@ -138,6 +138,16 @@ def test_a_body_of_too_many_levels_is_refused(levels: int) -> None:
         JudgeProfile(extra_body=circle)
 
 
+@pytest.mark.parametrize("zero", [0, 0.0, -0.0])
+def test_equal_wishes_are_one_identity(zero: float) -> None:
+    assert JudgeProfile(temperature=zero).identity == JudgeProfile().identity
+    assert JudgeProfile(temperature=zero).is_default
+    assert JudgeProfile(top_p=1).identity == JudgeProfile(top_p=1.0).identity
+    upper, lower = (JudgeProfile(extra_headers={name: "a"}) for name in ("X-Team", "x-team"))
+    assert upper.identity == lower.identity
+    assert upper.to_json() != lower.to_json(), "it is sent as it was typed"
+
+
 def test_it_is_told_on_one_line_with_what_the_model_refused() -> None:
     assert JudgeProfile().describe() == "temperature 0"
     assert JudgeProfile(seed=7).describe(("temperature",)) == (
