@@ -5,6 +5,7 @@ print with `--json`. Nothing here computes: each method is what the command of i
 """
 
 import json
+import math
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -183,6 +184,9 @@ class Project:
         require_type(judge, str | None, "judge", "a text such as openai:MODEL, or None")
         require_type(options, Mapping | None, "options", "a mapping such as {'window_size': 5}")
         require_type(sources, list | tuple, "sources", "a list of names of data sets")
+        require_type(budget_usd, int | float | None, "budget_usd", "a number, or None")
+        if budget_usd is not None and not (budget_usd >= 0 and math.isfinite(budget_usd)):
+            raise ConfigError(f"budget_usd is {budget_usd}; expected a number from 0, or None")
         require_type(profile, JudgeProfile | None, "profile", "a JudgeProfile, or None")
         request = RunRequest.from_settings(self._settings)
         ref = judge or request.judge
@@ -197,7 +201,7 @@ class Project:
             limit=limit,
             as_peer=as_peer,
             budget_nusd=None if budget_usd is None else round(budget_usd * NUSD),
-            concurrency=concurrency or request.concurrency,
+            concurrency=request.concurrency if concurrency is None else concurrency,
         )
         environment = self._make_environment()
         return self._execute(

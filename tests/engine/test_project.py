@@ -123,6 +123,11 @@ def test_what_cannot_be_labelled_is_refused(project: Project) -> None:
         project.label(1, 1)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="sources: is a text; expected a list of names"):
         project.run(sources="houses")
+    for budget in (float("nan"), float("inf"), -1):
+        with pytest.raises(ConfigError, match="budget_usd is "):
+            project.run(budget_usd=budget)
+    with pytest.raises(ConfigError, match="concurrency is 0; expected 1 to"):
+        project.run(concurrency=0)
     with pytest.raises(InputError, match="rows: is a text; expected a list of mappings"):
         project.import_rows(TALKS[0], source="one")  # type: ignore[arg-type]
 
