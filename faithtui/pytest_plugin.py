@@ -13,8 +13,9 @@ import pytest
 
 if TYPE_CHECKING:
     from faithtui.domain.conversation import Conversation
+    from faithtui.domain.judging.judge_profile import JudgeProfile
     from faithtui.engine.measurement import Measurement
-    from faithtui.judges.base import Judge
+    from faithtui.engine.measurement_session import AnyJudge
     from faithtui.metrics.base import Metric
 
 GATE: Final = "faithtui_gate"
@@ -62,9 +63,10 @@ class FaithfulnessCheck:
         min_score: float | None = None,
         *,
         metric: "str | Metric[Any]" = "turn-faithfulness",
-        judge: "str | Judge | None" = None,
+        judge: "AnyJudge | None" = None,
         options: Mapping[str, object] | None = None,
         base_url: str | None = None,
+        profile: "JudgeProfile | None" = None,
     ) -> "Measurement":
         """Measure a conversation; fail the test where its score is too low or there is none.
 
@@ -75,6 +77,7 @@ class FaithfulnessCheck:
             judge: Who judges; None: as `--faithtui-judge` says.
             options: Options of the metric, when it is a key.
             base_url: Another server that speaks the judge's protocol.
+            profile: Parameters that a provider's model is asked with; None: temperature 0.
 
         Returns:
             The measurement, for further assertions.
@@ -87,13 +90,16 @@ class FaithfulnessCheck:
         __tracebackhide__ = True
         from faithtui.engine.measure import measure
         from faithtui.errors import ConfigError
+        from faithtui.judges.plugin_judge import name_judge
 
         if min_score is not None and not 0 <= min_score <= 1:
             raise ConfigError(f"min_score is {min_score}; expected a number from 0 to 1")
         asked = judge or self._judge
-        found = measure(conversation, metric, asked, options=options, base_url=base_url)
+        found = measure(
+            conversation, metric, asked, options=options, base_url=base_url, profile=profile
+        )
         passed = _meets_score(found, min_score)
-        name = asked if isinstance(asked, str) else asked.ref
+        name = asked if isinstance(asked, str) else name_judge(asked)
         result = {"kind": "score", "judge": name, "score": found.score.value, "passed": passed}
         self._node.user_properties.append((_RESULT, result))
         if not passed:

@@ -92,6 +92,31 @@ def test_wrong(assert_faithful):
     )
 
 
+def test_a_judge_of_ones_own_and_parameters_are_taken(run: Run) -> None:
+    found = run("""
+import json
+from faithtui import JudgeProfile
+class Mine:
+    fingerprint = "mine 1"
+    async def answer(self, question):
+        return json.dumps(fill(question.schema))
+def fill(schema):
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema["type"] == "object":
+        return {name: fill(part) for name, part in schema["properties"].items()}
+    return [fill(schema["items"])] if schema["type"] == "array" else "It opens."
+def test_mine(assert_faithful):
+    assert_faithful(GOOD, judge=Mine())
+def test_parameters(assert_faithful):
+    assert_faithful(GOOD, profile=JudgeProfile(temperature=0))
+def test_refused(assert_faithful):
+    assert_faithful(GOOD, profile=JudgeProfile(seed=1))
+""")
+    found.assert_outcomes(passed=2, failed=1)
+    found.stdout.fnmatch_lines(["*offline takes no parameters*", "1 measured by Mine: 1 faithful*"])
+
+
 def test_the_judge_is_named_on_the_command_line_or_in_the_ini_file(
     run: Run, pytester: pytest.Pytester
 ) -> None:

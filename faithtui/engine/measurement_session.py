@@ -5,6 +5,7 @@ whether a single conversation is measured or a whole set by several metrics.
 """
 
 import inspect
+import math
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -93,7 +94,7 @@ class AskingOptions:
         for name in ("budget_usd", "budget_tokens", "requests_per_minute", "tokens_per_minute"):
             value = getattr(self, name)
             require_type(value, int | float | None, name, "a number above 0, or None")
-            if value is not None and not value > 0:
+            if value is not None and not (value > 0 and math.isfinite(value)):
                 raise ConfigError(f"{name} is {value}; expected a number above 0, or None")
         expected = "a MemoryReplyCache, or None"
         require_type(self.replies, MemoryReplyCache | None, "replies", expected)

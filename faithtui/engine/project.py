@@ -5,6 +5,8 @@ print with `--json`. Nothing here computes: each method is what the command of i
 """
 
 import json
+import math
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias, get_args
 from faithtui.domain.annotations import Action
 from faithtui.domain.field_types import require_type
 from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.limits import REVIEWER
 from faithtui.errors import ConfigError, StoreError
@@ -144,6 +147,7 @@ class Project:
         sources: Sequence[str] = (),
         limit: int | None = None,
         base_url: str | None = None,
+        profile: JudgeProfile | None = None,
         as_peer: bool = False,
         budget_usd: float | None = None,
         concurrency: int | None = None,
@@ -162,6 +166,7 @@ class Project:
             sources: Only conversations of these data sets; empty: all.
             limit: At most so many conversations.
             base_url: Another server that speaks the judge's protocol.
+            profile: Parameters of the judge; None: as the settings and the environment say.
             as_peer: Score exactly as the peer does.
             budget_usd: Stop before it costs more dollars.
             concurrency: Questions in flight at once; None: as set.
@@ -171,6 +176,7 @@ class Project:
             The run, as `runs` lists it. Its `state` is `done`, or `stopped` with a `reason`.
         """
         from faithtui.engine.calls.budget import NUSD
+        from faithtui.engine.runs.judge_profiles import choose_profile
         from faithtui.engine.runs.planner import plan_run
         from faithtui.engine.runs.request import RunRequest
 
@@ -178,18 +184,24 @@ class Project:
         require_type(judge, str | None, "judge", "a text such as openai:MODEL, or None")
         require_type(options, Mapping | None, "options", "a mapping such as {'window_size': 5}")
         require_type(sources, list | tuple, "sources", "a list of names of data sets")
+        require_type(budget_usd, int | float | None, "budget_usd", "a number, or None")
+        if budget_usd is not None and not (budget_usd >= 0 and math.isfinite(budget_usd)):
+            raise ConfigError(f"budget_usd is {budget_usd}; expected a number from 0, or None")
+        require_type(profile, JudgeProfile | None, "profile", "a JudgeProfile, or None")
         request = RunRequest.from_settings(self._settings)
+        ref = judge or request.judge
         request = replace(
             request,
             metric=metric,
-            judge=judge or request.judge,
+            judge=ref,
+            profile=profile or choose_profile(ref, self._settings.judges, os.environ),
             base_url=request.base_url if judge is None and base_url is None else base_url,
             options={name: _format_option(each) for name, each in (options or {}).items()},
             sources=tuple(sources),
             limit=limit,
             as_peer=as_peer,
             budget_nusd=None if budget_usd is None else round(budget_usd * NUSD),
-            concurrency=concurrency or request.concurrency,
+            concurrency=request.concurrency if concurrency is None else concurrency,
         )
         environment = self._make_environment()
         return self._execute(

@@ -339,3 +339,18 @@ def test_a_provider_is_asked_with_the_profile(monkeypatch: pytest.MonkeyPatch) -
         )
     assert found.is_complete
     assert found.measurements[0].parameters == "temperature 0.5, seed 7"
+
+
+def test_temperature_0_finds_the_replies_of_the_default_however_it_is_typed() -> None:
+    with willing_server() as server:
+        found = evaluate(TALKS[:1], judge="openai:m", base_url=server.url)
+        again = evaluate(
+            TALKS[:1],
+            judge="openai:m",
+            base_url=server.url,
+            profile=JudgeProfile(temperature=0),
+            replies=found.replies,
+        )
+    assert found.calls
+    assert (again.calls, again.is_complete) == (0, True)
+    assert evaluate(TALKS[:1], profile=JudgeProfile(temperature=0)).is_complete, "offline"

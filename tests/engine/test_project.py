@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from faithtui import Project, open_store
+from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.errors import ConfigError, InputError, StoreError
+from tests.engine.willing_server import willing_server
 
 TALKS = [
     {
@@ -121,6 +123,11 @@ def test_what_cannot_be_labelled_is_refused(project: Project) -> None:
         project.label(1, 1)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="sources: is a text; expected a list of names"):
         project.run(sources="houses")
+    for budget in (float("nan"), float("inf"), -1):
+        with pytest.raises(ConfigError, match="budget_usd is "):
+            project.run(budget_usd=budget)
+    with pytest.raises(ConfigError, match="concurrency is 0; expected 1 to"):
+        project.run(concurrency=0)
     with pytest.raises(InputError, match="rows: is a text; expected a list of mappings"):
         project.import_rows(TALKS[0], source="one")  # type: ignore[arg-type]
 
@@ -158,3 +165,26 @@ def test_an_interrupted_run_keeps_its_replies_and_goes_on(project: Project) -> N
     with pytest.raises(KeyboardInterrupt):
         project.run(on_progress=interrupt)
     assert project.resume()["state"] == "done"
+
+
+def test_a_run_asks_with_the_parameters_of_the_settings_or_of_the_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path))
+    monkeypatch.setenv("FAITHTUI_SEED", "7")
+    (tmp_path / "config.toml").write_text(
+        '[judges."openai:m"]\ntemperature = 0.5\nextra_headers = { X-Team = "red" }\n'
+    )
+    with willing_server() as server, open_store(tmp_path / "talks.db") as project:
+        project.import_rows(TALKS[:1], source="houses")
+        project.run(judge="openai:m", base_url=server.url)
+        asked = len(server.bodies)
+        assert asked
+        assert {(each["temperature"], each["seed"]) for each in server.bodies} == {(0.5, 7)}
+        same = JudgeProfile(temperature=0.5, seed=7, extra_headers={"X-Team": "red"})
+        project.run(judge="openai:m", base_url=server.url, profile=same)
+        assert len(server.bodies) == asked, "what was paid for is not asked again"
+        project.run(judge="openai:m", base_url=server.url, profile=JudgeProfile())
+        assert server.bodies[-1]["temperature"] == 0
+        with pytest.raises(InputError, match="profile: is a dict; expected a JudgeProfile"):
+            project.run(profile={})  # type: ignore[arg-type]

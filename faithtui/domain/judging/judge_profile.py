@@ -22,8 +22,12 @@ LONGEST_TIMEOUT_S: Final = 86_400.0
 
 MOST_TOKENS: Final = 1_000_000
 
+MOST_LEVELS: Final = 50
+"""Of tables and lists inside each other in the body: what is deeper, JSON cannot surely be read."""
+
 _SECRET_NAME: Final = re.compile(
-    r"(^|[._-])(api_?key|key|auth\w*|token|secret|password|passwd|credentials?|cookie|signature)$",
+    r"(^|[._-])(api_?key|key|auth\w*|token|secret|password|pass(phrase|wd)?|credentials?|cookie"
+    r"|signature)$",
     re.IGNORECASE,
 )
 _SECRET_VALUE: Final = re.compile(
@@ -88,6 +92,10 @@ class JudgeProfile:
         _check_body(self.extra_body)
         for header, value in self.extra_headers.items():
             _check_header(header, value)
+        for name in _FLOATS:
+            value = getattr(self, name)
+            if value is not None:  # 0 and -0.0 are the same wish as 0.0
+                object.__setattr__(self, name, float(value) + 0.0)
 
     @classmethod
     def read(cls, values: Mapping[str, object], begin_with: Self | None = None) -> Self:
@@ -136,6 +144,8 @@ class JudgeProfile:
     def identity(self) -> str:
         """What of it may change an answer, on one line; "" when nothing is set."""
         told = {name: value for name, value in self._list_set() if name != "timeout_s"}
+        if self.extra_headers:
+            told["extra_headers"] = {k.lower(): v for k, v in self.extra_headers.items()}
         return json.dumps(told, sort_keys=True, separators=(",", ":")) if told else ""
 
     @property
@@ -266,7 +276,7 @@ def _read_value(name: str, value: object) -> object:
             return float(text)
         if name in ("seed", "max_tokens"):
             return int(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
     return text
 
@@ -280,15 +290,42 @@ def _check_body(body: Mapping[str, object]) -> None:
                 f"extra_body: `{name}` is a part of the question or has a parameter of its own; "
                 "leave it out"
             )
-        if _SECRET_NAME.search(name):
+    try:
+        json.dumps(body, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError("extra_body is not valid; expected values of JSON") from error
+    for name, value in _list_values(body):
+        if _is_secret_name(name) or (isinstance(value, str) and _SECRET_VALUE.search(value)):
+            # The value stays out of the message.
             raise ConfigError(
                 f"extra_body: `{name[:60]}` looks like a secret, which would be stored with the "
                 "run; send it as a header whose value is $NAME, an environment variable"
             )
-    try:
-        json.dumps(body, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ConfigError("extra_body is not valid; expected values of JSON") from error
+
+
+def _list_values(body: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Give every value on every level, with the name it goes by; those of a list by its own.
+
+    Raises:
+        ConfigError: There are too many levels.
+    """
+    level: list[tuple[str, object]] = list(body.items())
+    for _ in range(MOST_LEVELS):
+        yield from level
+        below: list[tuple[str, object]] = []
+        for name, value in level:
+            if isinstance(value, Mapping):
+                below += [(str(each), inner) for each, inner in value.items()]
+            elif isinstance(value, list | tuple):
+                below += [(name, inner) for inner in value]
+        level = below
+    if level:
+        raise ConfigError(f"extra_body has more than {MOST_LEVELS} levels; expected fewer")
+
+
+def _is_secret_name(name: str) -> bool:
+    """Whether what goes by this name is secret: `api_key`, `X-Auth`, `accessToken`."""
+    return bool(_SECRET_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name)))
 
 
 def _check_header(name: object, value: object) -> None:
@@ -303,7 +340,7 @@ def _check_header(name: object, value: object) -> None:
         raise ConfigError(f"extra_headers: the value of {name} is no printable ASCII text")
     if _VARIABLE.fullmatch(value):
         return
-    if _SECRET_NAME.search(name) or _SECRET_VALUE.search(value):
+    if _is_secret_name(name) or _SECRET_VALUE.search(value):
         # The value stays out of the message.
         raise ConfigError(
             f"extra_headers: {name} looks like a secret, and headers are stored with the run; put "

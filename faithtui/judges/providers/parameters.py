@@ -8,7 +8,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
-from faithtui.judges.providers.provider_errors import find_named_places, find_provider_message
+from faithtui.judges.providers.provider_errors import (
+    find_codes,
+    find_named_places,
+    find_provider_message,
+)
 
 _REFUSED_STATUSES: Final = {400, 422}
 
@@ -32,6 +36,21 @@ _REFUSES_VALUE: Final = re.compile(
 Source: OpenAI (`Only the default (1) value is supported`), Anthropic (`may only be set to 1 when
 thinking is enabled`, `cannot both be specified`).
 """
+
+_OUT_OF_RANGE: Final = re.compile(
+    r"above_max|below_min|(?:above|below) (?:the )?(?:max|min)imum|expected a value"
+    r"|(?:must|should) be (?:<|>|less|greater|between)",
+    re.IGNORECASE,
+)
+"""What they say, or name in a code, of a value that they would take if it were another.
+
+Source: OpenAI (`integer_above_max_value`), vLLM.
+"""
+
+_NAMES_OTHER_VALUES: Final = re.compile(r"supported values are", re.IGNORECASE)
+
+_NOBODYS_WORDS: Final = frozenset(("temperature", "top_p", "seed"))
+"""Parameters that go when a model takes other values of them; other ones were misspelt."""
 
 _WIRE_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "reasoning_effort": ("reasoning_effort", "reasoning.effort", "effort"),
@@ -102,10 +121,16 @@ def find_refused_parameter(body: str, sent: Collection[str]) -> str | None:
     said = find_provider_message(body)
     if not (REFUSES_NAME.search(f"{said} {body[:4000]}") or _REFUSES_VALUE.search(said)):
         return None
-    places = find_named_places(body)
+    if _OUT_OF_RANGE.search(f"{said} {' '.join(find_codes(body))}"):
+        return None
+    places = find_named_places(body) - {"", "body"}
     named = [each for each in sent if places.intersection(_list_wire_names(each))]
+    if not named and places:
+        return None  # it is about another part of the request
     if not named:
         named = [each for each in sent if any(_is_named(w, said) for w in _list_wire_names(each))]
+    if _NAMES_OTHER_VALUES.search(said):
+        named = [each for each in named if each in _NOBODYS_WORDS]
     order = {name: position for position, name in enumerate(_GIVEN_UP_FIRST)}
     return min(named, key=lambda name: order.get(name, len(order)), default=None)
 

@@ -142,7 +142,7 @@ def _choose_error(
     """Choose the error for what a provider said; see `make_judge_error`."""
     what = f"{endpoint.host} answered {status}" + (f": {said}" if said else "")
     is_spent = (
-        bool(_QUOTA_CODES.intersection(_find_codes(body))) or "credit balance is too low" in said
+        bool(_QUOTA_CODES.intersection(find_codes(body))) or "credit balance is too low" in said
     )
     if status == 402 or (is_spent and status in {400, 403, 429}):
         return JudgeQuotaExceeded(
@@ -243,7 +243,7 @@ def _find_messages(document: object) -> Iterator[str]:
                 yield from _find_messages(document[name])
 
 
-def _find_codes(body: str) -> Iterator[str]:
+def find_codes(body: str) -> Iterator[str]:
     """Yield every machine-readable word for the cause: type, code, and anthropic's error_code."""
     error = _find_error(body)
     details = error.get("details")
@@ -254,7 +254,7 @@ def _find_codes(body: str) -> Iterator[str]:
 
 def _find_names(body: str) -> Iterator[str]:
     """Yield the codes and what the error says it is about: a parameter, or a place in the body."""
-    yield from _find_codes(body)
+    yield from find_codes(body)
     error = _find_error(body)
     if isinstance(error.get("param"), str):
         yield str(error["param"])
@@ -267,7 +267,7 @@ def _find_names(body: str) -> Iterator[str]:
 
 def find_named_places(body: str) -> frozenset[str]:
     """Find what an error says it is about, beside its codes: a parameter, places in the body."""
-    return frozenset(_find_names(body)) - frozenset(_find_codes(body))
+    return frozenset(_find_names(body)) - frozenset(find_codes(body))
 
 
 def _find_error(body: str) -> dict[str, object]:

@@ -79,6 +79,9 @@ def test_what_cannot_be_is_refused_by_name(name: str, value: object) -> None:
     [
         ("X-Api-Key", "abc"),
         ("X-Auth", "abc"),
+        ("X-SecretKey", "hunter2"),
+        ("X-AccessToken", "hunter2"),
+        ("X-Passphrase", "hunter2"),
         ("Cookie", "abc"),
         ("X-Team", "Bearer abc"),
         ("X-Team", "sk-abcdefgh"),
@@ -111,6 +114,54 @@ def test_a_value_that_no_header_can_carry_is_refused_and_not_repeated(value: str
 def test_a_value_with_blanks_at_its_ends_is_refused_where_it_is_typed_too() -> None:
     with pytest.raises(ConfigError, match="the value of the header X-A begins or ends"):
         JudgeProfile(extra_headers={"X-A": "evals "}).resolve_headers({})
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("api_key", {"metadata": {"api_key": "hunter2"}}),
+        ("password", {"tools_of": [{"a": 1}, {"password": "hunter2"}]}),
+        ("accessToken", {"accessToken": "hunter2"}),
+        ("provider", {"provider": "sk-hunter2hunter2"}),
+        ("route", {"route": ["Bearer hunter2"]}),
+        ("note", {"metadata": {"note": "hunter2hunter2hunter2hunter2"}}),
+    ],
+)
+def test_a_part_of_the_body_that_looks_like_a_secret_is_refused_and_not_repeated(
+    name: str, body: dict[str, object]
+) -> None:
+    with pytest.raises(ConfigError, match=f"`{name}` looks like a secret") as raised:
+        JudgeProfile(extra_body=body)
+    assert "hunter2" not in str(raised.value)
+
+
+def test_a_body_of_ordinary_parts_is_taken() -> None:
+    body = {
+        "provider": {"order": ["alpha", "beta"], "allow_fallbacks": False},
+        "chat_template_kwargs": {"enable_thinking": False, "max_new_tokens": 5},
+        "stop": ["\n\n", "END OF THE ANSWER"],
+    }
+    assert JudgeProfile(extra_body=body).to_json()["extra_body"] == body
+
+
+@pytest.mark.parametrize("levels", [60, 100_000])
+def test_a_body_of_too_many_levels_is_refused(levels: int) -> None:
+    with pytest.raises(ConfigError, match="extra_body"):
+        JudgeProfile.read({"extra_body": '{"a":' * levels + "1" + "}" * levels})
+    circle: dict[str, object] = {}
+    circle["a"] = circle
+    with pytest.raises(ConfigError, match="expected values of JSON"):
+        JudgeProfile(extra_body=circle)
+
+
+@pytest.mark.parametrize("zero", [0, 0.0, -0.0])
+def test_equal_wishes_are_one_identity(zero: float) -> None:
+    assert JudgeProfile(temperature=zero).identity == JudgeProfile().identity
+    assert JudgeProfile(temperature=zero).is_default
+    assert JudgeProfile(top_p=1).identity == JudgeProfile(top_p=1.0).identity
+    upper, lower = (JudgeProfile(extra_headers={name: "a"}) for name in ("X-Team", "x-team"))
+    assert upper.identity == lower.identity
+    assert upper.to_json() != lower.to_json(), "it is sent as it was typed"
 
 
 def test_it_is_told_on_one_line_with_what_the_model_refused() -> None:

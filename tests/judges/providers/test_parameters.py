@@ -1,6 +1,7 @@
 """What is set is on the wire, and what a model refuses is learned and not sent again."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
@@ -161,6 +162,22 @@ async def test_a_value_out_of_range_is_not_taken_for_a_refusal(
         ("response_format json_schema is not supported", "response_format", None),
         ("Unknown model: temperature-7b-seeds", None, None),
         ("seed is too large", "seed", None),
+        ("Invalid 'seed': expected a value <= 2147483647, but got 9999999999 instead.", None, None),
+        ("Unsupported value: top_p must be between 0 and 1", "top_p", None),
+        (
+            "Unsupported value: 'reasoning_effort' does not support 'hihg' with this model. "
+            "Supported values are: 'low', 'medium', and 'high'.",
+            "reasoning_effort",
+            None,
+        ),
+        (
+            "Unsupported value: 'temperature' does not support 0 with this model. Supported values "
+            "are: 1.",
+            "temperature",
+            "temperature",
+        ),
+        ("tools are not supported beside temperature", "tools", None),
+        ("temperature is not supported", "", "temperature"),
     ],
 )
 def test_what_providers_say_of_a_parameter_is_understood(
@@ -169,6 +186,13 @@ def test_what_providers_say_of_a_parameter_is_understood(
     body = str(refusal(message, param).payload("").decode())
     sent = ["temperature", "top_p", "seed", "reasoning_effort", "top_k"]
     assert find_refused_parameter(body, sent) == expected
+
+
+def test_a_code_that_tells_a_range_is_no_refusal() -> None:
+    error = {"message": "Use seed 1 instead.", "param": "seed", "code": "integer_above_max_value"}
+    assert find_refused_parameter(json.dumps({"error": error}), ["seed"]) is None
+    named = {"error": {**error, "code": "unsupported_parameter"}}
+    assert find_refused_parameter(json.dumps(named), ["seed"]) == "seed"
 
 
 @both

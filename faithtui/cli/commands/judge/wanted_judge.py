@@ -21,9 +21,15 @@ ConcurrencyOption = Annotated[
 def open_wanted_judge(
     judge: str | None, base_url: str | None
 ) -> "tuple[str, AbstractAsyncContextManager[Judge]]":
-    """Open the judge that was typed, else the one of the settings; give its name too."""
+    """Open the judge that was typed, else the one of the settings; give its name too.
+
+    It is asked with the parameters that a run would ask it with.
+    """
+    import os
+
     from faithtui.config import load_settings
     from faithtui.engine.runs.environment import make_run_environment
+    from faithtui.engine.runs.judge_profiles import choose_profile
     from faithtui.judges.deadlines import TIMEOUT_S
     from faithtui.judges.registry import open_judge
 
@@ -31,7 +37,12 @@ def open_wanted_judge(
     ref = judge or settings.judge
     address = base_url or (settings.base_url if ref == settings.judge else None)
     redact = make_run_environment(prices=settings.prices, redact=settings.redact).redact
+    profile = choose_profile(ref, settings.judges, os.environ)
     opening = open_judge(
-        ref, base_url=address, timeout_s=settings.timeout_s or TIMEOUT_S, redact=redact
+        ref,
+        base_url=address,
+        profile=profile,
+        timeout_s=profile.timeout_s or settings.timeout_s or TIMEOUT_S,
+        redact=redact,
     )
     return ref, opening

@@ -9,6 +9,7 @@ from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from tests.cli.conftest import Cli
 from tests.engine.building import opened, planned, store_with
 from tests.engine.review.test_recalibration import label, talk
+from tests.engine.willing_server import willing_server
 
 
 @pytest.fixture
@@ -81,3 +82,15 @@ def test_labelled_claims_of_a_run_are_probed(cli: Cli, tmp_path: Path) -> None:
     assert result.code == 0
     assert result.json["claims"] == 5
     assert any(each["kind"] == "verbosity" for each in result.json["probes"])
+
+
+def test_a_judge_is_asked_with_the_parameters_of_a_run(
+    cli: Cli, rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAITHTUI_TEMPERATURE", "0.5")
+    monkeypatch.setenv("FAITHTUI_SEED", "7")
+    with willing_server() as server:
+        how = ("--judge", "openai:m", "--base-url", server.url)
+        assert cli("judge", "evaluate", rows, *how).code == 0
+    assert server.bodies
+    assert {(each["temperature"], each["seed"]) for each in server.bodies} == {(0.5, 7)}
