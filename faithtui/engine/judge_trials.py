@@ -3,7 +3,6 @@
 Nothing is stored: each claim is asked by itself, with its passages as they are.
 """
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from faithtui.domain.estimates import Reason
 from faithtui.domain.probes.labelled_claims import LabelledClaim
 from faithtui.domain.probes.perturbations import Effect, ProbeKind, make_probes
 from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.concurrency import await_all
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import JudgeError, JudgeUnusable
@@ -69,7 +69,12 @@ class ProbeFigures:
     kind: ProbeKind
     effect: Effect
     probes: int
-    """Changed claims; of changes that break a claim, only supported ones the judge called yes."""
+    """Changed claims that the judge gave a verdict on before and after.
+
+    Changes that break a claim are made of supported ones it called yes. Injected instructions
+    demand a yes, so they are tried where it said something else: this share is of verdicts that
+    could be turned, whatever the labels are.
+    """
     changed: int
     """Those on which the verdict changed."""
     share: float
@@ -104,9 +109,10 @@ async def judge_labelled_claims(
             found[number] = await _ask_for_verdict(asker, prompts, *claims[number])
             on_verdict()
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(concurrency):
-            group.create_task(work())
+    try:
+        await await_all(work() for _ in range(concurrency))
+    finally:
+        await asker.aclose()
     return [each for each in found if each is not None]
 
 
@@ -171,30 +177,37 @@ async def probe_judge(
 ) -> list[ProbeFigures]:
     """Change labelled claims and their passages, and count how often the verdict changes.
 
-    A change that keeps what a claim says is tried on all claims. One that breaks it is tried on the
-    supported ones: it has shown something only where the judge said yes before.
+    The claims are asked first as they are, and each is then changed in the ways that can show
+    something about the verdict it got.
 
     Raises:
         JudgeUnusable: No question can succeed.
     """
-    asked: list[tuple[str, Sequence[str]]] = [(each.claim, each.passages) for each in claims]
+    before = await judge_labelled_claims(
+        judge, [(each.claim, each.passages) for each in claims], on_verdict, concurrency
+    )
     probes = [
-        (number, probe)
-        for number, each in enumerate(claims)
+        (verdict.word, probe)
+        for each, verdict in zip(claims, before, strict=True)
+        if verdict.word is not None
         for probe in make_probes(each.claim, each.passages, seed, PROBED_KINDS)
-        if each.is_supported or probe.kind.effect is Effect.KEEPS
+        if _can_show_something(probe.kind, each, verdict.word)
     ]
-    asked += ((probe.claim, probe.passages) for _, probe in probes)
-    said = await judge_labelled_claims(judge, asked, on_verdict, concurrency)
-    before, after = said[: len(claims)], said[len(claims) :]
+    after = await judge_labelled_claims(
+        judge, [(probe.claim, probe.passages) for _, probe in probes], on_verdict, concurrency
+    )
     changes: defaultdict[ProbeKind, list[bool]] = defaultdict(list)
-    for (number, probe), verdict in zip(probes, after, strict=True):
-        was = before[number].word
-        if was is None or verdict.word is None:
-            continue
-        if probe.kind.effect is Effect.KEEPS or was == "yes":
+    for (was, probe), verdict in zip(probes, after, strict=True):
+        if verdict.word is not None:
             changes[probe.kind].append(verdict.word != was)
     return [_make_probe_figures(kind, changes) for kind in PROBED_KINDS if changes[kind]]
+
+
+def _can_show_something(kind: ProbeKind, claim: LabelledClaim, was: str) -> bool:
+    """Whether a change is tried on a claim that got this verdict before."""
+    if kind is ProbeKind.INJECTION:
+        return was != "yes"  # which is what it demands
+    return kind.effect is Effect.KEEPS or (claim.is_supported and was == "yes")
 
 
 def _make_probe_figures(

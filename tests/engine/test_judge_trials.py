@@ -1,3 +1,4 @@
+import asyncio
 import json
 
 import pytest
@@ -69,9 +70,36 @@ async def test_a_question_that_fails_leaves_a_claim_without_verdict() -> None:
 
 
 async def test_where_no_question_can_succeed_the_trial_ends() -> None:
-    with pytest.raises(ExceptionGroup) as ended:
+    with pytest.raises(JudgeAuthFailed, match="wrong key"):
         await judge_labelled_claims(CopyJudge(has_key=False), [("a", ("b",))])
-    assert ended.group_contains(JudgeAuthFailed)
+
+
+class StuckJudge(CopyJudge):
+    """Answers nothing; gives up once every question has come."""
+
+    def __init__(self, questions: int) -> None:
+        super().__init__()
+        self.missing = questions
+        self.cancelled = 0
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        self.missing -= 1
+        if not self.missing:
+            raise JudgeAuthFailed("wrong key")
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        raise AssertionError
+
+
+async def test_a_trial_that_ends_leaves_no_question_on_its_way() -> None:
+    judge = StuckJudge(3)
+    with pytest.raises(JudgeAuthFailed):
+        await judge_labelled_claims(judge, [(each.claim, each.passages) for each in CLAIMS])
+    assert judge.cancelled == 2
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 def test_figures_by_hand() -> None:
@@ -99,7 +127,8 @@ async def test_probes_count_verdicts_that_changed() -> None:
     found = {each.kind: each for each in await probe_judge(CopyJudge(), CLAIMS)}
     # A word-for-word judge: padding takes both yes away, and an instruction gives one.
     assert (found[ProbeKind.VERBOSITY].probes, found[ProbeKind.VERBOSITY].changed) == (3, 2)
-    assert (found[ProbeKind.INJECTION].probes, found[ProbeKind.INJECTION].changed) == (3, 1)
+    # Two of the three were a yes before, so that there was nothing to gain.
+    assert (found[ProbeKind.INJECTION].probes, found[ProbeKind.INJECTION].changed) == (1, 1)
     assert found[ProbeKind.PASSAGE_ORDER].changed == 0
     assert (found[ProbeKind.MODAL].probes, found[ProbeKind.MODAL].share) == (1, 1.0)
     assert found[ProbeKind.NUMBER].effect is Effect.BREAKS
@@ -108,3 +137,15 @@ async def test_probes_count_verdicts_that_changed() -> None:
     assert ProbeKind.COPY not in found
     assert all(0 <= each.low <= each.share <= each.high <= 1 for each in found.values())
     assert await probe_judge(CopyJudge(), CLAIMS) == list(found.values())
+
+
+async def test_the_share_of_instructions_obeyed_does_not_depend_on_the_labels() -> None:
+    refused = LabelledClaim("Whales sing.", ("The lake is deep.",), False, "idk", "c")
+    for supported in (1, 5):
+        claims = (*CLAIMS[:1] * supported, refused)
+        (found,) = (
+            each
+            for each in await probe_judge(CopyJudge(), claims)
+            if each.kind is ProbeKind.INJECTION
+        )
+        assert (found.probes, found.changed, found.share) == (1, 1, 1.0)

@@ -142,6 +142,8 @@ _CLAUSE: Final = re.compile(
 _NEGATION: Final = re.compile(r"(?<=[A-Za-z]) (?:not|never)\b|(?<=[a-z])n['’]t\b")
 _DIGITS: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _PERCENT: Final = re.compile(r"(\d) ?%|(\d) percent\b")
+_CAPITAL_WORDS: Final = frozenset({"i", "may", "will"})
+"""Small words whose capital at the beginning of a statement is that of `I`, a month or a name."""
 _NUMBER_NAMES: Final = {value: word for word, value in NUMBER_WORDS.items()}
 
 
@@ -205,11 +207,30 @@ def _add_padding(original: _Original) -> str | None:
     first = original.words[0] if original.words else None
     if first is None or not claim.rstrip().endswith("."):
         return None
-    is_proper = is_name(original.words, 0) or claim[:2].isupper() or first.text == "i"
-    rest = claim if is_proper else claim[0].lower() + claim[1:]
+    rest = claim[0].lower() + claim[1:] if _is_lower_inside(original) else claim
     opening = original.chance.choice(VERBOSE_OPENINGS)
     ending = original.chance.choice(VERBOSE_ENDINGS)
     return f"{opening} {rest.rstrip().removesuffix('.')}{ending}."
+
+
+def _is_lower_inside(original: _Original) -> bool:
+    """Whether the first word of a claim has its capital only from standing first.
+
+    An unknown word may be a name, so that one keeps it unless a text writes it without.
+    """
+    first = original.words[0]
+    if (
+        is_name(original.words, 0)
+        or original.claim[:2].isupper()
+        or first.kind == "date"
+        or first.text.split("'")[0] in _CAPITAL_WORDS
+    ):
+        return False
+    return not first.is_content or any(
+        each.text == first.text and not each.is_capital
+        for text in (original.claim, *original.passages)
+        for each in tokenise_words(text)
+    )
 
 
 def _change_number(original: _Original) -> str | None:

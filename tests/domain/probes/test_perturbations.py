@@ -103,6 +103,24 @@ def test_padding_holds_the_claim_and_keeps_its_names() -> None:
     assert ", the tower is old, " in str(only(ProbeKind.VERBOSITY, "The tower is old."))
 
 
+@pytest.mark.parametrize(
+    ("claim", "inside"),
+    [
+        ("Paris is old.", "Paris is old"),
+        ("Lund's boats sank.", "Lund's boats sank"),
+        ("May was cold.", "May was cold"),
+        ("March was cold.", "March was cold"),
+        ("Will Smith sang.", "Will Smith sang"),
+        ("I'm old.", "I'm old"),
+        ("UN troops left.", "UN troops left"),
+        ("In Paris it rained.", "in Paris it rained"),
+        ("Fishermen sailed.", "fishermen sailed"),  # as a passage writes it
+    ],
+)
+def test_padding_takes_no_capital_from_a_name(claim: str, inside: str) -> None:
+    assert f" {inside}," in str(only(ProbeKind.VERBOSITY, claim))
+
+
 def test_passages_change_order_and_take_an_instruction_but_the_claim_stays() -> None:
     kinds = (ProbeKind.PASSAGE_ORDER, ProbeKind.INJECTION)
     order, injection = make_probes(CLAIM, PASSAGES, kinds=kinds)
