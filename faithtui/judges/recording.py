@@ -1,8 +1,8 @@
 """Recordings of a judge's replies: written while a run asks, read by the judge `replay:FILE`.
 
-A recording is JSON Lines. The first line says of which judge it is, each other one holds the reply
-to a question: `{"prompt_sha256": "…", "step": "…", "reply": "…"}`. The question itself is not
-written, but for its hash: it holds what may be nobody else's business.
+A recording is JSON Lines. The first line says of which judge it is, and of no other; each other one
+holds the reply to a question: `{"prompt_sha256": "…", "step": "…", "reply": "…"}`. The question
+itself is not written, but for its hash: it holds what may be nobody else's business.
 """
 
 import hashlib
@@ -43,12 +43,13 @@ class ReplyRecorder:
             ExportError: It cannot be written, or is something else than a recording.
         """
         self._path = path
+        self._judge: tuple[str, str | None] | None = None
+        """Name and fingerprint of the one whose replies are in the file."""
+        self._is_judge_noted = False
         try:
             self._is_new = not path.exists() or path.stat().st_size == 0
-            if not self._is_new and not is_recording(path):
-                raise ExportError(
-                    f"{path} is there already and is no recording; name another file for --record"
-                )
+            if not self._is_new:
+                self._judge = _read_judge(path)
             number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
             self._file: IO[str] = os.fdopen(number, "a", encoding="utf-8", newline="\n")
         except OSError as error:
@@ -69,12 +70,49 @@ class ReplyRecorder:
         """Close the file."""
         self._file.close()
 
-    def note_judge(self, ref: str, context_window: int | None) -> None:
-        """Say whose replies follow, and how much it can read: questions are cut by that."""
+    def note_judge(self, ref: str, fingerprint: str, context_window: int | None) -> None:
+        """Say whose replies follow, and how much it can read: questions are cut by that.
+
+        Raises:
+            ExportError: The replies in the file are another judge's, or it cannot be written.
+        """
+        self._refuse_other_judge(ref, fingerprint)
+        if self._is_judge_noted:
+            return
         if self._is_new:
-            self._is_new = False
-            head = {"format": FORMAT, "version": VERSION, "judge": ref}
+            head = {"format": FORMAT, "version": VERSION, "judge": ref, "fingerprint": fingerprint}
             self._write({**head, "context_window": context_window})
+        else:
+            self._end_last_line()
+        self._judge = (ref, fingerprint)
+        self._is_judge_noted = True
+
+    def _refuse_other_judge(self, ref: str, fingerprint: str) -> None:
+        if self._judge is None:
+            return
+        known_ref, known_fingerprint = self._judge
+        if ref != known_ref:
+            whose = known_ref
+        elif known_fingerprint not in (None, fingerprint):
+            whose = f"{known_ref} with other parameters, version or address"
+        else:
+            return
+        raise ExportError(f"{self._path} is a recording of {whose}; name another file")
+
+    def _end_last_line(self) -> None:
+        """Make the file end with a whole line: a kill may have cut it, an editor left it open."""
+        try:
+            content = self._path.read_bytes()
+            whole, last = content.rpartition(b"\n")[::2]
+            if not last:
+                return
+            if _parse_record(last) is None:
+                os.ftruncate(self._file.fileno(), len(whole) + 1)
+            else:
+                self._file.write("\n")
+                self._file.flush()
+        except OSError as error:
+            raise self._explain(error) from error
 
     def record_reply(self, request: JudgeRequest, text: str) -> None:
         """Write the reply that was used for a question.
@@ -94,19 +132,38 @@ class ReplyRecorder:
             self._file.write(json.dumps(record) + "\n")
             self._file.flush()
         except OSError as error:
-            raise ExportError(
-                f"{self._path} cannot be written: {error.strerror or error}"
-            ) from error
+            raise self._explain(error) from error
+
+    def _explain(self, error: OSError) -> ExportError:
+        return ExportError(f"{self._path} cannot be written: {error.strerror or error}")
 
 
-def is_recording(path: Path) -> bool:
-    """Whether a file begins as a recording does, or with a reply as earlier versions had it."""
+def _read_judge(path: Path) -> tuple[str, str | None]:
+    """Read whose replies a recording holds: a name, and a fingerprint unless it is an earlier one.
+
+    Raises:
+        ExportError: It is no recording, or does not say.
+    """
     with path.open("rb") as file:
-        line = file.readline(1_000_000)
+        record = _parse_record(file.readline(1_000_000))
+    if record is None or (
+        record.get("format") != FORMAT and not isinstance(record.get("prompt_sha256"), str)
+    ):
+        raise ExportError(
+            f"{path} is there already and is no recording; name another file for --record"
+        )
+    ref, fingerprint = record.get("judge"), record.get("fingerprint")
+    if not isinstance(ref, str):
+        raise ExportError(
+            f"{path} does not say in its first line whose replies it holds; name another file for"
+            " --record"
+        )
+    return ref, fingerprint if isinstance(fingerprint, str) else None
+
+
+def _parse_record(line: bytes) -> dict[str, object] | None:
     try:
         record: object = json.loads(line)
-    except ValueError:
-        return False
-    return isinstance(record, dict) and (
-        record.get("format") == FORMAT or isinstance(record.get("prompt_sha256"), str)
-    )
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None

@@ -192,7 +192,7 @@ def _make_asker(
 
     recorder = environment.recorder
     if recorder is not None:
-        recorder.note_judge(judge.ref, judge.context_window)
+        recorder.note_judge(judge.ref, judge.fingerprint, judge.context_window)
     known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
     control.limiter = environment.rate_limiters.get_limiter(judge.account)
     return Asker(

@@ -202,8 +202,8 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write every reply into a file that the judge replay:FILE answers from; one that "
-            "is there is written on.",
+            help="Write every reply into a file that the judge replay:FILE answers from; one of "
+            "the same judge is written on.",
         ),
     ] = None,
     allow_image_host: ImageHostsOption = None,
@@ -254,6 +254,11 @@ def run(
         other = "--batch" if batch else "--preview"
         raise ConfigError(
             f"--record writes replies as they come, and {other} gets none: leave out one of the two"
+        )
+    if record is not None and len(judge or ()) > 1:
+        raise ConfigError(
+            "--record takes one judge, whose replies the file then holds: run each --judge by "
+            "itself, with a file of its own"
         )
     open_log(log_dir(), prompts=log_prompts)
     if log_prompts:

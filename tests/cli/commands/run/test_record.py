@@ -11,6 +11,7 @@ from faithtui.errors import ExportError
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.judges.recording import ReplyRecorder
+from faithtui.judges.registry import judge_fingerprint
 from faithtui.judges.replay_judge import ReplayJudge
 from faithtui.metrics.registry import METRICS
 from faithtui.store.store import Store
@@ -55,8 +56,12 @@ def test_every_metric_is_replayed_from_one_recording(cli: Cli, tmp_path: Path) -
         assert second == first, metric
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert lines[0] == {
-        "format": "faithtui-replies", "version": 1, "judge": "offline", "context_window": None
-    }  # fmt: skip
+        "format": "faithtui-replies",
+        "version": 1,
+        "judge": "offline",
+        "fingerprint": judge_fingerprint("offline"),
+        "context_window": None,
+    }
     assert file.stat().st_mode & 0o777 == 0o600
     assert "Q0?" not in file.read_text().partition("\n")[0]
 
@@ -114,9 +119,10 @@ def test_a_recording_needs_replies(cli: Cli, judged: Path, tmp_path: Path, other
 
 
 def test_what_is_no_recording_is_never_written_on(cli: Cli, judged: Path, tmp_path: Path) -> None:
-    notes = tmp_path / "notes.txt"
+    notes, deep = tmp_path / "notes.txt", tmp_path / "deep.jsonl"
     notes.write_text("mine\n")
-    for path in (notes, judged):
+    deep.write_text("[" * 50_000)
+    for path in (notes, deep, judged):
         before = path.read_bytes()
         found = cli("run", "--record", path, "--store", judged)
         assert found.code == ExportError.exit_code
@@ -134,3 +140,27 @@ def test_a_recording_of_a_later_version_is_refused(cli: Cli, judged: Path, tmp_p
     found = cli("run", "--judge", f"replay:{file}", "--store", judged)
     assert found.code == 3
     assert "is a recording of version 2; expected 1" in found.err
+
+
+def test_several_judges_are_not_recorded_together(cli: Cli, judged: Path, tmp_path: Path) -> None:
+    file = tmp_path / "replies.jsonl"
+    words = ("--judge", "offline", "--judge", "openai:m", "--record", file, "--store", judged)
+    found = cli("run", *words)
+    assert found.code == 2
+    assert "--record takes one judge" in found.err
+    assert not file.exists()
+    with Store.open(judged, create=False) as store:
+        assert len(store.runs.rows()) == 1
+
+
+def test_a_run_adds_nothing_to_the_recording_of_another_judge(
+    cli: Cli, judged: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "replies.jsonl"
+    with ReplyRecorder(file) as recorder:
+        recorder.note_judge("openai:m1", "m1 at t=0", None)
+    before = file.read_bytes()
+    found = cli("run", "--record", file, "--store", judged)
+    assert found.code == ExportError.exit_code
+    assert f"{file} is a recording of openai:m1; name another file" in found.err
+    assert file.read_bytes() == before
