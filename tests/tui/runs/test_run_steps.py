@@ -119,6 +119,35 @@ def test_the_list_has_kappa_and_the_corrected_share_with_their_intervals() -> No
     assert "81% [74, 85]" in run_line(row(labelled=100), 118, True, shared).text
 
 
+@pytest.mark.parametrize(
+    ("kappa", "corrected", "share", "score"),
+    [
+        ((-0.2, -0.44, 0.09), (1.0, 0.99, 1.0), "-0.20 [-.44, .09]|100% [99, 100]", "hidden"),
+        ((-0.97, -0.99, -0.95), (0.0, 0.0, 0.01), "-0.97 [-.99, -.95]|0% [0, 1]", "0.80"),
+        ((-1.0, -1.0, -0.98), (0.5, 0.0, 1.0), "-1.00 [-1, -.98]|50% [0, 100]", "hidden"),
+        ((0.0, 0.0, 1.0), (0.5, 0.0, 1.0), "0.00 [.00, 1]|50% [0, 100]", "0.80"),
+    ],
+)
+def test_a_blank_stands_between_columns_whatever_the_width(
+    kappa: tuple[float, float, float],
+    corrected: tuple[float, float, float],
+    share: str,
+    score: str,
+) -> None:
+    trust = replace(TRUST, kappa=known(*kappa), corrected=known(*corrected))
+    many = row(state=RunState.INTERRUPTED, conversations=7_654_321, claims=7_654_321)
+    many = replace(many, labelled=many.claims)
+    kappa_words, corrected_words = share.split("|")
+    for width in range(60, 201):
+        text = run_line(many, width, False, trust, blind=score == "hidden").text
+        assert len(text) == width
+        seen = ["interrupted", score, "100%"]
+        seen += [kappa_words] if width >= 72 else []
+        seen += [corrected_words] if width >= 100 else []
+        seen += ["7.7M"] if "7.7M" in text else []
+        assert all(f" {each} " in text for each in seen), text
+
+
 def test_the_first_rows_do_not_claim_that_a_run_is_running() -> None:
     running = row(state=RunState.RUNNING, pending=20)
     assert "running" not in run_line(running, 118, True, None, at_start=True).text
