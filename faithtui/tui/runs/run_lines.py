@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness
+from faithtui.domain.judging.judge_names import OFFLINE_TITLE
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.theme import format as fmt
@@ -14,6 +15,7 @@ from faithtui.tui.theme.lines import (
     escape_line,
     fit_text,
     make_line,
+    shorten_middle,
     wrap,
 )
 
@@ -134,9 +136,17 @@ def _run_columns(
     room = max(10, width - fixed - len(counted_too))
     first = min(_LONGEST_METRIC, room * 11 // 20)
     return (
-        f" {fit_text(run, 5)} {fit_text(metric, first)}{fit_text(' ' + judge, room - first)}"
+        f" {fit_text(run, 5)} {fit_text(shorten_middle(metric, first), first)}"
+        f" {fit_text(_shorten_judge(judge, room - first - 1), room - first - 1)}"
         f"{counted_too} {fit_text(status, 11)}{figures} "
     )
+
+
+def _shorten_judge(title: str, width: int) -> str:
+    """Leave out what explains the embedded judge, then the middle: ends tell names apart."""
+    if len(title) > width:
+        title = title.replace(OFFLINE_TITLE, OFFLINE_TITLE.partition(" (")[0])
+    return shorten_middle(title, width)
 
 
 def _score_with_mark(row: RunRow) -> str:

@@ -15,7 +15,7 @@ from faithtui.domain.estimates import (
 )
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.run_overview import RunCounts, RunTrust
-from faithtui.metrics.registry import find_metric
+from faithtui.metrics.registry import METRICS, find_metric
 from faithtui.store.records import LabelCount, RunRow, RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -146,6 +146,22 @@ def test_a_blank_stands_between_columns_whatever_the_width(
         seen += [corrected_words] if width >= 100 else []
         seen += ["7.7M"] if "7.7M" in text else []
         assert all(f" {each} " in text for each in seen), text
+
+
+def test_metrics_and_judges_are_told_apart_in_a_narrow_list() -> None:
+    metrics = [each.spec.key for each in METRICS]
+    judges = ["offline", "openai:gpt-4o-mini-2024", "openai:gpt-4o-2024-08", "openai:gpt-4.1"]
+    lines = [
+        run_line(row(spec=replace(SPEC, metric=metric)), 78, False, None).text for metric in metrics
+    ]
+    assert len(set(lines)) == len(metrics)
+    assert "turn-…ulness" in lines[0]
+    assert "turn-…evancy" in lines[1]
+    lines = [run_line(row(spec=replace(SPEC, judge=each)), 78, False, None).text for each in judges]
+    assert len(set(lines)) == len(judges)
+    assert (
+        "heuristic" not in run_line(row(spec=replace(SPEC, judge="offline")), 118, False, None).text
+    )
 
 
 def test_the_first_rows_do_not_claim_that_a_run_is_running() -> None:
